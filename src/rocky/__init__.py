@@ -1,0 +1,1 @@
+"""Rocky: the typed graph between SQL and Spark."""

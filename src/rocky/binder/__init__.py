@@ -1,0 +1,1 @@
+"""Syntax to typed facts, one clause a file."""

@@ -1,0 +1,1 @@
+"""What a name can mean: functions and tables."""

@@ -1,0 +1,1 @@
+"""Project to Compilation: the ordered passes, the graph, the cache."""

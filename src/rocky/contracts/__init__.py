@@ -1,0 +1,1 @@
+"""Declared promises checked against inferred schemas."""

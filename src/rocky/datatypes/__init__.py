@@ -1,0 +1,1 @@
+"""Spark's data types, their text forms, and the rules by which they meet."""

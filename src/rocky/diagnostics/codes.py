@@ -1,0 +1,131 @@
+"""The registry of diagnostic codes: one row a code, never reused, never given a second meaning.
+
+`Code` is a string enum, so a code compares and prints as "E003". The row beside it
+holds what is constant: the name that reads well after "allow", the default severity,
+and the one-line summary. The long text is `explanations/<code>.md`.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How bad a finding is. Only errors fail a compile."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Code(StrEnum):
+    """Every code Rocky can report."""
+
+    INCOMPARABLE_TYPES = "E001"
+    UNKNOWN_TABLE = "E002"
+    UNKNOWN_COLUMN = "E003"
+    AMBIGUOUS_COLUMN = "E004"
+    TYPE_ERROR = "E005"
+    UNKNOWN_FUNCTION = "E006"
+    INVALID_AGGREGATION = "E007"
+    SET_OPERATION_MISMATCH = "E008"
+    SYNTAX_ERROR = "E009"
+    CONTRACT_COLUMN_MISSING = "E010"
+    CONTRACT_TYPE_MISMATCH = "E011"
+    CONTRACT_NULLABLE = "E012"
+    CONTRACT_PROTECTED_REMOVED = "E013"
+    DUPLICATE_OUTPUT_COLUMN = "E014"
+    DEPENDENCY_CYCLE = "E015"
+    DUPLICATE_TARGET = "E016"
+    UNUSABLE_FILE = "E017"
+    UNUSABLE_CONFIG = "E018"
+    UNSUPPORTED_STATEMENT = "E019"
+    TIME_COLUMN_MISSING = "E020"
+    TIME_COLUMN_TYPE = "E021"
+    TIME_COLUMN_NULLABLE = "E022"
+    TIME_COLUMN_NAME = "E023"
+    TIME_RANGE_MISSING = "E024"
+    TIME_GRAIN_TOO_FINE = "E025"
+    FIRST_PARTITION_FORMAT = "E026"
+    CONTRACT_EXTRA_COLUMN = "E037"
+    CONTRACT_NEW_NULLABLE = "E038"
+    INVALID_SUBQUERY = "E039"
+    INVALID_CLAUSE = "E040"
+    IMPLICIT_JOIN_CAST = "W001"
+    TIME_RANGE_HALF = "W003"
+    MERGE_KEY_MISSING = "W006"
+    CONTRACT_COLUMN_ABSENT = "W010"
+    CONTRACT_WITHOUT_MODEL = "W011"
+    STRING_AGGREGATION = "W020"
+    UNNAMED_OUTPUT = "W021"
+    UNUSED_ALLOW = "W022"
+    SHADOWED_NAME = "W023"
+    DIALECT_DIVERGENCE = "P001"
+    SELECT_STAR = "P002"
+
+
+@dataclass(frozen=True, slots=True)
+class CodeInfo:
+    """What is constant about a code.
+
+    `suppressible` is False for findings on which Spark, or Rocky itself, would fail.
+    """
+
+    code: Code
+    name: str
+    summary: str
+    severity: Severity = Severity.ERROR
+    suppressible: bool = False
+
+
+_E, _W = Severity.ERROR, Severity.WARNING
+
+REGISTRY: tuple[CodeInfo, ...] = (
+    CodeInfo(Code.INCOMPARABLE_TYPES, "incomparable-types", "a join or comparison of types that do not compare"),
+    CodeInfo(Code.UNKNOWN_TABLE, "unknown-table", "a table that is no model, source or seed of the project"),
+    CodeInfo(Code.UNKNOWN_COLUMN, "unknown-column", "a column no relation in scope has"),
+    CodeInfo(Code.AMBIGUOUS_COLUMN, "ambiguous-column", "a name that several columns in scope answer to"),
+    CodeInfo(Code.TYPE_ERROR, "type-error", "an operand or argument of a type Spark refuses"),
+    CodeInfo(Code.UNKNOWN_FUNCTION, "unknown-function", "an unknown function or a wrong number of arguments"),
+    CodeInfo(Code.INVALID_AGGREGATION, "invalid-aggregation", "an aggregate, grouping or window where it cannot stand"),
+    CodeInfo(Code.SET_OPERATION_MISMATCH, "set-operation-mismatch", "UNION, INTERSECT or EXCEPT of branches that do not fit"),
+    CodeInfo(Code.SYNTAX_ERROR, "syntax-error", "text that is not Spark SQL"),
+    CodeInfo(Code.CONTRACT_COLUMN_MISSING, "contract-column-missing", "a column the contract requires is not produced"),
+    CodeInfo(Code.CONTRACT_TYPE_MISMATCH, "contract-type-mismatch", "a column's type is not the promised one"),
+    CodeInfo(Code.CONTRACT_NULLABLE, "contract-nullable", "a column promised to be non-null can be null"),
+    CodeInfo(Code.CONTRACT_PROTECTED_REMOVED, "contract-protected-removed", "a protected column is gone"),
+    CodeInfo(Code.DUPLICATE_OUTPUT_COLUMN, "duplicate-output-column", "a model with two output columns of one name"),
+    CodeInfo(Code.DEPENDENCY_CYCLE, "dependency-cycle", "models that read each other in a circle"),
+    CodeInfo(Code.DUPLICATE_TARGET, "duplicate-target", "two models with one name or one target table"),
+    CodeInfo(Code.UNUSABLE_FILE, "unusable-file", "a model, source, seed or contract file that cannot be used"),
+    CodeInfo(Code.UNUSABLE_CONFIG, "unusable-config", "a setting in rocky.toml that cannot be used"),
+    CodeInfo(Code.UNSUPPORTED_STATEMENT, "unsupported-statement", "a model that is not one query"),
+    CodeInfo(Code.TIME_COLUMN_MISSING, "time-column-missing", "the time column is not an output column"),
+    CodeInfo(Code.TIME_COLUMN_TYPE, "time-column-type", "the time column is not a date or timestamp"),
+    CodeInfo(Code.TIME_COLUMN_NULLABLE, "time-column-nullable", "the time column can be null"),
+    CodeInfo(Code.TIME_COLUMN_NAME, "time-column-name", "the time column is not a plain identifier"),
+    CodeInfo(Code.TIME_RANGE_MISSING, "time-range-missing", "a time-interval model that never uses its interval"),
+    CodeInfo(Code.TIME_GRAIN_TOO_FINE, "time-grain-too-fine", "hourly intervals over a date column"),
+    CodeInfo(Code.FIRST_PARTITION_FORMAT, "first-partition-format", "a first partition not written in its grain's form"),
+    CodeInfo(Code.CONTRACT_EXTRA_COLUMN, "contract-extra-column", "a column a strict contract does not list"),
+    CodeInfo(Code.CONTRACT_NEW_NULLABLE, "contract-new-nullable", "a column that became nullable since the baseline"),
+    CodeInfo(Code.INVALID_SUBQUERY, "invalid-subquery", "a subquery Spark cannot run where it stands"),
+    CodeInfo(Code.INVALID_CLAUSE, "invalid-clause", "a clause whose content Spark refuses"),
+    CodeInfo(Code.IMPLICIT_JOIN_CAST, "implicit-join-cast", "join keys that only meet by an unsafe cast", _W, suppressible=True),
+    CodeInfo(Code.TIME_RANGE_HALF, "time-range-half", "only one end of the interval is used", _W, suppressible=True),
+    CodeInfo(Code.MERGE_KEY_MISSING, "merge-key-missing", "a merge key that is not an output column"),
+    CodeInfo(Code.CONTRACT_COLUMN_ABSENT, "contract-column-absent", "an optional contract column is not produced", _W, suppressible=True),
+    CodeInfo(Code.CONTRACT_WITHOUT_MODEL, "contract-without-model", "a contract for a model that does not exist", _W, suppressible=True),
+    CodeInfo(Code.STRING_AGGREGATION, "string-aggregation", "an arithmetic aggregate of a string", _W, suppressible=True),
+    CodeInfo(Code.UNNAMED_OUTPUT, "unnamed-output", "an output expression without an alias", _W, suppressible=True),
+    CodeInfo(Code.UNUSED_ALLOW, "unused-allow", "an allow that allows nothing", _W, suppressible=True),
+    CodeInfo(Code.SHADOWED_NAME, "shadowed-name", "a model that hides a source or seed of its name", _W, suppressible=True),
+    CodeInfo(Code.DIALECT_DIVERGENCE, "dialect-divergence", "SQL another dialect would refuse", _E, suppressible=True),
+    CodeInfo(Code.SELECT_STAR, "select-star", "a model that ends in SELECT * and has readers", _W, suppressible=True),
+)
+
+BY_CODE: dict[str, CodeInfo] = {row.code.value: row for row in REGISTRY}
+
+
+def severity_of(code: Code) -> Severity:
+    """The severity a code has unless the project says otherwise."""
+    return BY_CODE[code.value].severity

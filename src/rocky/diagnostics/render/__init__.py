@@ -1,0 +1,1 @@
+"""One renderer per output format over one Diagnostic value."""

@@ -1,0 +1,1 @@
+"""The typed facts of a model, and hashes of their meaning."""

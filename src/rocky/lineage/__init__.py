@@ -1,0 +1,1 @@
+"""Column lineage over a compiled project."""

@@ -1,0 +1,1 @@
+"""Adjustable rules over bound models."""

@@ -1,0 +1,46 @@
+"""SourceText: a file's text and the arithmetic between offsets and lines.
+
+Lines and columns are 1-based, as editors show them; a column counts code points.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+from rocky.source.span import Span
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """The text of `path` (project-relative, `/`-separated) as it was read."""
+
+    path: str
+    text: str
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset of the first character of each line."""
+        starts = [0]
+        find = self.text.find
+        at = find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = find("\n", at + 1)
+        return starts
+
+    def line_of(self, offset: int) -> int:
+        return bisect_right(self.line_starts, min(max(offset, 0), len(self.text)))
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """The (line, column) of an offset."""
+        line = self.line_of(offset)
+        return line, min(max(offset, 0), len(self.text)) - self.line_starts[line - 1] + 1
+
+    def line_text(self, line: int) -> str:
+        start = self.line_starts[line - 1]
+        end = self.line_starts[line] - 1 if line < len(self.line_starts) else len(self.text)
+        return self.text[start:end].rstrip("\r")
+
+    def line_span(self, line: int) -> Span:
+        start = self.line_starts[line - 1]
+        return Span(start, start + len(self.line_text(line)))
