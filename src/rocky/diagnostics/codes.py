@@ -80,47 +80,177 @@ class CodeInfo:
 _E, _W = Severity.ERROR, Severity.WARNING
 
 REGISTRY: tuple[CodeInfo, ...] = (
-    CodeInfo(Code.INCOMPARABLE_TYPES, "incomparable-types", "a join or comparison of types that do not compare"),
-    CodeInfo(Code.UNKNOWN_TABLE, "unknown-table", "a table that is no model, source or seed of the project"),
+    CodeInfo(
+        Code.INCOMPARABLE_TYPES,
+        "incomparable-types",
+        "a join or comparison of types that do not compare",
+    ),
+    CodeInfo(
+        Code.UNKNOWN_TABLE,
+        "unknown-table",
+        "a table that is no model, source or seed of the project",
+    ),
     CodeInfo(Code.UNKNOWN_COLUMN, "unknown-column", "a column no relation in scope has"),
-    CodeInfo(Code.AMBIGUOUS_COLUMN, "ambiguous-column", "a name that several columns in scope answer to"),
+    CodeInfo(
+        Code.AMBIGUOUS_COLUMN, "ambiguous-column", "a name that several columns in scope answer to"
+    ),
     CodeInfo(Code.TYPE_ERROR, "type-error", "an operand or argument of a type Spark refuses"),
-    CodeInfo(Code.UNKNOWN_FUNCTION, "unknown-function", "an unknown function or a wrong number of arguments"),
-    CodeInfo(Code.INVALID_AGGREGATION, "invalid-aggregation", "an aggregate, grouping or window where it cannot stand"),
-    CodeInfo(Code.SET_OPERATION_MISMATCH, "set-operation-mismatch", "UNION, INTERSECT or EXCEPT of branches that do not fit"),
+    CodeInfo(
+        Code.UNKNOWN_FUNCTION,
+        "unknown-function",
+        "an unknown function or a wrong number of arguments",
+    ),
+    CodeInfo(
+        Code.INVALID_AGGREGATION,
+        "invalid-aggregation",
+        "an aggregate, grouping or window where it cannot stand",
+    ),
+    CodeInfo(
+        Code.SET_OPERATION_MISMATCH,
+        "set-operation-mismatch",
+        "UNION, INTERSECT or EXCEPT of branches that do not fit",
+    ),
     CodeInfo(Code.SYNTAX_ERROR, "syntax-error", "text that is not Spark SQL"),
-    CodeInfo(Code.CONTRACT_COLUMN_MISSING, "contract-column-missing", "a column the contract requires is not produced"),
-    CodeInfo(Code.CONTRACT_TYPE_MISMATCH, "contract-type-mismatch", "a column's type is not the promised one"),
-    CodeInfo(Code.CONTRACT_NULLABLE, "contract-nullable", "a column promised to be non-null can be null"),
-    CodeInfo(Code.CONTRACT_PROTECTED_REMOVED, "contract-protected-removed", "a protected column is gone"),
-    CodeInfo(Code.DUPLICATE_OUTPUT_COLUMN, "duplicate-output-column", "a model with two output columns of one name"),
+    CodeInfo(
+        Code.CONTRACT_COLUMN_MISSING,
+        "contract-column-missing",
+        "a column the contract requires is not produced",
+    ),
+    CodeInfo(
+        Code.CONTRACT_TYPE_MISMATCH,
+        "contract-type-mismatch",
+        "a column's type is not the promised one",
+    ),
+    CodeInfo(
+        Code.CONTRACT_NULLABLE, "contract-nullable", "a column promised to be non-null can be null"
+    ),
+    CodeInfo(
+        Code.CONTRACT_PROTECTED_REMOVED, "contract-protected-removed", "a protected column is gone"
+    ),
+    CodeInfo(
+        Code.DUPLICATE_OUTPUT_COLUMN,
+        "duplicate-output-column",
+        "a model with two output columns of one name",
+    ),
     CodeInfo(Code.DEPENDENCY_CYCLE, "dependency-cycle", "models that read each other in a circle"),
-    CodeInfo(Code.DUPLICATE_TARGET, "duplicate-target", "two models with one name or one target table"),
-    CodeInfo(Code.UNUSABLE_FILE, "unusable-file", "a model, source, seed or contract file that cannot be used"),
-    CodeInfo(Code.UNUSABLE_CONFIG, "unusable-config", "a setting in rocky.toml that cannot be used"),
+    CodeInfo(
+        Code.DUPLICATE_TARGET, "duplicate-target", "two models with one name or one target table"
+    ),
+    CodeInfo(
+        Code.UNUSABLE_FILE,
+        "unusable-file",
+        "a model, source, seed or contract file that cannot be used",
+    ),
+    CodeInfo(
+        Code.UNUSABLE_CONFIG, "unusable-config", "a setting in rocky.toml that cannot be used"
+    ),
     CodeInfo(Code.UNSUPPORTED_STATEMENT, "unsupported-statement", "a model that is not one query"),
-    CodeInfo(Code.TIME_COLUMN_MISSING, "time-column-missing", "the time column is not an output column"),
-    CodeInfo(Code.TIME_COLUMN_TYPE, "time-column-type", "the time column is not a date or timestamp"),
+    CodeInfo(
+        Code.TIME_COLUMN_MISSING, "time-column-missing", "the time column is not an output column"
+    ),
+    CodeInfo(
+        Code.TIME_COLUMN_TYPE, "time-column-type", "the time column is not a date or timestamp"
+    ),
     CodeInfo(Code.TIME_COLUMN_NULLABLE, "time-column-nullable", "the time column can be null"),
-    CodeInfo(Code.TIME_COLUMN_NAME, "time-column-name", "the time column is not a plain identifier"),
-    CodeInfo(Code.TIME_RANGE_MISSING, "time-range-missing", "a time-interval model that never uses its interval"),
-    CodeInfo(Code.TIME_GRAIN_TOO_FINE, "time-grain-too-fine", "hourly intervals over a date column"),
-    CodeInfo(Code.FIRST_PARTITION_FORMAT, "first-partition-format", "a first partition not written in its grain's form"),
-    CodeInfo(Code.CONTRACT_EXTRA_COLUMN, "contract-extra-column", "a column a strict contract does not list"),
-    CodeInfo(Code.CONTRACT_NEW_NULLABLE, "contract-new-nullable", "a column that became nullable since the baseline"),
-    CodeInfo(Code.INVALID_SUBQUERY, "invalid-subquery", "a subquery Spark cannot run where it stands"),
+    CodeInfo(
+        Code.TIME_COLUMN_NAME, "time-column-name", "the time column is not a plain identifier"
+    ),
+    CodeInfo(
+        Code.TIME_RANGE_MISSING,
+        "time-range-missing",
+        "a time-interval model that never uses its interval",
+    ),
+    CodeInfo(
+        Code.TIME_GRAIN_TOO_FINE, "time-grain-too-fine", "hourly intervals over a date column"
+    ),
+    CodeInfo(
+        Code.FIRST_PARTITION_FORMAT,
+        "first-partition-format",
+        "a first partition not written in its grain's form",
+    ),
+    CodeInfo(
+        Code.CONTRACT_EXTRA_COLUMN,
+        "contract-extra-column",
+        "a column a strict contract does not list",
+    ),
+    CodeInfo(
+        Code.CONTRACT_NEW_NULLABLE,
+        "contract-new-nullable",
+        "a column that became nullable since the baseline",
+    ),
+    CodeInfo(
+        Code.INVALID_SUBQUERY, "invalid-subquery", "a subquery Spark cannot run where it stands"
+    ),
     CodeInfo(Code.INVALID_CLAUSE, "invalid-clause", "a clause whose content Spark refuses"),
-    CodeInfo(Code.IMPLICIT_JOIN_CAST, "implicit-join-cast", "join keys that only meet by an unsafe cast", _W, suppressible=True),
-    CodeInfo(Code.TIME_RANGE_HALF, "time-range-half", "only one end of the interval is used", _W, suppressible=True),
-    CodeInfo(Code.MERGE_KEY_MISSING, "merge-key-missing", "a merge key that is not an output column"),
-    CodeInfo(Code.CONTRACT_COLUMN_ABSENT, "contract-column-absent", "an optional contract column is not produced", _W, suppressible=True),
-    CodeInfo(Code.CONTRACT_WITHOUT_MODEL, "contract-without-model", "a contract for a model that does not exist", _W, suppressible=True),
-    CodeInfo(Code.STRING_AGGREGATION, "string-aggregation", "an arithmetic aggregate of a string", _W, suppressible=True),
-    CodeInfo(Code.UNNAMED_OUTPUT, "unnamed-output", "an output expression without an alias", _W, suppressible=True),
-    CodeInfo(Code.UNUSED_ALLOW, "unused-allow", "an allow that allows nothing", _W, suppressible=True),
-    CodeInfo(Code.SHADOWED_NAME, "shadowed-name", "a model that hides a source or seed of its name", _W, suppressible=True),
-    CodeInfo(Code.DIALECT_DIVERGENCE, "dialect-divergence", "SQL another dialect would refuse", _E, suppressible=True),
-    CodeInfo(Code.SELECT_STAR, "select-star", "a model that ends in SELECT * and has readers", _W, suppressible=True),
+    CodeInfo(
+        Code.IMPLICIT_JOIN_CAST,
+        "implicit-join-cast",
+        "join keys that only meet by an unsafe cast",
+        _W,
+        suppressible=True,
+    ),
+    CodeInfo(
+        Code.TIME_RANGE_HALF,
+        "time-range-half",
+        "only one end of the interval is used",
+        _W,
+        suppressible=True,
+    ),
+    CodeInfo(
+        Code.MERGE_KEY_MISSING, "merge-key-missing", "a merge key that is not an output column"
+    ),
+    CodeInfo(
+        Code.CONTRACT_COLUMN_ABSENT,
+        "contract-column-absent",
+        "an optional contract column is not produced",
+        _W,
+        suppressible=True,
+    ),
+    CodeInfo(
+        Code.CONTRACT_WITHOUT_MODEL,
+        "contract-without-model",
+        "a contract for a model that does not exist",
+        _W,
+        suppressible=True,
+    ),
+    CodeInfo(
+        Code.STRING_AGGREGATION,
+        "string-aggregation",
+        "an arithmetic aggregate of a string",
+        _W,
+        suppressible=True,
+    ),
+    CodeInfo(
+        Code.UNNAMED_OUTPUT,
+        "unnamed-output",
+        "an output expression without an alias",
+        _W,
+        suppressible=True,
+    ),
+    CodeInfo(
+        Code.UNUSED_ALLOW, "unused-allow", "an allow that allows nothing", _W, suppressible=True
+    ),
+    CodeInfo(
+        Code.SHADOWED_NAME,
+        "shadowed-name",
+        "a model that hides a source or seed of its name",
+        _W,
+        suppressible=True,
+    ),
+    CodeInfo(
+        Code.DIALECT_DIVERGENCE,
+        "dialect-divergence",
+        "SQL another dialect would refuse",
+        _E,
+        suppressible=True,
+    ),
+    CodeInfo(
+        Code.SELECT_STAR,
+        "select-star",
+        "a model that ends in SELECT * and has readers",
+        _W,
+        suppressible=True,
+    ),
 )
 
 BY_CODE: dict[str, CodeInfo] = {row.code.value: row for row in REGISTRY}

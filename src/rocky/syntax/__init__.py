@@ -1,1 +1,5 @@
-"""SQL text to syntax trees with spans; the only home of the parser library besides the binder."""
+"""SQL text to syntax trees with spans; only this package and the binder know the parser library."""
+
+from rocky.syntax.parser import ParsedQuery, SyntaxProblem, parse_query
+
+__all__ = ["ParsedQuery", "SyntaxProblem", "parse_query"]

@@ -1,0 +1,94 @@
+# Two commands to know: `make demo` shows Rocky at work, `make test` proves it.
+# `make check` is the fast loop while changing it. Everything is installed into .venv;
+# nothing outside this folder is touched.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+INSTALLED_DEV := $(VENV)/.installed-dev
+JOBS ?= auto
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint test-fast test-spark bench java clean
+
+help:
+	@echo "make demo    install into $(VENV) and take a short tour of the product"
+	@echo "make test    the whole suite: lint, fast tests, and the tests that ask Spark (Java 17+)"
+	@echo "make check   format, lint, types, imports and the fast tests: the loop while editing"
+	@echo "make bench   compile a generated project of 10,000 models and print the cost"
+	@echo "make clean   remove $(VENV), demo/ and every cache"
+
+# ------------------------------------------------------------------ installation
+# The stamps are older than pyproject.toml exactly when the dependencies may have changed,
+# so a second run installs nothing.
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Rocky needs Python 3.11 or newer, and '$(PYTHON)' is `$(PYTHON) --version 2>&1`."; \
+	  echo "Install one and name it: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	  echo "Python's venv module is missing. On Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
+	@echo "creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED): pyproject.toml | $(BIN)/python
+	@echo "installing Rocky into $(VENV) (the first time this fetches Spark, some 450 MB)"
+	@$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(INSTALLED_DEV): pyproject.toml | $(BIN)/python
+	@echo "installing Rocky and its tools into $(VENV) (the first time this fetches Spark, some 450 MB)"
+	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $(INSTALLED) $@
+
+# Spark 4.1 runs on Java 17 and newer. JAVA_HOME wins over the java on the path, as in Spark.
+java:
+	@java="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"; \
+	version=`"$$java" -version 2>&1 | sed -n 's/.*version "\([0-9][0-9]*\).*/\1/p' | head -n 1`; \
+	if [ -z "$$version" ] || [ "$$version" -lt 17 ]; then \
+	  if [ -z "$$version" ]; then echo "No Java was found (looked for '$$java')."; \
+	  else echo "Java $$version was found ('$$java'); Spark 4.1 needs 17 or newer."; fi; \
+	  echo "  Debian or Ubuntu: apt-get install openjdk-17-jre-headless"; \
+	  echo "  Fedora:           dnf install java-17-openjdk-headless"; \
+	  echo "  macOS:            brew install openjdk@17"; \
+	  echo "or set JAVA_HOME to a Java 17+ you already have."; \
+	  exit 1; \
+	fi
+
+# ------------------------------------------------------------------ the tour
+
+demo: $(INSTALLED)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tools/tour.sh
+
+# ------------------------------------------------------------------ checks and tests
+
+# Runs a command; one line when it is fine, its whole output when it is not.
+step = @output=`$(2) 2>&1` && echo "ok    $(1)" || { status=$$?; echo "$$output"; echo "FAIL  $(1)"; exit $$status; }
+
+lint: $(INSTALLED_DEV)
+	$(call step,format,$(BIN)/ruff format --check .)
+	$(call step,lint,$(BIN)/ruff check .)
+	$(call step,types,$(BIN)/mypy)
+	$(call step,imports,$(BIN)/lint-imports --no-cache)
+
+check: lint
+	@$(BIN)/python -m pytest -q -n $(JOBS) -m "not spark and not slow"
+
+test-fast: $(INSTALLED_DEV)
+	@$(BIN)/python -m pytest -q -n $(JOBS) -m "not spark"
+
+# One process: every Spark test shares one session, and so one JVM.
+test-spark: $(INSTALLED_DEV) java
+	@$(BIN)/python -m pytest -q -p no:xdist -m spark
+
+test: java lint test-fast test-spark
+	@echo "all tests passed"
+
+bench: $(INSTALLED_DEV)
+	@$(BIN)/python benchmarks/compile.py
+
+clean:
+	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,0 +1,373 @@
+"""GROUP BY in all its forms, and the rule that what is not aggregated must be grouped."""
+
+from typing import Any
+
+from sqlglot import exp
+
+from rocky.binder.dispatch import bind_expression
+from rocky.binder.expression import HAS_AGGREGATE, HAS_GENERATOR, HAS_WINDOW, Column, Expr
+from rocky.binder.scopes import Scope
+from rocky.binder.shapes import shape_of
+from rocky.catalog.functions import find_function
+from rocky.datatypes.ordering import group_refusal
+from rocky.diagnostics import Code
+
+
+class Grouping:
+    """The keys of a GROUP BY and which of them a grouping set may leave out."""
+
+    __slots__ = ("_null_shapes", "all", "keys", "nulled", "shapes")
+
+    def __init__(self) -> None:
+        self.keys: list[tuple[Any, Expr]] = []
+        self.shapes: set[Any] = set()
+        self.nulled: dict[int, Column] | None = None
+        self._null_shapes: set[Any] = set()
+        self.all = False
+
+    def add(self, node: Any, expr: Expr, scope: Scope) -> None:
+        self.keys.append((node, expr))
+        self.shapes.add(shape_of(node, scope))
+
+    def leave_out(self, nodes: list[tuple[Any, Expr]], scope: Scope) -> None:
+        """Note keys that are null in some grouping set."""
+        for node, expr in nodes:
+            if isinstance(expr, Column):
+                if self.nulled is None:
+                    self.nulled = {}
+                self.nulled[expr.ident] = expr.nulled()
+            else:
+                self._null_shapes.add(shape_of(node, scope))
+
+    def makes_null(self, node: Any, scope: Scope) -> bool:
+        return bool(self._null_shapes) and shape_of(node, scope) in self._null_shapes
+
+
+def bind_grouping(group: exp.Group, select: exp.Select, scope: Scope) -> Grouping:
+    """The grouping of a query."""
+    grouping = Grouping()
+    args = group.args
+    if args.get("all"):
+        _group_by_all(group, select, grouping, scope)
+        return grouping
+    inner = scope.within("group")
+    plain: list[tuple[Any, Expr]] = []
+    sets: list[list[list[tuple[Any, Expr]]]] = []
+    for item in args.get("expressions") or []:
+        _collect(item, plain, sets, select, inner)
+    trailing = [*(args.get("rollup") or []), *(args.get("cube") or [])]
+    for item in trailing:
+        if item.args.get("expressions"):
+            _collect(item, plain, sets, select, inner)
+        else:
+            # `GROUP BY a, b WITH ROLLUP`
+            sets.append(_rollup([[key] for key in plain], cube=item.__class__ is exp.Cube))
+            plain = []
+    for item in args.get("grouping_sets") or []:
+        # `GROUP BY a, b GROUPING SETS (...)`: the list before only names the keys.
+        plain = []
+        _collect(item, plain, sets, select, inner)
+    _fill(grouping, plain, sets, scope)
+    return grouping
+
+
+def _fill(
+    grouping: Grouping,
+    plain: list[tuple[Any, Expr]],
+    sets: list[list[list[tuple[Any, Expr]]]],
+    scope: Scope,
+) -> None:
+    keys = list(plain)
+    optional: list[tuple[Any, Expr]] = []
+    for family in sets:
+        members = [key for each in family for key in each]
+        keys += members
+        everywhere = {shape_of(node, scope) for node, _ in plain}
+        for node, expr in members:
+            shape = shape_of(node, scope)
+            if shape in everywhere:
+                continue
+            if any(all(shape_of(n, scope) != shape for n, _ in each) for each in family):
+                optional.append((node, expr))
+    for node, expr in keys:
+        grouping.add(node, expr, scope)
+        _check_key(node, expr, scope)
+    grouping.leave_out(optional, scope)
+
+
+def _check_key(node: Any, expr: Expr, scope: Scope) -> None:
+    if expr.flags & HAS_AGGREGATE:
+        scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            "an aggregate function cannot be a grouping key",
+            node,
+            "GROUP_BY_AGGREGATE",
+        )
+    elif expr.flags & (HAS_WINDOW | HAS_GENERATOR):
+        scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            "a window function or generator cannot be a grouping key",
+            node,
+            "UNSUPPORTED_EXPR_FOR_OPERATOR"
+            if expr.flags & HAS_WINDOW
+            else "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
+        )
+    else:
+        refusal = group_refusal(expr.type)
+        if refusal is not None:
+            scope.binding.error(Code.INVALID_AGGREGATION, refusal.message, node, refusal.condition)
+
+
+def _collect(
+    item: Any,
+    plain: list[tuple[Any, Expr]],
+    sets: list[list[list[tuple[Any, Expr]]]],
+    select: exp.Select,
+    scope: Scope,
+) -> None:
+    """Sort one item of GROUP BY into plain keys and families of grouping sets."""
+    kind = item.__class__
+    if kind is exp.Rollup or kind is exp.Cube:
+        parts = [_members(each, select, scope) for each in item.args.get("expressions") or []]
+        sets.append(_rollup(parts, cube=kind is exp.Cube))
+    elif kind is exp.GroupingSets:
+        sets.append(_grouping_sets(item, select, scope))
+    elif kind is exp.Tuple:
+        plain += _members(item, select, scope)
+    else:
+        plain.append(_key(item, select, scope))
+
+
+def _members(node: Any, select: exp.Select, scope: Scope) -> list[tuple[Any, Expr]]:
+    if node.__class__ is exp.Tuple:
+        return [_key(each, select, scope) for each in node.args.get("expressions") or []]
+    return [_key(node, select, scope)]
+
+
+def _rollup(
+    parts: list[list[tuple[Any, Expr]]], *, cube: bool
+) -> list[list[tuple[Any, Expr]]]:
+    """The grouping sets of a rollup or cube; for nullability two of a cube's sets are enough."""
+    if cube:
+        # Every part is missing from some set, and present in the full one.
+        return [[key for part in parts for key in part], []]
+    return [
+        [key for part in parts[:size] for key in part] for size in range(len(parts), -1, -1)
+    ]
+
+
+def _grouping_sets(
+    item: Any, select: exp.Select, scope: Scope
+) -> list[list[tuple[Any, Expr]]]:
+    found: list[list[tuple[Any, Expr]]] = []
+    for each in item.args.get("expressions") or []:
+        if each.__class__ is exp.Rollup or each.__class__ is exp.Cube:
+            parts = [_members(part, select, scope) for part in each.args.get("expressions") or []]
+            found += _rollup(parts, cube=each.__class__ is exp.Cube)
+        elif each.__class__ is exp.GroupingSets:
+            found += _grouping_sets(each, select, scope)
+        elif each.__class__ is exp.Paren:
+            found.append([_key(each.args["this"], select, scope)])
+        else:
+            found.append(_members(each, select, scope))
+    return found
+
+
+def _key(node: Any, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
+    """A key: an ordinal into the select list, a column, an alias of the list, or an expression."""
+    while node.__class__ is exp.Paren:
+        node = node.args["this"]
+    if node.__class__ is exp.Literal and not node.args["is_string"] and node.args["this"].isdigit():
+        return _ordinal(node, select, scope)
+    if node.__class__ is exp.Column and node.args.get("table") is None:
+        name = node.args["this"].name.lower()
+        if not scope.relation.find((name,))[0] or name not in scope.relation.index():
+            aliased = _aliased_item(name, select)
+            if aliased is not None:
+                return aliased, _bind_item(aliased, node, scope, select)
+    return node, bind_expression(node, scope)
+
+
+def _bind_item(item: Any, place: Any, scope: Scope, select: exp.Select) -> Expr:
+    inner = scope.within("select")
+    inner.aliases = {}
+    for each in select.args["expressions"]:
+        if each.__class__ is exp.Alias and each.args["this"] is item:
+            break
+        if each.__class__ is exp.Alias and each.args["this"].__class__ is not exp.Window:
+            name = each.args["alias"].name.lower()
+            if name in scope.relation.index():
+                continue
+            inner.aliases.setdefault(name, []).append(_quiet(each.args["this"], inner))
+    return bind_expression(item, inner)
+
+
+def _quiet(node: Any, scope: Scope) -> Expr:
+    """Bind without reporting: the select list reports for itself."""
+    diagnostics = scope.binding.diagnostics
+    count = len(diagnostics)
+    expr = bind_expression(node, scope)
+    del diagnostics[count:]
+    return expr
+
+
+def _aliased_item(name: str, select: exp.Select) -> Any:
+    for item in select.args.get("expressions") or []:
+        if item.__class__ is exp.Alias and item.args["alias"].name.lower() == name:
+            return item.args["this"]
+    return None
+
+
+def _ordinal(node: Any, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
+    from_list = select.args.get("expressions") or []
+    position = int(node.args["this"])
+    stars = any(
+        item.__class__ is exp.Star
+        or (item.__class__ is exp.Column and item.args["this"].__class__ is exp.Star)
+        for item in from_list
+    )
+    if stars:
+        columns = scope.relation.visible()
+        if from_list[0].__class__ is exp.Star and 0 < position <= len(columns):
+            if len(from_list) == 1:
+                expr: Expr = scope.binding.error(
+                    Code.INVALID_AGGREGATION,
+                    "a position in GROUP BY cannot point into `*`",
+                    node,
+                    "STAR_GROUP_BY_POS",
+                )
+                return node, expr
+            return node, columns[position - 1]
+        return node, scope.binding.give_up("a GROUP BY position after `*`")
+    if not 0 < position <= len(from_list):
+        expr = scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            f"GROUP BY position {position} is not in the select list of {len(from_list)}",
+            node,
+            "GROUP_BY_POS_OUT_OF_RANGE",
+        )
+        return node, expr
+    item = from_list[position - 1]
+    inner = item.args["this"] if item.__class__ is exp.Alias else item
+    expr = _bind_item(inner, node, scope, select)
+    if expr.flags & HAS_AGGREGATE:
+        expr = scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            f"GROUP BY position {position} is an aggregate",
+            node,
+            "GROUP_BY_POS_AGGREGATE",
+        )
+    return inner, expr
+
+
+def _group_by_all(group: exp.Group, select: exp.Select, grouping: Grouping, scope: Scope) -> None:
+    """Every select item without an aggregate is a key."""
+    grouping.all = True
+    inner = scope.within("select")
+    inner.aliases = {}
+    for item in select.args.get("expressions") or []:
+        node = item.args["this"] if item.__class__ is exp.Alias else item
+        if node.__class__ is exp.Star:
+            for column in scope.relation.visible():
+                grouping.keys.append((node, column))
+                grouping.shapes.add(("column", column.ident))
+            continue
+        expr = _quiet(node, inner)
+        if item.__class__ is exp.Alias:
+            inner.aliases.setdefault(item.args["alias"].name.lower(), []).append(expr)
+        if not expr.flags & HAS_AGGREGATE:
+            grouping.add(node, expr, inner)
+    if group.args.get("expressions"):
+        scope.binding.give_up("GROUP BY ALL with keys")
+
+
+def check_grouping(
+    items: list[Any], grouping: Grouping | None, select: exp.Select, scope: Scope
+) -> None:
+    """Report the first column of each select item that is neither grouped nor aggregated."""
+    shapes = grouping.shapes if grouping is not None else set()
+    for item in items:
+        offender = _ungrouped(item.node, shapes, scope, aggregates=True)
+        if offender is not None:
+            _report(offender, grouping, select, scope)
+            return
+
+
+def _report(node: Any, grouping: Grouping | None, select: exp.Select, scope: Scope) -> None:
+    name = ".".join(part.name for part in node.parts) if isinstance(node, exp.Column) else "*"
+    if grouping is not None and grouping.all:
+        condition = "UNRESOLVED_ALL_IN_GROUP_BY"
+        place: Any = select.args["group"]
+        message = f"GROUP BY ALL cannot tell how to group `{name}`, which stands beside an aggregate"
+        node = node if scope.binding.span(place) is None else place
+    elif grouping is None:
+        condition = "MISSING_GROUP_BY"
+        message = f"`{name}` stands beside an aggregate, and there is no GROUP BY"
+    else:
+        condition = "MISSING_AGGREGATION"
+        message = f"`{name}` is neither grouped nor aggregated"
+    scope.binding.error(
+        Code.INVALID_AGGREGATION,
+        message,
+        node,
+        condition,
+        help=f"add `{name}` to GROUP BY, or aggregate it, for example with `any_value({name})`",
+    )
+
+
+def _ungrouped(node: Any, shapes: set[Any], scope: Scope, *, aggregates: bool) -> Any:
+    """The first offending column below `node`, or None."""
+    kind = node.__class__
+    if kind is exp.Star and not shapes:
+        return node if scope.relation.columns else None
+    if shapes and shape_of(node, scope) in shapes:
+        return None
+    if kind is exp.Column:
+        return node if _is_own_column(node, shapes, scope) else None
+    if kind in (exp.Subquery, exp.Exists, exp.Select, exp.Lambda):
+        return None
+    if kind is exp.Anonymous and aggregates:
+        info = find_function(node.args["this"].lower())
+        if info is not None and info.kind == "aggregate":
+            return None
+    if kind in (exp.Filter, exp.WithinGroup) and aggregates or (kind is exp.Any and aggregates):
+        return None
+    if kind is exp.Window:
+        return _ungrouped_window(node, shapes, scope)
+    for child in node.iter_expressions():
+        offender = _ungrouped(child, shapes, scope, aggregates=aggregates)
+        if offender is not None:
+            return offender
+    return None
+
+
+def _ungrouped_window(node: Any, shapes: set[Any], scope: Scope) -> Any:
+    """Under OVER the function itself is no aggregate; what is inside it may be."""
+    call = node.args["this"]
+    while call.__class__ in (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup):
+        call = call.args["this"]
+    inside = [
+        *call.iter_expressions(),
+        *(node.args.get("partition_by") or []),
+        *([node.args["order"]] if node.args.get("order") else []),
+    ]
+    for child in inside:
+        if child.__class__ is exp.Star:
+            continue
+        offender = _ungrouped(child, shapes, scope, aggregates=True)
+        if offender is not None:
+            return offender
+    return None
+
+
+def _is_own_column(node: exp.Column, shapes: set[Any], scope: Scope) -> bool:
+    """Whether a reference is to this query's own relation, and not grouped by a wider name."""
+    if node.args["this"].__class__ is exp.Star:
+        return bool(scope.relation.columns)
+    parts = tuple(part.name.lower() for part in node.parts)
+    columns, used = scope.relation.find(parts)
+    if len(columns) != 1:
+        return False
+    if used < len(parts) and ("column", columns[0].ident) in shapes:
+        return False
+    return ("column", columns[0].ident) not in shapes

@@ -1,0 +1,121 @@
+"""The arguments of a call: stars spread out, units as literals, refusals put into words."""
+
+from typing import Any, Final
+
+from sqlglot import exp
+
+from rocky.binder.dispatch import bind_expression
+from rocky.binder.expression import Expr
+from rocky.binder.scopes import Scope
+from rocky.catalog.operand import Refusal
+from rocky.datatypes import types as t
+from rocky.diagnostics import Code
+
+# Functions whose first of three arguments is a bare unit word.
+_UNIT_FUNCTIONS: Final = frozenset(
+    "date_add dateadd timestampadd date_diff datediff timestampdiff".split()
+)
+_UNITS: Final = frozenset(
+    "year quarter month week day dayofyear hour minute second millisecond microsecond".split()
+)
+_NO_CODES: Final = {
+    "WRONG_NUM_ARGS": Code.UNKNOWN_FUNCTION,
+    "INVALID_LAMBDA_FUNCTION_CALL": Code.UNKNOWN_FUNCTION,
+}
+
+
+def argument_nodes(node: exp.Expr, scope: Scope) -> list[Any]:
+    """The argument nodes of a call, DISTINCT taken off."""
+    nodes = node.args.get("expressions")
+    if nodes is None:
+        this = node.args.get("this")
+        nodes = [this] if isinstance(this, exp.Expr) else []
+    if nodes and nodes[0].__class__ is exp.Distinct:
+        nodes = [*nodes[0].args["expressions"], *nodes[1:]]
+    return nodes
+
+
+def bind_arguments(key: str, nodes: list[Any], scope: Scope) -> list[Expr]:
+    """The bound arguments, in order, with `*` replaced by the columns it means."""
+    args: list[Expr] = []
+    for index, node in enumerate(nodes):
+        kind = node.__class__
+        if kind is exp.Star or (kind is exp.Column and node.args["this"].__class__ is exp.Star):
+            args.extend(_star_arguments(key, node, scope))
+        elif kind is exp.PropertyEQ or kind is exp.Alias:
+            args.append(_named(node, scope))
+        elif kind is exp.Kwarg:
+            args.append(bind_expression(node.args["expression"], scope))
+        elif index == 0 and len(nodes) == 3 and key in _UNIT_FUNCTIONS:
+            args.append(_unit(node, scope))
+        else:
+            args.append(bind_expression(node, scope))
+    return args
+
+
+def _unit(node: exp.Expr, scope: Scope) -> Expr:
+    if node.__class__ is exp.Column and node.args.get("table") is None:
+        word = node.name
+        if word.lower() in _UNITS:
+            return Expr(t.STRING, False, value=word.upper(), foldable=True)
+    if node.__class__ is exp.Literal or node.__class__ is exp.Column:
+        return scope.binding.error(
+            Code.INVALID_CLAUSE,
+            f"`{node.name}` is not a unit of time",
+            node,
+            "INVALID_PARAMETER_VALUE.DATETIME_UNIT",
+            help="write a bare word such as DAY, MONTH or HOUR",
+        )
+    return bind_expression(node, scope)
+
+
+def _named(node: exp.Expr, scope: Scope) -> Expr:
+    """`value AS name` inside struct(...); names the parser made up carry no place."""
+    if node.__class__ is exp.Alias:
+        value, name = node.args["this"], node.args["alias"]
+    else:
+        value, name = node.args["expression"], node.args["this"]
+    bound = bind_expression(value, scope)
+    written = name._meta and "start" in name._meta
+    if not written or (value.__class__ is exp.Column and name is value.args.get("this")):
+        return bound
+    if value.__class__ is exp.Column and name.args == value.args["this"].args:
+        return bound
+    twin = Expr(
+        bound.type, bound.nullable, bound.sources, bound.flags, bound.value, bound.foldable, name.name
+    )
+    return twin
+
+
+def _star_arguments(key: str, node: exp.Expr, scope: Scope) -> list[Expr]:
+    if key == "count" and node.__class__ is exp.Star:
+        return [Expr(t.INT, False, value=1, foldable=True)]
+    star = node if node.__class__ is exp.Star else node.args["this"]
+    path = tuple(
+        node.args[part].name.lower() for part in ("catalog", "db", "table") if node.args.get(part)
+    )
+    columns = scope.relation.of_qualifier(path) if path else scope.relation.visible()
+    dropped = {each.name.lower() for each in star.args.get("except_") or []}
+    found = [column for column in columns if column.key not in dropped]
+    if not found and path and scope.relation.known:
+        return [_no_relation(path, node, scope)]
+    return list(found)
+
+
+def _no_relation(path: tuple[str, ...], node: exp.Expr, scope: Scope) -> Expr:
+    return scope.binding.error(
+        Code.UNKNOWN_TABLE,
+        f"`{'.'.join(path)}.*` names no relation in scope",
+        node,
+        "CANNOT_RESOLVE_STAR_EXPAND",
+    )
+
+
+def report_refusal(
+    key: str, refusal: Refusal, args: list[Expr], node: exp.Expr, scope: Scope
+) -> Expr:
+    """Spark's refusal of a call, at the call, unless an argument is already unknown."""
+    if any(arg.type is t.UNKNOWN for arg in args) and not refusal.condition.startswith("WRONG_NUM"):
+        return scope.binding.give_up(f"function `{key}` of an unknown argument")
+    code = _NO_CODES.get(refusal.condition.partition(".")[0], Code.TYPE_ERROR)
+    return scope.binding.error(code, refusal.message, node, refusal.condition)

@@ -1,0 +1,332 @@
+"""Column references: names, fields of structs, and what else a bare word can mean.
+
+The order is Spark's: the relation in scope, then an alias of the same select list, then the outer
+query, then a function that needs no parentheses.
+"""
+
+from typing import Any
+
+from sqlglot import exp
+
+from rocky.binder.dispatch import bind_expression
+from rocky.binder.expression import EXPRESSION, HAS_OUTER, Column, Expr, derived, unknown
+from rocky.binder.scopes import Scope
+from rocky.datatypes import types as t
+from rocky.diagnostics import Code
+from rocky.diagnostics.suggest import closest
+
+# Functions Spark accepts without parentheses, after no column of that name was found.
+BARE_FUNCTIONS: dict[str, tuple[t.DataType, bool]] = {
+    "current_date": (t.DATE, True),
+    "curdate": (t.DATE, True),
+    "current_timestamp": (t.TIMESTAMP, True),
+    "now": (t.TIMESTAMP, True),
+    "localtimestamp": (t.TIMESTAMP_NTZ, True),
+    "current_time": (t.time(6), True),
+    "current_user": (t.STRING, False),
+    "session_user": (t.STRING, False),
+    "user": (t.STRING, False),
+    "grouping__id": (t.BIGINT, False),
+}
+
+
+def bind_column(node: exp.Column, scope: Scope) -> Expr:
+    """The column a name means. A miss is reported with what is near."""
+    args = node.args
+    table = args.get("table")
+    if table is None:
+        this = args["this"]
+        if this.__class__ is exp.Star:
+            return scope.binding.error(
+                Code.INVALID_CLAUSE, "`*` cannot stand here", node, "INVALID_USAGE_OF_STAR_OR_REGEX"
+            )
+        name = this.args["this"]
+        key = name.lower()
+        found = scope.relation.index().get(key)
+        if (
+            found is not None
+            and len(found) == 1
+            and scope.lambdas is None
+            and scope.nulled is None
+            and not found[0].hidden
+        ):
+            return found[0]
+        return resolve_name([this], (key,), node, scope)
+    identifiers = [
+        args[part] for part in ("catalog", "db", "table", "this") if args.get(part) is not None
+    ]
+    return resolve_name(identifiers, tuple(_word(i).lower() for i in identifiers), node, scope)
+
+
+def _word(identifier: Any) -> str:
+    return str(identifier.args.get("this", "")) if identifier.__class__ is exp.Identifier else identifier.name
+
+
+def resolve_name(
+    identifiers: list[Any], parts: tuple[str, ...], node: exp.Expr, scope: Scope
+) -> Expr:
+    """The expression a dotted name means, fields included."""
+    if scope.lambdas is not None:
+        variable = scope.lambdas.get(parts[0])
+        if variable is not None:
+            return bind_fields(variable, identifiers[1:], node, scope)
+    found = _find(parts, scope)
+    if found is None:
+        return _lookup_elsewhere(identifiers, parts, node, scope)
+    columns, used = found
+    if len(columns) > 1:
+        return _ambiguous(parts, columns, node, scope)
+    column = columns[0]
+    if used > 1:
+        scope.binding.name_alias(identifiers[used - 2])
+    if scope.nulled is not None:
+        column = scope.nulled.get(column.ident, column)
+    if used < len(parts):
+        return bind_fields(column, identifiers[used:], node, scope)
+    return column
+
+
+def _find(parts: tuple[str, ...], scope: Scope) -> tuple[list[Column], int] | None:
+    columns, used = scope.relation.find(parts)
+    if scope.fallback is not None and len(columns) != 1:
+        second, second_used = scope.fallback.find(parts)
+        if second and (not columns or len(second) == 1):
+            return second, second_used
+    return (columns, used) if columns else None
+
+
+def _lookup_elsewhere(
+    identifiers: list[Any], parts: tuple[str, ...], node: exp.Expr, scope: Scope
+) -> Expr:
+    if scope.aliases is not None:
+        alias = scope.aliases.get(parts[0])
+        if alias is not None:
+            if len(alias) > 1:
+                return scope.binding.error(
+                    Code.AMBIGUOUS_COLUMN,
+                    f"`{parts[0]}` is the alias of {len(alias)} expressions of this select list",
+                    node,
+                    "AMBIGUOUS_LATERAL_COLUMN_ALIAS",
+                )
+            return bind_fields(alias[0], identifiers[1:], node, scope)
+    outer = _find_outer(identifiers, parts, node, scope)
+    if outer is not None:
+        return outer
+    if len(parts) == 1 and parts[0] in BARE_FUNCTIONS and not identifiers[0].args.get("quoted"):
+        found, clock = BARE_FUNCTIONS[parts[0]]
+        if clock:
+            scope.binding.mark_volatile(f"`{parts[0]}` reads the clock", node)
+        return Expr(found, False, foldable=True)
+    if not _all_known(scope):
+        return unknown()
+    return _unresolved(parts, node, scope)
+
+
+def _find_outer(
+    identifiers: list[Any], parts: tuple[str, ...], node: exp.Expr, scope: Scope
+) -> Expr | None:
+    """The column of an enclosing query; what uses it is correlated."""
+    outer = scope.parent
+    while outer is not None:
+        found = _find(parts, outer)
+        if found is not None:
+            columns, used = found
+            if len(columns) > 1:
+                return _ambiguous(parts, columns, node, scope)
+            if used > 1:
+                scope.binding.name_alias(identifiers[used - 2])
+            twin = columns[0].copy()
+            twin.flags |= HAS_OUTER
+            twin.outer = True
+            return bind_fields(twin, identifiers[used:], node, scope)
+        outer = outer.parent
+    return None
+
+
+def _all_known(scope: Scope | None) -> bool:
+    while scope is not None:
+        if not scope.relation.known:
+            return False
+        scope = scope.parent
+    return True
+
+
+def _ambiguous(parts: tuple[str, ...], columns: list[Column], node: exp.Expr, scope: Scope) -> Expr:
+    name = ".".join(parts)
+    owners = [".".join((*column.qualifier, column.name or "")) for column in columns]
+    return scope.binding.error(
+        Code.AMBIGUOUS_COLUMN,
+        f"`{name}` could be {' or '.join(f'`{owner}`' for owner in owners[:4])}",
+        node,
+        "AMBIGUOUS_REFERENCE",
+        help="write the table's name or alias before the column",
+    )
+
+
+def _unresolved(parts: tuple[str, ...], node: exp.Expr, scope: Scope) -> Expr:
+    written = ".".join(parts)
+    columns = scope.relation.visible()
+    near = closest(parts[-1], [column.name or "" for column in columns])
+    qualifiers = {column.qualifier[-1] for column in columns if column.qualifier}
+    if len(parts) > 1 and parts[0] not in qualifiers:
+        owner = closest(parts[0], sorted(qualifiers))
+        help_text = f"there is a relation `{owner}` here" if owner else None
+    else:
+        help_text = f"there is a column `{near}`" if near else None
+    if help_text is None and columns:
+        names = ", ".join(f"`{column.name}`" for column in columns[:8])
+        help_text = f"the columns here are {names}{', ...' if len(columns) > 8 else ''}"
+    condition = "WITH_SUGGESTION" if columns else "WITHOUT_SUGGESTION"
+    return scope.binding.error(
+        Code.UNKNOWN_COLUMN,
+        f"no column `{written}` in scope",
+        node,
+        f"UNRESOLVED_COLUMN.{condition}",
+        help=help_text,
+    )
+
+
+def bind_fields(base: Expr, identifiers: list[Any], node: exp.Expr, scope: Scope) -> Expr:
+    """The value inside structs that a path of names leads to."""
+    for identifier in identifiers:
+        base = bind_field(base, _word(identifier), node, scope)
+    return base
+
+
+def bind_field(base: Expr, name: str, node: exp.Expr, scope: Scope) -> Expr:
+    """One step into a struct, a map by key, or an array of structs."""
+    kind = base.type
+    if isinstance(kind, t.StructType):
+        field = _field(kind, name, node, scope)
+        if field is None:
+            return unknown([base])
+        found = derived(field.type, base.nullable or field.nullable, [base], EXPRESSION)
+        found.name = field.name
+        return found
+    if isinstance(kind, t.ArrayType) and isinstance(kind.element, t.StructType):
+        field = _field(kind.element, name, node, scope)
+        if field is None:
+            return unknown([base])
+        contains_null = kind.contains_null or field.nullable
+        found = derived(t.array(field.type, contains_null), base.nullable, [base], EXPRESSION)
+        found.name = field.name
+        return found
+    if isinstance(kind, t.MapType):
+        found = derived(kind.value, True, [base], EXPRESSION)
+        found.name = name
+        return found
+    if kind is t.UNKNOWN or kind is t.VARIANT:
+        return unknown([base])
+    return scope.binding.error(
+        Code.TYPE_ERROR,
+        f"`{name}` cannot be taken from a value of type `{kind}`",
+        node,
+        "INVALID_EXTRACT_BASE_FIELD_TYPE",
+        help="only structs, maps and arrays of structs have fields",
+    )
+
+
+def _field(kind: t.StructType, name: str, node: exp.Expr, scope: Scope) -> t.StructField | None:
+    key = name.lower()
+    matches = [field for field in kind.fields if field.name.lower() == key]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        scope.binding.error(
+            Code.AMBIGUOUS_COLUMN,
+            f"the struct has {len(matches)} fields called `{name}`",
+            node,
+            "AMBIGUOUS_REFERENCE_TO_FIELDS",
+        )
+        return None
+    near = closest(name, [field.name for field in kind.fields])
+    scope.binding.error(
+        Code.UNKNOWN_COLUMN,
+        f"no field `{name}` in `{kind}`",
+        node,
+        "FIELD_NOT_FOUND",
+        help=f"there is a field `{near}`" if near else None,
+    )
+    return None
+
+
+def bind_dot(node: exp.Dot, scope: Scope) -> Expr:
+    """`expression.field`, or a call with a qualified function name."""
+    right = node.args["expression"]
+    if right.__class__ is exp.Identifier:
+        base = bind_expression(node.args["this"], scope)
+        return bind_field(base, right.args["this"], node, scope)
+    if right.__class__ is exp.Star:
+        return scope.binding.error(
+            Code.INVALID_CLAUSE, "`*` cannot stand here", node, "INVALID_USAGE_OF_STAR_OR_REGEX"
+        )
+    return bind_expression(right, scope)
+
+
+def bind_identifier(node: exp.Identifier, scope: Scope) -> Expr:
+    """A bare word inside a lambda: its parameter, or a column of the query around it."""
+    return resolve_name([node], (node.args["this"].lower(),), node, scope)
+
+
+def bind_bracket(node: exp.Bracket, scope: Scope) -> Expr:
+    """`value[key]` on arrays, maps, structs and variants."""
+    base = bind_expression(node.args["this"], scope)
+    keys = [bind_expression(key, scope) for key in node.args["expressions"]]
+    for key in keys:
+        base = _subscript(base, key, node, scope)
+    return base
+
+
+def _subscript(base: Expr, key: Expr, node: exp.Bracket, scope: Scope) -> Expr:
+    kind = base.type
+    if kind is t.UNKNOWN or key.type is t.UNKNOWN:
+        return unknown([base, key])
+    if isinstance(kind, t.ArrayType):
+        if key.type.kind not in t.INTEGRAL_KINDS and key.type is not t.NULL:
+            if isinstance(kind.element, t.StructType) and isinstance(key.value, str):
+                return bind_field(base, key.value, node, scope)
+            return _bad_index(base, key, node, scope)
+        return derived(kind.element, True, [base, key])
+    if isinstance(kind, t.MapType):
+        return _map_value(base, kind, key, node, scope)
+    if isinstance(kind, t.StructType) and isinstance(key.value, str):
+        return bind_field(base, key.value, node, scope)
+    return scope.binding.error(
+        Code.TYPE_ERROR,
+        f"a value of type `{kind}` has no elements to take",
+        node,
+        "INVALID_EXTRACT_BASE_FIELD_TYPE",
+        help="`[...]` works on arrays, maps and structs",
+    )
+
+
+def _map_value(base: Expr, kind: t.MapType, key: Expr, node: exp.Bracket, scope: Scope) -> Expr:
+    if key.type is not kind.key and not _fits_key(key.type, kind.key):
+        return scope.binding.error(
+            Code.TYPE_ERROR,
+            f"the map's keys are `{kind.key}`, not `{key.type}`",
+            node,
+            "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
+            help=f"cast the key to `{kind.key}`",
+        )
+    return derived(kind.value, True, [base, key])
+
+
+def _fits_key(given: t.DataType, wanted: t.DataType) -> bool:
+    if given is t.NULL or given.kind in t.STRING_KINDS and wanted.kind in t.STRING_KINDS:
+        return True
+    if given.kind in t.NUMERIC_KINDS and wanted.kind in t.NUMERIC_KINDS:
+        return True
+    if wanted.kind in t.STRING_KINDS or given.kind in t.STRING_KINDS:
+        return given.kind not in ("array", "map", "struct")
+    return given.kind == wanted.kind
+
+
+def _bad_index(base: Expr, key: Expr, node: exp.Bracket, scope: Scope) -> Expr:
+    return scope.binding.error(
+        Code.TYPE_ERROR,
+        f"an element of `{base.type}` is taken by an integer, not by `{key.type}`",
+        node,
+        "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
+        help="cast the index to `int`",
+    )

@@ -1,0 +1,45 @@
+"""Why two runs of one query over the same inputs may differ.
+
+Three strengths: `volatile` reads the clock or chance; `order` depends on the order rows arrive in;
+`float` adds floating-point numbers, whose last digits depend on that order.
+"""
+
+from typing import Final
+
+from sqlglot import exp
+
+from rocky.binder.expression import Expr
+from rocky.binder.scopes import Scope
+from rocky.catalog.functions import FunctionInfo
+
+ORDER_DEPENDENT: Final = frozenset(
+    "first first_value last last_value any_value collect_list array_agg collect_set listagg string_agg "
+    "mode max_by min_by histogram_numeric approx_top_k".split()
+)
+CLOCK: Final = frozenset(
+    "current_date curdate current_timestamp now localtimestamp current_time unix_timestamp".split()
+)
+FLOAT_SUMS: Final = frozenset(
+    "sum avg mean try_sum try_avg stddev stddev_pop stddev_samp std variance var_pop var_samp corr "
+    "covar_pop covar_samp skewness kurtosis regr_avgx regr_avgy regr_slope regr_intercept regr_r2 "
+    "regr_sxx regr_sxy regr_syy".split()
+)
+_FLOATS: Final = frozenset({"float", "double"})
+_DOUBLES_ALWAYS: Final = FLOAT_SUMS - {"sum", "try_sum", "avg", "mean", "try_avg"}
+
+
+def note_call(
+    key: str, info: FunctionInfo | None, args: list[Expr], node: exp.Expr, scope: Scope
+) -> None:
+    """Record what a call does to the determinism of the query."""
+    binding = scope.binding
+    if key in CLOCK and not (key == "unix_timestamp" and args):
+        binding.mark_volatile(f"volatile: `{key}` reads the clock", node)
+    elif info is not None and not info.deterministic and key not in ORDER_DEPENDENT:
+        binding.mark_volatile(f"volatile: `{key}` gives a new value on every run", node)
+    if key in ORDER_DEPENDENT:
+        binding.mark_volatile(f"order: `{key}` depends on the order of rows", node)
+    elif key in FLOAT_SUMS and (
+        key in _DOUBLES_ALWAYS or (args and args[0].type.kind in _FLOATS)
+    ):
+        binding.mark_volatile(f"float: `{key}` adds floating-point numbers", node)

@@ -1,0 +1,192 @@
+"""Joins: which columns come out, and which of them an unmatched row makes null."""
+
+from typing import Any
+
+from sqlglot import exp
+
+from rocky.binder.binding import INFLUENCE_JOIN
+from rocky.binder.dispatch import bind_expression, bind_query
+from rocky.binder.expression import DIRECT, HAS_AGGREGATE, HAS_WINDOW, Column, merge_sources
+from rocky.binder.relations import aliased, bind_generator, bind_lateral_view
+from rocky.binder.scopes import Relation, Scope
+from rocky.datatypes import types as t
+from rocky.datatypes.coercion import widest_type
+from rocky.diagnostics import Code
+
+
+def bind_from(select: exp.Expr, scope: Scope, start: Relation | None = None) -> Relation:
+    """The relation of a FROM clause with its joins and lateral views."""
+    relation = start if start is not None else bind_query(select.args["from_"].args["this"], scope)
+    source = select.args["from_"].args["this"] if select.args.get("from_") else None
+    if source is not None and start is None:
+        for join in source.args.get("joins") or []:
+            relation = bind_join(relation, join, scope)
+        for lateral in source.args.get("laterals") or []:
+            relation = bind_lateral_view(lateral, relation, scope)
+    for join in select.args.get("joins") or []:
+        relation = bind_join(relation, join, scope)
+    for lateral in select.args.get("laterals") or []:
+        relation = bind_lateral_view(lateral, relation, scope)
+    return relation
+
+
+def bind_parenthesised(node: exp.Table, scope: Scope) -> Relation:
+    """`(a JOIN b ON ...)`: a table node that carries joins."""
+    relation = bind_query(node.args["this"], scope)
+    for join in node.args.get("joins") or []:
+        relation = bind_join(relation, join, scope)
+    return relation
+
+
+def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
+    """The relation after one join."""
+    args = join.args
+    right = _right_side(left, args["this"], scope)
+    side = (args.get("side") or "").upper()
+    kind = (args.get("kind") or "").upper()
+    if args.get("using") or (args.get("method") or "").upper() == "NATURAL":
+        return _merge_named(left, right, join, side, kind, scope)
+    condition = args.get("on")
+    if condition is not None:
+        _bind_condition(left, right, condition, scope)
+    if kind in ("SEMI", "ANTI"):
+        return left
+    return Relation(
+        [*_left_columns(left, side), *_right_columns(right, side)], left.known and right.known
+    )
+
+
+def _left_columns(left: Relation, side: str) -> list[Column]:
+    if side in ("RIGHT", "FULL"):
+        return [column.nulled() for column in left.columns]
+    return left.columns
+
+
+def _right_columns(right: Relation, side: str) -> list[Column]:
+    if side in ("LEFT", "FULL"):
+        return [column.nulled() for column in right.columns]
+    return right.columns
+
+
+def _right_side(left: Relation, node: Any, scope: Scope) -> Relation:
+    if node.__class__ is not exp.Lateral:
+        relation = bind_query(node, scope)
+        for join in node.args.get("joins") or []:
+            relation = bind_join(relation, join, scope)
+        for lateral in node.args.get("laterals") or []:
+            relation = bind_lateral_view(lateral, relation, scope)
+        return relation
+    # A lateral item sees the relation to its left as an outer query.
+    inner = Scope(scope.binding, left, scope.parent, scope.ctes)
+    this = node.args["this"]
+    if this.__class__ is exp.Subquery:
+        relation = bind_query(this, inner)
+    else:
+        relation = bind_generator(this, scope, inner)
+    if node.args.get("outer"):
+        relation = Relation([column.nulled() for column in relation.columns], relation.known)
+    return aliased(relation, node.args.get("alias"), node, scope)
+
+
+def _bind_condition(left: Relation, right: Relation, node: exp.Expr, scope: Scope) -> None:
+    both = Relation([*left.columns, *right.columns], left.known and right.known)
+    inner = Scope(scope.binding, both, scope.parent, scope.ctes, "join")
+    condition = bind_expression(node, inner)
+    scope.binding.influence(condition.sources, INFLUENCE_JOIN)
+    if condition.type not in (t.BOOLEAN, t.UNKNOWN, t.NULL):
+        scope.binding.error(
+            Code.TYPE_ERROR,
+            f"the join condition is `{condition.type}`, not a boolean",
+            node,
+            "JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE",
+        )
+    elif condition.flags & (HAS_AGGREGATE | HAS_WINDOW):
+        scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            "a join condition cannot hold an aggregate or window function",
+            node,
+            "UNSUPPORTED_EXPR_FOR_OPERATOR",
+        )
+
+
+def _merge_named(
+    left: Relation, right: Relation, join: exp.Join, side: str, kind: str, scope: Scope
+) -> Relation:
+    """USING and NATURAL: each shared name comes out once, first; both originals stay reachable."""
+    names = _shared_names(left, right, join)
+    pairs: list[tuple[Column, Column]] = []
+    for name in names:
+        pair = _key_pair(name, left, right, join, scope)
+        if pair is not None:
+            pairs.append(pair)
+    known = left.known and right.known
+    if kind in ("SEMI", "ANTI"):
+        return left
+    merged = [_merged_key(a, b, side, scope) for a, b in pairs]
+    used = {id(column) for pair in pairs for column in pair}
+    rest = [column for column in _left_columns(left, side) if column.key not in names or column.hidden]
+    rest += [column for column in _right_columns(right, side) if column.key not in names or column.hidden]
+    hidden = [_hide(column, side, left=True) for column, _ in pairs]
+    hidden += [_hide(column, side, left=False) for _, column in pairs]
+    del used
+    return Relation([*merged, *rest, *hidden], known)
+
+
+def _shared_names(left: Relation, right: Relation, join: exp.Join) -> list[str]:
+    using = join.args.get("using")
+    if using:
+        return [identifier.name.lower() for identifier in using]
+    theirs = {column.key for column in right.visible()}
+    return list(dict.fromkeys(c.key for c in left.visible() if c.key in theirs))
+
+
+def _key_pair(
+    name: str, left: Relation, right: Relation, join: exp.Join, scope: Scope
+) -> tuple[Column, Column] | None:
+    found: list[Column] = []
+    for relation, which in ((left, "left"), (right, "right")):
+        columns, _ = relation.find((name,))
+        if len(columns) == 1:
+            found.append(columns[0])
+            continue
+        if not columns and not relation.known:
+            return None
+        place = next(
+            (i for i in join.args.get("using") or [] if i.name.lower() == name), join.args["this"]
+        )
+        scope.binding.error(
+            Code.AMBIGUOUS_COLUMN if columns else Code.UNKNOWN_COLUMN,
+            f"the {which} side of the join has {'several columns' if columns else 'no column'} `{name}`",
+            place,
+            "AMBIGUOUS_REFERENCE" if columns else "UNRESOLVED_USING_COLUMN_FOR_JOIN",
+        )
+        return None
+    a, b = found
+    scope.binding.influence(a.sources | b.sources, INFLUENCE_JOIN)
+    if t.UNKNOWN not in (a.type, b.type) and widest_type(a.type, b.type) is None:
+        scope.binding.error(
+            Code.INCOMPARABLE_TYPES,
+            f"`{name}` is `{a.type}` on the left and `{b.type}` on the right",
+            join,
+            "DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES",
+        )
+        return None
+    return a, b
+
+
+def _merged_key(a: Column, b: Column, side: str, scope: Scope) -> Column:
+    if side == "RIGHT":
+        return b
+    if side == "FULL":
+        kind = widest_type(a.type, b.type) or a.type
+        sources = merge_sources((a, b), DIRECT)
+        return Column(a.name or "", kind, True, sources, scope.binding.fresh())
+    return a
+
+
+def _hide(column: Column, side: str, *, left: bool) -> Column:
+    twin = column.copy()
+    if side == "FULL" or (side == "LEFT" and not left) or (side == "RIGHT" and left):
+        twin.nullable = True
+    twin.hidden = True
+    return twin

@@ -1,0 +1,186 @@
+"""The select list: stars spread out, aliases given, generators unfolded."""
+
+from typing import Any, Final
+
+from sqlglot import exp
+
+from rocky.binder.aggregates import Grouping
+from rocky.binder.dispatch import bind_expression
+from rocky.binder.expression import EXPRESSION, HAS_GENERATOR, Column, Expr, derived, unknown
+from rocky.binder.naming import output_name
+from rocky.binder.relations import bind_generator
+from rocky.binder.scopes import Relation, Scope
+from rocky.binder.stars import expand_star
+from rocky.catalog.generators import GENERATORS
+from rocky.datatypes import types as t
+from rocky.diagnostics import Code
+
+_WRAPPERS: Final = (exp.Alias, exp.Aliases)
+
+
+class Item:
+    """One output column: the column, the expression it carries and the node it came from."""
+
+    __slots__ = ("column", "expr", "named", "node")
+
+    def __init__(self, column: Column, expr: Expr, node: Any, *, named: bool) -> None:
+        self.column = column
+        self.expr = expr
+        self.node = node
+        # Whether the author gave the name; generated names are poor column names.
+        self.named = named
+
+
+def project(select: exp.Select, scope: Scope, grouping: Grouping | None) -> list[Item]:
+    """The items of the list, in order; later ones may use the aliases of earlier ones."""
+    items: list[Item] = []
+    scope.aliases = {}
+    for node in select.args.get("expressions") or []:
+        kind = node.__class__
+        if kind is exp.Star or (kind is exp.Column and node.args["this"].__class__ is exp.Star):
+            scope.binding.stars.append(node)
+            items.extend(_star_items(node, scope))
+        elif _generator(node) is not None:
+            items.extend(_generated(node, scope, items))
+        else:
+            items.append(_item(node, kind, scope, grouping))
+    for assignment in select.args.get("assignments") or []:
+        _assign(assignment, items, scope)
+    return items
+
+
+def _star_items(node: Any, scope: Scope) -> list[Item]:
+    items = []
+    for column in expand_star(node, scope):
+        if scope.nulled is not None:
+            column = scope.nulled.get(column.ident, column)  # noqa: PLW2901 - the same column, seen nullable
+        items.append(Item(column, column, node, named=True))
+    return items
+
+
+def _item(node: Any, kind: type, scope: Scope, grouping: Grouping | None) -> Item:
+    binding = scope.binding
+    if kind is exp.Alias:
+        inner = node.args["this"]
+        expr = bind_expression(inner, scope)
+        if grouping is not None and grouping.makes_null(inner, scope):
+            expr = _nulled(expr)
+        name = node.args["alias"].name
+        column = Column(name, expr.type, expr.nullable, expr.sources, binding.fresh())
+        key = column.key
+        assert scope.aliases is not None
+        known = scope.aliases.get(key)
+        if known is None:
+            scope.aliases[key] = [expr]
+        else:
+            known.append(expr)
+        _refuse_generator(expr, node, scope)
+        return Item(column, expr, inner, named=True)
+    expr = bind_expression(node, scope)
+    if grouping is not None and grouping.makes_null(node, scope):
+        expr = _nulled(expr)
+    _refuse_generator(expr, node, scope)
+    if isinstance(expr, Column) and kind is exp.Column:
+        twin = expr.copy()
+        twin.name = node.args["this"].args["this"]
+        twin.hidden = False
+        return Item(twin, expr, node, named=True)
+    name, named = output_name(node, expr, scope)
+    column = Column(name, expr.type, expr.nullable, expr.sources, binding.fresh())
+    return Item(column, expr, node, named=named)
+
+
+def _nulled(expr: Expr) -> Expr:
+    if expr.nullable:
+        return expr
+    return Expr(expr.type, True, expr.sources, expr.flags, name=expr.name)
+
+
+def _refuse_generator(expr: Expr, node: Any, scope: Scope) -> None:
+    if expr.flags & HAS_GENERATOR:
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "a generator cannot stand inside another expression",
+            node,
+            "UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS",
+            help="use LATERAL VIEW, or give the generator a select item of its own",
+        )
+
+
+def _generator(node: Any) -> Any:
+    """The generator call an item consists of, or None."""
+    inner = node
+    while inner.__class__ in _WRAPPERS or inner.__class__ is exp.Paren:
+        inner = inner.args["this"]
+    if inner.__class__ is exp.Anonymous and inner.args["this"].lower() in GENERATORS:
+        return inner
+    return None
+
+
+def _generated(node: Any, scope: Scope, before: list[Item]) -> list[Item]:
+    """The columns of `explode(x) AS c` and its like."""
+    call = _generator(node)
+    if any(item.expr.flags & HAS_GENERATOR for item in before):
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "only one generator is allowed in a select list",
+            node,
+            "UNSUPPORTED_GENERATOR.MULTI_GENERATOR",
+        )
+    made = bind_generator(call, scope, scope)
+    names = _aliases(node)
+    columns = made.columns
+    if not made.known:
+        columns = [Column(name, t.UNKNOWN, True, frozenset(), scope.binding.fresh()) for name in names]
+    elif names and len(names) != len(columns):
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            f"the generator gives {len(columns)} columns and {len(names)} are named",
+            node,
+            "UDTF_ALIAS_NUMBER_MISMATCH",
+        )
+        names = []
+    items = []
+    for index, column in enumerate(columns):
+        if names:
+            column = Column(  # noqa: PLW2901 - the same column, renamed
+                names[index], column.type, column.nullable, column.sources, column.ident
+            )
+        expr = derived(column.type, column.nullable, (column,), EXPRESSION)
+        expr.flags |= HAS_GENERATOR
+        items.append(Item(column, expr, node, named=bool(names)))
+    return items
+
+
+def _aliases(node: Any) -> list[str]:
+    if node.__class__ is exp.Alias:
+        return [node.args["alias"].name]
+    if node.__class__ is exp.Aliases:
+        return [each.name for each in node.args["expressions"]]
+    return []
+
+
+def _assign(node: Any, items: list[Item], scope: Scope) -> None:
+    """Pipe SET: replace a column by an expression over the row as it was."""
+    target, value = node.args.get("this"), node.args.get("expression")
+    if target is None or value is None:
+        scope.binding.give_up("this SET step")
+        return
+    key = target.name.lower()
+    expr = bind_expression(value, scope)
+    for item in items:
+        if item.column.key == key:
+            item.column = Column(
+                item.column.name or key, expr.type, expr.nullable, expr.sources, scope.binding.fresh()
+            )
+            item.expr = expr
+            return
+    scope.binding.error(
+        Code.UNKNOWN_COLUMN,
+        f"no column `{target.name}` to set",
+        target,
+        "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+    )
+
+
+__all__ = ["Item", "Relation", "project", "unknown"]

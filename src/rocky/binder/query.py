@@ -1,0 +1,94 @@
+"""Binding a whole query text: the one way into this package.
+
+A `BoundQuery` holds everything the rest of Rocky wants to know of a query and no syntax tree, so
+that trees can be dropped as soon as a model is bound.
+"""
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from rocky.binder.binding import Binding
+from rocky.binder.dispatch import bind_query
+from rocky.binder.expression import Sources
+from rocky.binder.rules import install_rules
+from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
+from rocky.catalog.tables import Table, Tables
+from rocky.datatypes.types import DataType
+from rocky.diagnostics import Code, Diagnostic
+from rocky.source import Span
+from rocky.syntax.parser import NestedTooDeeply, ParsedQuery, SyntaxProblem, parse_query, with_deep_stack
+
+install_rules()
+
+
+@dataclass(frozen=True, slots=True)
+class BoundColumn:
+    """An output column. `named` is False when Spark had to make the name up."""
+
+    name: str
+    type: DataType
+    nullable: bool
+    sources: Sources = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class BoundQuery:
+    """What binding found out. `known` is False when the list of columns is not complete."""
+
+    columns: tuple[BoundColumn, ...]
+    known: bool
+    diagnostics: tuple[Diagnostic, ...]
+    parsed: ParsedQuery | None = None
+    binding: Binding | None = None
+
+
+def bind_text(text: str, tables: Tables) -> BoundQuery:
+    """Parse and bind a query; a text too deep for the stack is tried again on a larger one."""
+    try:
+        return _bind_text(text, tables)
+    except RecursionError:
+        pass
+    try:
+        return with_deep_stack(lambda: _bind_text(text, tables))
+    except NestedTooDeeply:
+        return _failed(SyntaxProblem("the query is nested too deeply", Span(0, len(text))))
+
+
+def _bind_text(text: str, tables: Tables) -> BoundQuery:
+    parsed = parse_query(text)
+    if isinstance(parsed, SyntaxProblem):
+        return _failed(parsed)
+    binding = Binding(text, parsed.tokens, tables)
+    tree = parsed.tree
+    if not isinstance(tree, exp.Query | exp.Values | exp.Table | exp.Subquery):
+        binding.error(
+            Code.UNSUPPORTED_STATEMENT,
+            "this is not a query",
+            None,
+            None,
+            help="a model is one SELECT; Rocky creates and fills the table itself",
+            span=Span(parsed.tokens[0].start, parsed.tokens[0].end + 1),
+        )
+        return BoundQuery((), False, tuple(binding.diagnostics), parsed, binding)
+    scope = Scope(binding, EMPTY_RELATION, None, {})
+    relation: Relation = bind_query(tree, scope)
+    columns = tuple(
+        BoundColumn(column.name or "", column.type, column.nullable, column.sources)
+        for column in relation.visible()
+    )
+    return BoundQuery(columns, relation.known, tuple(binding.diagnostics), parsed, binding)
+
+
+def _failed(problem: SyntaxProblem) -> BoundQuery:
+    diagnostic = Diagnostic(
+        Code.SYNTAX_ERROR,
+        problem.message,
+        problem.span,
+        condition=problem.condition,
+        help=problem.help,
+    )
+    return BoundQuery((), False, (diagnostic,))
+
+
+__all__ = ["BoundColumn", "BoundQuery", "Table", "bind_text"]

@@ -1,0 +1,195 @@
+"""The items of a FROM clause: tables, CTEs, derived tables, inline values, table functions."""
+
+from typing import Any, Final
+
+from sqlglot import exp
+
+from rocky.binder.calls import argument_nodes, bind_arguments, report_refusal
+from rocky.binder.dispatch import bind_query
+from rocky.binder.expression import EXPRESSION, Column, merge_sources
+from rocky.binder.pivots import bind_pivots
+from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
+from rocky.catalog.generators import GENERATORS
+from rocky.catalog.operand import Refusal
+from rocky.catalog.tables import Table
+from rocky.diagnostics import Code
+from rocky.diagnostics.suggest import closest
+
+
+def bind_table(node: exp.Table, scope: Scope) -> Relation:
+    """A name in FROM: a CTE, then a table; or a table function; with its alias and pivots."""
+    this = node.args.get("this")
+    if this.__class__ is exp.Anonymous:
+        relation = _table_function(this, scope)
+    else:
+        relation = _named_table(node, scope)
+    if node.args.get("pivots"):
+        relation = bind_pivots(relation, node.args["pivots"], scope)
+    return aliased(relation, node.args.get("alias"), node, scope)
+
+
+def _named_table(node: exp.Table, scope: Scope) -> Relation:
+    args = node.args
+    identifiers = [args[part] for part in ("catalog", "db", "this") if args.get(part) is not None]
+    parts = tuple(identifier.name.lower() for identifier in identifiers)
+    binding = scope.binding
+    if len(parts) == 1:
+        cte = scope.ctes.get(parts[0])
+        if cte is not None:
+            binding.name_alias(identifiers[0])
+            return instantiate(cte, parts, scope)
+    table = binding.tables.find(parts)
+    if table is None:
+        return _unknown_table(node, parts, scope)
+    binding.reads[table.name] = table
+    return scan(table, scope)
+
+
+def scan(table: Table, scope: Scope) -> Relation:
+    """Fresh columns for one reading of a table."""
+    binding = scope.binding
+    columns: list[Column] = []
+    name, qualifier = table.name, table.qualifier
+    ident = binding._ident
+    for field in table.fields:
+        ident += 1
+        source = frozenset((binding.origin(name, field.name) << 3,))
+        columns.append(Column(field.name, field.type, field.nullable, source, ident, qualifier))
+    binding._ident = ident
+    return Relation(columns, table.known)
+
+
+def instantiate(relation: Relation, qualifier: tuple[str, ...], scope: Scope) -> Relation:
+    """A CTE's columns anew, so that reading it twice gives two sets of columns."""
+    binding = scope.binding
+    columns: list[Column] = []
+    renewed: dict[int, int] = {}
+    for column in relation.columns:
+        if column.hidden:
+            continue
+        ident = renewed.get(column.ident)
+        if ident is None:
+            ident = renewed[column.ident] = binding.fresh()
+        columns.append(
+            Column(column.name or "", column.type, column.nullable, column.sources, ident, qualifier)
+        )
+    return Relation(columns, relation.known)
+
+
+def _unknown_table(node: exp.Table, parts: tuple[str, ...], scope: Scope) -> Relation:
+    written = ".".join(parts)
+    if len(parts) == 2 and parts[0] in _PATH_FORMATS:
+        scope.binding.give_up("a file read by its path")
+        return Relation([], known=False)
+    candidates = [*scope.ctes, *scope.binding.tables.names()]
+    near = closest(written, candidates) or closest(parts[-1], candidates)
+    scope.binding.error(
+        Code.UNKNOWN_TABLE,
+        f"no table `{written}`",
+        node.copy() if False else _name_only(node),
+        "TABLE_OR_VIEW_NOT_FOUND",
+        help=f"there is `{near}`" if near else "declare it under sources/ or add a model of that name",
+    )
+    return Relation([], known=False)
+
+
+_PATH_FORMATS: Final = frozenset({"parquet", "csv", "json", "delta", "orc", "text", "avro", "binaryfile"})
+
+
+def _name_only(node: exp.Table) -> exp.Expr:
+    """The table's name without its alias, for a tight span."""
+    args = node.args
+    return exp.Dot(this=args.get("catalog") or args.get("db") or args["this"], expression=args["this"])
+
+
+def aliased(relation: Relation, alias: Any, node: exp.Expr, scope: Scope) -> Relation:
+    """The relation under its alias, with renamed columns where the alias lists them."""
+    if alias is None:
+        return relation
+    this = alias.args.get("this")
+    renamed = alias.args.get("columns") or []
+    columns = relation.visible()
+    if renamed and relation.known and len(renamed) != len(columns):
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            f"the alias names {len(renamed)} columns, but there are {len(columns)}",
+            alias,
+            "ASSIGNMENT_ARITY_MISMATCH"
+            if node.__class__ is not exp.Lateral
+            else "UDTF_ALIAS_NUMBER_MISMATCH",
+        )
+        return Relation([], known=False)
+    qualifier = (scope.binding.define_alias(this),) if this is not None else None
+    found: list[Column] = []
+    for index, column in enumerate(columns):
+        twin = Column(
+            renamed[index].name if index < len(renamed) else column.name or "",
+            column.type,
+            column.nullable,
+            column.sources,
+            column.ident,
+            qualifier if qualifier is not None else column.qualifier,
+        )
+        found.append(twin)
+    return Relation(found, relation.known)
+
+
+def bind_derived(node: exp.Subquery, scope: Scope) -> Relation:
+    """`(SELECT ...) alias` or `(a JOIN b) alias` in FROM."""
+    inner = node.args["this"]
+    relation = bind_query(inner, scope)
+    if node.args.get("pivots"):
+        relation = bind_pivots(relation, node.args["pivots"], scope)
+    if node.args.get("alias") is None:
+        if inner.__class__ is exp.Table or inner.__class__ is exp.Subquery:
+            return relation
+        # Spark gives a derived table without alias a name nobody can write.
+        return _unqualified(relation)
+    return aliased(relation, node.args["alias"], node, scope)
+
+
+def _unqualified(relation: Relation) -> Relation:
+    columns = []
+    for column in relation.visible():
+        twin = column.copy()
+        twin.qualifier = ()
+        columns.append(twin)
+    return Relation(columns, relation.known)
+
+
+def _table_function(call: exp.Anonymous, scope: Scope) -> Relation:
+    return bind_generator(call, scope, scope)
+
+
+def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
+    """The columns a generator or table function yields; `args_scope` is what its arguments see."""
+    key = call.args["this"].lower() if isinstance(call.args.get("this"), str) else ""
+    rule = GENERATORS.get(key)
+    binding = scope.binding
+    if rule is None:
+        binding.give_up(f"table function `{key}`")
+        return Relation([], known=False)
+    args = bind_arguments(key, argument_nodes(call, args_scope), args_scope)
+    outcome = rule(key, args)
+    if isinstance(outcome, Refusal):
+        report_refusal(key, outcome, args, call, scope)
+        return Relation([], known=False)
+    sources = merge_sources(args, EXPRESSION)
+    return Relation(
+        [Column(name, kind, nullable, sources, binding.fresh()) for name, kind, nullable in outcome]
+    )
+
+
+def bind_lateral_view(node: exp.Lateral, relation: Relation, scope: Scope) -> Relation:
+    """`LATERAL VIEW [OUTER] explode(x) t AS a, b` over the relation so far."""
+    inner = Scope(scope.binding, relation, scope.parent, scope.ctes)
+    made = bind_generator(node.args["this"], scope, inner)
+    made = aliased(made, node.args.get("alias"), node, scope)
+    columns = made.columns
+    if node.args.get("outer"):
+        columns = [column.nulled() for column in columns]
+    return Relation([*relation.columns, *columns], relation.known and made.known)
+
+
+def bind_dual(scope: Scope) -> Relation:  # noqa: ARG001 - the shape of a source
+    return EMPTY_RELATION

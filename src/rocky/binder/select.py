@@ -1,0 +1,140 @@
+"""SELECT: its clauses in the order Spark resolves them.
+
+FROM makes the relation, WHERE reads it, GROUP BY is bound before the select list (which it may
+make nullable), and HAVING, QUALIFY and ORDER BY see both the relation and the list.
+"""
+
+from typing import Any
+
+from sqlglot import exp
+
+from rocky.binder.aggregates import Grouping, bind_grouping, check_grouping
+from rocky.binder.binding import INFLUENCE_FILTER, INFLUENCE_GROUP
+from rocky.binder.ctes import bind_with
+from rocky.binder.dispatch import bind_expression
+from rocky.binder.expression import HAS_AGGREGATE, HAS_GENERATOR, HAS_WINDOW, Column, Expr
+from rocky.binder.joins import bind_from
+from rocky.binder.ordering import bind_tail
+from rocky.binder.projection import Item, project
+from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
+from rocky.datatypes import types as t
+from rocky.datatypes.ordering import distinct_refusal
+from rocky.diagnostics import Code
+from rocky.syntax.pipes import PIPE
+
+
+def bind_select(node: exp.Select, outer: Scope) -> Relation:
+    """The relation a SELECT yields."""
+    outer = bind_with(node, outer)
+    binding = outer.binding
+    args = node.args
+    # Items of FROM see the outer query, never each other: an empty relation stands between.
+    around = Scope(binding, EMPTY_RELATION, outer, outer.ctes)
+    relation = bind_from(node, around) if args.get("from_") is not None else EMPTY_RELATION
+    scope = Scope(binding, relation, outer, outer.ctes)
+    _name_windows(node, scope)
+    if args.get("where") is not None:
+        _bind_condition(args["where"].args["this"], scope, "where")
+    items, grouping = _bind_list(node, scope)
+    output = Relation([item.column for item in items], relation.known or _explicit(node))
+    aggregated = grouping is not None or any(i.expr.flags & HAS_AGGREGATE for i in items)
+    having = args.get("having")
+    if having is not None:
+        aggregated = _bind_having(having.args["this"], output, scope) or aggregated
+    if aggregated:
+        check_grouping(items, grouping, node, scope)
+    if args.get("qualify") is not None:
+        _bind_qualify(args["qualify"].args["this"], output, scope)
+    if args.get("distinct") is not None:
+        _check_distinct(items, scope)
+    bind_tail(node, output, scope, scope)
+    if args.get(PIPE) == "aggregate" and grouping is not None:
+        return Relation([*_keys(grouping, scope), *output.columns], output.known)
+    return output
+
+
+def _keys(grouping: Grouping, scope: Scope) -> list[Column]:
+    """Pipe AGGREGATE gives the grouping keys first, then the aggregates."""
+    return [
+        Column(expr.name or "", expr.type, expr.nullable, expr.sources, scope.binding.fresh())
+        for _, expr in grouping.keys
+    ]
+
+
+def _explicit(node: exp.Select) -> bool:
+    """Whether the output columns are listed, so that they are known whatever FROM gives."""
+    return not any(
+        item.__class__ is exp.Star
+        or (item.__class__ is exp.Column and item.args["this"].__class__ is exp.Star)
+        for item in node.args.get("expressions") or []
+    )
+
+
+def _bind_list(node: exp.Select, scope: Scope) -> tuple[list[Item], Grouping | None]:
+    group = node.args.get("group")
+    grouping = bind_grouping(group, node, scope) if group is not None else None
+    if grouping is not None:
+        for _, key in grouping.keys:
+            scope.binding.influence(key.sources, INFLUENCE_GROUP)
+        scope.nulled = grouping.nulled
+    items = project(node, scope, grouping)
+    scope.nulled = None
+    return items, grouping
+
+
+def _name_windows(node: exp.Select, scope: Scope) -> None:
+    windows = node.args.get("windows")
+    if windows:
+        scope.windows = {window.args["this"].name.lower(): window for window in windows}
+
+
+def _bind_condition(node: Any, scope: Scope, clause: str) -> Expr:
+    """A WHERE, HAVING or QUALIFY condition: a boolean."""
+    condition = bind_expression(node, scope.within(clause))
+    scope.binding.influence(condition.sources, INFLUENCE_FILTER)
+    if condition.type not in (t.BOOLEAN, t.UNKNOWN, t.NULL):
+        scope.binding.error(
+            Code.TYPE_ERROR,
+            f"the {clause.upper()} condition is `{condition.type}`, not a boolean",
+            node,
+            "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN",
+        )
+    if clause == "where" and condition.flags & (HAS_AGGREGATE | HAS_WINDOW | HAS_GENERATOR):
+        aggregate = bool(condition.flags & HAS_AGGREGATE)
+        scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            f"{'an aggregate' if aggregate else 'a window'} function cannot stand in WHERE",
+            node,
+            "INVALID_WHERE_CONDITION" if aggregate else "UNSUPPORTED_EXPR_FOR_OPERATOR",
+            help="use HAVING for aggregates, or compute it in a subquery first",
+        )
+    return condition
+
+
+def _bind_having(node: Any, output: Relation, scope: Scope) -> bool:
+    """Bind HAVING; True, since it makes the query an aggregate."""
+    inner = scope.within("having")
+    inner.fallback = output
+    condition = _bind_condition(node, inner, "having")
+    if condition.flags & HAS_WINDOW:
+        scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            "a window function cannot stand in HAVING",
+            node,
+            "UNSUPPORTED_EXPR_FOR_OPERATOR",
+        )
+    return True
+
+
+def _bind_qualify(node: Any, output: Relation, scope: Scope) -> None:
+    inner = scope.within("qualify")
+    inner.fallback = output
+    _bind_condition(node, inner, "qualify")
+
+
+def _check_distinct(items: list[Item], scope: Scope) -> None:
+    for item in items:
+        refusal = distinct_refusal(item.expr.type)
+        if refusal is not None:
+            scope.binding.error(Code.INVALID_CLAUSE, refusal.message, item.node, refusal.condition)
+            return

@@ -1,0 +1,48 @@
+"""Shapes: a hashable form of an expression in which equal meaning gives an equal value.
+
+Names are replaced by the column they resolve to, so `a`, `t.a` and `T.A` have one shape; the sides
+of commutative operators are ordered. Used to tell whether a select item is a grouping key.
+"""
+
+from typing import Any, Final
+
+from sqlglot import exp
+
+from rocky.binder.scopes import Scope
+
+_COMMUTATIVE: Final = frozenset({exp.Add, exp.Mul, exp.EQ, exp.And, exp.Or, exp.BitwiseAnd, exp.BitwiseOr})
+
+
+def shape_of(node: Any, scope: Scope) -> Any:
+    """The shape of a syntax node as it reads in `scope`."""
+    kind = node.__class__
+    if kind is exp.Paren or kind is exp.Alias:
+        return shape_of(node.args["this"], scope)
+    if kind is exp.Column:
+        return _column(node, scope)
+    if kind is exp.Literal:
+        return ("literal", node.args["this"], node.args["is_string"])
+    if kind is exp.Identifier:
+        return ("name", node.args["this"].lower())
+    parts: list[Any] = []
+    for name, value in node.args.items():
+        if isinstance(value, exp.Expr):
+            parts.append((name, shape_of(value, scope)))
+        elif isinstance(value, list):
+            parts.append((name, tuple(shape_of(v, scope) if isinstance(v, exp.Expr) else v for v in value)))
+        elif value is not None and value is not False:
+            parts.append((name, value.lower() if isinstance(value, str) else str(value)))
+    if kind in _COMMUTATIVE:
+        parts.sort(key=lambda part: repr(part[1]))
+        parts = [part[1] for part in parts]
+    return (kind.__name__, tuple(parts))
+
+
+def _column(node: exp.Column, scope: Scope) -> Any:
+    parts = tuple(part.name.lower() for part in node.parts)
+    columns, used = scope.relation.find(parts)
+    if len(columns) == 1:
+        if used == len(parts):
+            return ("column", columns[0].ident)
+        return ("field", columns[0].ident, parts[used:])
+    return ("unresolved", parts)

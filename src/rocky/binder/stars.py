@@ -1,0 +1,170 @@
+"""`*`, `t.*`, `struct.*` and EXCEPT."""
+
+from typing import Any
+
+from sqlglot import exp
+
+from rocky.binder.expression import EXPRESSION, Column, derived
+from rocky.binder.scopes import Scope
+from rocky.datatypes import types as t
+from rocky.diagnostics import Code
+from rocky.diagnostics.suggest import closest
+
+
+def expand_star(node: Any, scope: Scope) -> list[Column]:
+    """The columns a star stands for, in order."""
+    star = node if node.__class__ is exp.Star else node.args["this"]
+    path = tuple(
+        node.args[part].name.lower()
+        for part in ("catalog", "db", "table")
+        if node is not star and node.args.get(part) is not None
+    )
+    columns = _starred(path, node, scope)
+    if star.args.get("replace") or star.args.get("rename"):
+        scope.binding.error(
+            Code.SYNTAX_ERROR,
+            "Spark's `*` has EXCEPT, but no REPLACE or RENAME",
+            node,
+            "PARSE_SYNTAX_ERROR",
+            help="list the columns, or use EXCEPT and add the new ones after it",
+        )
+    dropped = star.args.get("except_")
+    return _without(columns, dropped, node, scope) if dropped else columns
+
+
+def _starred(path: tuple[str, ...], node: Any, scope: Scope) -> list[Column]:
+    relation = scope.relation
+    if not path:
+        columns = relation.visible()
+        if not columns and relation.known and scope.clause == "select":
+            scope.binding.error(
+                Code.INVALID_CLAUSE,
+                "`*` needs a FROM clause",
+                node,
+                "INVALID_USAGE_OF_STAR_OR_REGEX",
+            )
+        return columns
+    columns = relation.of_qualifier(path)
+    if columns:
+        if node.args.get("table") is not None:
+            scope.binding.name_alias(node.args["table"])
+        return [_shown(column) for column in _own_order(columns)]
+    found, used = relation.find(path)
+    if len(found) == 1 and used == len(path) and isinstance(found[0].type, t.StructType):
+        return _fields(found[0], found[0].type, scope)
+    if relation.known:
+        names = sorted({column.qualifier[-1] for column in relation.columns if column.qualifier})
+        near = closest(path[-1], names)
+        scope.binding.error(
+            Code.UNKNOWN_TABLE,
+            f"`{'.'.join(path)}.*` names no relation or struct in scope",
+            node,
+            "CANNOT_RESOLVE_STAR_EXPAND",
+            help=f"there is `{near}`" if near else None,
+        )
+    return []
+
+
+def _own_order(columns: list[Column]) -> list[Column]:
+    """Of a relation joined by USING, the key may stand twice: shown and hidden."""
+    seen: dict[str, Column] = {}
+    for column in columns:
+        if column.key not in seen or not column.hidden:
+            seen.setdefault(f"{column.key}#{column.ident}", column)
+    return list(seen.values())
+
+
+def _shown(column: Column) -> Column:
+    if not column.hidden:
+        return column
+    twin = column.copy()
+    twin.hidden = False
+    return twin
+
+
+def _fields(column: Column, kind: t.StructType, scope: Scope) -> list[Column]:
+    columns = []
+    for field in kind.fields:
+        expr = derived(field.type, column.nullable or field.nullable, (column,), EXPRESSION)
+        columns.append(
+            Column(field.name, expr.type, expr.nullable, expr.sources, scope.binding.fresh())
+        )
+    return columns
+
+
+def _without(columns: list[Column], dropped: list[Any], node: Any, scope: Scope) -> list[Column]:
+    """EXCEPT: whole columns by name, or fields inside a struct column."""
+    paths = [_path(each) for each in dropped]
+    binding = scope.binding
+    for index, path in enumerate(paths):
+        for other in paths[index + 1 :]:
+            if path[: len(other)] == other or other[: len(path)] == path:
+                binding.error(
+                    Code.INVALID_CLAUSE,
+                    f"EXCEPT names `{'.'.join(path)}` and `{'.'.join(other)}`, which overlap",
+                    node,
+                    "EXCEPT_OVERLAPPING_COLUMNS",
+                )
+                return columns
+    for each, path in zip(dropped, paths, strict=True):
+        columns = _drop(columns, path, each, scope)
+    return columns
+
+
+def _path(node: Any) -> tuple[str, ...]:
+    if node.__class__ is exp.Identifier:
+        return (node.name.lower(),)
+    if node.__class__ is exp.Dot:
+        return (*_path(node.args["this"]), node.args["expression"].name.lower())
+    return tuple(
+        node.args[part].name.lower()
+        for part in ("catalog", "db", "table", "this")
+        if node.args.get(part) is not None
+    )
+
+
+def _drop(columns: list[Column], path: tuple[str, ...], node: Any, scope: Scope) -> list[Column]:
+    for size in (1, 2, 3):
+        if len(path) < size:
+            break
+        matched = [c for c in columns if c.key == path[size - 1] and _qualified(c, path[: size - 1])]
+        if not matched:
+            continue
+        if len(path) == size:
+            return [column for column in columns if column not in matched]
+        return [_shrunk(c, path[size:], scope) if c in matched else c for c in columns]
+    if scope.relation.known:
+        near = closest(path[-1], [column.name or "" for column in columns])
+        scope.binding.error(
+            Code.UNKNOWN_COLUMN,
+            f"EXCEPT names `{'.'.join(path)}`, which `*` does not have",
+            node,
+            "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+            help=f"there is a column `{near}`" if near else None,
+        )
+    return columns
+
+
+def _qualified(column: Column, path: tuple[str, ...]) -> bool:
+    return not path or column.qualifier[-len(path) :] == path
+
+
+def _shrunk(column: Column, path: tuple[str, ...], scope: Scope) -> Column:
+    kind = _without_field(column.type, path)
+    return Column(
+        column.name or "", kind, column.nullable, column.sources, scope.binding.fresh(), column.qualifier
+    )
+
+
+def _without_field(kind: t.DataType, path: tuple[str, ...]) -> t.DataType:
+    if not isinstance(kind, t.StructType):
+        return kind
+    fields = []
+    for field in kind.fields:
+        if field.name.lower() != path[0]:
+            fields.append(field)
+        elif len(path) > 1:
+            fields.append(
+                t.StructField(field.name, _without_field(field.type, path[1:]), field.nullable)
+            )
+    return t.struct(tuple(fields))

@@ -1,0 +1,198 @@
+"""Window functions: the OVER clause, named windows and what a frame may hold."""
+
+from typing import Any, Final
+
+from sqlglot import exp
+
+from rocky.binder.binding import INFLUENCE_ORDER
+from rocky.binder.dispatch import bind_expression
+from rocky.binder.expression import HAS_AGGREGATE, HAS_WINDOW, WINDOW, Expr, merge_flags, merge_sources
+from rocky.binder.functions import bind_over_target
+from rocky.binder.scopes import Scope
+from rocky.datatypes import types as t
+from rocky.datatypes.arithmetic import arithmetic
+from rocky.datatypes.mismatch import OperandMismatch
+from rocky.datatypes.ordering import is_orderable
+from rocky.diagnostics import Code
+
+_NEEDS_ORDER: Final = frozenset(
+    "row_number rank dense_rank percent_rank cume_dist ntile lag lead nth_value".split()
+)
+_OFFSETS: Final = frozenset({"lag", "lead"})
+_CLAUSES_WITHOUT: Final = frozenset({"where", "group", "having"})
+
+
+def bind_window(node: exp.Window, scope: Scope) -> Expr:
+    """`function(...) OVER (...)`."""
+    partition, order, spec = _specification(node, scope)
+    if partition is None:
+        return _undefined(node, scope)
+    value = bind_over_target(node.args["this"], scope, windowed=True)
+    keys = [bind_expression(each, scope) for each in partition]
+    ordering = [bind_expression(each.args["this"], scope) for each in order]
+    everything = [value, *keys, *ordering]
+    scope.binding.influence(merge_sources(ordering, WINDOW), INFLUENCE_ORDER)
+    for each in everything:
+        if each is not value and each.flags & HAS_WINDOW:
+            return scope.binding.error(
+                Code.INVALID_AGGREGATION,
+                "a window function cannot order or partition another",
+                node,
+                "NESTED_WINDOW_FUNCTION" if False else "UNSUPPORTED_FEATURE.NESTED_WINDOW",
+            )
+    problem = _order_problem(node, order, ordering, scope) or _frame_problem(
+        node, spec, order, ordering, scope
+    )
+    if problem is not None:
+        return problem
+    flags = (value.flags & ~HAS_AGGREGATE) | HAS_WINDOW | merge_flags(everything) & ~HAS_AGGREGATE
+    # Aggregates below the window make the query an aggregate; the function itself does not.
+    inner = _inner_aggregate(node, everything)
+    return Expr(
+        value.type,
+        value.nullable,
+        merge_sources(everything, WINDOW),
+        flags | inner,
+    )
+
+
+def _inner_aggregate(node: exp.Window, everything: list[Expr]) -> int:
+    return merge_flags(everything) & HAS_AGGREGATE
+
+
+def _specification(node: exp.Window, scope: Scope) -> tuple[list[Any] | None, list[Any], Any]:
+    """The partition keys, ordering and frame, with a named window filled in."""
+    args = node.args
+    alias = args.get("alias")
+    partition = list(args.get("partition_by") or [])
+    order = list(args["order"].args["expressions"]) if args.get("order") is not None else []
+    spec = args.get("spec")
+    if alias is None:
+        return partition, order, spec
+    named = (scope.windows or {}).get(alias.name.lower())
+    if named is None:
+        return None, [], None
+    below, below_order, below_spec = _specification(named, scope)
+    if below is None:
+        return None, [], None
+    return partition or below, order or below_order, spec or below_spec
+
+
+def _undefined(node: exp.Window, scope: Scope) -> Expr:
+    name = node.args["alias"].name
+    return scope.binding.error(
+        Code.INVALID_CLAUSE,
+        f"no window called `{name}`",
+        node,
+        "MISSING_WINDOW_SPECIFICATION",
+        help="define it with WINDOW name AS (...)",
+    )
+
+
+def _function_name(node: Any) -> str:
+    inner = node.args["this"]
+    while inner.__class__ in (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup):
+        inner = inner.args["this"]
+    name = inner.args.get("this")
+    return name.lower() if isinstance(name, str) else ""
+
+
+def _order_problem(
+    node: exp.Window, order: list[Any], ordering: list[Expr], scope: Scope
+) -> Expr | None:
+    name = _function_name(node)
+    if name in _NEEDS_ORDER and not order:
+        return scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            f"`{name}` needs its window to be ordered",
+            node,
+            "WINDOW_FUNCTION_WITHOUT_ORDER_BY" if False else "_LEGACY_ERROR_TEMP_1037",
+            help="add ORDER BY to the OVER clause",
+        )
+    for each, bound in zip(order, ordering, strict=True):
+        if bound.type is not t.UNKNOWN and not is_orderable(bound.type):
+            return scope.binding.error(
+                Code.TYPE_ERROR,
+                f"values of `{bound.type}` have no order",
+                each,
+                "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE",
+            )
+    return None
+
+
+def _frame_problem(
+    node: exp.Window, spec: Any, order: list[Any], ordering: list[Expr], scope: Scope
+) -> Expr | None:
+    """What Spark refuses about ROWS and RANGE frames."""
+    if spec is None:
+        return None
+    ranged = str(spec.args.get("kind") or "").upper() == "RANGE"
+    bounds = [each for each in (spec.args.get("start"), spec.args.get("end")) if isinstance(each, exp.Expr)]
+    name = _function_name(node)
+    if name in _NEEDS_ORDER and name != "nth_value":
+        return scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            f"`{name}` has a frame of its own and takes no other",
+            node,
+            "WINDOW_FUNCTION_AND_FRAME_MISMATCH" if name in _OFFSETS else "_LEGACY_ERROR_TEMP_1036",
+        )
+    bound = [bind_expression(each, scope) for each in bounds]
+    if not ranged:
+        for each, value in zip(bounds, bound, strict=True):
+            if value.type not in (t.INT, t.UNKNOWN, t.SMALLINT, t.TINYINT):
+                return _bad_bound(each, f"a ROWS frame is bounded by `int`, not `{value.type}`", node, scope)
+        return None
+    if not bounds:
+        return None
+    if not order:
+        return scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "a RANGE frame needs an ORDER BY",
+            node,
+            "DATATYPE_MISMATCH.RANGE_FRAME_WITHOUT_ORDER",
+        )
+    if len(order) > 1:
+        return scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "a RANGE frame with bounds takes one ordering key",
+            node,
+            "DATATYPE_MISMATCH.RANGE_FRAME_MULTI_ORDER",
+        )
+    return _range_bounds(bounds, bound, ordering[0], node, scope)
+
+
+def _range_bounds(
+    bounds: list[Any], bound: list[Expr], key: Expr, node: exp.Window, scope: Scope
+) -> Expr | None:
+    if key.type is t.UNKNOWN:
+        return None
+    for each, value in zip(bounds, bound, strict=True):
+        if value.type is t.UNKNOWN:
+            continue
+        if key.type.kind in t.STRING_KINDS or key.type.kind in ("boolean", "array", "map", "struct", "binary"):
+            return scope.binding.error(
+                Code.TYPE_ERROR,
+                f"a RANGE frame cannot measure distances between values of `{key.type}`",
+                node,
+                "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_UNACCEPTED_TYPE"
+                if value.type.kind in t.STRING_KINDS
+                else "DATATYPE_MISMATCH.RANGE_FRAME_INVALID_TYPE",
+            )
+        outcome = arithmetic("+", key, value)
+        if isinstance(outcome, OperandMismatch) or value.type.kind in t.STRING_KINDS:
+            return _bad_bound(
+                each, f"a RANGE frame over `{key.type}` cannot be bounded by `{value.type}`", node, scope
+            )
+    return None
+
+
+def _bad_bound(place: Any, message: str, node: exp.Window, scope: Scope) -> Expr:
+    return scope.binding.error(
+        Code.TYPE_ERROR,
+        message,
+        place if scope.binding.span(place) is not None else node,
+        "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_UNACCEPTED_TYPE",
+    )
+
+
+WINDOWS: Final[dict[type, Any]] = {exp.Window: bind_window}

@@ -1,0 +1,219 @@
+"""Signatures: what a function gives for the types of its arguments, looked up and remembered.
+
+A look-up walks the stored rows one argument at a time. Types the catalogue has no class for
+are renamed to ones it has (`array<date>` is asked as `array<string>`), and a call is refused
+only if no relative of its types would be taken: silence beats a false report.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rocky.catalog.classes import ALL_CLASSES, class_of, relatives_of
+from rocky.catalog.nullability import NullRule, build_null_rule
+from rocky.catalog.operand import Refusal, Typing
+from rocky.catalog.templates import Maker, build_maker, follows_flags, is_fixed
+from rocky.datatypes.casts import plain
+from rocky.datatypes.types import (
+    DOUBLE,
+    INT,
+    NUMERIC_KINDS,
+    STRING,
+    UNKNOWN,
+    ArrayType,
+    DataType,
+    MapType,
+    array,
+    map_of,
+)
+
+_ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+_STAND_INS: Final = (DOUBLE, INT, STRING)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is remembered for one tuple of argument types.
+
+    `typing` is the whole answer where nothing depends on nullability; else `type`, or the
+    `maker` of the type, and the null `rule` give it.
+    """
+
+    typing: Typing | None = None
+    refusal: Refusal | None = None
+    type: DataType | None = None
+    maker: Maker | None = None
+    rule: NullRule | None = None
+
+
+UNKNOWN_ENTRY: Final = Entry(typing=(UNKNOWN, True))
+
+
+class Rules:
+    """The stored rules: rows, and the outcomes they lead to. Built when first asked for."""
+
+    __slots__ = ("makers", "null_rules", "outcomes", "refusals", "rows", "stored", "templates")
+
+    def __init__(self, stored: dict[str, Any]) -> None:
+        self.rows: list[list[int]] = stored["rows"]
+        self.outcomes: list[list[int] | None] = stored["outcomes"]
+        self.refusals: list[tuple[str, int | None, str]] = stored["refusals"]
+        self.templates: list[Any] = stored["templates"]
+        self.stored: list[Any] = stored["null_rules"]
+        self.makers: dict[int, Maker] = {}
+        self.null_rules: dict[int, NullRule] = {}
+
+    def maker(self, at: int) -> Maker:
+        found = self.makers.get(at)
+        if found is None:
+            found = self.makers[at] = build_maker(self.templates[at])
+        return found
+
+    def null_rule(self, at: int) -> NullRule:
+        found = self.null_rules.get(at)
+        if found is None:
+            found = self.null_rules[at] = build_null_rule(self.stored[at])
+        return found
+
+
+class Signature:
+    """One function with one number of arguments."""
+
+    __slots__ = ("foldable", "memo", "name", "root", "rules")
+
+    def __init__(self, name: str, rules: Rules, root: int, foldable: dict[int, str]) -> None:
+        self.name = name
+        self.rules = rules
+        self.root = root
+        self.foldable = foldable
+        self.memo: dict[tuple[DataType, ...], Entry] = {}
+
+    def entry(self, types: tuple[DataType, ...]) -> Entry:
+        """What these argument types give, from memory or from the stored rows."""
+        found = self.memo.get(types)
+        if found is None:
+            found = self.memo[types] = self._find(types)
+        return found
+
+    def _find(self, types: tuple[DataType, ...]) -> Entry:
+        seen = tuple(plain(each) for each in types)
+        classes = [class_of(each) for each in seen]
+        if None not in classes:
+            return self._entry(self._walk(classes), seen)
+        if UNKNOWN in seen:
+            return self._among(seen)
+        return self._renamed(seen)
+
+    def _walk(self, classes: Sequence[int | None]) -> int:
+        rows, at = self.rules.rows, self.root
+        for which in classes:
+            at = rows[at][which or 0]
+        return at
+
+    def _reached(self, choices: Sequence[Sequence[int]]) -> set[int]:
+        rows, reached = self.rules.rows, {self.root}
+        for choice in choices:
+            reached = {rows[at][which] for at in reached for which in choice}
+        return reached
+
+    def _entry(self, outcome: int, types: tuple[DataType, ...]) -> Entry:
+        rules = self.rules
+        stored = rules.outcomes[outcome]
+        if stored is None:
+            return UNKNOWN_ENTRY
+        if len(stored) == 1:
+            return Entry(refusal=self._refusal(stored[0], types))
+        template, rule = stored
+        maker, when = rules.maker(template), rules.stored[rule]
+        if follows_flags(rules.templates[template]):
+            return Entry(maker=maker, rule=rules.null_rule(rule))
+        made = maker(types, (False,) * len(types)) or UNKNOWN
+        if isinstance(when, bool):
+            return Entry(typing=(made, when))
+        return Entry(type=made, rule=rules.null_rule(rule))
+
+    def _refusal(self, at: int, types: tuple[DataType, ...]) -> Refusal:
+        condition, argument, required = self.rules.refusals[at]
+        if argument is None or argument >= len(types):
+            taken = ", ".join(f"`{each}`" for each in types)
+            return Refusal(condition, f"`{self.name}` does not take {taken} together", None)
+        ordinal = _ORDINALS[argument]
+        if not required:
+            message = f"`{self.name}` does not take `{types[argument]}` as {ordinal} argument"
+        else:
+            wanted = required.strip("()").replace('"', "`").lower()
+            message = f"the {ordinal} argument of `{self.name}` must be {wanted}"
+            message += f", not `{types[argument]}`"
+        return Refusal(condition, message, argument)
+
+    # -- types of no class ------------------------------------------------------------------
+
+    def _among(self, types: tuple[DataType, ...]) -> Entry:
+        """What all calls with the known types have in common; an unknown type is any type."""
+        reached = self._reached([relatives_of(each) for each in types])
+        stored = [self.rules.outcomes[at] for at in reached]
+        accepted = [each for each in stored if each is not None and len(each) == 2]
+        templates = {each[0] for each in accepted}
+        if None in stored or len(templates) != 1:
+            return UNKNOWN_ENTRY
+        template = templates.pop()
+        if not is_fixed(self.rules.templates[template]):
+            return UNKNOWN_ENTRY
+        never = all(self.rules.stored[each[1]] is False for each in accepted)
+        made = self.rules.maker(template)(types, (True,) * len(types)) or UNKNOWN
+        return Entry(typing=(made, not never))
+
+    def _renamed(self, types: tuple[DataType, ...]) -> Entry:
+        for names in _renamings(types):
+            renamed = [_rename(each, names) for each in types]
+            classes = [class_of(each) for each in renamed]
+            if None in classes:
+                continue
+            outcome = self._walk(classes)
+            stored = self.rules.outcomes[outcome]
+            if stored is not None and len(stored) == 2:
+                return self._entry(outcome, types)
+        return self._refused_by_all(types) or UNKNOWN_ENTRY
+
+    def _refused_by_all(self, types: tuple[DataType, ...]) -> Entry | None:
+        """The refusal of a type whose relatives no call takes in that position."""
+        for at, each in enumerate(types):
+            if class_of(each) is not None:
+                continue
+            choices = [ALL_CLASSES] * len(types)
+            choices[at] = relatives_of(each)
+            stored = [self.rules.outcomes[reached] for reached in self._reached(choices)]
+            if all(found is not None and len(found) == 1 for found in stored):
+                narrowed = [relatives_of(other)[0] for other in types]
+                return self._entry(self._walk(narrowed), types)
+        return None
+
+
+def _renamings(types: tuple[DataType, ...]) -> list[dict[DataType, DataType]]:
+    """Ways to read the parts that have no class as parts that have one."""
+    parts: dict[DataType, None] = {}
+    for each in types:
+        if class_of(each) is None and isinstance(each, ArrayType):
+            parts[each.element] = None
+        elif class_of(each) is None and isinstance(each, MapType):
+            # A map is renamed as a whole: both of its classes are asked.
+            parts[each.key] = parts[each.value] = None
+    if len(parts) == 1:
+        part = next(iter(parts))
+        order = _STAND_INS if part.kind in NUMERIC_KINDS else (STRING, INT, DOUBLE)
+        return [{part: other} for other in order]
+    pair = list(parts)[:2]
+    return [{pair[0]: one, pair[1]: two} for one, two in ((STRING, INT), (INT, STRING))]
+
+
+def _rename(type: DataType, names: dict[DataType, DataType]) -> DataType:  # noqa: A002 - the noun of this package
+    if type in names:
+        return names[type]
+    if isinstance(type, ArrayType):
+        return array(_rename(type.element, names), type.contains_null)
+    if isinstance(type, MapType):
+        key, value = _rename(type.key, names), _rename(type.value, names)
+        if key.kind == value.kind:
+            value = INT if key is STRING else STRING
+        return map_of(key, value, type.contains_null)
+    return type

@@ -1,0 +1,28 @@
+"""Special functions: those whose result no table of argument types can say.
+
+A rule takes the lower-case name and the bound arguments and answers with the result type and
+nullability, or with Spark's refusal. Rules never refuse because of an unknown argument.
+"""
+
+from collections.abc import Callable, Sequence
+
+from rocky.catalog.operand import Operand, Refusal, Typing
+from rocky.catalog.special.aggregates import AGGREGATES
+from rocky.catalog.special.arrays import ARRAYS
+from rocky.catalog.special.concatenation import CONCATENATION
+from rocky.catalog.special.conditional import CONDITIONAL
+from rocky.catalog.special.constructors import CONSTRUCTORS
+from rocky.catalog.special.maps import MAPS
+from rocky.catalog.special.percentiles import PERCENTILES
+
+Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]
+
+SPECIAL: dict[str, Rule] = {
+    **AGGREGATES,
+    **ARRAYS,
+    **CONCATENATION,
+    **CONDITIONAL,
+    **CONSTRUCTORS,
+    **MAPS,
+    **PERCENTILES,
+}

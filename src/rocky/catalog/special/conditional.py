@@ -1,0 +1,152 @@
+"""Conditional functions: one of several values, after all of them met in one type.
+
+`nullif` keeps the type of its first argument: only the comparison needs a common one.
+"""
+
+from collections.abc import Callable, Sequence
+
+from rocky.catalog.operand import Operand, Refusal, Typing
+from rocky.catalog.special.families import is_orderable
+from rocky.catalog.special.refusals import (
+    different_types,
+    unexpected_type,
+    unordered,
+    wrong_count,
+)
+from rocky.datatypes import types as t
+from rocky.datatypes.casts import COMPLEX_KINDS, force_nullable
+from rocky.datatypes.coercion import tightest_type, widest_of, widest_type, widest_without_string
+from rocky.datatypes.types import DataType
+
+_ZERO = Operand(t.INT, False, 0, True)
+
+
+def common_type(types: Sequence[DataType]) -> DataType | None:
+    """The type Spark gives to alternatives; None when there is none."""
+    first = types[0]
+    for other in types:
+        if other is not first:
+            return widest_of(types)
+    return first
+
+
+def becomes_nullable(arg: Operand, target: DataType) -> bool:
+    """Whether the argument may be null once cast to the common type."""
+    return arg.nullable or (arg.type is not target and force_nullable(arg.type, target))
+
+
+def type_coalesce(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    if not args:
+        return wrong_count(name, "1 or more", 0)
+    found = common_type([arg.type for arg in args])
+    if found is None:
+        return different_types(name, args)
+    for arg in args:
+        if not becomes_nullable(arg, found):
+            return found, False
+    return found, True
+
+
+def type_nvl(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    if len(args) != 2:
+        return wrong_count(name, "2", len(args))
+    return type_coalesce("coalesce", args)
+
+
+def type_if(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    if len(args) != 3:
+        return wrong_count(name, "3", len(args))
+    condition = args[0].type
+    if condition.kind not in ("boolean", "void", "unknown"):
+        return unexpected_type(name, 0, "`boolean`", condition)
+    found = _type_branches(name, args[1:])
+    if isinstance(found, Refusal) and condition is t.NULL:
+        # Spark casts the NULL condition only once the branches agree.
+        return unexpected_type(name, 0, "`boolean`", condition)
+    return found
+
+
+def type_nvl2(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    if len(args) != 3:
+        return wrong_count(name, "3", len(args))
+    return _type_branches("if", args[1:])
+
+
+def _type_branches(name: str, branches: Sequence[Operand]) -> Typing | Refusal:
+    found = common_type([branch.type for branch in branches])
+    if found is None:
+        return different_types(name, branches)
+    return found, any(becomes_nullable(branch, found) for branch in branches)
+
+
+def check_comparison(args: Sequence[Operand]) -> Refusal | None:
+    """Why two values cannot be compared with `=`, if they cannot."""
+    left, right = args
+    if left.type is t.UNKNOWN or right.type is t.UNKNOWN:
+        return None
+    # Parts of arrays and structs only meet without loss; a string inside stays a string.
+    nested = left.type.kind in COMPLEX_KINDS
+    found = (tightest_type if nested else widest_type)(left.type, right.type)
+    if found is None:
+        return Refusal(
+            "DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES",
+            f"`{left.type}` and `{right.type}` cannot be compared",
+        )
+    return None if is_orderable(found) else unordered("=", found)
+
+
+def type_nullif(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    if len(args) != 2:
+        return wrong_count(name, "2", len(args))
+    refusal = check_comparison(args)
+    return refusal if refusal is not None else (args[0].type, True)
+
+
+def type_nullifzero(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    if len(args) != 1:
+        return wrong_count(name, "1", len(args))
+    return type_nullif(name, (args[0], _ZERO))
+
+
+def type_zeroifnull(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    if len(args) != 1:
+        return wrong_count(name, "1", len(args))
+    return type_coalesce("coalesce", (args[0], _ZERO))
+
+
+def type_greatest(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    """`greatest` and `least`: strings are not promoted to the other arguments' type."""
+    if len(args) < 2:
+        return wrong_count(name, "2 or more", len(args))
+    found: DataType = args[0].type
+    for arg in args[1:]:
+        wider = found if arg.type is found else widest_without_string(found, arg.type)
+        if wider is None:
+            return different_types(name, args)
+        found = wider
+    if not is_orderable(found):
+        return unordered(name, found)
+    return found, all(becomes_nullable(arg, found) for arg in args)
+
+
+def type_equal_null(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    if len(args) != 2:
+        return wrong_count(name, "2", len(args))
+    refusal = check_comparison(args)
+    return refusal if refusal is not None else (t.BOOLEAN, False)
+
+
+CONDITIONAL: dict[str, Callable[[str, Sequence[Operand]], Typing | Refusal]] = {
+    "coalesce": type_coalesce,
+    "if": type_if,
+    "iff": type_if,
+    "ifnull": type_nvl,
+    "nvl": type_nvl,
+    "nvl2": type_nvl2,
+    "nullif": type_nullif,
+    "nullifzero": type_nullifzero,
+    "zeroifnull": type_zeroifnull,
+    "greatest": type_greatest,
+    "least": type_greatest,
+    "equal_null": type_equal_null,
+}

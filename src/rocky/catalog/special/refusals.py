@@ -1,0 +1,74 @@
+"""Refusals: the few ways Spark turns a call down, each with its own condition.
+
+The condition is Spark's, word for word; the message is ours and names argument places from one.
+"""
+
+from collections.abc import Sequence
+
+from rocky.catalog.operand import Operand, Refusal
+from rocky.datatypes.types import DataType
+
+Rows = Sequence[Operand]
+
+
+def wrong_count(name: str, expected: str, got: int) -> Refusal:
+    """The call has too few or too many arguments; `expected` reads as `1` or `2 or 3`."""
+    plural = "" if expected == "1" else "s"
+    return Refusal(
+        "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
+        f"`{name}` takes {expected} argument{plural}, not {got}",
+    )
+
+
+def unexpected_type(name: str, index: int, required: str, found: DataType) -> Refusal:
+    """Argument `index` (from zero) is of a type the function does not take."""
+    return Refusal(
+        "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
+        f"argument {index + 1} of `{name}` must be {required}, but it is `{found}`",
+        index,
+    )
+
+
+def different_types(name: str, args: Rows) -> Refusal:
+    """The arguments have no type in common."""
+    seen = list(dict.fromkeys(arg.type.text for arg in args))
+    return Refusal(
+        "DATATYPE_MISMATCH.DATA_DIFF_TYPES",
+        f"arguments of `{name}` must share one type, but they are "
+        + ", ".join(f"`{text}`" for text in seen),
+    )
+
+
+def unordered(name: str, found: DataType, index: int | None = None) -> Refusal:
+    """The type has no order, so it can be neither compared nor sorted."""
+    return Refusal(
+        "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE",
+        f"`{name}` needs values that can be ordered, but `{found}` cannot",
+        index,
+    )
+
+
+def not_constant(name: str, index: int, what: str) -> Refusal:
+    """Argument `index` must be known before the query runs."""
+    return Refusal(
+        "DATATYPE_MISMATCH.NON_FOLDABLE_INPUT",
+        f"argument {index + 1} of `{name}`, {what}, must be a constant",
+        index,
+    )
+
+
+def unexpected_null(name: str, index: int) -> Refusal:
+    """Argument `index` is the NULL literal where Spark wants a value."""
+    return Refusal(
+        "DATATYPE_MISMATCH.UNEXPECTED_NULL",
+        f"argument {index + 1} of `{name}` must not be null",
+        index,
+    )
+
+
+def within_group_missing(name: str) -> Refusal:
+    """The function aggregates in an order, and the call gives none."""
+    return Refusal(
+        "INVALID_WITHIN_GROUP_EXPRESSION.WITHIN_GROUP_MISSING",
+        f"`{name}` needs WITHIN GROUP (ORDER BY ...)",
+    )

@@ -1,0 +1,53 @@
+"""The GitHub form: workflow commands that become annotations on a pull request.
+
+GitHub reads one command a line, so a message's own line breaks are escaped, and property
+values escape `:` and `,` too.
+"""
+
+from collections.abc import Sequence
+
+from rocky.diagnostics.codes import BY_CODE, Severity
+from rocky.diagnostics.diagnostic import Diagnostic
+from rocky.diagnostics.render.texts import Texts, lookup
+from rocky.source import SourceText
+
+_COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def render_github(diagnostics: Sequence[Diagnostic], texts: Texts) -> str:
+    """One workflow command a diagnostic."""
+    find = lookup(texts)
+    lines = []
+    for diagnostic in diagnostics:
+        properties = _place(diagnostic, find(diagnostic.path) if diagnostic.path else None)
+        title = f"{diagnostic.code.value} {BY_CODE[diagnostic.code].name}"
+        properties.append(("title", title))
+        body = diagnostic.message
+        if diagnostic.help:
+            body += f"\nhelp: {diagnostic.help}"
+        values = ",".join(f"{name}={_escape_property(value)}" for name, value in properties)
+        lines.append(f"::{_COMMAND[diagnostic.severity]} {values}::{_escape(body)}\n")
+    return "".join(lines)
+
+
+def _place(diagnostic: Diagnostic, text: SourceText | None) -> list[tuple[str, str]]:
+    if diagnostic.path is None:
+        return []
+    place = [("file", diagnostic.path)]
+    if text is None or diagnostic.span is None:
+        return place
+    line, column = text.position(diagnostic.span.start)
+    end_line, end_column = text.position(max(diagnostic.span.end - 1, diagnostic.span.start))
+    place += [("line", str(line)), ("endLine", str(end_line))]
+    # GitHub takes columns only for a place on one line.
+    if line == end_line:
+        place += [("col", str(column)), ("endColumn", str(end_column))]
+    return place
+
+
+def _escape(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escape_property(text: str) -> str:
+    return _escape(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,172 @@
+"""The smaller blocks of `rocky.toml`, one record each, with their defaults."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, NamedTuple
+
+from rocky.project.shapes import (
+    INVALID,
+    Amount,
+    Factor,
+    NonNegative,
+    Positive,
+    Problems,
+    ReadBy,
+    reader_for,
+    wrong_type,
+)
+from rocky.project.variables import Keys
+
+
+class Cost(NamedTuple):
+    """The rates a run's cost is computed with."""
+
+    storage_cost_per_gb_month: Amount = 0.023
+    compute_cost_per_dbu: Amount = 0.40
+    compute_cost_per_core_hour: Amount | None = None
+    warehouse_size: str = "Medium"
+    min_history_runs: Positive = 5
+
+
+class SchemaEvolution(NamedTuple):
+    """How long a dropped column stays."""
+
+    grace_period_days: NonNegative = 7
+
+
+class Run(NamedTuple):
+    """How runs decide what to do."""
+
+    skip_unchanged: bool = False
+    skip_rowcount_fallback: bool = False
+    strict_scheduling: bool = False
+    lag_tolerance_seconds: NonNegative = 0
+
+
+class Reuse(NamedTuple):
+    """Whether a result that is already there may stand for a build."""
+
+    enabled: bool = True
+    column_level: bool = True
+
+
+class Gc(NamedTuple):
+    """Whether collecting removes files for good."""
+
+    physical_delete: bool = False
+
+
+class Resilience(NamedTuple):
+    """What a run does about failures that may pass."""
+
+    enabled: bool = True
+    transient_max_retries: NonNegative = 2
+    initial_backoff_ms: NonNegative = 500
+    max_backoff_ms: NonNegative = 30000
+    backoff_multiplier: Factor = 2.0
+    jitter: bool = True
+    circuit_breaker_threshold: NonNegative = 3
+    max_retries_per_run: NonNegative = 8
+    contain_failures: bool = False
+    auto_apply_additive_drift: bool = False
+
+
+class SchemaCache(NamedTuple):
+    """How long a schema asked of the engine is believed."""
+
+    enabled: bool = True
+    ttl_seconds: NonNegative = 86400
+    replicate: bool = False
+
+
+class Cache(NamedTuple):
+    """Caches of what the engine said."""
+
+    schemas: SchemaCache = SchemaCache()
+
+
+class Classifications(NamedTuple):
+    """Tags that may stay without a mask."""
+
+    allow_unmasked: tuple[str, ...] = ()
+
+
+class Role(NamedTuple):
+    """Permissions that people are given together."""
+
+    inherits: tuple[str, ...] = ()
+    permissions: tuple[str, ...] = ()
+
+
+class Approval(NamedTuple):
+    """Who must sign before a branch is promoted."""
+
+    required: bool = False
+    min_approvers: Positive = 1
+    allowed_signers: tuple[str, ...] = ()
+    max_age_seconds: NonNegative = 86400
+
+
+class Branch(NamedTuple):
+    """Rules for branches."""
+
+    approval: Approval = Approval()
+
+
+class Import(NamedTuple):
+    """Another project's published schemas."""
+
+    path: str | None = None
+    snapshot: str | None = None
+    baseline: str | None = None
+    pin: str | None = None
+
+
+class Portability(NamedTuple):
+    """The dialect models must also be legal in, and what is let through."""
+
+    target_dialect: str | None = None
+    allow: tuple[str, ...] = ()
+
+
+class RunRetry(NamedTuple):
+    """One budget of retries for all adapters of a run."""
+
+    max_retries_per_run: NonNegative | None = None
+
+
+class ProjectSchedule(NamedTuple):
+    """Defaults of every pipeline's schedule."""
+
+    timezone: str = "UTC"
+    poll_interval_seconds: Positive = 15
+
+
+MaskStrategy = Literal["hash", "redact", "partial", "none"]
+_MASKS: Final = reader_for(MaskStrategy)
+
+
+class MaskSettings(NamedTuple):
+    """Masks by classification tag, and by environment and tag."""
+
+    default: Mapping[str, MaskStrategy] = {}
+    environments: Mapping[str, Mapping[str, MaskStrategy]] = {}
+
+
+def _read_masks(value: Any, at: Keys, problems: Problems) -> Any:
+    """A text is a tag's mask; a table is an environment with its own masks."""
+    if not isinstance(value, dict):
+        return wrong_type("a table", value, at, problems)
+    default: dict[str, MaskStrategy] = {}
+    environments: dict[str, dict[str, MaskStrategy]] = {}
+    for key, one in value.items():
+        if isinstance(one, dict):
+            read = {tag: _MASKS(mask, (*at, key, tag), problems) for tag, mask in one.items()}
+            environments[key] = {tag: mask for tag, mask in read.items() if mask is not INVALID}
+        else:
+            mask = _MASKS(one, (*at, key), problems)
+            if mask is not INVALID:
+                default[key] = mask
+    return MaskSettings(default, environments)
+
+
+Masks = Annotated[MaskSettings, ReadBy(_read_masks)]

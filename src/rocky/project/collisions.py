@@ -1,0 +1,140 @@
+"""Names that meet: two models with one name or one target, a model that hides a source.
+
+Names are compared without case, as Spark compares them. Each participant is reported at
+its own file with the others labelled, so the report is complete wherever one starts.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from rocky.diagnostics import Code, Diagnostic, Label
+from rocky.diagnostics.codes import severity_of
+from rocky.diagnostics.suggest import suggestion
+from rocky.project.files import Report
+from rocky.project.models import ModelFile
+from rocky.project.places import setting_place
+from rocky.project.project import Texts
+from rocky.project.seeds import SeedTable
+from rocky.project.sources import SourceTable
+from rocky.project.strategies import has_target
+from rocky.project.variables import written
+
+
+def index_models(models: Iterable[ModelFile], report: Report) -> dict[str, ModelFile]:
+    """Models by lower-case name; of several with one name, the first by path."""
+    found: dict[str, ModelFile] = {}
+    groups: dict[str, list[ModelFile]] = {}
+    for model in models:
+        first = found.setdefault(model.key, model)
+        if first is not model:
+            groups.setdefault(model.key, [first]).append(model)
+    for group in groups.values():
+        _report_group(group, "two models are called `{}`", "name", report, None)
+    return found
+
+
+def report_shared_targets(models: Iterable[ModelFile], texts: Texts, report: Report) -> None:
+    """Report models that would write one table. An ephemeral model writes none."""
+    by_target: dict[str, list[ModelFile]] = {}
+    for model in models:
+        if has_target(model.strategy):
+            by_target.setdefault(model.target.key, []).append(model)
+    for group in by_target.values():
+        if len(group) > 1:
+            _report_group(group, "two models write the table `{}`", "target", report, texts)
+
+
+def _report_group(
+    group: list[ModelFile], message: str, key: str, report: Report, texts: Texts | None
+) -> None:
+    for model in group:
+        path, span = model.path, None
+        if texts:
+            path, span = setting_place(model, texts, (key,))
+        name = model.name if key == "name" else ".".join(map(written, model.target))
+        others = [other for other in group if other is not model]
+        report(
+            Diagnostic(
+                Code.DUPLICATE_TARGET,
+                message.format(name),
+                span,
+                path,
+                labels=tuple(Label(None, f"also `{other.path}`", other.path) for other in others),
+                help="rename one of the files, or set `name` in its sidecar"
+                if key == "name"
+                else "give each model its own `[target]`",
+                model=model.name,
+            )
+        )
+
+
+def report_shadowed(
+    models: Mapping[str, ModelFile],
+    sources: Mapping[str, SourceTable],
+    seeds: Mapping[str, SeedTable],
+    report: Report,
+) -> None:
+    """Report models, and then seeds, that hide a table of the same name."""
+    for key in sorted(models.keys() & (sources.keys() | seeds.keys())):
+        model = models[key]
+        kind, other = (
+            ("source", _source_label(sources[key]))
+            if key in sources
+            else (
+                "seed",
+                Label(None, "the seed", seeds[key].path),
+            )
+        )
+        report(
+            Diagnostic(
+                Code.SHADOWED_NAME,
+                f"model `{model.name}` hides the {kind} of the same name",
+                None,
+                model.path,
+                severity_of(Code.SHADOWED_NAME),
+                labels=(other,),
+                help=f"rename one of them; `{model.name}` in SQL now means the model",
+                model=model.name,
+            )
+        )
+    for key in sorted(seeds.keys() & sources.keys()):
+        report(
+            Diagnostic(
+                Code.UNUSABLE_FILE,
+                f"seed `{seeds[key].name}` has the name of a source",
+                None,
+                seeds[key].path,
+                labels=(_source_label(sources[key]),),
+                help="rename one of the two",
+            )
+        )
+
+
+def _source_label(source: SourceTable) -> Label:
+    return Label(source.place, "the source", source.file)
+
+
+def report_unknown_dependencies(
+    models: Mapping[str, ModelFile], tables: Iterable[str], texts: Texts, report: Report
+) -> None:
+    """Report names in `depends_on` that are no model, source or seed."""
+    known = {*models, *tables}
+    targets: set[str] | None = None
+    for model in models.values():
+        for index, name in enumerate(model.depends_on):
+            if name.lower() in known:
+                continue
+            if targets is None:
+                targets = {other.target.key for other in models.values()}
+            if name.lower() in targets:
+                continue
+            path, span = setting_place(model, texts, ("depends_on", index))
+            report(
+                Diagnostic(
+                    Code.UNUSABLE_FILE,
+                    f"`depends_on` names `{written(name)}`, which is no model, source or seed",
+                    span,
+                    path,
+                    help=suggestion(written(name), known),
+                    model=model.name,
+                )
+            )

@@ -1,0 +1,114 @@
+"""Columns that people declare, in sources, seeds and contracts.
+
+A type that cannot be read leaves the column with type UNKNOWN: it is reported once, here,
+and no rule complains about it again.
+"""
+
+from typing import Annotated, Any, Final, NamedTuple
+
+from rocky.datatypes.text import TypeSyntaxError, parse_type
+from rocky.datatypes.types import UNKNOWN, DataType, StructField
+from rocky.project.documents import Document, Problem
+from rocky.project.shapes import INVALID, Parsed, Problems, reader_for
+from rocky.project.variables import Keys
+from rocky.source import Span
+
+
+class UnreadableType(ValueError):
+    """A type's text that Spark would not read; `offset` is where in it."""
+
+    def __init__(self, message: str, offset: int | None, help: str | None) -> None:  # noqa: A002 - the diagnostic's own word
+        super().__init__(message, offset, help)
+        self.message = message
+        self.offset = offset
+        self.help = help
+
+    def __str__(self) -> str:
+        return self.message
+
+
+# Names other systems use, and what Spark calls them.
+_FOREIGN: Final = {
+    "int8": "tinyint",
+    "int16": "smallint",
+    "int32": "int",
+    "int64": "bigint",
+    "float32": "float",
+    "float64": "double",
+    "bool": "boolean",
+    "text": "string",
+    "bytes": "binary",
+    "bytea": "binary",
+    "datetime": "timestamp",
+    "timestamptz": "timestamp",
+    "timestampntz": "timestamp_ntz",
+    "number": "decimal(38,0)",
+    "varchar": "string",
+    "char": "string",
+    "json": "variant",
+}
+
+
+def read_type(value: Any) -> DataType:
+    """The type a TOML value names. Raises UnreadableType."""
+    if not isinstance(value, str):
+        raise UnreadableType(
+            "`type` must be a text such as `bigint`", None, "write the type in quotes"
+        )
+    try:
+        return parse_type(value)
+    except TypeSyntaxError as failure:
+        spark = _FOREIGN.get(value.strip().lower())
+        hint = f"Spark calls it `{spark}`" if spark else None
+        raise UnreadableType(failure.message, failure.offset, hint) from failure
+
+
+TypeText = Annotated[DataType, Parsed(read_type)]
+
+
+class ColumnRecord(NamedTuple):
+    """A column of a source or a seed."""
+
+    name: str
+    type: TypeText
+    nullable: bool = True
+    description: str | None = None
+    classification: str | None = None
+
+
+class Columns(NamedTuple):
+    """Declared columns and the place of each, in the same order."""
+
+    fields: tuple[StructField, ...]
+    places: tuple[Span | None, ...]
+
+
+def read_columns(
+    records: tuple[Any, ...], at: Keys, document: Document, problems: Problems
+) -> Columns:
+    """The columns in a list of tables. One without a usable name is left out."""
+    fields: list[StructField] = []
+    places: list[Span | None] = []
+    seen: dict[str, int] = {}
+    for index, record in enumerate(records):
+        here = (*at, index)
+        column = reader_for(ColumnRecord)(record, here, problems)
+        if column is INVALID:
+            column = _column_without_type(record)
+            if column is None:
+                continue
+        key = column.name.lower()
+        if key in seen:
+            problems.append(Problem((*here, "name"), f"column `{column.name}` is declared twice"))
+            continue
+        seen[key] = index
+        fields.append(StructField(column.name, column.type, column.nullable))
+        places.append(document.span_of((*here, "name")))
+    return Columns(tuple(fields), tuple(places))
+
+
+def _column_without_type(record: Any) -> ColumnRecord | None:
+    """The column of a record whose type is unreadable, so that its name is still known."""
+    if not isinstance(record, dict) or not isinstance(record.get("name"), str):
+        return None
+    return ColumnRecord(record["name"], UNKNOWN)

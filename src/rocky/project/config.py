@@ -1,0 +1,178 @@
+"""`rocky.toml`: the project's settings, typed, with every default filled in.
+
+A bare `[adapter]` or `[pipeline]` is the one called `default`. Reading never fails: what
+is wrong is reported and its default stands, so that the models are judged all the same.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from rocky.diagnostics.suggest import suggestion
+from rocky.project.adapter import Adapter
+from rocky.project.blocks import (
+    Branch,
+    Cache,
+    Classifications,
+    Cost,
+    Gc,
+    Import,
+    Masks,
+    MaskSettings,
+    Portability,
+    ProjectSchedule,
+    Resilience,
+    Reuse,
+    Role,
+    Run,
+    RunRetry,
+    SchemaEvolution,
+)
+from rocky.project.documents import Problem
+from rocky.project.hooks import Hooks, HookSettings
+from rocky.project.lint_levels import LintLevels
+from rocky.project.pipelines import PipelineSetting, TransformationPipeline
+from rocky.project.settings import Budget, Freshness, Store
+from rocky.project.shapes import Problems, read_record
+from rocky.project.state import State
+
+
+class Config(NamedTuple):
+    """Everything `rocky.toml` can say."""
+
+    adapter: Mapping[str, Adapter] = {"default": Adapter()}
+    pipeline: Mapping[str, PipelineSetting] = {}
+    lints: LintLevels = {}
+    state: State = State()
+    budget: Budget = Budget()
+    cost: Cost = Cost()
+    store: Store = Store()
+    reuse: Reuse = Reuse()
+    run: Run = Run()
+    gc: Gc = Gc()
+    resilience: Resilience = Resilience()
+    retry: RunRetry = RunRetry()
+    cache: Cache = Cache()
+    schema_evolution: SchemaEvolution = SchemaEvolution()
+    freshness: Freshness = Freshness()
+    portability: Portability = Portability()
+    mask: Masks = MaskSettings()
+    classifications: Classifications = Classifications()
+    role: Mapping[str, Role] = {}
+    branch: Branch = Branch()
+    imports: Mapping[str, Import] = {}
+    schedule: ProjectSchedule = ProjectSchedule()
+    hook: Hooks = HookSettings()
+
+
+DEFAULT_CONFIG: Final = Config()
+
+_PLURALS: Final = {"adapters": "adapter", "pipelines": "pipeline", "hooks": "hook", "roles": "role"}
+_PIPELINE_SIGNS: Final = ("source", "type", "models", "tables", "unique_key", "source_dir")
+
+
+def read_config(data: dict[str, Any], problems: Problems) -> Config:
+    """The settings in a parsed `rocky.toml`."""
+    found: Problems = []
+    table, shorthands = _normalise(data)
+    config = read_record(Config, table, (), found) or DEFAULT_CONFIG
+    _check_pipelines(config, found)
+    _check_state(config.state, table.get("state"), found)
+    problems.extend(_restore(problem, shorthands) for problem in found)
+    return config
+
+
+def _normalise(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, tuple[str, bool]]]:
+    """The singular, named form of the table; and how each block was really written."""
+    table: dict[str, Any] = {}
+    forms: dict[str, tuple[str, bool]] = {}
+    for key, value in data.items():
+        name = _PLURALS.get(key, key)
+        if name in table or (name != key and name in data):
+            table[key] = value
+            continue
+        bare = isinstance(value, dict) and (
+            (name == "adapter" and not _only_tables(value))
+            or (name == "pipeline" and any(sign in value for sign in _PIPELINE_SIGNS))
+        )
+        table[name] = {"default": value} if bare else value
+        forms[name] = (key, bare)
+    return table, forms
+
+
+def _only_tables(value: dict[str, Any]) -> bool:
+    """Whether `[adapter]` holds named adapters. `conf` and `retry` are an adapter's own tables."""
+    return all(isinstance(one, dict) for one in value.values()) and not value.keys() & {
+        "conf",
+        "retry",
+    }
+
+
+def _restore(problem: Problem, forms: dict[str, tuple[str, bool]]) -> Problem:
+    """The problem at the keys as they stand in the file."""
+    if not problem.keys or problem.keys[0] not in forms:
+        return problem
+    written, bare = forms[str(problem.keys[0])]
+    return problem._replace(keys=(written, *problem.keys[2 if bare else 1 :]))
+
+
+def _check_pipelines(config: Config, problems: Problems) -> None:
+    for name, pipeline in config.pipeline.items():
+        at = ("pipeline", name)
+        for index, other in enumerate(pipeline.depends_on):
+            if other not in config.pipeline:
+                problems.append(
+                    Problem(
+                        (*at, "depends_on", index),
+                        f"no pipeline `{other}`",
+                        suggestion(other, config.pipeline),
+                    )
+                )
+        adapter = pipeline.target.adapter
+        if adapter not in config.adapter and not (
+            adapter == "default" and len(config.adapter) == 1
+        ):
+            problems.append(
+                Problem(
+                    (*at, "target", "adapter"),
+                    f"no adapter `{adapter}`",
+                    suggestion(adapter, config.adapter)
+                    or "adapters: " + ", ".join(f"`{one}`" for one in config.adapter),
+                )
+            )
+        if isinstance(pipeline, TransformationPipeline):
+            _check_patterns(pipeline, at, problems)
+
+
+def _check_patterns(
+    pipeline: TransformationPipeline, at: tuple[str, str], problems: Problems
+) -> None:
+    patterns = pipeline.models
+    for index, pattern in enumerate((patterns,) if isinstance(patterns, str) else patterns):
+        keys = (*at, "models") if isinstance(patterns, str) else (*at, "models", index)
+        if pattern.startswith("/") or ".." in pattern.split("/"):
+            problems.append(
+                Problem(keys, "`models` leads out of the project", "name a folder inside it")
+            )
+
+
+_STATE_NEEDS: Final = {
+    "s3": ("s3_bucket",),
+    "gcs": ("gcs_bucket",),
+    "valkey": ("valkey_url",),
+    "tiered": ("valkey_url", "s3_bucket"),
+}
+
+
+def _check_state(state: State, table: Any, problems: Problems) -> None:
+    for key in _STATE_NEEDS.get(state.backend, ()):
+        if key not in table:
+            problems.append(
+                Problem(("state", "backend"), f"the `{state.backend}` backend needs `{key}`")
+            )
+    if state.freeze_marker_writes and state.backend in ("local", "valkey"):
+        problems.append(
+            Problem(
+                ("state", "freeze_marker_writes"),
+                f"`freeze_marker_writes` needs an object store, not `{state.backend}`",
+            )
+        )

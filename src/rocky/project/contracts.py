@@ -1,0 +1,201 @@
+"""Contracts: what a model promises its readers (`NAME.contract.toml`).
+
+A contract lives in `contracts/` or beside its model. Only reading is here; the promises
+are judged over the typed model.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from rocky.datatypes.types import UNKNOWN, DataType
+from rocky.diagnostics import Code, Diagnostic, Label
+from rocky.diagnostics.codes import severity_of
+from rocky.diagnostics.suggest import suggestion
+from rocky.project.columns import TypeText
+from rocky.project.documents import Document, Problem, parse_document
+from rocky.project.files import Report, child_path, read_text, scan_folders
+from rocky.project.models import ModelFile
+from rocky.project.shapes import INVALID, Problems, read_record, reader_for
+from rocky.source import Span
+
+_SUFFIX: Final = ".contract.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class ContractColumn:
+    """A promised column; None leaves that part open. The spans are those in the contract."""
+
+    name: str
+    type: DataType | None
+    nullable: bool | None
+    description: str | None
+    span: Span | None
+    type_span: Span | None
+    nullable_span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContractRule:
+    """A column named in `required` or `protected`, and where."""
+
+    column: str
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """The promises about one model. `strict` allows no column that is not listed."""
+
+    model: str
+    path: str
+    columns: tuple[ContractColumn, ...]
+    required: tuple[ContractRule, ...] = ()
+    protected: tuple[ContractRule, ...] = ()
+    no_new_nullable: bool = False
+    strict: bool = False
+    no_new_nullable_span: Span | None = None
+    strict_span: Span | None = None
+
+
+class _ColumnRecord(NamedTuple):
+    name: str
+    type: TypeText | None = None
+    nullable: bool | None = None
+    description: str | None = None
+
+
+class _Rules(NamedTuple):
+    required: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    no_new_nullable: bool = False
+    strict: bool = False
+
+
+class _ContractRecord(NamedTuple):
+    columns: tuple[Any, ...] = ()
+    rules: _Rules = _Rules()
+
+
+def load_contracts(
+    root: str,
+    beside: Sequence[tuple[str, ModelFile | None]],
+    models: Mapping[str, ModelFile],
+    env: Mapping[str, str],
+    report: Report,
+) -> dict[str, Contract]:
+    """The contracts of the models, by lower-case model name; of two for one model, the first.
+
+    `beside` are the contract files found among the models, with the model of their stem.
+    """
+    contracts: dict[str, Contract] = {}
+    for path, model in [*_contract_folder(root, report), *beside]:
+        stem = path.rsplit("/", 1)[-1].removesuffix(_SUFFIX)
+        model = model or models.get(stem.lower())
+        if model is None:
+            report(_without_model(path, stem, models))
+            continue
+        read = read_text(root, path, report)
+        document = parse_document(path, read[0], env, report, model=model.name) if read else None
+        if document is None:
+            continue
+        contract = read_contract(document, model.name, report)
+        first = contracts.setdefault(model.key, contract)
+        if first is not contract:
+            report(_promised_twice(contract, first))
+    return contracts
+
+
+def _contract_folder(root: str, report: Report) -> Iterator[tuple[str, None]]:
+    for folder in scan_folders(root, "contracts", report):
+        for name in folder.names:
+            path = child_path(folder.path, name)
+            if name.endswith(_SUFFIX):
+                yield path, None
+            elif name.endswith(".toml"):
+                message = f"`{path}` is not read as a contract"
+                hint = f"name it `{name[:-5]}{_SUFFIX}`"
+                report(Diagnostic(Code.UNUSABLE_FILE, message, None, path, help=hint))
+
+
+def _without_model(path: str, stem: str, models: Mapping[str, ModelFile]) -> Diagnostic:
+    return Diagnostic(
+        Code.CONTRACT_WITHOUT_MODEL,
+        f"the contract is for model `{stem}`, which does not exist",
+        None,
+        path,
+        severity_of(Code.CONTRACT_WITHOUT_MODEL),
+        help=suggestion(stem, [model.name for model in models.values()])
+        or "rename the contract after its model, or remove it",
+    )
+
+
+def _promised_twice(contract: Contract, first: Contract) -> Diagnostic:
+    return Diagnostic(
+        Code.UNUSABLE_FILE,
+        f"model `{contract.model}` has two contracts",
+        None,
+        contract.path,
+        labels=(Label(None, "the one that holds", first.path),),
+        help="keep one of the two",
+        model=contract.model,
+    )
+
+
+def read_contract(document: Document, model: str, report: Report) -> Contract:
+    """The contract in a document; what is wrong with it is reported, the rest holds."""
+    problems: Problems = []
+    record = read_record(_ContractRecord, document.data, (), problems) or _ContractRecord()
+    columns = _read_columns(record.columns, document, problems)
+    rules = record.rules
+    for problem in problems:
+        report(document.diagnose(problem, model=model))
+    return Contract(
+        model,
+        document.path,
+        columns,
+        _read_rules("required", rules.required, document),
+        _read_rules("protected", rules.protected, document),
+        rules.no_new_nullable,
+        rules.strict,
+        document.span_of(("rules", "no_new_nullable")) if rules.no_new_nullable else None,
+        document.span_of(("rules", "strict")) if rules.strict else None,
+    )
+
+
+def _read_columns(
+    records: tuple[Any, ...], document: Document, problems: Problems
+) -> tuple[ContractColumn, ...]:
+    columns: list[ContractColumn] = []
+    seen: set[str] = set()
+    for index, value in enumerate(records):
+        at = ("columns", index)
+        before = len(problems)
+        record = reader_for(_ColumnRecord)(value, at, problems)
+        if record is INVALID:
+            continue
+        if record.name.lower() in seen:
+            message = f"column `{record.name}` is promised twice"
+            problems.append(Problem((*at, "name"), message))
+            continue
+        seen.add(record.name.lower())
+        unreadable = "type" in value and record.type is None and len(problems) > before
+        columns.append(
+            ContractColumn(
+                record.name,
+                UNKNOWN if unreadable else record.type,
+                record.nullable,
+                record.description,
+                document.span_of((*at, "name")),
+                document.span_of((*at, "type")) if "type" in value else None,
+                document.span_of((*at, "nullable")) if "nullable" in value else None,
+            )
+        )
+    return tuple(columns)
+
+
+def _read_rules(key: str, names: tuple[str, ...], document: Document) -> tuple[ContractRule, ...]:
+    return tuple(
+        ContractRule(name, document.span_of(("rules", key, index)))
+        for index, name in enumerate(names)
+    )

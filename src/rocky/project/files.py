@@ -1,0 +1,193 @@
+"""Files of a project: finding them, reading them, and saying what is wrong with one.
+
+Paths are project-relative and `/`-separated everywhere above this module. A file that
+cannot be read is not an exception: `read_text` gives back a `Diagnostic` in its place.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from rocky.diagnostics import Code, Diagnostic
+from rocky.source import Span
+
+Report = Callable[[Diagnostic], None]
+
+MAX_DEPTH: Final = 64
+MAX_BYTES: Final = 64 * 1024 * 1024
+_CHUNK: Final = 1 << 16
+_BOM: Final = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """One folder of the walk: its path ("" is the project's root) and its files, sorted."""
+
+    path: str
+    names: list[str]
+
+
+def scan_folders(root: str, path: str, report: Report) -> Iterator[Folder]:
+    """Every folder at and below `path`, parents first, in sorted order.
+
+    Hidden entries are left out. A symbolic link that leads back to a folder it is in is
+    reported and not followed.
+    """
+    try:
+        found = os.stat(_join(root, path))  # noqa: PTH116 - a Path per file would double the cost of a walk
+    except OSError:
+        return
+    if stat.S_ISDIR(found.st_mode):
+        yield from _scan(root, path, ((found.st_dev, found.st_ino),), report)
+
+
+def _scan(
+    root: str, path: str, above: tuple[tuple[int, int], ...], report: Report
+) -> Iterator[Folder]:
+    names: list[str] = []
+    folders: list[str] = []
+    try:
+        with os.scandir(_join(root, path)) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_file():
+                    names.append(entry.name)
+                elif entry.is_dir():
+                    folders.append(entry.name)
+                else:
+                    _report_special(path, entry, report)
+    except OSError as failure:
+        report(_unusable(path, f"the folder `{path}` cannot be read: {_reason(failure)}"))
+        return
+    names.sort()
+    folders.sort()
+    yield Folder(path, names)
+    for name in folders:
+        below = child_path(path, name)
+        found = os.stat(_join(root, below))  # noqa: PTH116 - as above
+        identity = (found.st_dev, found.st_ino)
+        if name.lower().endswith(".sql"):
+            report(_unusable(below, f"`{below}` is a folder, not a model", help=_RENAME_FOLDER))
+        if identity in above:
+            report(_loop(below))
+        elif len(above) >= MAX_DEPTH:
+            report(_unusable(below, f"`{below}` is nested more than {MAX_DEPTH} folders deep"))
+        else:
+            yield from _scan(root, below, (*above, identity), report)
+
+
+_RENAME_FOLDER: Final = "give the folder a name that does not end in `.sql`"
+_SUFFIXES: Final = (".sql", ".toml", ".csv")
+
+
+def _report_special(path: str, entry: os.DirEntry[str], report: Report) -> None:
+    """Say what an entry is that is neither a file nor a folder, if its name asks to be read."""
+    below = child_path(path, entry.name)
+    if not entry.is_symlink():
+        if entry.name.lower().endswith(_SUFFIXES):
+            report(_unusable(below, f"`{below}` is not a regular file"))
+        return
+    try:
+        os.stat(entry.path)  # noqa: PTH116 - as above
+    except FileNotFoundError:
+        if entry.name.lower().endswith(_SUFFIXES):
+            report(_unusable(below, f"`{below}` is a symbolic link to a file that does not exist"))
+    except OSError:
+        report(_loop(below))
+
+
+def _loop(path: str) -> Diagnostic:
+    return _unusable(
+        path,
+        f"the symbolic link `{path}` leads back to itself or to a folder it is in",
+        help="remove the link; Rocky does not follow it",
+    )
+
+
+def read_bytes(location: str) -> bytes:
+    """The whole file. Raises OSError; a folder or a device is one too.
+
+    Below `open()`, because its buffering costs more than the read itself on small files.
+    """
+    handle = os.open(location, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        data = os.read(handle, _CHUNK)
+        if len(data) < _CHUNK:
+            return data
+        parts = [data]
+        total = len(data)
+        while data and total <= MAX_BYTES:
+            data = os.read(handle, _CHUNK)
+            parts.append(data)
+            total += len(data)
+        return b"".join(parts)
+    finally:
+        os.close(handle)
+
+
+def read_text(
+    root: str, path: str, report: Report, code: Code = Code.UNUSABLE_FILE
+) -> tuple[str, bytes] | None:
+    """The text of a file (without a byte order mark) and its bytes; None once reported."""
+    try:
+        data = read_bytes(_join(root, path))
+    except OSError as failure:
+        report(_unusable(path, f"`{path}` cannot be read: {_reason(failure)}", code))
+        return None
+    if len(data) > MAX_BYTES:
+        report(_unusable(path, f"`{path}` is larger than {MAX_BYTES >> 20} MB", code))
+        return None
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as failure:
+        report(_not_utf8(path, data, failure, code))
+        return None
+    return text.removeprefix(_BOM), data
+
+
+def show_text(root: str, path: str) -> str:
+    """The text of a file as a reader would see it, bytes that are not UTF-8 replaced."""
+    try:
+        data = read_bytes(_join(root, path))
+    except OSError:
+        return ""
+    return data.decode(errors="replace").removeprefix(_BOM)
+
+
+def child_path(path: str, name: str) -> str:
+    return f"{path}/{name}" if path else name
+
+
+def _join(root: str, path: str) -> str:
+    return f"{root}/{path}" if path else root
+
+
+def _not_utf8(path: str, data: bytes, failure: UnicodeDecodeError, code: Code) -> Diagnostic:
+    before = data[: failure.start].decode()
+    at = len(before.removeprefix(_BOM))
+    line = before.count("\n") + 1
+    utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    return Diagnostic(
+        code,
+        f"`{path}` is not UTF-8: byte 0x{data[failure.start]:02x} at offset {failure.start},"
+        f" line {line}",
+        Span(at, at + 1),
+        path,
+        help="the file looks like UTF-16; save it as UTF-8" if utf16 else "save the file as UTF-8",
+    )
+
+
+def _unusable(
+    path: str,
+    message: str,
+    code: Code = Code.UNUSABLE_FILE,
+    help: str | None = None,  # noqa: A002 - the diagnostic's own word
+) -> Diagnostic:
+    return Diagnostic(code, message, None, path, help=help)
+
+
+def _reason(failure: OSError) -> str:
+    return (failure.strerror or str(failure)).lower()

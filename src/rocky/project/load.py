@@ -1,0 +1,134 @@
+"""Loading a project: the folder of `rocky.toml` -> `Project`.
+
+The only exception is `ProjectNotFound`; everything else that is wrong becomes a diagnostic
+of the project, and the rest is loaded.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from blake3 import blake3
+
+from rocky.diagnostics import Code, Diagnostic
+from rocky.errors import ProjectNotFound
+from rocky.project.collisions import (
+    index_models,
+    report_shadowed,
+    report_shared_targets,
+    report_unknown_dependencies,
+)
+from rocky.project.config import DEFAULT_CONFIG, Config, read_config
+from rocky.project.contracts import load_contracts
+from rocky.project.documents import Document, Problem, parse_document
+from rocky.project.files import Report, read_text, scan_folders
+from rocky.project.model_folders import FolderLoader, ModelsFound
+from rocky.project.patterns import ModelPattern, folders_to_walk, model_patterns
+from rocky.project.project import Project, Texts
+from rocky.project.seeds import load_seeds
+from rocky.project.shapes import Problems
+from rocky.project.sources import load_sources
+
+CONFIG_NAME: Final = "rocky.toml"
+
+
+def load_project(root: Path, *, env: Mapping[str, str], config: Path | None = None) -> Project:
+    """The project at `root`, which is its folder or its `rocky.toml`.
+
+    `env` gives `${VAR}` its values; `config` names a settings file other than `rocky.toml`.
+    Raises ProjectNotFound when there is no settings file.
+    """
+    folder, config_path = _find_config(root, config)
+    diagnostics: list[Diagnostic] = []
+    report = diagnostics.append
+    document, digest = _read_config_file(folder, config_path, env, report)
+    settings = _read_settings(document, report)
+    found = _load_models(folder, settings, document, config_path, env, report)
+    models = index_models(found.models, report)
+    texts = Texts(folder, {model.path: model.text for model in found.models})
+    sources = load_sources(folder, env, report)
+    seeds = load_seeds(folder, env, report)
+    contracts = load_contracts(folder, found.contracts, models, env, report)
+    report_shared_targets(models.values(), texts, report)
+    report_shadowed(models, sources, seeds, report)
+    report_unknown_dependencies(models, [*sources, *seeds], texts, report)
+    return Project(
+        Path(folder),
+        config_path,
+        settings,
+        models,
+        sources,
+        seeds,
+        contracts,
+        tuple(diagnostics),
+        texts,
+        frozenset(found.blocked),
+        digest,
+    )
+
+
+def _find_config(root: Path, config: Path | None) -> tuple[str, str]:
+    """The project's folder and the settings file relative to it."""
+    if config is None:
+        config = root if root.is_file() else root / CONFIG_NAME
+    folder = root.parent if root.is_file() else root
+    if not config.is_file():
+        raise ProjectNotFound(
+            f"no `{config.name}` in `{config.parent}`: run `rocky init` to start a project there,"
+            " or name the project's folder"
+        )
+    relative = os.path.relpath(config, folder).replace(os.sep, "/")
+    return str(folder), relative
+
+
+def _read_config_file(
+    folder: str, path: str, env: Mapping[str, str], report: Report
+) -> tuple[Document | None, bytes]:
+    read = read_text(folder, path, report, Code.UNUSABLE_CONFIG)
+    if read is None:
+        return None, b""
+    document = parse_document(path, read[0], env, report, Code.UNUSABLE_CONFIG)
+    return document, blake3(read[1]).digest()
+
+
+def _read_settings(document: Document | None, report: Report) -> Config:
+    if document is None:
+        return DEFAULT_CONFIG
+    problems: Problems = []
+    config = read_config(document.data, problems)
+    for problem in problems:
+        report(document.diagnose(problem))
+    return config
+
+
+def _load_models(
+    folder: str,
+    config: Config,
+    document: Document | None,
+    config_path: str,
+    env: Mapping[str, str],
+    report: Report,
+) -> ModelsFound:
+    patterns = model_patterns(config)
+    loader = FolderLoader(folder, env, patterns, report)
+    for path in folders_to_walk(patterns):
+        for found in scan_folders(folder, path, report):
+            loader.load_folder(found)
+    loader.found.models.sort(key=lambda model: model.path)
+    for pattern in patterns:
+        if pattern not in loader.found.matched:
+            report(_no_models(pattern, document, config_path))
+    return loader.found
+
+
+def _no_models(pattern: ModelPattern, document: Document | None, path: str) -> Diagnostic:
+    where = f"{pattern.folder}/" if pattern.folder else "the project's folder"
+    problem = Problem(
+        pattern.at,
+        f"the project has no models: `{pattern.text}` matches no `.sql` file",
+        f"put a SELECT into a `.sql` file in `{where}`",
+    )
+    if document is None:
+        return Diagnostic(Code.UNUSABLE_CONFIG, problem.message, None, path, help=problem.help)
+    return document.diagnose(problem)

@@ -1,0 +1,151 @@
+"""Sources: tables that models read and the project does not make (`sources/*.toml`).
+
+A source's columns are a declaration: the compiler believes them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+from rocky.datatypes.types import StructField
+from rocky.diagnostics import Code, Diagnostic, Label
+from rocky.project.columns import Columns, read_columns
+from rocky.project.documents import Document, Problem, parse_document
+from rocky.project.files import Report, child_path, read_text, scan_folders
+from rocky.project.settings import Freshness
+from rocky.project.shapes import INVALID, Problems, reader_for, unknown_key, wrong_type
+from rocky.project.variables import written
+from rocky.source import Span
+
+Format = Literal["csv", "json", "parquet", "delta", "iceberg", "orc", "jdbc", "table"]
+_FILE_FORMATS: Final = frozenset({"csv", "json", "parquet", "orc"})
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTable:
+    """A declared table. `place` is its name in `file`; `column_places` those of its columns."""
+
+    name: str
+    columns: tuple[StructField, ...]
+    format: str
+    path: str | None
+    options: Mapping[str, str]
+    file: str
+    place: Span | None
+    column_places: tuple[Span | None, ...]
+    description: str | None = None
+    tags: Mapping[str, str] | None = None
+    freshness: Freshness | None = None
+
+    @property
+    def key(self) -> str:
+        """The name as Spark compares it."""
+        return self.name.lower()
+
+
+class SourceRecord(NamedTuple):
+    """A `[[source]]` block."""
+
+    name: str
+    columns: tuple[Any, ...] = ()
+    format: Format = "table"
+    path: str | None = None
+    table: str | None = None
+    options: Mapping[str, str | bool | int | float] = {}
+    description: str | None = None
+    tags: Mapping[str, str] = {}
+    freshness: Freshness | None = None
+
+
+def load_sources(root: str, env: Mapping[str, str], report: Report) -> dict[str, SourceTable]:
+    """The sources below `sources/`, by lower-case name; of two with one name, the first."""
+    sources: dict[str, SourceTable] = {}
+    for folder in scan_folders(root, "sources", report):
+        for name in folder.names:
+            if not name.endswith(".toml"):
+                continue
+            path = child_path(folder.path, name)
+            read = read_text(root, path, report)
+            document = parse_document(path, read[0], env, report) if read else None
+            for source in read_sources(document, report) if document else ():
+                first = sources.setdefault(source.key, source)
+                if first is not source:
+                    report(_declared_twice(source, first))
+    return sources
+
+
+def read_sources(document: Document, report: Report) -> list[SourceTable]:
+    """The sources a file declares; what is wrong with them is reported."""
+    problems: Problems = []
+    found: list[SourceTable] = []
+    for key, value in document.data.items():
+        if key != "source":
+            problems.append(unknown_key(key, ("source",), (key,)))
+        elif not isinstance(value, list):
+            wrong_type("written `[[source]]`", value, (key,), problems)
+        else:
+            for index, block in enumerate(value):
+                source = _read_source(block, index, document, problems)
+                if source:
+                    found.append(source)
+    for problem in problems:
+        report(document.diagnose(problem))
+    return found
+
+
+def _read_source(
+    block: Any, index: int, document: Document, problems: Problems
+) -> SourceTable | None:
+    at = ("source", index)
+    record = reader_for(SourceRecord)(block, at, problems)
+    if record is INVALID:
+        return None
+    if not all(record.name.split(".")) or record.name.count(".") > 2:
+        message = "a source's name is `table`, `schema.table` or `catalog.schema.table`"
+        problems.append(Problem((*at, "name"), message))
+        return None
+    if record.format in _FILE_FORMATS and record.path is None and "path" not in block:
+        problems.append(
+            Problem((*at, "format"), f"a source of format `{record.format}` needs `path`")
+        )
+    columns = Columns((), ())
+    if record.columns:
+        columns = read_columns(record.columns, (*at, "columns"), document, problems)
+    elif "columns" not in block:
+        problems.append(
+            Problem(
+                at,
+                f"source `{written(record.name)}` declares no `columns`",
+                'list them: `columns = [ { name = "id", type = "bigint" } ]`',
+            )
+        )
+    return SourceTable(
+        record.name,
+        columns.fields,
+        record.format,
+        record.path if record.path is not None else record.table,
+        {key: _option(value) for key, value in record.options.items()},
+        document.path,
+        document.span_of((*at, "name")),
+        columns.places,
+        record.description,
+        record.tags,
+        record.freshness,
+    )
+
+
+def _option(value: str | float) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else str(value)
+
+
+def _declared_twice(source: SourceTable, first: SourceTable) -> Diagnostic:
+    return Diagnostic(
+        Code.UNUSABLE_FILE,
+        f"source `{written(source.name)}` is declared twice",
+        source.place,
+        source.file,
+        labels=(Label(first.place, "first declared here", first.file),),
+        help="keep one of the two",
+    )

@@ -1,0 +1,106 @@
+"""How a model's table is brought up to date: one record a strategy.
+
+An ephemeral model leaves nothing behind: its target is a name no table will have.
+"""
+
+from typing import Annotated, Final, Literal, NamedTuple, get_args
+
+from rocky.project.shapes import NonNegative, Positive, Tagged
+
+Grain = Literal["hour", "day", "month", "year"]
+
+
+class FullRefresh(NamedTuple):
+    """The whole table is computed anew."""
+
+    type: str = "full_refresh"
+
+
+class Incremental(NamedTuple):
+    """Rows past the highest `timestamp_column` seen so far are appended."""
+
+    timestamp_column: str
+    type: str = "incremental"
+
+
+class Merge(NamedTuple):
+    """Rows are matched by `unique_key`; None updates every column."""
+
+    unique_key: tuple[str, ...]
+    update_columns: tuple[str, ...] | None = None
+    type: str = "merge"
+
+
+class TimeInterval(NamedTuple):
+    """One partition per `granularity` of `time_column`, bounded by `@start_date`, `@end_date`."""
+
+    time_column: str
+    granularity: Grain
+    lookback: NonNegative = 0
+    batch_size: Positive = 1
+    first_partition: str | None = None
+    type: str = "time_interval"
+
+
+class Microbatch(NamedTuple):
+    """Append in batches of one `granularity` of `timestamp_column`."""
+
+    timestamp_column: str
+    granularity: Grain = "hour"
+    type: str = "microbatch"
+
+
+class DeleteInsert(NamedTuple):
+    """Partitions that the result touches are replaced as a whole."""
+
+    partition_by: tuple[str, ...]
+    type: str = "delete_insert"
+
+
+class Ephemeral(NamedTuple):
+    """No table: readers get the query itself."""
+
+    type: str = "ephemeral"
+
+
+class View(NamedTuple):
+    """A view over the query."""
+
+    type: str = "view"
+
+
+class MaterializedView(NamedTuple):
+    """A stored result the engine keeps up to date."""
+
+    type: str = "materialized_view"
+
+
+class ContentAddressed(NamedTuple):
+    """A full refresh with its own storage prefix and partition columns."""
+
+    storage_prefix: str | None = None
+    partition_columns: tuple[str, ...] = ()
+    type: str = "content_addressed"
+
+
+Strategy = (
+    FullRefresh
+    | Incremental
+    | Merge
+    | TimeInterval
+    | Microbatch
+    | DeleteInsert
+    | Ephemeral
+    | View
+    | MaterializedView
+    | ContentAddressed
+)
+
+STRATEGIES: Final = get_args(Strategy)
+
+StrategySetting = Annotated[Strategy, Tagged(STRATEGIES, noun="strategy")]
+
+
+def has_target(strategy: Strategy) -> bool:
+    """Whether a run leaves a table or a view at the model's target."""
+    return not isinstance(strategy, Ephemeral)

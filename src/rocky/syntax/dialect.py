@@ -1,0 +1,68 @@
+"""The parser library, set up to keep Spark SQL as it was written.
+
+Out of the box the library rewrites what it reads into a neutral tree: `nvl` becomes
+COALESCE, `cast` and `try_cast` become one node. We want the written name at its place, so
+that the function catalogue is keyed by what the author typed. Its compiled classes cannot
+be subclassed, so the settings are class attributes, swapped in around each parse and put
+back afterwards: a program that uses the library for itself sees no difference.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import RLock
+from typing import Any, Final
+
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokens import TokenType
+
+from rocky.syntax.pipes import PIPE_OPERATORS
+
+_KEPT_PARSERS: Final = frozenset(
+    # Syntax that is more than a list of arguments, and the hints.
+    "CAST TRY_CAST EXTRACT TRIM SUBSTRING SUBSTR OVERLAY POSITION BROADCAST BROADCASTJOIN MAPJOIN "
+    "MERGE MERGEJOIN SHUFFLEMERGE SHUFFLE_HASH SHUFFLE_REPLICATE_NL".split()
+)
+
+
+def _call(name: str) -> Callable[[list[Any]], exp.Expr]:
+    return lambda args: exp.Anonymous(this=name, expressions=args)
+
+
+_SETTINGS: Final[dict[str, Any]] = {
+    # ARRAY must stay a node of its own, or `array(1, 2)[0]` loses its arguments.
+    "FUNCTIONS": {
+        "ARRAY": lambda args: exp.Array(expressions=args),
+        "MAP": _call("map"),
+        "STRUCT": _call("struct"),
+    },
+    "FUNCTION_PARSERS": {
+        name: parse for name, parse in SparkParser.FUNCTION_PARSERS.items() if name in _KEPT_PARSERS
+    },
+    "NO_PAREN_FUNCTION_PARSERS": {
+        name: parse
+        for name, parse in SparkParser.NO_PAREN_FUNCTION_PARSERS.items()
+        if name in ("ANY", "CASE")
+    },
+    "STRICT_CAST": True,
+    "PIPE_SYNTAX_TRANSFORM_PARSERS": PIPE_OPERATORS,
+}
+
+_LOCK: Final = RLock()
+SPARK: Final = Spark()
+IDENTIFIER_TOKENS: Final = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
+
+
+@contextmanager
+def spark_settings() -> Iterator[None]:
+    """The parser classes as we want them, for the length of a `with` block."""
+    with _LOCK:
+        saved = {name: getattr(SparkParser, name) for name in _SETTINGS}
+        for name, value in _SETTINGS.items():
+            setattr(SparkParser, name, value)
+        try:
+            yield
+        finally:
+            for name, value in saved.items():
+                setattr(SparkParser, name, value)

@@ -1,0 +1,149 @@
+"""The rules of the house that no linter holds: sizes, names, layers, what an import costs."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "rocky"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+LINES = 400
+PUBLIC_METHODS = 10
+SAYS_NOTHING = {
+    "utils", "util", "helpers", "helper", "common", "core", "base", "misc", "shared",
+    "manager", "managers", "handler", "handlers", "definition", "definitions",
+}  # fmt: skip
+
+
+def name_of(module: Path) -> str:
+    return module.relative_to(PACKAGE.parent).as_posix()
+
+
+def imported_names(module: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
+
+
+def printed_by(code: str) -> list[str]:
+    """The words a fresh interpreter prints for some code."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)},
+    )
+    return done.stdout.split()
+
+
+def test_no_module_is_longer_than_its_limit():
+    long = {name_of(path): len(path.read_text().splitlines()) for path in MODULES}
+
+    assert {} == {name: lines for name, lines in long.items() if lines > LINES}
+
+
+def test_no_module_or_package_has_a_name_that_says_nothing():
+    names = {name_of(path): {path.stem, path.parent.name} for path in MODULES}
+
+    assert [] == [name for name, parts in names.items() if parts & SAYS_NOTHING]
+
+
+def test_no_class_has_more_public_methods_than_its_limit():
+    large = []
+    for module in MODULES:
+        for node in ast.walk(ast.parse(module.read_text())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                methods = [
+                    method.name
+                    for method in node.body
+                    if isinstance(method, ast.FunctionDef)
+                    and not method.name.startswith("_")
+                    and not method.decorator_list
+                ]
+                if len(methods) > PUBLIC_METHODS:
+                    large.append(f"{name_of(module)}:{node.name} has {len(methods)}")
+
+    assert [] == large
+
+
+def test_every_package_says_what_it_is():
+    packages = [path for path in MODULES if path.name == "__init__.py"]
+
+    assert [] == [
+        name_of(path) for path in packages if not ast.get_docstring(ast.parse(path.read_text()))
+    ]
+
+
+def test_every_folder_with_modules_is_a_package():
+    folders = {path.parent for path in MODULES}
+
+    assert [] == [name_of(folder) for folder in folders if not (folder / "__init__.py").exists()]
+
+
+def test_the_layers_in_architecture_md_are_those_of_the_import_contract():
+    contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
+    (contract,) = [contract for contract in contracts if contract["type"] == "layers"]
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    (block,) = re.findall(r"```layers\n(.*?)```", page, re.DOTALL)
+
+    assert contract["layers"] == [re.split(r"\s{2,}", line)[0] for line in block.splitlines()]
+
+
+def test_the_contracts_about_outside_libraries_name_every_package():
+    packages = {f"rocky.{path.stem}" for path in PACKAGE.iterdir() if path.name[0] not in "_."}
+    packages -= {"rocky.py"}
+    by_name = {
+        contract["name"]: set(contract.get("source_modules", ()))
+        for contract in PYPROJECT["tool"]["importlinter"]["contracts"]
+    }
+
+    compile_side = by_name["Nothing that compiles can reach Spark or SQLite"]
+    assert packages == compile_side | {"rocky.spark", "rocky.cli"}
+    parser_free = by_name["Only rocky.syntax and rocky.binder know the parser library"]
+    assert packages == parser_free | {"rocky.syntax", "rocky.binder"}
+
+
+def test_the_declared_dependencies_are_the_imported_ones():
+    imported = {name for module in MODULES for name in imported_names(module)}
+    third_party = imported - set(sys.stdlib_module_names) - {"rocky", "py4j", "__future__"}
+    declared = {
+        re.split(r"[\[<>=]", requirement)[0] for requirement in PYPROJECT["project"]["dependencies"]
+    }
+
+    assert declared == third_party
+
+
+@pytest.mark.parametrize(
+    ("module", "kept_out"),
+    [
+        ("rocky", ("pyspark", "sqlglot", "rich", "click", "msgpack")),
+        ("rocky.cli.app", ("pyspark", "sqlglot", "rich", "msgpack", "rocky.compiler")),
+        ("rocky.compiler", ("pyspark", "py4j", "rich", "sqlite3", "sqlglot.optimizer")),
+    ],
+)
+def test_an_import_does_not_drag_in_what_only_others_need(module, kept_out):
+    code = f"import sys, {module}; print('\\n'.join(sys.modules))"
+    loaded = set(printed_by(code))
+
+    assert set() == loaded & set(kept_out)
+
+
+def test_the_public_names_are_sorted_and_all_there():
+    code = "import rocky; print(*rocky.__all__); [getattr(rocky, name) for name in rocky.__all__]"
+    names = printed_by(code)
+
+    assert sorted(names) == names
+    assert {"check_sql", "compile_project", "load_project"} <= set(names)

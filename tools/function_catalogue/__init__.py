@@ -1,0 +1,1 @@
+"""Making the function catalogue: questions to Spark, and the rules its answers fit."""

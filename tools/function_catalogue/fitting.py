@@ -1,0 +1,199 @@
+"""Fitting: the simplest rule for each cell that agrees with all Spark said about it.
+
+Every cell keeps all the templates and null rules its observations allow; then the fewest of
+them that cover all cells are chosen. So a function whose result is always its first argument
+gets that one rule, though each cell alone would also allow a fixed type.
+"""
+
+import itertools
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tools.function_catalogue.facts import Cell, Observation, cell_of
+
+from rocky.catalog.nullability import build_null_rule
+from rocky.catalog.templates import HOLES, build_maker, contains_null, is_fixed
+from rocky.datatypes.coercion import tightest_type, widest_of
+from rocky.datatypes.text import type_to_json
+from rocky.datatypes.types import ArrayType, DataType, MapType, StructType
+
+MAX_SHAPES = 400
+_STRUCT_HOLES = 3
+
+
+def by_cell(observations: Iterable[Observation]) -> dict[Cell, list[Observation]]:
+    """Observations grouped by the classes of their arguments."""
+    found: dict[Cell, list[Observation]] = defaultdict(list)
+    for observation in observations:
+        cell = cell_of(observation.arguments)
+        if cell is not None:
+            found[cell].append(observation)
+    return dict(found)
+
+
+# -- result types -----------------------------------------------------------------------------
+
+
+def fit_templates(cells: dict[Cell, list[Observation]]) -> dict[Cell, str]:
+    """For each cell the JSON text of its template; cells no template explains are left out."""
+    fixed = {observation.type for found in cells.values() for observation in found}
+    if len(fixed) == 1:
+        text = _dump(_fixed(fixed.pop()))
+        return dict.fromkeys(cells, text)
+    return _cover({cell: _allowed_templates(found) for cell, found in cells.items()})
+
+
+def _allowed_templates(observations: list[Observation]) -> list[str]:
+    first = max(observations, key=_tellingness)
+    allowed = []
+    for template in _templates_of(first):
+        maker = build_maker(template)
+        if all(maker(_types(each), _flags(each)) is each.type for each in observations):
+            allowed.append(_dump(template))
+    return allowed
+
+
+def _tellingness(observation: Observation) -> int:
+    """An extra tells more than its class: fewer holes agree with it by accident."""
+    return sum(probe.sql.startswith("x") for probe in observation.arguments)
+
+
+def _templates_of(observation: Observation) -> list[Any]:
+    types, flags = _types(observation), _flags(observation)
+    holes: list[tuple[Any, DataType]] = []
+    for at, each in enumerate(types):
+        holes += [([hole, at], made) for hole, pick in HOLES.items() if (made := pick(each))]
+    for one, two in itertools.combinations(range(len(types)), 2):
+        tight = tightest_type(types[one], types[two])
+        if tight is not None:
+            holes.append((["tight", one, two], tight))
+        wide = widest_of([types[one], types[two]])
+        if wide is not None:
+            holes.append((["wide", one, two], wide))
+    if len(types) > 2 and (wide := widest_of(types)) is not None:
+        holes.append((["wide", *range(len(types))], wide))
+    atoms = {f"n{at}": flag for at, flag in enumerate(flags)} | {
+        f"c{at}": contains_null(each)
+        for at, each in enumerate(types)
+        if isinstance(each, ArrayType | MapType)
+    }
+    return _shapes(observation.type, holes, atoms)
+
+
+def _shapes(
+    wanted: DataType, holes: list[tuple[Any, DataType]], atoms: dict[str, bool]
+) -> list[Any]:
+    found: list[Any] = [_fixed(wanted)]
+    found += [hole for hole, made in holes if made is wanted]
+    if isinstance(wanted, ArrayType):
+        inner = _shapes(wanted.element, holes, atoms)
+        bits = _bits(wanted.contains_null, atoms)
+        found += [["array", part, bit] for part in inner for bit in bits]
+    elif isinstance(wanted, MapType):
+        keys = _shapes(wanted.key, holes, atoms)
+        values = _shapes(wanted.value, holes, atoms)
+        bits = _bits(wanted.contains_null, atoms)
+        found += [["map", k, v, bit] for k in keys for v in values for bit in bits]
+    elif isinstance(wanted, StructType) and len(wanted.fields) <= _STRUCT_HOLES:
+        parts = [
+            [
+                [field.name, part, bit]
+                for part in _shapes(field.type, holes, atoms)
+                for bit in _bits(field.nullable, atoms)[:4]
+            ]
+            for field in wanted.fields
+        ]
+        found += [
+            ["struct", list(fields)]
+            for fields in itertools.islice(itertools.product(*parts), MAX_SHAPES)
+        ]
+    return found[: MAX_SHAPES * 2]
+
+
+def _bits(value: bool, atoms: dict[str, bool]) -> list[Any]:  # noqa: FBT001 - the bit itself
+    found: list[Any] = [value]
+    names = list(atoms)
+    for size in (1, 2, len(names)):
+        for chosen in itertools.combinations(names, size):
+            if any(atoms[name] for name in chosen) == value and list(chosen) not in found:
+                found.append(list(chosen))
+    return found
+
+
+# -- nullability ------------------------------------------------------------------------------
+
+
+def fit_null_rules(cells: dict[Cell, list[Observation]]) -> dict[Cell, str]:
+    """For each cell the JSON text of its null rule; cells no rule explains are left out."""
+    return _cover({cell: _allowed_rules(cell, found) for cell, found in cells.items()})
+
+
+def _allowed_rules(cell: Cell, observations: list[Observation]) -> list[str]:
+    count = len(cell)
+    contain = [
+        at
+        for at in range(count)
+        if any(isinstance(_types(each)[at], ArrayType | MapType) for each in observations)
+    ]
+    rules: list[Any] = [False, True]
+    for size in range(count, 0, -1):
+        for chosen in itertools.combinations(range(count), size):
+            rules.append([f"n{at}" for at in chosen])
+            if size > 1:
+                rules.append({"all": [f"n{at}" for at in chosen]})
+    for at in contain:
+        rules.append([f"c{at}"])
+        rules += [
+            [*(f"n{n}" for n in chosen), f"c{at}"]
+            for size in range(count, 0, -1)
+            for chosen in itertools.combinations(range(count), size)
+        ]
+    allowed = []
+    for rule in rules:
+        holds = build_null_rule(rule)
+        if all(holds(_types(each), _flags(each)) == each.nullable for each in observations):
+            allowed.append(_dump(rule))
+    return allowed
+
+
+# -- choosing ---------------------------------------------------------------------------------
+
+
+def _cover(allowed: dict[Cell, list[str]]) -> dict[Cell, str]:
+    """A choice for each cell that uses few different rules, the simple ones first."""
+    left = {cell: found for cell, found in allowed.items() if found}
+    chosen: dict[Cell, str] = {}
+    while left:
+        votes = Counter(rule for found in left.values() for rule in found)
+        best = min(votes, key=lambda rule: (-votes[rule], _complexity(rule), rule))
+        for cell in [cell for cell, found in left.items() if best in found]:
+            chosen[cell] = best
+            del left[cell]
+    return chosen
+
+
+def _complexity(rule: str) -> tuple[int, int]:
+    value = json.loads(rule)
+    return (0 if is_fixed(value) and not isinstance(value, dict) else 1, len(rule))
+
+
+def _types(observation: Observation) -> list[DataType]:
+    return [probe.type for probe in observation.arguments]
+
+
+def _flags(observation: Observation) -> list[bool]:
+    return [probe.nullable for probe in observation.arguments]
+
+
+def _fixed(wanted: DataType) -> Any:
+    collation = getattr(wanted, "collation", "UTF8_BINARY")
+    return type_to_json(wanted) if collation == "UTF8_BINARY" else f"string collate {collation}"
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+Chooser = Callable[[dict[Cell, list[Observation]]], dict[Cell, str]]

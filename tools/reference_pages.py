@@ -1,0 +1,185 @@
+"""Writes the reference pages that the code itself knows: settings and commands.
+
+`python tools/reference_pages.py` rewrites docs/reference/{configuration,cli}.md; a test
+fails when they are not what this would write.
+"""
+
+import types
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import click
+
+from rocky.cli.app import main as command_line
+from rocky.project import contracts, settings, sources
+from rocky.project.config import Config
+from rocky.project.lint_levels import LintLevels
+from rocky.project.shapes import AtLeast, Between, Tagged, Written
+
+PAGES = Path(__file__).parents[1] / "docs" / "reference"
+
+CONFIGURATION_HEAD = """# Configuration
+
+Every key that Rocky's TOML files may have, written from the code that reads them. An unknown
+key, a wrong type or a bad choice is a diagnostic at its own line, with the nearest key as
+help. `${VAR}` and `${VAR:-default}` work in every text value. What the files are for:
+[project files](project-files.md).
+
+All keys are read and checked. Those that compiling does not need (`[state]`, `[run]`,
+`[cost]` and their like) have no effect yet: nothing runs on Spark but `--verify spark`.
+"""
+
+CLI_HEAD = """# Commands
+
+Written from the commands themselves; `rocky COMMAND --help` says the same.
+
+Global options may stand before or after the command. With `-o json` standard output is
+exactly one JSON document, and everything else goes to standard error. A selector that
+matches nothing is an error.
+
+Exit codes: 0 fine, 1 failure or error diagnostics, 4 `ci` with warnings only, 130 interrupted.
+"""
+
+
+def format_configuration() -> str:
+    """The page of every setting."""
+    seen: set[type] = set()
+    parts = [CONFIGURATION_HEAD, "\n## `rocky.toml`\n"]
+    for key, hint in get_type_hints(Config, include_extras=True).items():
+        if hint is LintLevels:
+            parts.append(
+                "\n### `[lints]`\n\nLevels of adjustable findings, by code or name: `allow`, "
+                "`warn` or `error`.\nSee [the list](../diagnostics/README.md).\n"
+            )
+            continue
+        name = f"{key}.NAME" if get_origin(_bare(hint)) is Mapping else key
+        parts.extend(_sections(f"[{name}]", hint, seen))
+    parts.append("\n## Models: sidecar, front matter\n")
+    parts.extend(_sections("the top level", settings.ModelSettings, seen))
+    parts.append("\n## Folders: `_defaults.toml`\n")
+    parts.extend(_sections("the top level of `_defaults.toml`", settings.FolderDefaults, seen))
+    parts.append("\n## Sources\n")
+    parts.extend(_sections("[[source]]", sources.SourceRecord, seen))
+    parts.append("\n## Contracts\n")
+    parts.extend(_sections("[[columns]]", contracts._ColumnRecord, seen))  # noqa: SLF001 - the page shows it
+    parts.extend(_sections("[rules]", contracts._Rules, seen))  # noqa: SLF001 - the page shows it
+    return "".join(parts)
+
+
+def _bare(hint: Any) -> Any:
+    """An annotation without its rule."""
+    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
+
+
+def _records(hint: Any) -> Iterator[tuple[str | None, type]]:
+    """The records inside an annotation, each with the `type` that chooses it, if any."""
+    if get_origin(hint) is Annotated:
+        inner, rule = get_args(hint)[:2]
+        if isinstance(rule, Tagged):
+            yield from rule.records.items()
+        else:
+            yield from _records(inner)
+    elif isinstance(hint, type) and hasattr(hint, "_fields"):
+        yield None, hint
+    else:
+        for arg in get_args(hint):
+            yield from _records(arg)
+
+
+def _sections(title: str, hint: Any, seen: set[type]) -> Iterator[str]:
+    """A section for each record in an annotation, then those of the records inside it."""
+    for chosen, record in _records(hint):
+        if record in seen:
+            continue
+        seen.add(record)
+        suffix = f' with `type = "{chosen}"`' if chosen else ""
+        shown = f"`{title}`" if title.startswith("[") else title.capitalize()
+        yield f"\n### {shown}{suffix}\n\n{(record.__doc__ or '').strip()}\n\n"
+        yield "| key | value | default |\n| --- | --- | --- |\n"
+        hints = get_type_hints(record, include_extras=True)
+        for key, field in hints.items():
+            if chosen and key == "type":
+                continue
+            default = getattr(record, "_field_defaults", {}).get(key, ...)
+            yield f"| `{key.rstrip('_')}` | {_words(field)} | {_default(default)} |\n"
+        inside = title.strip("[]") if title.startswith("[") else ""
+        for key, field in hints.items():
+            path = f"{inside}.{key}" if inside else key
+            many = get_origin(_bare(field)) is tuple
+            yield from _sections(f"[[{path}]]" if many else f"[{path}]", field, seen)
+
+
+def _words(hint: Any) -> str:
+    """What a value may be, in words."""
+    simple = {str: "text", int: "whole number", float: "number", bool: "flag", Any: "any value"}
+    if hint in simple:
+        return simple[hint]
+    origin, args = get_origin(hint), get_args(hint)
+    if hint is LintLevels:
+        return "table of levels by code or name"
+    if origin is Annotated:
+        return _ruled(args[0], args[1])
+    if origin is Literal:
+        return ", ".join(f"`{arg}`" for arg in args)
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(_words(arg) for arg in args if arg is not type(None)))
+    if origin is tuple:
+        return f"list of {_words(args[0])}"
+    return "table"
+
+
+def _ruled(hint: Any, rule: Any) -> str:
+    match rule:
+        case AtLeast(least):
+            return f"{_words(hint)}, at least {least:g}"
+        case Between(least, most):
+            return f"{_words(hint)}, {least:g} to {most:g}"
+        case Written(_, form):
+            return f"text {form}"
+        case Tagged(records):
+            return "table or text; `type`: " + ", ".join(f"`{name}`" for name in records)
+        case _:
+            return "text" if hint in (str, Any) else _words(hint)
+
+
+def _default(value: Any) -> str:
+    match value:
+        case builtins if builtins is ...:
+            return "required"
+        case None | () | {}:
+            return "none"
+        case bool():
+            return f"`{str(value).lower()}`"
+        case str():
+            return f'`"{value}"`'
+        case int() | float():
+            return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+        case _:
+            return "as below"
+
+
+def format_commands() -> str:
+    """The page of every command."""
+    context = click.Context(command_line, info_name="rocky")
+    parts = [CLI_HEAD, _usage("rocky", command_line)]
+    for name in command_line.list_commands(context):
+        command = command_line.get_command(context, name)
+        if command is not None and not command.hidden:
+            parts.append(_usage(f"rocky {name}", command))
+    return "".join(parts)
+
+
+def _usage(title: str, command: click.Command) -> str:
+    context = click.Context(command, info_name=title, terminal_width=88, max_content_width=88)
+    text = "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+    return f"\n## `{title}`\n\n```text\n{text}\n```\n"
+
+
+def main() -> None:
+    (PAGES / "configuration.md").write_text(format_configuration())
+    (PAGES / "cli.md").write_text(format_commands())
+
+
+if __name__ == "__main__":
+    main()
