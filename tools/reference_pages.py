@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import click
 
 from rocky.cli.app import main as command_line
-from rocky.project import contracts, settings, sources
+from rocky.project import contracts, hooks, settings, sources
 from rocky.project.config import Config
 from rocky.project.lint_levels import LintLevels
 from rocky.project.shapes import AtLeast, Between, Tagged, Written
@@ -42,19 +42,41 @@ Exit codes: 0 fine, 1 failure or error diagnostics, 4 `ci` with warnings only, 1
 """
 
 
+# Blocks whose keys are the user's own names, so no record lists them.
+WRITTEN_OUT = {
+    "lints": """
+### `[lints]`
+
+The level of adjustable findings, by code or name: `allow`, `warn` or `error`. See
+[the list](../diagnostics/README.md).
+""",
+    "mask": """
+### `[mask]`
+
+The mask of each classification tag: `hash`, `redact`, `partial` or `none`. A table inside it is an
+environment with masks of its own: `[mask.prod]`.
+""",
+    "hook": """
+### `[hook.on_EVENT]`, `[hook.webhooks.on_EVENT]`
+
+Commands and web hooks that follow an event; an array of tables for several. Events: """
+    + ", ".join(f"`on_{event}`" for event in hooks.EVENTS)
+    + ".\n",
+}
+
+
 def format_configuration() -> str:
     """The page of every setting."""
     seen: set[type] = set()
     parts = [CONFIGURATION_HEAD, "\n## `rocky.toml`\n"]
     for key, hint in get_type_hints(Config, include_extras=True).items():
-        if hint is LintLevels:
-            parts.append(
-                "\n### `[lints]`\n\nLevels of adjustable findings, by code or name: `allow`, "
-                "`warn` or `error`.\nSee [the list](../diagnostics/README.md).\n"
-            )
+        if key in WRITTEN_OUT:
+            parts.append(WRITTEN_OUT[key])
             continue
         name = f"{key}.NAME" if get_origin(_bare(hint)) is Mapping else key
         parts.extend(_sections(f"[{name}]", hint, seen))
+    parts.extend(_sections("[hook.on_EVENT]", hooks.Command, seen))
+    parts.extend(_sections("[hook.webhooks.on_EVENT]", hooks.Webhook, seen))
     parts.append("\n## Models: sidecar, front matter\n")
     parts.extend(_sections("the top level", settings.ModelSettings, seen))
     parts.append("\n## Folders: `_defaults.toml`\n")
@@ -77,7 +99,7 @@ def _records(hint: Any) -> Iterator[tuple[str | None, type]]:
     if get_origin(hint) is Annotated:
         inner, rule = get_args(hint)[:2]
         if isinstance(rule, Tagged):
-            yield from rule.records.items()
+            yield from ((record._field_defaults["type"], record) for record in rule.records)
         else:
             yield from _records(inner)
     elif isinstance(hint, type) and hasattr(hint, "_fields"):
@@ -138,7 +160,9 @@ def _ruled(hint: Any, rule: Any) -> str:
         case Written(_, form):
             return f"text {form}"
         case Tagged(records):
-            return "table or text; `type`: " + ", ".join(f"`{name}`" for name in records)
+            return "table or text; `type`: " + ", ".join(
+                f"`{record._field_defaults['type']}`" for record in records
+            )
         case _:
             return "text" if hint in (str, Any) else _words(hint)
 

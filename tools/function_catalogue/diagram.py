@@ -225,11 +225,7 @@ def draw_function(diagram: Diagram, facts: FunctionFacts) -> tuple[list[Any], li
         if not found.observations:
             continue
         drawn = ArityDiagram(diagram, found, count)
-        foldable = {
-            str(at): complaint.condition
-            for at, complaint in found.foldable.items()
-            if complaint.condition.startswith(_MISMATCH)
-        }
+        foldable = {str(at): complaint.condition for at, complaint in found.foldable.items()}
         arities[str(count)] = [drawn.root(), foldable] if foldable else [drawn.root()]
         notes += [
             f"{facts.name}({', '.join(CLASS_TEXTS[at] for at in cell)})" for cell in drawn.unfitted

@@ -6,8 +6,9 @@ from sqlglot import exp
 
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import HAS_AGGREGATE, HAS_GENERATOR, HAS_WINDOW, Column, Expr
-from rocky.binder.scopes import Scope
-from rocky.binder.shapes import shape_of
+from rocky.binder.scopes import Relation, Scope
+from rocky.binder.naming import output_name
+from rocky.binder.shapes import ordinal_of, shape_of
 from rocky.catalog.functions import find_function
 from rocky.datatypes.ordering import group_refusal
 from rocky.diagnostics import Code
@@ -38,6 +39,13 @@ class Grouping:
                 self.nulled[expr.ident] = expr.nulled()
             else:
                 self._null_shapes.add(shape_of(node, scope))
+
+    def visible(self, scope: Scope) -> Relation:
+        """The columns of FROM that are grouped; all of them when a key is an expression."""
+        if any(not isinstance(expr, Column) for _, expr in self.keys):
+            return scope.relation
+        idents = {expr.ident for _, expr in self.keys if isinstance(expr, Column)}
+        return Relation([c for c in scope.relation.columns if c.ident in idents], scope.relation.known)
 
     def makes_null(self, node: Any, scope: Scope) -> bool:
         return bool(self._null_shapes) and shape_of(node, scope) in self._null_shapes
@@ -177,12 +185,13 @@ def _key(node: Any, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
     """A key: an ordinal into the select list, a column, an alias of the list, or an expression."""
     while node.__class__ is exp.Paren:
         node = node.args["this"]
-    if node.__class__ is exp.Literal and not node.args["is_string"] and node.args["this"].isdigit():
-        return _ordinal(node, select, scope)
+    position = ordinal_of(node)
+    if position is not None:
+        return _ordinal(node, position, select, scope)
     if node.__class__ is exp.Column and node.args.get("table") is None:
         name = node.args["this"].name.lower()
         if not scope.relation.find((name,))[0] or name not in scope.relation.index():
-            aliased = _aliased_item(name, select)
+            aliased = _aliased_item(name, select, scope)
             if aliased is not None:
                 return aliased, _bind_item(aliased, node, scope, select)
     return node, bind_expression(node, scope)
@@ -211,16 +220,22 @@ def _quiet(node: Any, scope: Scope) -> Expr:
     return expr
 
 
-def _aliased_item(name: str, select: exp.Select) -> Any:
-    for item in select.args.get("expressions") or []:
+def _aliased_item(name: str, select: exp.Select, scope: Scope) -> Any:
+    """The select item of a name: an alias, or the name Spark would make up."""
+    items = select.args.get("expressions") or []
+    for item in items:
         if item.__class__ is exp.Alias and item.args["alias"].name.lower() == name:
             return item.args["this"]
+    for item in items:
+        if item.__class__ not in (exp.Alias, exp.Column, exp.Star, exp.Aliases):
+            made_up, _ = output_name(item, _quiet(item, scope), scope)
+            if made_up.lower() == name:
+                return item
     return None
 
 
-def _ordinal(node: Any, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
+def _ordinal(node: Any, position: int, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
     from_list = select.args.get("expressions") or []
-    position = int(node.args["this"])
     stars = any(
         item.__class__ is exp.Star
         or (item.__class__ is exp.Column and item.args["this"].__class__ is exp.Star)

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import EXPRESSION, HAS_OUTER, Column, Expr, derived, unknown
-from rocky.binder.scopes import Scope
+from rocky.binder.scopes import FROM_CLAUSE, Scope
 from rocky.datatypes import types as t
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggest import closest
@@ -129,6 +129,9 @@ def _find_outer(
     outer = scope.parent
     while outer is not None:
         found = _find(parts, outer)
+        if found is None and outer.clause != FROM_CLAUSE:
+            # Spark looks one query out, not further.
+            return None
         if found is not None:
             columns, used = found
             if len(columns) > 1:

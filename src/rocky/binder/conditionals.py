@@ -8,8 +8,10 @@ from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import CONDITIONAL, Expr, merge_flags, merge_sources
 from rocky.binder.scopes import Scope
 from rocky.datatypes import types as t
+from rocky.datatypes.branches import branch_type
 from rocky.datatypes.casts import force_nullable
-from rocky.datatypes.coercion import widest_of
+from rocky.datatypes.comparison import comparison
+from rocky.datatypes.mismatch import OperandMismatch
 from rocky.diagnostics import Code
 
 
@@ -31,9 +33,9 @@ def bind_case(node: exp.Case, scope: Scope) -> Expr:
     default = args.get("default")
     if default is not None:
         results.append(bind_expression(default, scope))
-    found = widest_of([result.type for result in results])
+    found = branch_type("CASE", [result.type for result in results])
     everything = [*conditions, *results, *([operand] if operand is not None else [])]
-    if found is None:
+    if isinstance(found, OperandMismatch):
         return _no_common_type(node, results, scope)
     nullable = _nullable(conditions, results, found, simple=operand is not None, full=default is not None)
     return Expr(
@@ -47,13 +49,9 @@ def bind_case(node: exp.Case, scope: Scope) -> Expr:
 
 def compare_branch(operand: Expr, condition: Expr, node: exp.Expr, scope: Scope) -> None:
     """Each WHEN of a simple CASE is compared with the value in front."""
-    if widest_of([operand.type, condition.type]) is None:
-        scope.binding.error(
-            Code.INCOMPARABLE_TYPES,
-            f"`{operand.type}` does not compare with `{condition.type}`",
-            node,
-            "DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES",
-        )
+    outcome = comparison("=", operand, condition)
+    if isinstance(outcome, OperandMismatch):
+        scope.binding.error(Code.INCOMPARABLE_TYPES, outcome.message, node, outcome.condition)
 
 
 def _require_boolean(condition: Expr, place: Any, node: exp.Expr, scope: Scope) -> None:

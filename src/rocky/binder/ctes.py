@@ -59,7 +59,7 @@ def rename(relation: Relation, renamed: list[Any], node: exp.Expr, scope: Scope)
         return Relation([], known=False)
     return Relation(
         [
-            Column(identifier.name, column.type, column.nullable, column.sources, column.ident)
+            column.copy(identifier.name, qualifier=())
             for identifier, column in zip(renamed, columns, strict=True)
         ],
         relation.known,

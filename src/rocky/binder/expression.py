@@ -54,10 +54,12 @@ class Column(Expr):
 
     `ident` tells columns apart as Spark's expression ids do: two names for one attribute share
     it. `qualifier` is the lower-case path a query may write before the name, or empty. `hidden`
-    columns (the other side of USING) answer to their qualifier and are left out of `*`.
+    columns (the other side of USING) answer to their qualifier and are left out of `*`. `open`
+    columns are there only because an input table has them: nobody wrote their name. `place` is the
+    node that named the column, and `named` is False when Spark had to make the name up.
     """
 
-    __slots__ = ("hidden", "ident", "key", "outer", "qualifier")
+    __slots__ = ("hidden", "ident", "key", "named", "open", "outer", "place", "qualifier")
 
     def __init__(
         self,
@@ -80,13 +82,30 @@ class Column(Expr):
         self.qualifier = qualifier
         self.hidden = False
         self.outer = False
+        self.open = False
+        self.named = True
+        self.place: Any = None
 
-    def copy(self) -> "Column":
+    def copy(
+        self,
+        name: str | None = None,
+        ident: int | None = None,
+        qualifier: tuple[str, ...] | None = None,
+    ) -> "Column":
+        """The same column, perhaps under another name, identity or qualifier."""
         twin = Column(
-            self.name or "", self.type, self.nullable, self.sources, self.ident, self.qualifier
+            (self.name or "") if name is None else name,
+            self.type,
+            self.nullable,
+            self.sources,
+            self.ident if ident is None else ident,
+            self.qualifier if qualifier is None else qualifier,
         )
         twin.hidden = self.hidden
         twin.flags = self.flags
+        twin.open = self.open
+        twin.named = self.named
+        twin.place = self.place
         return twin
 
     def nulled(self) -> "Column":

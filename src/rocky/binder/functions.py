@@ -46,6 +46,8 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
     info = find_function(key)
     if info is None and key not in SPECIAL:
         return _unknown_function(name, node, scope)
+    if scope.inside is not None and info is not None and info.kind == "aggregate" and not windowed:
+        scope = scope.inside
     higher = HIGHER_ORDER.get(key)
     nodes = argument_nodes(node, scope)
     if any(each.__class__ is exp.Lambda for each in nodes):

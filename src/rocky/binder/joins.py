@@ -45,6 +45,15 @@ def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
     side = (args.get("side") or "").upper()
     kind = (args.get("kind") or "").upper()
     if args.get("using") or (args.get("method") or "").upper() == "NATURAL":
+        if args["this"].__class__ is exp.Lateral:
+            scope.binding.error(
+                Code.INVALID_CLAUSE,
+                "a lateral join takes ON, neither USING nor NATURAL",
+                join,
+                "UNSUPPORTED_FEATURE.LATERAL_JOIN_USING"
+                if args.get("using")
+                else "INCOMPATIBLE_JOIN_TYPES",
+            )
         return _merge_named(left, right, join, side, kind, scope)
     condition = args.get("on")
     if condition is not None:

@@ -4,6 +4,7 @@ The parser library turns `1L`, `5BD` and `DATE '...'` into casts. They are liter
 null, with their own type rules, so they are told apart by the text at their place.
 """
 
+import math
 import re
 from decimal import Decimal
 from typing import Any, Final
@@ -20,6 +21,7 @@ from rocky.source import Span
 
 _INT_MAX: Final = 2**31
 _LONG_MAX: Final = 2**63
+_FLOAT_MAX: Final = 3.4028234663852886e38
 _SUFFIX = re.compile(r"(?i)(bd|[lsydf])$")
 _TYPED = re.compile(r"(?i)\b(date|timestamp|timestamp_ntz|timestamp_ltz|time|x)\s*$")
 _SUFFIX_TYPES: Final = {
@@ -42,7 +44,28 @@ def bind_literal(node: exp.Literal, scope: Scope) -> Expr:
     args = node.args
     if args["is_string"]:
         return Expr(t.STRING, False, value=args["this"], foldable=True)
-    return number(args["this"])
+    found = _INTEGERS.get(args["this"])
+    return found if found is not None else _checked(number(args["this"]), node, scope)
+
+
+def _checked(found: Expr, node: exp.Expr, scope: Scope) -> Expr:
+    """The literal, or a report when no type can hold it."""
+    if found.type is t.UNKNOWN:
+        return scope.binding.error(
+            Code.SYNTAX_ERROR,
+            "a decimal literal has at most 38 digits",
+            node,
+            "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION",
+            help="write it as a double, with an exponent",
+        )
+    if found.value in (math.inf, -math.inf):
+        return scope.binding.error(
+            Code.SYNTAX_ERROR,
+            f"the number does not fit in `{found.type}`",
+            node,
+            "INVALID_NUMERIC_LITERAL_RANGE",
+        )
+    return found
 
 
 def number(text: str, *, negative: bool = False) -> Expr:
@@ -73,7 +96,7 @@ def decimal_literal(text: str) -> Expr:
         precision, scale = precision - scale, 0
     precision = max(precision, scale)
     if precision > t.MAX_PRECISION:
-        return Expr(t.DOUBLE, False, value=float(text), foldable=True)
+        return Expr(t.UNKNOWN, False, value=value, foldable=True)
     return Expr(t.decimal(precision, scale), False, value=value, foldable=True)
 
 
@@ -138,14 +161,18 @@ def _suffixed(
     digits: str, suffix: str, node: exp.Cast, scope: Scope, *, negative: bool
 ) -> Expr | None:
     if suffix in ("d", "f"):
-        return Expr(t.DOUBLE if suffix == "d" else t.FLOAT, False, value=float(digits), foldable=True)
+        value = float(digits)
+        if suffix == "f" and value > _FLOAT_MAX:
+            value = math.inf
+        kind = t.DOUBLE if suffix == "d" else t.FLOAT
+        return _checked(Expr(kind, False, value=value, foldable=True), node, scope)
     if suffix == "bd":
-        return decimal_literal(digits)
+        return _checked(decimal_literal(digits), node, scope)
     kind, bound = _SUFFIX_TYPES[suffix]
     if not digits.isdigit():
         return None
-    value = int(digits)
-    if value > bound or (value == bound and not negative):
+    whole = int(digits)
+    if whole > bound or (whole == bound and not negative):
         scope.binding.error(
             Code.SYNTAX_ERROR,
             f"{digits} does not fit in `{kind}`",
@@ -154,7 +181,7 @@ def _suffixed(
             help="use a wider suffix, or none",
         )
         return unknown()
-    return Expr(kind, False, value=value, foldable=True)
+    return Expr(kind, False, value=whole, foldable=True)
 
 
 def _typed(word: str, value: str, start: int, node: exp.Cast, scope: Scope) -> Expr:

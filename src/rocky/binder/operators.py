@@ -160,7 +160,8 @@ def bind_like(node: exp.Expr, scope: Scope) -> Expr:
     value = bind_expression(node.args["this"], scope)
     pattern = node.args["expression"]
     nodes = [pattern]
-    if pattern.__class__ in (exp.Any, exp.All):
+    quantified = pattern.__class__ in (exp.Any, exp.All)
+    if quantified:
         inner = pattern.args["this"]
         nodes = inner.args.get("expressions") or [inner.args.get("this", inner)]
         if inner.__class__ is exp.Paren:
@@ -168,7 +169,7 @@ def bind_like(node: exp.Expr, scope: Scope) -> Expr:
     elif pattern.__class__ is exp.Tuple:
         nodes = pattern.args["expressions"]
     patterns = [bind_expression(each, scope) for each in nodes]
-    outcome = like(_LIKE[node.__class__], value, patterns)
+    outcome = like(_LIKE[node.__class__], value, patterns, quantified=quantified)
     return _finish(outcome, (value, *patterns), node, scope)
 
 

@@ -7,7 +7,8 @@ from sqlglot import exp
 from rocky.binder.binding import INFLUENCE_ORDER
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import Expr
-from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
+from rocky.binder.scopes import Relation, Scope
+from rocky.binder.shapes import ordinal_of
 from rocky.datatypes import types as t
 from rocky.datatypes.ordering import is_orderable
 from rocky.diagnostics import Code
@@ -41,6 +42,7 @@ def _bind_ordering(
     place = Scope(scope.binding, output, inner.parent if inner else scope.parent, scope.ctes, "order")
     if inner is not None:
         place.fallback = inner.relation
+        place.inside = inner.inside or inner
         place.windows = inner.windows
     for item in ordering.args["expressions"]:
         node = item.args["this"] if item.__class__ is exp.Ordered else item
@@ -61,8 +63,8 @@ def _bind_ordering(
 def _bind_key(node: Any, output: Relation, scope: Scope) -> Expr | None:
     if node.__class__ is exp.Var:
         return None
-    if node.__class__ is exp.Literal and not node.args["is_string"] and node.args["this"].isdigit():
-        position = int(node.args["this"])
+    position = ordinal_of(node)
+    if position is not None:
         columns = output.visible()
         if output.known and not 0 < position <= len(columns):
             scope.binding.error(
@@ -82,7 +84,7 @@ def _check_limit(clause: Any, word: str, scope: Scope) -> None:
     if node is None or node.__class__ is exp.Var:
         return
     value = bind_expression(node, Scope(scope.binding, scope.relation, None, scope.ctes, word))
-    problem = _limit_problem(value)
+    problem = _limit_problem(value, node)
     if problem is not None:
         reason, message = problem
         scope.binding.error(
@@ -93,9 +95,11 @@ def _check_limit(clause: Any, word: str, scope: Scope) -> None:
         )
 
 
-def _limit_problem(value: Expr) -> tuple[str, str] | None:
+def _limit_problem(value: Expr, node: Any) -> tuple[str, str] | None:
     if value.type is t.UNKNOWN:
         return None
+    if node.__class__ is exp.Cast and node.args["this"].__class__ is exp.Null:
+        return "IS_NULL", "must not be null"
     if not value.foldable:
         return "IS_UNFOLDABLE", "must be a constant"
     if value.type is not t.INT and value.type not in (t.SMALLINT, t.TINYINT):
@@ -105,6 +109,3 @@ def _limit_problem(value: Expr) -> tuple[str, str] | None:
     if isinstance(value.value, int) and value.value < 0:
         return "IS_NEGATIVE", "must not be negative"
     return None
-
-
-__all__ = ["EMPTY_RELATION", "bind_tail"]

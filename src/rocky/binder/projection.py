@@ -21,14 +21,12 @@ _WRAPPERS: Final = (exp.Alias, exp.Aliases)
 class Item:
     """One output column: the column, the expression it carries and the node it came from."""
 
-    __slots__ = ("column", "expr", "named", "node")
+    __slots__ = ("column", "expr", "node")
 
-    def __init__(self, column: Column, expr: Expr, node: Any, *, named: bool) -> None:
+    def __init__(self, column: Column, expr: Expr, node: Any) -> None:
         self.column = column
         self.expr = expr
         self.node = node
-        # Whether the author gave the name; generated names are poor column names.
-        self.named = named
 
 
 def project(select: exp.Select, scope: Scope, grouping: Grouping | None) -> list[Item]:
@@ -54,7 +52,7 @@ def _star_items(node: Any, scope: Scope) -> list[Item]:
     for column in expand_star(node, scope):
         if scope.nulled is not None:
             column = scope.nulled.get(column.ident, column)  # noqa: PLW2901 - the same column, seen nullable
-        items.append(Item(column, column, node, named=True))
+        items.append(Item(column, column, node))
     return items
 
 
@@ -67,6 +65,7 @@ def _item(node: Any, kind: type, scope: Scope, grouping: Grouping | None) -> Ite
             expr = _nulled(expr)
         name = node.args["alias"].name
         column = Column(name, expr.type, expr.nullable, expr.sources, binding.fresh())
+        column.place = node.args["alias"]
         key = column.key
         assert scope.aliases is not None
         known = scope.aliases.get(key)
@@ -75,19 +74,23 @@ def _item(node: Any, kind: type, scope: Scope, grouping: Grouping | None) -> Ite
         else:
             known.append(expr)
         _refuse_generator(expr, node, scope)
-        return Item(column, expr, inner, named=True)
+        return Item(column, expr, inner)
     expr = bind_expression(node, scope)
     if grouping is not None and grouping.makes_null(node, scope):
         expr = _nulled(expr)
     _refuse_generator(expr, node, scope)
     if isinstance(expr, Column) and kind is exp.Column:
-        twin = expr.copy()
-        twin.name = node.args["this"].args["this"]
+        identifier = node.args["this"]
+        twin = expr.copy(identifier.args["this"])
         twin.hidden = False
-        return Item(twin, expr, node, named=True)
+        twin.open = False
+        twin.place = identifier
+        return Item(twin, expr, node)
     name, named = output_name(node, expr, scope)
     column = Column(name, expr.type, expr.nullable, expr.sources, binding.fresh())
-    return Item(column, expr, node, named=named)
+    column.named = named
+    column.place = node
+    return Item(column, expr, node)
 
 
 def _nulled(expr: Expr) -> Expr:
@@ -142,13 +145,12 @@ def _generated(node: Any, scope: Scope, before: list[Item]) -> list[Item]:
         names = []
     items = []
     for index, column in enumerate(columns):
-        if names:
-            column = Column(  # noqa: PLW2901 - the same column, renamed
-                names[index], column.type, column.nullable, column.sources, column.ident
-            )
+        column = column.copy(names[index] if names else None)  # noqa: PLW2901 - the same, renamed
+        column.named = bool(names)
+        column.place = node
         expr = derived(column.type, column.nullable, (column,), EXPRESSION)
         expr.flags |= HAS_GENERATOR
-        items.append(Item(column, expr, node, named=bool(names)))
+        items.append(Item(column, expr, node))
     return items
 
 

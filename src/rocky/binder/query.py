@@ -10,11 +10,10 @@ from sqlglot import exp
 
 from rocky.binder.binding import Binding
 from rocky.binder.dispatch import bind_query
-from rocky.binder.expression import Sources
+from rocky.binder.expression import Column
 from rocky.binder.rules import install_rules
 from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
-from rocky.catalog.tables import Table, Tables
-from rocky.datatypes.types import DataType
+from rocky.catalog.tables import Tables
 from rocky.diagnostics import Code, Diagnostic
 from rocky.source import Span
 from rocky.syntax.parser import NestedTooDeeply, ParsedQuery, SyntaxProblem, parse_query, with_deep_stack
@@ -23,20 +22,10 @@ install_rules()
 
 
 @dataclass(frozen=True, slots=True)
-class BoundColumn:
-    """An output column. `named` is False when Spark had to make the name up."""
-
-    name: str
-    type: DataType
-    nullable: bool
-    sources: Sources = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
 class BoundQuery:
     """What binding found out. `known` is False when the list of columns is not complete."""
 
-    columns: tuple[BoundColumn, ...]
+    columns: tuple[Column, ...]
     known: bool
     diagnostics: tuple[Diagnostic, ...]
     parsed: ParsedQuery | None = None
@@ -73,11 +62,7 @@ def _bind_text(text: str, tables: Tables) -> BoundQuery:
         return BoundQuery((), False, tuple(binding.diagnostics), parsed, binding)
     scope = Scope(binding, EMPTY_RELATION, None, {})
     relation: Relation = bind_query(tree, scope)
-    columns = tuple(
-        BoundColumn(column.name or "", column.type, column.nullable, column.sources)
-        for column in relation.visible()
-    )
-    return BoundQuery(columns, relation.known, tuple(binding.diagnostics), parsed, binding)
+    return BoundQuery(tuple(relation.visible()), relation.known, tuple(binding.diagnostics), parsed, binding)
 
 
 def _failed(problem: SyntaxProblem) -> BoundQuery:
@@ -91,4 +76,3 @@ def _failed(problem: SyntaxProblem) -> BoundQuery:
     return BoundQuery((), False, (diagnostic,))
 
 
-__all__ = ["BoundColumn", "BoundQuery", "Table", "bind_text"]

@@ -14,6 +14,7 @@ from rocky.catalog.operand import Refusal
 from rocky.catalog.tables import Table
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggest import closest
+from rocky.syntax.pipes import PIPE
 
 
 def bind_table(node: exp.Table, scope: Scope) -> Relation:
@@ -54,7 +55,9 @@ def scan(table: Table, scope: Scope) -> Relation:
     for field in table.fields:
         ident += 1
         source = frozenset((binding.origin(name, field.name) << 3,))
-        columns.append(Column(field.name, field.type, field.nullable, source, ident, qualifier))
+        column = Column(field.name, field.type, field.nullable, source, ident, qualifier)
+        column.open = True
+        columns.append(column)
     binding._ident = ident
     return Relation(columns, table.known)
 
@@ -70,9 +73,7 @@ def instantiate(relation: Relation, qualifier: tuple[str, ...], scope: Scope) ->
         ident = renewed.get(column.ident)
         if ident is None:
             ident = renewed[column.ident] = binding.fresh()
-        columns.append(
-            Column(column.name or "", column.type, column.nullable, column.sources, ident, qualifier)
-        )
+        columns.append(column.copy(ident=ident, qualifier=qualifier))
     return Relation(columns, relation.known)
 
 
@@ -122,15 +123,8 @@ def aliased(relation: Relation, alias: Any, node: exp.Expr, scope: Scope) -> Rel
     qualifier = (scope.binding.define_alias(this),) if this is not None else None
     found: list[Column] = []
     for index, column in enumerate(columns):
-        twin = Column(
-            renamed[index].name if index < len(renamed) else column.name or "",
-            column.type,
-            column.nullable,
-            column.sources,
-            column.ident,
-            qualifier if qualifier is not None else column.qualifier,
-        )
-        found.append(twin)
+        name = renamed[index].name if renamed else None
+        found.append(column.copy(name, qualifier=qualifier))
     return Relation(found, relation.known)
 
 
@@ -141,7 +135,7 @@ def bind_derived(node: exp.Subquery, scope: Scope) -> Relation:
     if node.args.get("pivots"):
         relation = bind_pivots(relation, node.args["pivots"], scope)
     if node.args.get("alias") is None:
-        if inner.__class__ is exp.Table or inner.__class__ is exp.Subquery:
+        if inner.__class__ is exp.Table or inner.__class__ is exp.Subquery or node.args.get(PIPE):
             return relation
         # Spark gives a derived table without alias a name nobody can write.
         return _unqualified(relation)
@@ -149,11 +143,7 @@ def bind_derived(node: exp.Subquery, scope: Scope) -> Relation:
 
 
 def _unqualified(relation: Relation) -> Relation:
-    columns = []
-    for column in relation.visible():
-        twin = column.copy()
-        twin.qualifier = ()
-        columns.append(twin)
+    columns = [column.copy(qualifier=()) for column in relation.visible()]
     return Relation(columns, relation.known)
 
 

@@ -78,6 +78,10 @@ def _distinct(columns: list[Column]) -> list[Column]:
     return list(seen.values())
 
 
+FROM_CLAUSE = "from"
+"""The clause of the empty scope between a query and the items of its FROM."""
+
+
 class Scope:
     """Where an expression stands: the relation it reads, and what else may be named there."""
 
@@ -87,6 +91,7 @@ class Scope:
         "clause",
         "ctes",
         "fallback",
+        "inside",
         "lambdas",
         "nulled",
         "parent",
@@ -110,6 +115,8 @@ class Scope:
         # Where a name is looked up when `relation` has none: the select list for HAVING, the
         # FROM clause for ORDER BY.
         self.fallback: Relation | None = None
+        # What arguments of aggregate functions see, where that is more than `relation`.
+        self.inside: Scope | None = None
         # Aliases of the select list that later items may use (lateral column aliases).
         self.aliases: dict[str, list[Expr]] | None = None
         self.lambdas: dict[str, Expr] | None = None
@@ -122,6 +129,7 @@ class Scope:
         twin = Scope(self.binding, self.relation, self.parent, self.ctes, clause)
         twin.aliases = self.aliases
         twin.fallback = self.fallback
+        twin.inside = self.inside
         twin.lambdas = self.lambdas
         twin.windows = self.windows
         twin.nulled = self.nulled

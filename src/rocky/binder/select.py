@@ -16,7 +16,7 @@ from rocky.binder.expression import HAS_AGGREGATE, HAS_GENERATOR, HAS_WINDOW, Co
 from rocky.binder.joins import bind_from
 from rocky.binder.ordering import bind_tail
 from rocky.binder.projection import Item, project
-from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
+from rocky.binder.scopes import EMPTY_RELATION, FROM_CLAUSE, Relation, Scope
 from rocky.datatypes import types as t
 from rocky.datatypes.ordering import distinct_refusal
 from rocky.diagnostics import Code
@@ -29,7 +29,7 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     binding = outer.binding
     args = node.args
     # Items of FROM see the outer query, never each other: an empty relation stands between.
-    around = Scope(binding, EMPTY_RELATION, outer, outer.ctes)
+    around = Scope(binding, EMPTY_RELATION, outer, outer.ctes, FROM_CLAUSE)
     relation = bind_from(node, around) if args.get("from_") is not None else EMPTY_RELATION
     scope = Scope(binding, relation, outer, outer.ctes)
     _name_windows(node, scope)
@@ -40,14 +40,15 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     aggregated = grouping is not None or any(i.expr.flags & HAS_AGGREGATE for i in items)
     having = args.get("having")
     if having is not None:
-        aggregated = _bind_having(having.args["this"], output, scope) or aggregated
+        _bind_having(having.args["this"], output, grouping, scope)
+        aggregated = True
     if aggregated:
         check_grouping(items, grouping, node, scope)
     if args.get("qualify") is not None:
         _bind_qualify(args["qualify"].args["this"], output, scope)
     if args.get("distinct") is not None:
         _check_distinct(items, scope)
-    bind_tail(node, output, scope, scope)
+    bind_tail(node, output, _tail_scope(grouping, scope, aggregated=aggregated), scope)
     if args.get(PIPE) == "aggregate" and grouping is not None:
         return Relation([*_keys(grouping, scope), *output.columns], output.known)
     return output
@@ -76,9 +77,13 @@ def _bind_list(node: exp.Select, scope: Scope) -> tuple[list[Item], Grouping | N
     if grouping is not None:
         for _, key in grouping.keys:
             scope.binding.influence(key.sources, INFLUENCE_GROUP)
-        scope.nulled = grouping.nulled
+        if grouping.nulled is not None:
+            scope.nulled = grouping.nulled
+            scope.inside = Scope(scope.binding, scope.relation, scope.parent, scope.ctes)
+            scope.inside.windows = scope.windows
     items = project(node, scope, grouping)
     scope.nulled = None
+    scope.inside = None
     return items, grouping
 
 
@@ -111,9 +116,19 @@ def _bind_condition(node: Any, scope: Scope, clause: str) -> Expr:
     return condition
 
 
-def _bind_having(node: Any, output: Relation, scope: Scope) -> bool:
-    """Bind HAVING; True, since it makes the query an aggregate."""
-    inner = scope.within("having")
+def _tail_scope(grouping: Grouping | None, scope: Scope, *, aggregated: bool) -> Scope:
+    """What HAVING and ORDER BY see of the FROM clause: of an aggregate, its grouping columns."""
+    if not aggregated:
+        return scope
+    inner = scope.within(scope.clause)
+    inner.inside = scope
+    inner.relation = grouping.visible(scope) if grouping is not None else Relation([])
+    return inner
+
+
+def _bind_having(node: Any, output: Relation, grouping: Grouping | None, scope: Scope) -> None:
+    """HAVING sees the grouping columns, then the select list; aggregates in it see everything."""
+    inner = _tail_scope(grouping, scope, aggregated=True).within("having")
     inner.fallback = output
     condition = _bind_condition(node, inner, "having")
     if condition.flags & HAS_WINDOW:
@@ -123,7 +138,6 @@ def _bind_having(node: Any, output: Relation, scope: Scope) -> bool:
             node,
             "UNSUPPORTED_EXPR_FOR_OPERATOR",
         )
-    return True
 
 
 def _bind_qualify(node: Any, output: Relation, scope: Scope) -> None:

@@ -13,7 +13,7 @@ from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
 from rocky.datatypes import types as t
 from rocky.datatypes.branches import set_operation_column
 from rocky.datatypes.casts import cast_nullable
-from rocky.datatypes.coercion import set_operation_type
+from rocky.datatypes.coercion import inline_table_type
 from rocky.datatypes.mismatch import OperandMismatch
 from rocky.datatypes.ordering import distinct_refusal
 from rocky.diagnostics import Code
@@ -79,8 +79,11 @@ def _column(word: str, a: Column, b: Column, index: int, node: Any, scope: Scope
         kind, nullable = t.UNKNOWN, True
     else:
         kind, nullable = outcome
-    sources = a.sources if word == "EXCEPT" else merge_sources((a, b), DIRECT)
-    return Column(a.name or "", kind, nullable, sources, scope.binding.fresh())
+    found = a.copy(ident=scope.binding.fresh(), qualifier=())
+    found.type, found.nullable = kind, nullable
+    if word != "EXCEPT":
+        found.sources = merge_sources((a, b), DIRECT)
+    return found
 
 
 def _check_distinct(columns: list[Column], node: Any, scope: Scope) -> None:
@@ -144,7 +147,7 @@ def _values_column(index: int, rows: list[list[Expr]], node: exp.Values, scope: 
     cells = [row[index] for row in rows]
     kind: t.DataType | None = cells[0].type
     for cell in cells[1:]:
-        kind = set_operation_type(kind, cell.type) if kind is not None else None
+        kind = inline_table_type(kind, cell.type) if kind is not None else None
     if kind is None:
         types = ", ".join(dict.fromkeys(f"`{cell.type}`" for cell in cells))
         scope.binding.error(

@@ -38,6 +38,17 @@ def shape_of(node: Any, scope: Scope) -> Any:
     return (kind.__name__, tuple(parts))
 
 
+def ordinal_of(node: Any) -> int | None:
+    """The position a plain integer literal means in GROUP BY and ORDER BY; `-1` is one too."""
+    sign = 1
+    while node.__class__ is exp.Neg or node.__class__ is exp.Paren:
+        sign = -sign if node.__class__ is exp.Neg else sign
+        node = node.args["this"]
+    if node.__class__ is exp.Literal and not node.args["is_string"] and node.args["this"].isdigit():
+        return sign * int(node.args["this"])
+    return None
+
+
 def _column(node: exp.Column, scope: Scope) -> Any:
     parts = tuple(part.name.lower() for part in node.parts)
     columns, used = scope.relation.find(parts)

@@ -1,14 +1,18 @@
 """`*`, `t.*`, `struct.*` and EXCEPT."""
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from sqlglot import exp
 
-from rocky.binder.expression import EXPRESSION, Column, derived
-from rocky.binder.scopes import Scope
+from rocky.binder.columns import bind_field
+from rocky.binder.expression import EXPRESSION, Column, Expr, derived
+from rocky.binder.scopes import FROM_CLAUSE, Scope
 from rocky.datatypes import types as t
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggest import closest
+
+_EXCEPT_LIST: Final = re.compile(r"(?i)\s*except\s*\(")
 
 
 def expand_star(node: Any, scope: Scope) -> list[Column]:
@@ -35,7 +39,7 @@ def expand_star(node: Any, scope: Scope) -> list[Column]:
 def _starred(path: tuple[str, ...], node: Any, scope: Scope) -> list[Column]:
     relation = scope.relation
     if not path:
-        columns = relation.visible()
+        columns = relation.visible() or _outer_columns(path, scope)
         if not columns and relation.known and scope.clause == "select":
             scope.binding.error(
                 Code.INVALID_CLAUSE,
@@ -50,8 +54,15 @@ def _starred(path: tuple[str, ...], node: Any, scope: Scope) -> list[Column]:
             scope.binding.name_alias(node.args["table"])
         return [_shown(column) for column in _own_order(columns)]
     found, used = relation.find(path)
-    if len(found) == 1 and used == len(path) and isinstance(found[0].type, t.StructType):
-        return _fields(found[0], found[0].type, scope)
+    if len(found) == 1:
+        struct: Expr = found[0]
+        for name in path[used:]:
+            struct = bind_field(struct, name, node, scope)
+        if isinstance(struct.type, t.StructType):
+            return _fields(struct, struct.type, scope)
+    outer = _outer_columns(path, scope)
+    if outer:
+        return outer
     if relation.known:
         names = sorted({column.qualifier[-1] for column in relation.columns if column.qualifier})
         near = closest(path[-1], names)
@@ -63,6 +74,17 @@ def _starred(path: tuple[str, ...], node: Any, scope: Scope) -> list[Column]:
             help=f"there is `{near}`" if near else None,
         )
     return []
+
+
+def _outer_columns(path: tuple[str, ...], scope: Scope) -> list[Column]:
+    """In a lateral subquery a star may mean the relation to its left."""
+    outer = scope.parent
+    while outer is not None and outer.clause == FROM_CLAUSE:
+        outer = outer.parent
+    if outer is None:
+        return []
+    columns = outer.relation.of_qualifier(path) if path else outer.relation.visible()
+    return [column.copy() for column in columns]
 
 
 def _own_order(columns: list[Column]) -> list[Column]:
@@ -82,7 +104,7 @@ def _shown(column: Column) -> Column:
     return twin
 
 
-def _fields(column: Column, kind: t.StructType, scope: Scope) -> list[Column]:
+def _fields(column: Expr, kind: t.StructType, scope: Scope) -> list[Column]:
     columns = []
     for field in kind.fields:
         expr = derived(field.type, column.nullable or field.nullable, (column,), EXPRESSION)
@@ -96,6 +118,15 @@ def _without(columns: list[Column], dropped: list[Any], node: Any, scope: Scope)
     """EXCEPT: whole columns by name, or fields inside a struct column."""
     paths = [_path(each) for each in dropped]
     binding = scope.binding
+    star = node if node.__class__ is exp.Star else node.args["this"]
+    if not _EXCEPT_LIST.match(binding.text, star._meta["end"] + 1 if star._meta else 0):
+        binding.error(
+            Code.SYNTAX_ERROR,
+            "the columns of EXCEPT stand in parentheses",
+            node,
+            "PARSE_SYNTAX_ERROR",
+            help="write `* EXCEPT (a, b)`",
+        )
     for index, path in enumerate(paths):
         for other in paths[index + 1 :]:
             if path[: len(other)] == other or other[: len(path)] == path:

@@ -6,6 +6,7 @@ lineage call it; `qualifier` is the path its columns answer to.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from rocky.datatypes.types import StructField
 
@@ -23,8 +24,18 @@ class Table:
     known: bool = True
 
 
-class Tables:
-    """Finds tables by one, two or three name parts."""
+class Tables(Protocol):
+    """Where the binder finds tables."""
+
+    def find(self, parts: tuple[str, ...]) -> Table | None:
+        """The table the lower-case parts name, or None."""
+
+    def names(self) -> Iterable[str]:
+        """What could have been meant, for a did-you-mean."""
+
+
+class NamedTables:
+    """Tables under fixed names, found by one, two or three name parts."""
 
     __slots__ = ("_by_parts", "_names")
 
@@ -41,7 +52,7 @@ class Tables:
         return self._names
 
 
-def tables_by_name(schemas: Mapping[str, Sequence[StructField]]) -> Tables:
+def tables_by_name(schemas: Mapping[str, Sequence[StructField]]) -> NamedTables:
     """Tables under the names they were given, each answering to every suffix of its name."""
     by_parts: dict[tuple[str, ...], Table] = {}
     for name, fields in schemas.items():
@@ -54,4 +65,4 @@ def tables_by_name(schemas: Mapping[str, Sequence[StructField]]) -> Tables:
         if len(parts) == 1:
             by_parts.setdefault(("default", *parts), table)
             by_parts.setdefault(("spark_catalog", "default", *parts), table)
-    return Tables(by_parts, list(schemas))
+    return NamedTables(by_parts, list(schemas))

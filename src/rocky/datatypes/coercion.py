@@ -95,14 +95,29 @@ def _holds_string(given: DataType) -> bool:
     )
 
 
-def widest_without_string(a: DataType, b: DataType) -> DataType | None:
+def widest_without_string(a: DataType, b: DataType, *, ansi: bool = True) -> DataType | None:
     """As `widest_type`, but a string never meets another type (GREATEST, LEAST)."""
     a, b = plain(a), plain(b)
-    return tightest_type(a, b) or _widest_decimal(a, b) or merge_parts(a, b, widest_without_string)
+    return (
+        tightest_type(a, b, ansi=ansi)
+        or _widest_decimal(a, b)
+        or merge_parts(a, b, lambda x, y: widest_without_string(x, y, ansi=ansi))
+    )
+
+
+def inline_table_type(types: Iterable[DataType]) -> DataType | None:
+    """The type of a column of VALUES; Spark keeps to the legacy rules here in both modes."""
+    found: DataType = NULL
+    for each in types:
+        wider = widest_without_string(found, each, ansi=False)
+        if wider is None:
+            return None
+        found = wider
+    return found
 
 
 def set_operation_type(a: DataType, b: DataType, *, ansi: bool = True) -> DataType | None:
-    """The type of a column of UNION, INTERSECT, EXCEPT or an inline table."""
+    """The type of a column of UNION, INTERSECT or EXCEPT."""
     return widest_type(a, b, ansi=ansi)
 
 

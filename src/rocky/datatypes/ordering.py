@@ -62,3 +62,21 @@ def distinct_refusal(given: DataType) -> OperandMismatch | None:
                 f"cannot tell rows apart by a column of `{given}`, which holds a {kind}",
             )
     return None
+
+
+def order_refusal(given: DataType) -> OperandMismatch | None:
+    """Why ORDER BY refuses a key of the type; None when it does not."""
+    if is_orderable(given):
+        return None
+    return OperandMismatch(
+        "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", f"cannot sort by a value of `{given}`"
+    )
+
+
+def partition_refusal(given: DataType) -> OperandMismatch | None:
+    """Why a window's PARTITION BY refuses a key of the type; it needs order, as sorting does."""
+    if is_orderable(given):
+        return None
+    return OperandMismatch(
+        "EXPRESSION_TYPE_IS_NOT_ORDERABLE", f"cannot partition by a value of `{given}`"
+    )

@@ -53,9 +53,15 @@ def negation(operand: Operand) -> Typing | OperandMismatch:
     return BOOLEAN, operand.nullable or force_nullable(given, BOOLEAN)
 
 
-def like(op: str, value: Operand, patterns: Sequence[Operand]) -> Typing | OperandMismatch:
-    """`value LIKE pattern` and its like; several patterns make LIKE ANY and LIKE ALL."""
-    nullable = False
+def like(
+    op: str, value: Operand, patterns: Sequence[Operand], *, quantified: bool = False
+) -> Typing | OperandMismatch:
+    """`value LIKE pattern` and its like; several patterns, or `quantified`, for ANY and ALL."""
+    # Over literals Spark evaluates ANY and ALL as one expression, which it calls nullable;
+    # over anything else it makes a chain of single comparisons.
+    nullable = (quantified or len(patterns) > 1) and all(
+        isinstance(pattern.value, str) for pattern in patterns
+    )
     for at, operand in enumerate((value, *patterns)):
         given = plain(operand.type)
         if implicit_cast(given, "string") is None:

@@ -4,6 +4,7 @@
 Spark's own type parser accepts. The text a type prints is on the type itself (`str(type)`).
 """
 
+import json
 import re
 from typing import Any
 
@@ -302,3 +303,26 @@ def field_to_json(field: t.StructField) -> dict[str, Any]:
         "nullable": field.nullable,
         "metadata": {},
     }
+
+
+_COMPOSITE = frozenset({"array", "map", "struct"})
+_DECODED: dict[str, t.DataType] = {}
+
+
+def encode_type(type: t.DataType) -> str:  # noqa: A002 - the noun of this package
+    """A text that holds all of a type, nested nullability included; `decode_type` reads it."""
+    if type.kind in _COMPOSITE:
+        return json.dumps(type_to_json(type), separators=(",", ":"))
+    return type.text
+
+
+def decode_type(text: str) -> t.DataType:
+    """The type that `encode_type` wrote."""
+    found = _DECODED.get(text)
+    if found is None:
+        if text.startswith("{"):
+            found = type_from_json(json.loads(text))
+        else:
+            found = t.UNKNOWN if text == "unknown" else parse_type(text)
+        _DECODED[text] = found
+    return found

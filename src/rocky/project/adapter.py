@@ -4,7 +4,7 @@ There is one kind, Spark, reached by `master` or by `remote`; `conf` goes to it 
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from rocky.project.documents import Problem
 from rocky.project.shapes import Factor, NonNegative, Problems, ReadBy, wrong_type
@@ -44,6 +44,7 @@ def _read_conf(value: Any, at: Keys, problems: Problems) -> Any:
     return settings
 
 
+NO_CONF: Final[Mapping[str, str]] = {}
 SparkConf = Annotated[Mapping[str, str], ReadBy(_read_conf)]
 
 
@@ -56,5 +57,5 @@ class Adapter(NamedTuple):
     remote: str | None = None
     warehouse: str = "warehouse"
     iceberg: bool = False
-    conf: SparkConf = {}
+    conf: SparkConf = NO_CONF
     retry: Retry = Retry()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import severity_of
-from rocky.diagnostics.suggest import suggestion
+from rocky.diagnostics.suggest import NameIndex
 from rocky.project.files import Report
 from rocky.project.models import ModelFile
 from rocky.project.places import setting_place
@@ -118,12 +118,14 @@ def report_unknown_dependencies(
 ) -> None:
     """Report names in `depends_on` that are no model, source or seed."""
     known = {*models, *tables}
-    targets: set[str] | None = None
+    names: NameIndex | None = None
+    targets: set[str] = set()
     for model in models.values():
         for index, name in enumerate(model.depends_on):
             if name.lower() in known:
                 continue
-            if targets is None:
+            if names is None:
+                names = NameIndex(known)
                 targets = {other.target.key for other in models.values()}
             if name.lower() in targets:
                 continue
@@ -134,7 +136,7 @@ def report_unknown_dependencies(
                     f"`depends_on` names `{written(name)}`, which is no model, source or seed",
                     span,
                     path,
-                    help=suggestion(written(name), known),
+                    help=names.suggestion(written(name)),
                     model=model.name,
                 )
             )

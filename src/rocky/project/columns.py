@@ -10,7 +10,7 @@ from rocky.datatypes.text import TypeSyntaxError, parse_type
 from rocky.datatypes.types import UNKNOWN, DataType, StructField
 from rocky.project.documents import Document, Problem
 from rocky.project.shapes import INVALID, Parsed, Problems, reader_for
-from rocky.project.variables import Keys
+from rocky.project.variables import Keys, written
 from rocky.source import Span
 
 
@@ -99,7 +99,7 @@ def read_columns(
                 continue
         key = column.name.lower()
         if key in seen:
-            problems.append(Problem((*here, "name"), f"column `{column.name}` is declared twice"))
+            problems.append(Problem((*here, "name"), f"column `{written(column.name)}` is declared twice"))
             continue
         seen[key] = index
         fields.append(StructField(column.name, column.type, column.nullable))

@@ -29,11 +29,12 @@ from rocky.project.blocks import (
 )
 from rocky.project.documents import Problem
 from rocky.project.hooks import Hooks, HookSettings
-from rocky.project.lint_levels import LintLevels
+from rocky.project.lint_levels import NO_LEVELS, LintLevels
 from rocky.project.pipelines import PipelineSetting, TransformationPipeline
 from rocky.project.settings import Budget, Freshness, Store
 from rocky.project.shapes import Problems, read_record
 from rocky.project.state import State
+from rocky.project.variables import written
 
 
 class Config(NamedTuple):
@@ -41,7 +42,7 @@ class Config(NamedTuple):
 
     adapter: Mapping[str, Adapter] = {"default": Adapter()}
     pipeline: Mapping[str, PipelineSetting] = {}
-    lints: LintLevels = {}
+    lints: LintLevels = NO_LEVELS
     state: State = State()
     budget: Budget = Budget()
     cost: Cost = Cost()
@@ -111,8 +112,8 @@ def _restore(problem: Problem, forms: dict[str, tuple[str, bool]]) -> Problem:
     """The problem at the keys as they stand in the file."""
     if not problem.keys or problem.keys[0] not in forms:
         return problem
-    written, bare = forms[str(problem.keys[0])]
-    return problem._replace(keys=(written, *problem.keys[2 if bare else 1 :]))
+    key, bare = forms[str(problem.keys[0])]
+    return problem._replace(keys=(key, *problem.keys[2 if bare else 1 :]))
 
 
 def _check_pipelines(config: Config, problems: Problems) -> None:
@@ -123,8 +124,8 @@ def _check_pipelines(config: Config, problems: Problems) -> None:
                 problems.append(
                     Problem(
                         (*at, "depends_on", index),
-                        f"no pipeline `{other}`",
-                        suggestion(other, config.pipeline),
+                        f"no pipeline `{written(other)}`",
+                        suggestion(written(other), config.pipeline),
                     )
                 )
         adapter = pipeline.target.adapter
@@ -134,8 +135,8 @@ def _check_pipelines(config: Config, problems: Problems) -> None:
             problems.append(
                 Problem(
                     (*at, "target", "adapter"),
-                    f"no adapter `{adapter}`",
-                    suggestion(adapter, config.adapter)
+                    f"no adapter `{written(adapter)}`",
+                    suggestion(written(adapter), config.adapter)
                     or "adapters: " + ", ".join(f"`{one}`" for one in config.adapter),
                 )
             )

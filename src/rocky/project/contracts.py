@@ -17,6 +17,7 @@ from rocky.project.documents import Document, Problem, parse_document
 from rocky.project.files import Report, child_path, read_text, scan_folders
 from rocky.project.models import ModelFile
 from rocky.project.shapes import INVALID, Problems, read_record, reader_for
+from rocky.project.variables import written
 from rocky.source import Span
 
 _SUFFIX: Final = ".contract.toml"
@@ -89,9 +90,9 @@ def load_contracts(
     `beside` are the contract files found among the models, with the model of their stem.
     """
     contracts: dict[str, Contract] = {}
-    for path, model in [*_contract_folder(root, report), *beside]:
+    for path, neighbour in [*_contract_folder(root, report), *beside]:
         stem = path.rsplit("/", 1)[-1].removesuffix(_SUFFIX)
-        model = model or models.get(stem.lower())
+        model = neighbour or models.get(stem.lower())
         if model is None:
             report(_without_model(path, stem, models))
             continue
@@ -175,7 +176,7 @@ def _read_columns(
         if record is INVALID:
             continue
         if record.name.lower() in seen:
-            message = f"column `{record.name}` is promised twice"
+            message = f"column `{written(record.name)}` is promised twice"
             problems.append(Problem((*at, "name"), message))
             continue
         seen.add(record.name.lower())

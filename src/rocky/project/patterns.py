@@ -62,6 +62,7 @@ def _pattern(text: str, pipeline: str | None, catalog: str, schema: str, at: Key
             break
         plain.append(part)
     rest = parts[len(plain) :]
+    matcher: re.Pattern[str] | None
     if not rest and plain and plain[-1].lower().endswith(".sql"):
         plain.pop()
         matcher = re.compile(re.escape(clean))

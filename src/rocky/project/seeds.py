@@ -21,6 +21,7 @@ from rocky.project.documents import Document, Problem, parse_document
 from rocky.project.files import Report, child_path, read_text, scan_folders
 from rocky.project.settings import TargetSetting
 from rocky.project.shapes import Problems, read_record
+from rocky.project.variables import written
 from rocky.source import SourceText, Span
 
 
@@ -154,8 +155,8 @@ def _check_declared(declared: Columns, header: list[str], problems: Problems) ->
             problems.append(
                 Problem(
                     ("columns", index, "name"),
-                    f"the seed has no column `{field.name}`",
-                    suggestion(field.name, header),
+                    f"the seed has no column `{written(field.name)}`",
+                    suggestion(written(field.name), header),
                 )
             )
 
@@ -232,7 +233,7 @@ def _lone_sidecar(path: str, stem: str, stems: set[str]) -> Diagnostic:
 def _loaded_twice(seed: SeedTable, first: SeedTable) -> Diagnostic:
     return Diagnostic(
         Code.UNUSABLE_FILE,
-        f"there are two seeds called `{seed.name}`",
+        f"there are two seeds called `{written(seed.name)}`",
         None,
         seed.path,
         labels=(Label(None, "the other one", first.path),),

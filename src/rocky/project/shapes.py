@@ -366,13 +366,17 @@ def _named_tuples(rule: Tagged) -> tuple[Any, ...]:
     return rule.records
 
 
+_EMPTY: Final[dict[str, Any]] = {}
+
+
 def _tagged_reader(rule: Tagged) -> Reader:
     readers = {cls._field_defaults["type"]: reader_for(cls) for cls in _named_tuples(rule)}
     choose = _choice_reader(tuple(readers))
 
     def read(value: Any, at: Keys, problems: Problems) -> Any:
+        tag: Any
         if isinstance(value, str):
-            tag, at_tag, rest = value, at, {}
+            tag, at_tag, rest = value, at, _EMPTY
         elif not isinstance(value, dict):
             return wrong_type("a table", value, at, problems)
         elif "type" in value or rule.default:
@@ -381,7 +385,7 @@ def _tagged_reader(rule: Tagged) -> Reader:
         else:
             problems.append(Problem(at, f"this {rule.noun} has no `type`"))
             return INVALID
-        tag = choose(tag, at_tag, problems)
-        return INVALID if tag is INVALID else readers[tag](rest, at, problems)
+        chosen = choose(tag, at_tag, problems)
+        return INVALID if chosen is INVALID else readers[chosen](rest, at, problems)
 
     return read

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.tokens import Token
+from sqlglot.tokens import Token, TokenType
 
 from rocky.source import Span
 from rocky.syntax.dialect import SPARK, spark_settings
@@ -51,6 +51,8 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
     try:
         with spark_settings():
             tokens = SPARK.tokenize(text)
+            if ">>>" in text:
+                tokens = _without_triple_shift(tokens)
             trees = SPARK.parser().parse(tokens, text)
     except ParseError as error:
         return _problem_of(error, text)
@@ -69,6 +71,21 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
             help="keep one SELECT here and move the others to files of their own",
         )
     return ParsedQuery(text, statements[0], tokens)
+
+
+def _without_triple_shift(tokens: list[Token]) -> list[Token]:
+    """`>>>` as `>>`, which the library knows; both give the type of their left side."""
+    kept: list[Token] = []
+    for token in tokens:
+        if (
+            token.token_type is TokenType.GT
+            and len(kept) > 1
+            and all(each.token_type is TokenType.GT for each in kept[-2:])
+            and token.start == kept[-1].end + 1 == kept[-2].end + 2
+        ):
+            continue
+        kept.append(token)
+    return kept
 
 
 def with_deep_stack(work: Callable[[], T]) -> T:

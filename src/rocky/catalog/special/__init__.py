@@ -9,20 +9,34 @@ from collections.abc import Callable, Sequence
 from rocky.catalog.operand import Operand, Refusal, Typing
 from rocky.catalog.special.aggregates import AGGREGATES
 from rocky.catalog.special.arrays import ARRAYS
+from rocky.catalog.special.casting import CASTING
 from rocky.catalog.special.concatenation import CONCATENATION
 from rocky.catalog.special.conditional import CONDITIONAL
 from rocky.catalog.special.constructors import CONSTRUCTORS
+from rocky.catalog.special.datetimes import DATETIMES
+from rocky.catalog.special.formats import FORMATS
+from rocky.catalog.special.higher_order import HIGHER_ORDER
 from rocky.catalog.special.maps import MAPS
+from rocky.catalog.special.number_formats import NUMBER_FORMATS
+from rocky.catalog.special.numbers import NUMBERS
 from rocky.catalog.special.percentiles import PERCENTILES
+from rocky.catalog.special.windows import WINDOWS
 
 Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]
 
 SPECIAL: dict[str, Rule] = {
     **AGGREGATES,
     **ARRAYS,
+    **CASTING,
     **CONCATENATION,
     **CONDITIONAL,
     **CONSTRUCTORS,
+    **DATETIMES,
+    **FORMATS,
+    **{name: function.typing for name, function in HIGHER_ORDER.items()},
     **MAPS,
+    **NUMBER_FORMATS,
+    **NUMBERS,
     **PERCENTILES,
+    **WINDOWS,
 }

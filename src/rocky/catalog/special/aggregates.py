@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from rocky.catalog.operand import NO_VALUE, Operand, Refusal, Typing
 from rocky.catalog.special import families as f
-from rocky.catalog.special.families import Family, fit, is_orderable
+from rocky.catalog.special.families import Family, fit
 from rocky.catalog.special.refusals import (
     not_constant,
     unexpected_null,
@@ -17,6 +17,7 @@ from rocky.catalog.special.refusals import (
     wrong_count,
 )
 from rocky.datatypes import types as t
+from rocky.datatypes.ordering import is_orderable
 from rocky.datatypes.types import DataType
 
 Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]
@@ -118,9 +119,7 @@ def type_mode(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     if len(args) == 2 and args[1].type is not t.UNKNOWN:
         flag = args[1]
         if not flag.foldable:
-            return Refusal(
-                "NON_FOLDABLE_ARGUMENT", f"argument 2 of `{name}` must be a constant", 1
-            )
+            return Refusal("NON_FOLDABLE_ARGUMENT", f"argument 2 of `{name}` must be a constant", 1)
         if flag.value is None:
             return unexpected_null(name, 1)
         if flag.type is not t.BOOLEAN:

@@ -14,7 +14,6 @@ from rocky.catalog.special.families import (
     cast_operand,
     expect,
     fit,
-    is_orderable,
 )
 from rocky.catalog.special.refusals import (
     not_constant,
@@ -24,6 +23,7 @@ from rocky.catalog.special.refusals import (
 )
 from rocky.datatypes import types as t
 from rocky.datatypes.coercion import same_type, tightest_type, widest_without_string
+from rocky.datatypes.ordering import is_orderable
 from rocky.datatypes.types import DataType
 
 Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]

@@ -34,9 +34,7 @@ def type_concat(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     return _concat_as_strings(name, args, kinds)
 
 
-def _concat_as_strings(
-    name: str, args: Sequence[Operand], kinds: set[str]
-) -> Typing | Refusal:
+def _concat_as_strings(name: str, args: Sequence[Operand], kinds: set[str]) -> Typing | Refusal:
     casts = []
     for index, arg in enumerate(args):
         target = f.STRING.fit(arg.type)

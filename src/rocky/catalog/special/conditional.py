@@ -6,16 +6,18 @@
 from collections.abc import Callable, Sequence
 
 from rocky.catalog.operand import Operand, Refusal, Typing
-from rocky.catalog.special.families import is_orderable
 from rocky.catalog.special.refusals import (
     different_types,
+    refused,
     unexpected_type,
     unordered,
     wrong_count,
 )
 from rocky.datatypes import types as t
-from rocky.datatypes.casts import COMPLEX_KINDS, force_nullable
-from rocky.datatypes.coercion import tightest_type, widest_of, widest_type, widest_without_string
+from rocky.datatypes.casts import force_nullable
+from rocky.datatypes.coercion import widest_of, widest_without_string
+from rocky.datatypes.comparison import comparison
+from rocky.datatypes.ordering import is_orderable
 from rocky.datatypes.types import DataType
 
 _ZERO = Operand(t.INT, False, 0, True)
@@ -79,26 +81,15 @@ def _type_branches(name: str, branches: Sequence[Operand]) -> Typing | Refusal:
     return found, any(becomes_nullable(branch, found) for branch in branches)
 
 
-def check_comparison(args: Sequence[Operand]) -> Refusal | None:
-    """Why two values cannot be compared with `=`, if they cannot."""
-    left, right = args
-    if left.type is t.UNKNOWN or right.type is t.UNKNOWN:
-        return None
-    # Parts of arrays and structs only meet without loss; a string inside stays a string.
-    nested = left.type.kind in COMPLEX_KINDS
-    found = (tightest_type if nested else widest_type)(left.type, right.type)
-    if found is None:
-        return Refusal(
-            "DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES",
-            f"`{left.type}` and `{right.type}` cannot be compared",
-        )
-    return None if is_orderable(found) else unordered("=", found)
+def check_comparison(op: str, args: Sequence[Operand]) -> Refusal | None:
+    """Why two values cannot be compared, if they cannot."""
+    return refused(comparison(op, args[0], args[1]))
 
 
 def type_nullif(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     if len(args) != 2:
         return wrong_count(name, "2", len(args))
-    refusal = check_comparison(args)
+    refusal = check_comparison("=", args)
     return refusal if refusal is not None else (args[0].type, True)
 
 
@@ -132,7 +123,7 @@ def type_greatest(name: str, args: Sequence[Operand]) -> Typing | Refusal:
 def type_equal_null(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     if len(args) != 2:
         return wrong_count(name, "2", len(args))
-    refusal = check_comparison(args)
+    refusal = check_comparison("<=>", args)
     return refusal if refusal is not None else (t.BOOLEAN, False)
 
 

@@ -50,9 +50,7 @@ def check_map_key(key: DataType) -> Refusal | None:
     """Why a type cannot be the key of a map: it is, or holds, a map or a variant."""
     if not _holds_unhashable(key):
         return None
-    return Refusal(
-        "DATATYPE_MISMATCH.INVALID_MAP_KEY_TYPE", f"the key of a map cannot be `{key}`"
-    )
+    return Refusal("DATATYPE_MISMATCH.INVALID_MAP_KEY_TYPE", f"the key of a map cannot be `{key}`")
 
 
 def _holds_unhashable(found: DataType) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rocky.catalog.operand import Operand, Refusal
-from rocky.catalog.special.refusals import unexpected_type, wrong_count
+from rocky.catalog.special.refusals import uncastable, unexpected_type, wrong_count
 from rocky.datatypes import types as t
 from rocky.datatypes.casts import can_cast, force_nullable
 from rocky.datatypes.coercion import implicit_cast
@@ -105,21 +105,22 @@ def fit(
         expected = str(least) if not optional else f"{least} to {len(families)}"
         return wrong_count(name, expected, len(args))
     fitted: list[Operand] | None = None
+    misfit: Refusal | None = None
     for index, (arg, family) in enumerate(zip(args, families, strict=False)):
         target = family.fit(arg.type)
         if target is arg.type:
             continue
         if target is None:
-            return unexpected_type(name, index, family.text, arg.type)
+            misfit = misfit or unexpected_type(name, index, family.text, arg.type)
+            continue
+        # Spark checks the casts it has planned before the call they are part of.
         if not can_cast(arg.type, target):
-            return Refusal(
-                "DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION",
-                f"argument {index + 1} of `{name}`, a `{arg.type}`, cannot be cast to `{target}`",
-                index,
-            )
+            return uncastable(name, index, arg.type, target)
         if fitted is None:
             fitted = list(args)
         fitted[index] = cast_operand(arg, target)
+    if misfit is not None:
+        return misfit
     return args if fitted is None else fitted
 
 
@@ -143,17 +144,6 @@ def cast_operand(arg: Operand, target: DataType) -> Operand:
 
 def any_nullable(args: Sequence[Operand]) -> bool:
     return any(arg.nullable for arg in args)
-
-
-def is_orderable(found: DataType) -> bool:
-    """Whether values of the type can be compared and sorted."""
-    if found.kind in ("map", "interval", "variant"):
-        return False
-    if isinstance(found, t.ArrayType):
-        return is_orderable(found.element)
-    if isinstance(found, t.StructType):
-        return all(is_orderable(field.type) for field in found.fields)
-    return True
 
 
 def as_nullable(found: DataType) -> DataType:

@@ -19,6 +19,7 @@ from rocky.catalog.special.refusals import (
 )
 from rocky.datatypes import types as t
 from rocky.datatypes.coercion import same_type, tightest_type, widest_without_string
+from rocky.datatypes.ordering import is_orderable
 from rocky.datatypes.types import DataType, StructField
 
 
@@ -79,9 +80,8 @@ def type_entries(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     found = fitted[0].type
     if not isinstance(found, t.MapType):
         return t.UNKNOWN, args[0].nullable
-    entry = t.struct(
-        (StructField("key", found.key, False), StructField("value", found.value, found.contains_null))
-    )
+    key = StructField("key", found.key, False)
+    entry = t.struct((key, StructField("value", found.value, found.contains_null)))
     return t.array(entry, False), args[0].nullable
 
 
@@ -128,7 +128,7 @@ def type_contains_key(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     met = _meet_key(name, found, key, lossy=True)
     if isinstance(met, Refusal):
         return met
-    if not f.is_orderable(met):
+    if not is_orderable(met):
         return unordered(name, met)
     # Spark looks the key up among `map_keys`, whose elements it believes nullable.
     return t.BOOLEAN, True

@@ -21,9 +21,7 @@ from rocky.datatypes import types as t
 from rocky.datatypes.types import DataType
 
 _MEASURE: Final = f.one_of(f.NUMERIC, f.DAY_TIME, f.YEAR_MONTH)
-_POINT: Final = f.one_of(
-    f.NUMERIC, f.DATE, f.TIMESTAMP, f.TIMESTAMP_NTZ, f.YEAR_MONTH, f.DAY_TIME
-)
+_POINT: Final = f.one_of(f.NUMERIC, f.DATE, f.TIMESTAMP, f.TIMESTAMP_NTZ, f.YEAR_MONTH, f.DAY_TIME)
 _HISTOGRAM: Final = _POINT
 _ARRAY_OF_DOUBLE: Final = f.exactly(t.array(t.DOUBLE, False))
 _LARGEST_INT: Final = 2**31 - 1
@@ -51,9 +49,7 @@ def _check_constant(name: str, args: Sequence[Operand], index: int, what: str) -
     return unexpected_null(name, index) if arg.value is None else None
 
 
-def _check_range(
-    name: str, arg: Operand, index: int, least: float, most: float
-) -> Refusal | None:
+def _check_range(name: str, arg: Operand, index: int, least: float, most: float) -> Refusal | None:
     value = arg.value
     if value is NO_VALUE or isinstance(value, str | bytes) or least <= value <= most:
         return None

@@ -6,6 +6,7 @@ The condition is Spark's, word for word; the message is ours and names argument 
 from collections.abc import Sequence
 
 from rocky.catalog.operand import Operand, Refusal
+from rocky.datatypes.mismatch import OperandMismatch
 from rocky.datatypes.types import DataType
 
 Rows = Sequence[Operand]
@@ -25,6 +26,15 @@ def unexpected_type(name: str, index: int, required: str, found: DataType) -> Re
     return Refusal(
         "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
         f"argument {index + 1} of `{name}` must be {required}, but it is `{found}`",
+        index,
+    )
+
+
+def uncastable(name: str, index: int, found: DataType, target: DataType) -> Refusal:
+    """Spark plans an implicit cast of argument `index` that it then refuses to make."""
+    return Refusal(
+        "DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION",
+        f"argument {index + 1} of `{name}`, a `{found}`, cannot be cast to `{target}`",
         index,
     )
 
@@ -72,3 +82,10 @@ def within_group_missing(name: str) -> Refusal:
         "INVALID_WITHIN_GROUP_EXPRESSION.WITHIN_GROUP_MISSING",
         f"`{name}` needs WITHIN GROUP (ORDER BY ...)",
     )
+
+
+def refused(outcome: object) -> Refusal | None:
+    """The refusal in what an operator's rule answered, if it refused."""
+    if isinstance(outcome, OperandMismatch):
+        return Refusal(outcome.condition, outcome.message, outcome.argument)
+    return None

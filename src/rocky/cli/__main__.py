@@ -1,0 +1,5 @@
+"""`python -m rocky.cli`: the command `rocky` without its script."""
+
+from rocky.cli.app import main
+
+main()

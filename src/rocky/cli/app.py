@@ -1,0 +1,161 @@
+"""The command `rocky`: its sub-commands, each loaded when it is called.
+
+The one-line helps stand here so that `rocky --help` imports no command; a test keeps them
+equal to the commands' own.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Final, NoReturn
+
+import click
+
+from rocky.cli.console import (
+    make_output_safe,
+    report_failure,
+    write_json,
+    write_line,
+    write_note,
+)
+from rocky.cli.exit_codes import ExitCode
+from rocky.cli.lazy import load_attribute
+from rocky.cli.options import global_options, wants_json
+from rocky.diagnostics.suggest import closest
+from rocky.version import __version__
+
+COMMANDS: Final = {
+    "init": ("init", "Start a project in FOLDER."),
+    "playground": ("playground", "Make a small working shop to try things on."),
+    "validate": ("validate", "Check the project's files, without looking into SQL."),
+    "compile": ("compile", "Check every model, column, type and contract."),
+    "list": ("list", "List models, sources and seeds."),
+    "explain": ("explain", "Explain a diagnostic code."),
+    "lineage": ("lineage", "Show where a model's or a column's values come from."),
+    "emit-sql": ("emit_sql", "Print the SQL that would run."),
+    "ci": ("ci", "Compile for a build: exit 1 on errors, 4 on warnings only."),
+}
+"""Name -> module under `rocky.cli.commands` and one-line help, in the order of `--help`."""
+
+TRACEBACK = "ROCKY_TRACEBACK"
+"""Set to anything, a defect shows its traceback."""
+
+
+class RockyGroup(click.Group):
+    """The root command: lazy sub-commands, our exit codes, no tracebacks."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        if cmd_name not in COMMANDS:
+            return None
+        module = COMMANDS[cmd_name][0]
+        command: click.Command = load_attribute(f"rocky.cli.commands.{module}", "command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant; an unknown one is refused with the nearest name."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            near = closest(args[0], COMMANDS)
+            hint = f"did you mean `{near}`?" if near else "`rocky --help` lists the commands"
+            raise click.UsageError(f"no command `{args[0]}`; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def main(  # type: ignore[override]  # click overloads it by standalone_mode
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        **extra: Any,
+    ) -> NoReturn:
+        """Run a command line and leave with its exit code."""
+        given = list(sys.argv[1:] if args is None else args)
+        make_output_safe()
+        sys.excepthook = _report_defect
+        extra["standalone_mode"] = False
+        try:
+            code = super().main(given, prog_name or "rocky", **extra)
+        except click.UsageError as mistake:
+            code = _report_usage(mistake, given)
+        except click.ClickException as failure:
+            report_failure(_said(failure), None, as_json=wants_json(given, None))
+            code = ExitCode.FAILED
+        except (click.Abort, KeyboardInterrupt):
+            write_note("interrupted")
+            code = ExitCode.INTERRUPTED
+        except BrokenPipeError:
+            # Whoever read our output has had enough; the interpreter must not try to flush it.
+            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - lives until exit
+            code = ExitCode.FAILED
+        sys.exit(int(code or 0))
+
+
+def _said(failure: click.ClickException) -> Exception:
+    return RuntimeError(failure.format_message())
+
+
+def _report_usage(mistake: click.UsageError, given: Sequence[str]) -> ExitCode:
+    """Say what is wrong with the command line, and how it is written."""
+    context = mistake.ctx
+    command = context.command if context is not None else None
+    if isinstance(mistake, click.exceptions.NoArgsIsHelpError):
+        write_note(mistake.format_message())
+        return ExitCode.FAILED
+    if wants_json(given, command):
+        name = context.info_name if context is not None and context.parent is not None else ""
+        error = {"kind": "UsageError", "message": mistake.format_message()}
+        write_json(name or "", {"error": error})
+    write_note(f"error: {mistake.format_message()}")
+    if context is not None:
+        write_note(context.get_usage().replace("Usage:", "usage:"))
+        write_note(f"`{context.command_path} --help` says more")
+    return ExitCode.FAILED
+
+
+def _report_defect(
+    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
+    """What no command foresaw. Users should see a sentence, and developers can ask for more."""
+    if os.environ.get(TRACEBACK):
+        sys.__excepthook__(kind, error, traceback)
+        return
+    message = f"{kind.__name__}: {error}" if str(error) else kind.__name__
+    if wants_json(sys.argv[1:], None):
+        write_json("", {"error": {"kind": "InternalError", "message": message}})
+    write_note(f"internal error: {message}")
+    write_note(f"this is a defect in Rocky: please report it ({TRACEBACK}=1 shows where it was)")
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001 - click's signature
+    if value and not ctx.resilient_parsing:
+        write_line(f"rocky {__version__}")
+        ctx.exit()
+
+
+main = RockyGroup(
+    name="rocky",
+    params=[
+        *global_options(),
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_print_version,
+            help="Show the version and exit.",
+        ),
+    ],
+    help=(
+        "Rocky type-checks a whole Spark SQL project before it runs.\n\n"
+        "Exit codes: 0 fine, 1 failure, wrong usage or error diagnostics, 2 a run that built only"
+        " some tables, 4 `ci` with warnings only, 130 interrupted."
+    ),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)

@@ -1,0 +1,164 @@
+"""Global options: accepted before or after the command, and resolved once into `Settings`.
+
+Click keeps a group's options and a command's apart, so every command also takes the global
+ones; given twice, the later (after the command) wins. An option that means nothing to a
+command is refused, never ignored.
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from rocky.cli.console import report_failure
+from rocky.cli.exit_codes import ExitCode
+from rocky.errors import RockyError
+
+
+class Output(StrEnum):
+    """What standard output carries: text for people, or one JSON document."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The global options of one invocation. `asked` is False when `output` is the default."""
+
+    command: str
+    config: Path | None
+    output: Output
+    asked: bool
+    state_path: Path | None
+    quiet: bool
+    colour: bool
+
+    @property
+    def json(self) -> bool:
+        return self.output is Output.JSON
+
+
+_NAMES: Final = ("config", "output", "state_path", "quiet", "no_color")
+
+
+def global_options() -> list[click.Parameter]:
+    """Fresh copies of the options that every command takes."""
+    return [
+        click.Option(
+            ["-c", "--config"],
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="The project's rocky.toml, or its folder. Default: here, or the nearest above.",
+        ),
+        click.Option(
+            ["-o", "--output"],
+            type=click.Choice([each.value for each in Output]),
+            help="Default: table on a terminal, json when piped.",
+        ),
+        click.Option(
+            ["--state-path"],
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="The state file, for commands that keep state.",
+        ),
+        click.Option(
+            ["-q", "--quiet"], is_flag=True, default=None, help="No summaries, hints or progress."
+        ),
+        click.Option(["--no-color"], is_flag=True, default=None, help="No colours."),
+    ]
+
+
+class RockyCommand(click.Command):
+    """A command with the global options; its callback gets them as `Settings`."""
+
+    uses_project = True
+    uses_state = False
+    piped = Output.JSON
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.extend(global_options())
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a RockyError becomes one line and an exit code."""
+        own = {name: ctx.params.pop(name, None) for name in _NAMES}
+        outer = ctx.parent.params if ctx.parent is not None else {}
+        merged = {
+            name: outer.get(name) if value is None else value for name, value in own.items()
+        }
+        self._refuse_meaningless(ctx, merged)
+        ctx.obj = _resolve(ctx.info_name or "", merged, self.piped)
+        try:
+            return super().invoke(ctx)
+        except (RockyError, OSError) as failure:
+            if isinstance(failure, BrokenPipeError):
+                raise
+            report_failure(failure, ctx.info_name, as_json=ctx.obj.json)
+            return ExitCode.FAILED
+
+    def _refuse_meaningless(self, ctx: click.Context, given: Mapping[str, Any]) -> None:
+        refused = []
+        if given["state_path"] is not None and not self.uses_state:
+            refused.append("--state-path")
+        if given["config"] is not None and not self.uses_project:
+            refused.append("--config")
+        for option in refused:
+            raise click.UsageError(f"`{ctx.info_name}` has no use for `{option}`", ctx)
+
+
+class ProjectlessCommand(RockyCommand):
+    """A command that needs no project."""
+
+    uses_project = False
+
+
+class TextCommand(RockyCommand):
+    """A command whose text is the product: it prints text also when piped."""
+
+    piped = Output.TABLE
+
+
+class ProjectlessTextCommand(TextCommand):
+    """Text also when piped, and no project."""
+
+    uses_project = False
+
+
+def _resolve(command: str, given: Mapping[str, Any], piped: Output) -> Settings:
+    asked = given["output"] is not None
+    terminal = sys.stdout.isatty()
+    output = Output(given["output"]) if asked else (Output.TABLE if terminal else piped)
+    colour = (
+        terminal
+        and not given["no_color"]
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
+    return Settings(
+        command,
+        given["config"],
+        output,
+        asked,
+        given["state_path"],
+        bool(given["quiet"]),
+        colour,
+    )
+
+
+def wants_json(arguments: Sequence[str], command: click.Command | None) -> bool:
+    """Whether a command line that could not be parsed asks for JSON."""
+    for index, argument in enumerate(arguments):
+        if argument in ("--output=json", "-ojson"):
+            return True
+        if argument in ("-o", "--output"):
+            return list(arguments[index + 1 : index + 2]) == ["json"]
+        if argument.startswith(("--output=", "-o")):
+            return False
+    piped = command.piped if isinstance(command, RockyCommand) else Output.TABLE
+    return not sys.stdout.isatty() and piped is Output.JSON

@@ -1,0 +1,73 @@
+"""From `Settings` to a loaded or compiled project, and to the names people type.
+
+This is where the environment enters: everything below is handed it.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from rocky.cli.options import Settings
+from rocky.compiler.compilation import Compilation
+from rocky.compiler.pipeline import compile_project
+from rocky.diagnostics import Severity
+from rocky.diagnostics.suggest import suggestion
+from rocky.errors import NothingSelected
+from rocky.project import ModelFile, Project, load_project
+
+
+def load_chosen(settings: Settings) -> Project:
+    """The project of `--config`, else the one here or in the nearest folder above."""
+    if settings.config is None:
+        return load_project(_nearest_root(), env=os.environ)
+    if settings.config.is_dir():
+        return load_project(settings.config, env=os.environ)
+    return load_project(settings.config.parent, env=os.environ, config=settings.config)
+
+
+def compile_chosen(
+    settings: Settings, *, jobs: int | None = None, cache: bool = True
+) -> Compilation:
+    return compile_project(load_chosen(settings), jobs=jobs, cache=cache)
+
+
+def _nearest_root() -> Path:
+    """Where `rocky.toml` is; here when there is none, so that the message is about here."""
+    here = Path()
+    for folder in (here, *(Path(os.path.relpath(each)) for each in Path.cwd().parents)):
+        if (folder / "rocky.toml").is_file():
+            return folder
+    return here
+
+
+def model_named(project: Project, name: str) -> ModelFile:
+    """The model that goes by a name or by its target's full name. Raises NothingSelected."""
+    wanted = name.replace("`", "").lower()
+    found = project.models.get(wanted)
+    if found is None:
+        found = next((each for each in project.models.values() if each.target.key == wanted), None)
+    if found is None:
+        raise NothingSelected(unknown_name("model", name, model_names(project)))
+    return found
+
+
+def model_names(project: Project) -> list[str]:
+    return [model.name for model in project.models.values()]
+
+
+def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:
+    """What to say of a name that nothing has."""
+    names = list(known)
+    hint = suggestion(name, names)
+    if hint is None:
+        hint = f"`rocky list` shows what there is ({len(names)} in all)" if names else "none exist"
+    return f"no {noun} `{name}`; {hint}"
+
+
+def broken_models(compilation: Compilation) -> set[str]:
+    """The names of models that have errors of their own."""
+    return {
+        each.model
+        for each in compilation.diagnostics
+        if each.severity is Severity.ERROR and each.model is not None
+    }

@@ -1,0 +1,123 @@
+"""A compilation as a summary for people and as a JSON document."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rocky.compiler.compilation import Compilation
+from rocky.datatypes.types import UNKNOWN
+from rocky.diagnostics import Diagnostic, Severity
+from rocky.diagnostics.render import render_json
+from rocky.ir.model import ModelIr
+from rocky.project import ModelFile
+
+SHOWN_REASONS = 5
+
+
+def render_summary(
+    compilation: Compilation, models: Sequence[ModelFile], diagnostics: Sequence[Diagnostic]
+) -> str:
+    """How it went: findings, models, columns, and which columns are unknown and why."""
+    summary = summarise(compilation, models, diagnostics)
+    found = [
+        counted(summary[key], noun)
+        for key, noun in (("errors", "error"), ("warnings", "warning"), ("notes", "note"))
+        if summary[key]
+    ]
+    head = ", ".join(found) if found else "no errors"
+    shown = f"{head} in {counted(len(models), 'model')}, {counted(summary['columns'], 'column')}"
+    lines = [shown]
+    unknown = summary["unknown_columns"]
+    if unknown:
+        lines.append(f"{counted(unknown, 'column')} of unknown type:")
+        reasons = summary["unknown_reasons"]
+        lines += [f"  {each['count']:>4,}  {each['reason']}" for each in reasons[:SHOWN_REASONS]]
+        if len(reasons) > SHOWN_REASONS:
+            rest = len(reasons) - SHOWN_REASONS
+            lines.append(f"        and {counted(rest, 'more reason')} (`-o json` has them all)")
+    return "\n".join(lines)
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def summarise(
+    compilation: Compilation, models: Sequence[ModelFile], diagnostics: Iterable[Diagnostic]
+) -> dict[str, Any]:
+    """The numbers of a compile, of all models or of some."""
+    severities = Counter(each.severity for each in diagnostics)
+    statistics = compilation.statistics
+    if len(models) == len(compilation.project.models):
+        columns, unknown = statistics.columns, statistics.unknown_columns
+        reasons = list(statistics.unknown_reasons)
+    else:
+        chosen = [compilation.models[each.key] for each in models if each.key in compilation.models]
+        columns = sum(len(each.columns) for each in chosen)
+        unknown = sum(column.type is UNKNOWN for each in chosen for column in each.columns)
+        reasons = _unknown_reasons(chosen)
+    return {
+        "models": len(models),
+        "columns": columns,
+        "unknown_columns": unknown,
+        "unknown_reasons": [{"reason": reason, "count": count} for reason, count in reasons],
+        "bound": statistics.bound,
+        "errors": severities[Severity.ERROR],
+        "warnings": severities[Severity.WARNING],
+        "notes": severities[Severity.INFO],
+    }
+
+
+def _unknown_reasons(models: Iterable[ModelIr]) -> list[tuple[str, int]]:
+    counts: Counter[str] = Counter()
+    for model in models:
+        counts.update(dict(model.unknowns))
+    return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+
+
+def compilation_document(
+    compilation: Compilation, models: Sequence[ModelFile], diagnostics: Sequence[Diagnostic]
+) -> dict[str, Any]:
+    """What `rocky compile -o json` prints of the chosen models."""
+    return {
+        "has_errors": any(each.severity is Severity.ERROR for each in diagnostics),
+        "models": [_model(compilation, each) for each in models],
+        "diagnostics": render_json(diagnostics, compilation.project.texts),
+        "summary": summarise(compilation, models, diagnostics),
+    }
+
+
+def _model(compilation: Compilation, model: ModelFile) -> dict[str, Any]:
+    ir = compilation.models.get(model.key)
+    document: dict[str, Any] = {
+        "name": model.name,
+        "path": model.path,
+        "target": model.target.full_name,
+        "strategy": model.strategy.type,
+    }
+    if ir is None:
+        return document | _UNREAD
+    columns = [
+        {"name": column.name, "type": column.type.text, "nullable": column.nullable}
+        for column in ir.columns
+    ]
+    return document | {
+        "columns": columns,
+        "columns_complete": ir.known,
+        "reads": ir.reads,
+        "deterministic": ir.deterministic,
+        "determinism": ir.determinism,
+        "recipe_hash": ir.recipe_hash,
+        "skip_hash": ir.skip_hash,
+    }
+
+
+_UNREAD: dict[str, Any] = {
+    "columns": [],
+    "columns_complete": False,
+    "reads": [],
+    "deterministic": None,
+    "determinism": [],
+    "recipe_hash": None,
+    "skip_hash": None,
+}

@@ -1,0 +1,131 @@
+"""compile_project: Project -> Compilation, as an ordered list of passes.
+
+Load findings, binding (cached), cycles, lints, contracts, suppression. Nothing here prints, reads
+the clock or the environment; the cache is the only thing it writes.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from rocky.compiler.binding_order import Bound, bind_models
+from rocky.compiler.cache import cache_stamp, load_records, save_records
+from rocky.compiler.compilation import Compilation, Statistics
+from rocky.compiler.cycles import report_cycles
+from rocky.compiler.graph import topological_levels
+from rocky.compiler.names import Names
+from rocky.compiler.records import Record, unpack_findings, unpack_model
+from rocky.contracts import check_contracts
+from rocky.diagnostics import Diagnostic
+from rocky.diagnostics.allows import find_allows
+from rocky.diagnostics.suppress import apply_suppressions
+from rocky.ir.model import ModelIr
+from rocky.lints import lint_graph
+from rocky.project import Project
+
+
+class LazyModels(Mapping[str, ModelIr]):
+    """Models by key, unpacked from their records when asked for."""
+
+    def __init__(self, project: Project, records: Mapping[str, Record]) -> None:
+        self._project = project
+        self._records = records
+        self._unpacked: dict[str, ModelIr] = {}
+
+    def __getitem__(self, key: str) -> ModelIr:
+        found = self._unpacked.get(key)
+        if found is None:
+            found = unpack_model(self._project.models[key].name, self._records[key])
+            self._unpacked[key] = found
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+
+def compile_project(
+    project: Project, *, jobs: int | None = None, cache: bool = True
+) -> Compilation:
+    """Compile a project. `jobs` limits the processes; `cache=False` neither reads nor writes it."""
+    names = Names(project)
+    stamp = cache_stamp()
+    cached = load_records(project.root, stamp) if cache else {}
+    keys = {key: model.text_hash + model.settings_hash for key, model in project.models.items()}
+    outcome = bind_models(project.models, keys, cached, names, project.blocked, jobs)
+    if cache and (outcome.bound or cached.keys() != outcome.records.keys()):
+        save_records(project.root, stamp, outcome.records)
+    models = LazyModels(project, outcome.records)
+    upstream, downstream = _edges(project, outcome)
+    found = [
+        *project.diagnostics,
+        *_binding_findings(project, outcome),
+        *report_cycles(project, outcome.cycles),
+        *lint_graph(_starred(outcome, models), project.models, downstream),
+        *check_contracts(project, models),
+    ]
+    return Compilation(
+        project,
+        models,
+        _order(project, upstream),
+        upstream,
+        downstream,
+        tuple(_suppressed(project, found)),
+        _statistics(outcome, models),
+    )
+
+
+def _starred(outcome: Bound, models: Mapping[str, ModelIr]) -> dict[str, ModelIr]:
+    """The few models whose output follows an input's columns: the only ones the graph lints see."""
+    return {key: models[key] for key, record in outcome.records.items() if record.star is not None}
+
+
+def _binding_findings(project: Project, outcome: Bound) -> Iterator[Diagnostic]:
+    for key, record in outcome.records.items():
+        if record.findings:
+            model = project.models[key]
+            yield from unpack_findings(record, model.path, model.name, model.sql_offset)
+
+
+def _edges(
+    project: Project, outcome: Bound
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """Who reads whom, by declared names."""
+    upstream: dict[str, tuple[str, ...]] = {}
+    readers: dict[str, list[str]] = {}
+    for key, record in outcome.records.items():
+        name = project.models[key].name
+        upstream[name] = record.reads
+        for each in record.reads:
+            readers.setdefault(each, []).append(name)
+    return upstream, {name: tuple(sorted(each)) for name, each in readers.items()}
+
+
+def _order(project: Project, upstream: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    names = [model.name for model in project.models.values()]
+    levels, left_over = topological_levels(names, upstream)
+    return tuple([*(name for level in levels for name in level), *left_over])
+
+
+def _suppressed(project: Project, found: list[Diagnostic]) -> list[Diagnostic]:
+    allows = {
+        model.path: find_allows(model.text, model.path)
+        for model in project.models.values()
+        if "rocky:" in model.text
+    }
+    return apply_suppressions(found, allows, project.config.lints)
+
+
+def _statistics(outcome: Bound, models: Mapping[str, ModelIr]) -> Statistics:
+    unknown = {key: record.unknown for key, record in outcome.records.items() if record.unknown}
+    reasons: dict[str, int] = {}
+    for key in unknown:
+        for reason, count in models[key].unknowns:
+            reasons[reason] = reasons.get(reason, 0) + count
+    return Statistics(
+        len(outcome.records),
+        len(outcome.bound),
+        sum(record.columns for record in outcome.records.values()),
+        sum(unknown.values()),
+        tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
+    )

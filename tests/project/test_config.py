@@ -1,0 +1,268 @@
+import pytest
+
+from rocky.diagnostics import Code
+from rocky.errors import ProjectNotFound
+from rocky.project import load_project
+from rocky.project.config import DEFAULT_CONFIG
+from rocky.project.pipelines import PIPELINES, LoadPipeline, TransformationPipeline
+from tests.project.projects import findings, helps, load
+
+FULL = """\
+[adapter]
+type = "spark"
+remote = "sc://host:15002"
+warehouse = "s3://lake/warehouse"
+iceberg = true
+[adapter.conf]
+spark.sql.shuffle.partitions = 8
+"spark.ui.enabled" = false
+[adapter.retry]
+max_retries = 5
+
+[pipeline.shop]
+type = "transformation"
+models = ["models/**"]
+target = { catalog = "lake", schema = "shop", governance = { tags = { team = "x" } } }
+depends_on = ["files"]
+[pipeline.shop.checks]
+enabled = true
+row_count = true
+column_match = { enabled = true, severity = "warning" }
+freshness = { threshold_seconds = 86400 }
+assertions = [ { type = "not_null", column = "id" } ]
+[pipeline.shop.execution]
+concurrency = 4
+
+[pipeline.files]
+type = "load"
+source_dir = "data"
+target = { catalog = "lake", schema = "raw" }
+
+[pipeline.bronze]
+type = "replication"
+timestamp_column = "synced"
+source = { schema_pattern = { prefix = "src", separator = "__", components = ["region"] } }
+target = { catalog_template = "lake", schema_template = "{region}" }
+[[pipeline.bronze.table_overrides]]
+match = { table = "orders_*" }
+strategy = "merge"
+merge_keys = ["id"]
+
+[pipeline.audit]
+type = "quality"
+tables = [ { catalog = "lake", schema = "shop" } ]
+checks = { enabled = true }
+
+[pipeline.history]
+type = "snapshot"
+unique_key = ["id"]
+updated_at = "ts"
+source = { catalog = "lake", schema = "shop", table = "a" }
+target = { catalog = "lake", schema = "shop", table = "b" }
+
+[lints]
+P002 = "allow"
+implicit-join-cast = "error"
+
+[state]
+backend = "tiered"
+valkey_url = "redis://host"
+s3_bucket = "bucket"
+[state.retry]
+circuit_breaker_threshold = 2
+[state.retention]
+applies_to = ["audit"]
+
+[budget]
+max_usd = 5
+on_breach = "error"
+[cost]
+compute_cost_per_dbu = 0.5
+[store]
+canonical = true
+[reuse]
+column_level = false
+[run]
+skip_unchanged = true
+[gc]
+[resilience]
+[retry]
+max_retries_per_run = 3
+[cache.schemas]
+ttl_seconds = 60
+[schema_evolution]
+grace_period_days = 3
+[freshness]
+expected_lag_seconds = 60
+[portability]
+target_dialect = "trino"
+allow = ["QUALIFY"]
+[mask]
+pii = "hash"
+[mask.dev]
+pii = "none"
+[classifications]
+allow_unmasked = ["internal"]
+[role.reader]
+permissions = ["SELECT"]
+[branch.approval]
+min_approvers = 2
+[imports.crm]
+path = "../crm"
+snapshot = "crm.json"
+[schedule]
+timezone = "UTC"
+[hook.on_pipeline_error]
+command = "echo"
+[[hook.webhooks.on_budget_breach]]
+url = "https://example.org"
+async = true
+"""
+
+
+def test_every_block_can_be_set(tmp_path):
+    project = load(tmp_path, {"rocky.toml": FULL})
+    config = project.config
+
+    assert [] == findings(project)
+    assert {"spark.sql.shuffle.partitions": "8", "spark.ui.enabled": "false"} == config.adapter[
+        "default"
+    ].conf
+    assert 5 == config.adapter["default"].retry.max_retries
+    assert {Code.SELECT_STAR: "allow", Code.IMPLICIT_JOIN_CAST: "error"} == config.lints
+    assert "row_count" in config.pipeline["shop"].checks._fields
+    assert isinstance(config.pipeline["files"], LoadPipeline)
+    assert 5.0 == config.budget.max_usd
+    assert ({"pii": "hash"}, {"dev": {"pii": "none"}}) == config.mask
+    assert config.hook.webhooks["budget_breach"][0].async_
+    assert "shop" == project.models["m"].target.schema
+
+
+def test_an_empty_file_is_all_defaults(tmp_path):
+    project = load(tmp_path, {"rocky.toml": ""})
+
+    assert [] == findings(project)
+    assert DEFAULT_CONFIG == project.config
+    assert ["m"] == list(project.models)
+
+
+def test_a_bare_pipeline_and_a_plural_are_shorthands(tmp_path):
+    config = '[pipeline]\nmodels = "models/**"\n[adapters.main]\ntype = "spark"\n'
+    project = load(tmp_path, {"rocky.toml": config})
+
+    assert [] == findings(project)
+    assert {"default": TransformationPipeline()} == project.config.pipeline
+    assert ["main"] == list(project.config.adapter)
+
+
+def test_a_problem_in_a_shorthand_is_at_its_own_line(tmp_path):
+    config = '[adapter]\nmastr = "local"\n[pipelines.p]\nmodel = "models/**"\n'
+    project = load(tmp_path, {"rocky.toml": config})
+
+    assert [
+        "E018 rocky.toml:2:1 'mastr' unknown key `mastr`",
+        "E018 rocky.toml:4:1 'model' unknown key `model`",
+    ] == findings(project)
+    assert ["did you mean `master`?", "did you mean `models`?"] == helps(project)
+
+
+def test_every_pipeline_type_is_named_by_its_default():
+    assert ["transformation", "replication", "quality", "snapshot", "load"] == [
+        pipeline._field_defaults["type"] for pipeline in PIPELINES
+    ]
+
+
+@pytest.mark.parametrize(
+    ("config", "expected", "help_text"),
+    [
+        ("[adaptor]\n", "1:2 'adaptor' unknown key `adaptor`", "did you mean `adapter`?"),
+        ("adapter = 1\n", "1:11 '1' `adapter` must be a table, not a whole number", None),
+        ('[adapter]\ntype = "databricks"\n', "2:8 '\"databricks\"' `databricks` is not one of `spark`", None),
+        ("[budget]\nmax_usd = \"5\"\n", "2:11 '\"5\"' `max_usd` must be a number, not a text", None),
+        ("[budget]\nmax_usd = -1\n", "2:11 '-1' `max_usd` must be at least 0", None),
+        ("[budget]\nmax_usd = true\n", "2:11 'true' `max_usd` must be a number, not a flag", None),
+        ('[budget]\non_breach = "fail"\n', "2:13 '\"fail\"' `fail` is not one of `warn`, `error`", None),
+        ('[state]\nbackend = "s4"\n', "2:11 '\"s4\"' `s4` is not one of `local`, `s3`, `gcs`, `valkey`, `tiered`", "did you mean `s3`?"),
+        ('[state]\nbackend = "s3"\n', "2:11 '\"s3\"' the `s3` backend needs `s3_bucket`", None),
+        ("[state]\nfreeze_marker_writes = true\n", "2:24 'true' `freeze_marker_writes` needs an object store, not `local`", None),
+        ('[pipeline.p]\ntype = "transform"\n', "2:8 '\"transform\"' `transform` is not one of `transformation`, `replication`, `quality`, `snapshot`, `load`", None),
+        ('[pipeline.p]\ntype = "snapshot"\nupdated_at = "a"\nunique_key = ["k"]\ntarget = { catalog = "a", schema = "b", table = "c" }\n', "1:1 '[pipeline.p]' missing key `source`", None),
+        ('[pipeline.p]\ndepends_on = ["q"]\n[pipeline.r]\nmodels="models"\n', "2:15 '\"q\"' no pipeline `q`", "did you mean `p`?"),
+        ('[pipeline.p]\n[pipeline.p.target]\nadapter = "x"\n[adapter.a]\n[adapter.b]\n', "3:11 '\"x\"' no adapter `x`", "did you mean `a`?"),
+        ('[pipeline.p]\nmodels = "../other"\n', "2:10 '\"../other\"' `models` leads out of the project", "name a folder inside it"),
+        ('[lints]\nP003 = "allow"\n', "2:1 'P003' `P003` is not a lint", "did you mean `P001`?"),
+        ('[lints]\nselect-sta = "allow"\n', "2:1 'select-sta' `select-sta` is not a lint", "did you mean `select-star`?"),
+        ('[lints]\nE003 = "allow"\n', "2:1 'E003' `E003` (unknown-column) is always an error", "only findings on which Spark would not fail have a level"),
+        ('[lints]\nP002 = "off"\n', "2:8 '\"off\"' `off` is not one of `allow`, `warn`, `error`", None),
+        ('[hook.on_pipeline_eror]\ncommand = "x"\n', "1:7 'on_pipeline_eror' `on_pipeline_eror` is not an event", "did you mean `on_pipeline_error`?"),
+        ('[mask]\npii = "hide"\n', "2:7 '\"hide\"' `hide` is not one of `hash`, `redact`, `partial`, `none`", None),
+        ("[pipeline.p.execution]\nconcurrency = 0\n", "2:15 '0' `concurrency` must be at least 1", None),
+        ('[pipeline.p.execution]\nconcurrency = "fast"\n', "2:15 '\"fast\"' `fast` is not one of `adaptive`", None),
+        ("[adapter.conf]\nspark.x = [1]\n", "2:11 '[1]' the Spark setting `x` must be one value", None),
+        ('[pipeline.p.checks]\nassertions = [ { type = "unique" } ]\n', "2:16 '{ type = \"unique\" }' an assertion of type `unique` needs `column`", None),
+        ('[pipeline.p.checks]\nassertions = [ { type = "unique", column = "a", values = [1] } ]\n', "2:49 'values' unknown key `values`", None),
+    ],
+)  # fmt: skip
+def test_a_bad_setting_is_reported_at_its_own_place(tmp_path, config, expected, help_text):
+    project = load(tmp_path, {"rocky.toml": config})
+    ours = [one for one in findings(project) if "has no models" not in one]
+
+    assert [f"E018 rocky.toml:{expected}"] == ours
+    if help_text:
+        assert help_text in helps(project)
+
+
+def test_one_bad_setting_does_not_hide_the_next(tmp_path):
+    config = '[budget]\nmax_usd = "x"\nmax_duration = 1\n[reuse]\nenable = true\n'
+    project = load(tmp_path, {"rocky.toml": config})
+
+    assert [2, 3, 5] == [int(one.split(":")[1]) for one in findings(project)]
+
+
+def test_a_folder_without_rocky_toml_is_no_project(tmp_path):
+    with pytest.raises(ProjectNotFound, match=r"no `rocky.toml` in .*: run `rocky init`"):
+        load_project(tmp_path, env={})
+
+
+def test_the_settings_file_itself_names_its_project(tmp_path):
+    load(tmp_path, {})
+
+    assert ["m"] == list(load_project(tmp_path / "rocky.toml", env={}).models)
+
+
+def test_another_settings_file_can_be_named(tmp_path):
+    load(tmp_path, {"conf/dev.toml": '[pipeline.dev]\nmodels = "models"\n[lints]\nx = 1\n'})
+    project = load_project(tmp_path, env={}, config=tmp_path / "conf" / "dev.toml")
+
+    assert "dev" == project.models["m"].pipeline
+    assert ["E018 conf/dev.toml:4:1 'x' `x` is not a lint"] == findings(project)
+
+
+def test_an_unusable_settings_file_still_lets_the_models_be_judged(tmp_path):
+    project = load(tmp_path, {"rocky.toml": b"\xff\xfe["})
+
+    assert [
+        "E018 rocky.toml:1:1 '\ufffd' `rocky.toml` is not UTF-8: byte 0xff at offset 0, line 1"
+    ] == findings(project)
+    assert ["the file looks like UTF-16; save it as UTF-8"] == helps(project)
+    assert ["m"] == list(project.models)
+
+
+def test_a_project_without_models_says_so(tmp_path):
+    load(tmp_path, {})
+    (tmp_path / "models" / "m.sql").unlink()
+    project = load_project(tmp_path, env={})
+
+    assert [
+        "E018 rocky.toml:2:10 '\"models/**\"' the project has no models: `models/**` matches no `.sql` file"
+    ] == findings(project)
+
+
+def test_a_project_without_a_models_folder_says_so(tmp_path):
+    (tmp_path / "rocky.toml").write_text("")
+    project = load_project(tmp_path, env={})
+
+    assert [
+        "E018 rocky.toml the project has no models: `models/**` matches no `.sql` file"
+    ] == findings(project)
+    assert ["put a SELECT into a `.sql` file in `models/`"] == helps(project)
