@@ -16,13 +16,13 @@ import time
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+
+from rocky.catalog.functions import SPARK_VERSION
 from tools.function_catalogue.analyser import Analyser
 from tools.function_catalogue.facts import FunctionFacts
 from tools.function_catalogue.questions import interview
 from tools.function_catalogue.seeds import read_seeds
 from tools.function_catalogue.storage import write_catalogue
-
-from rocky.catalog.functions import SPARK_VERSION
 
 DATA = Path(__file__).parents[1] / "src" / "rocky" / "catalog" / "data"
 

@@ -1,5 +1,53 @@
-"""Rocky: the typed graph between SQL and Spark."""
+"""Rocky: the typed graph between SQL and Spark.
 
-from rocky.compiler.check import CheckedColumn, CheckedQuery, check_sql
+The names below are the public API. They are loaded when first used, so that importing the package
+(and `rocky --version`) stays cheap.
+"""
 
-__all__ = ["CheckedColumn", "CheckedQuery", "check_sql"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from rocky.version import __version__
+
+if TYPE_CHECKING:
+    from rocky.api import compile_project, load_project
+    from rocky.compiler.check import CheckedColumn, CheckedQuery, check_sql
+    from rocky.compiler.compilation import Compilation
+    from rocky.diagnostics import Diagnostic
+    from rocky.errors import RockyError
+    from rocky.project import Project
+
+_HOMES = {
+    "CheckedColumn": "rocky.compiler.check",
+    "CheckedQuery": "rocky.compiler.check",
+    "Compilation": "rocky.compiler.compilation",
+    "Diagnostic": "rocky.diagnostics",
+    "Project": "rocky.project",
+    "RockyError": "rocky.errors",
+    "check_sql": "rocky.compiler.check",
+    "compile_project": "rocky.api",
+    "load_project": "rocky.api",
+}
+
+__all__ = [
+    "CheckedColumn",
+    "CheckedQuery",
+    "Compilation",
+    "Diagnostic",
+    "Project",
+    "RockyError",
+    "__version__",
+    "check_sql",
+    "compile_project",
+    "load_project",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        message = f"module `rocky` has no attribute `{name}`"
+        raise AttributeError(message)
+    found = getattr(import_module(home), name)
+    globals()[name] = found
+    return found

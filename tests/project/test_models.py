@@ -36,7 +36,12 @@ def test_a_model_without_a_sidecar_has_the_defaults(tmp_path):
 
     assert "spark_catalog.default.orders" == model.target.full_name
     assert FullRefresh() == model.strategy
-    assert (SQL, 0, None, "shop") == (model.sql, model.sql_offset, model.settings_path, model.pipeline)
+    assert (SQL, 0, None, "shop") == (
+        model.sql,
+        model.sql_offset,
+        model.settings_path,
+        model.pipeline,
+    )
 
 
 def test_a_sidecar_sets_name_target_and_the_rest(tmp_path):
@@ -142,7 +147,7 @@ def test_every_strategy_has_its_own_record(tmp_path, text, expected):
         ('[target]\nshema = "x"', "2:1 'shema' unknown key `shema`", "did you mean `schema`?"),
         ("name = 3", "1:8 '3' `name` must be a text, not a whole number", None),
         ('name = "a.b"', "1:8 '\"a.b\"' a model's name is one part, without `.` or a backtick", None),
-        ('retention = "0d"', "1:13 '\"0d\"' `retention` must be like `90d` or `1y`, not a text", None),
+        ('retention = "0d"', "1:13 '\"0d\"' `retention` must be like `90d` or `1y`", None),
         ('depends_on = ["n"]', "1:15 '\"n\"' `depends_on` names `n`, which is no model, source or seed", "did you mean `m`?"),
         ('[[tests]]\ntype = "not_nul"\ncolumn = "x"', "2:8 '\"not_nul\"' `not_nul` is not one of", "did you mean `not_null`?"),
         ('[lints]\nE005 = "allow"', "2:1 'E005' `E005` (type-error) is always an error", None),
@@ -188,7 +193,9 @@ def test_a_syntax_error_in_front_matter_is_at_its_line_and_blocks_the_model(tmp_
 def test_front_matter_that_is_not_closed_blocks_the_model(tmp_path):
     project = load(tmp_path, {"models/m.sql": '---toml\nintent = "x"\nSELECT 1 AS x'})
 
-    assert ["E017 models/m.sql:1:1 '---toml\\n' the front matter is not closed"] == findings(project)
+    assert ["E017 models/m.sql:1:1 '---toml\\n' the front matter is not closed"] == findings(
+        project
+    )
     assert {"m"} == project.blocked
 
 
@@ -201,12 +208,15 @@ def test_a_comment_of_dashes_is_not_front_matter(tmp_path):
 
 
 def test_front_matter_and_a_sidecar_together_are_reported(tmp_path):
-    files = {"models/m.sql": '---toml\nintent = "x"\n---\nSELECT 1 AS x', "models/m.toml": 'intent = "y"'}
+    files = {
+        "models/m.sql": '---toml\nintent = "x"\n---\nSELECT 1 AS x',
+        "models/m.toml": 'intent = "y"',
+    }
     project = load(tmp_path, files)
 
-    assert ["E017 models/m.sql:1:1 '---toml\\n' model `m` has front matter and a sidecar"] == findings(
-        project
-    )
+    assert [
+        "E017 models/m.sql:1:1 '---toml\\n' model `m` has front matter and a sidecar"
+    ] == findings(project)
     assert "x" == project.models["m"].intent
 
 
@@ -313,7 +323,9 @@ def test_a_broken_sidecar_blocks_only_its_own_model(tmp_path):
 
 
 def test_bytes_that_are_not_utf8_are_named_with_their_line(tmp_path):
-    project = load(tmp_path, {"models/a.sql": b"SELECT 1 AS x,\n '\xe9' AS caf\xe9", "models/b.sql": SQL})
+    project = load(
+        tmp_path, {"models/a.sql": b"SELECT 1 AS x,\n '\xe9' AS caf\xe9", "models/b.sql": SQL}
+    )
 
     assert [
         "E017 models/a.sql:2:3 '\ufffd' `models/a.sql` is not UTF-8: byte 0xe9 at offset 17, line 2"
@@ -388,7 +400,9 @@ def test_a_file_that_may_not_be_read_blocks_only_its_model(tmp_path):
     (tmp_path / "models" / "a.sql").chmod(0)
     project = load_project(tmp_path, env={})
 
-    assert ["E017 models/a.sql `models/a.sql` cannot be read: permission denied"] == findings(project)
+    assert ["E017 models/a.sql `models/a.sql` cannot be read: permission denied"] == findings(
+        project
+    )
     assert {"a"} == project.blocked
 
 
@@ -404,13 +418,17 @@ def test_folders_nested_too_deep_are_cut(tmp_path):
 def test_the_rocky_language_is_refused_rather_than_ignored(tmp_path):
     project = load(tmp_path, {"models/m.sql": SQL, "models/n.rocky": "from m"})
 
-    assert ["E017 models/n.rocky `models/n.rocky` is not read: models are `.sql` files"] == findings(
-        project
-    )
+    assert [
+        "E017 models/n.rocky `models/n.rocky` is not read: models are `.sql` files"
+    ] == findings(project)
 
 
 def test_the_hash_of_settings_follows_every_file_with_a_say(tmp_path):
-    files = {"models/m.sql": SQL, "models/m.toml": 'intent = "${WHY:-a}"', "models/_defaults.toml": 'tags = { a = "1" }'}
+    files = {
+        "models/m.sql": SQL,
+        "models/m.toml": 'intent = "${WHY:-a}"',
+        "models/_defaults.toml": 'tags = { a = "1" }',
+    }
 
     def digest(**changes):
         model = load(tmp_path, files, changes.pop("env", {})).models["m"]

@@ -59,7 +59,13 @@ def test_every_key_and_value_has_its_place(keys, key, value):
 def all_paths(value, path=()):
     if path:
         yield path
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, one in items:
         yield from all_paths(one, (*path, key))
 
@@ -70,7 +76,7 @@ def test_the_places_are_those_of_the_parsed_keys():
     assert set(all_paths(tomllib.loads(text))) == set(locate_keys(text)) | {("a",)}
 
 
-@given(st.text(alphabet='ab=[]{}"\'#.,\n\\$ 1', max_size=60))
+@given(st.text(alphabet="ab=[]{}\"'#.,\n\\$ 1", max_size=60))
 def test_looking_for_places_never_fails(text):
     locate_keys(text)
 
@@ -113,9 +119,21 @@ def test_a_common_sidecar_is_plain():
     [
         ('a = "x\n', "1:7 'x' ", None),
         ("[pipeline.p\n", "1:12 ", None),
-        ("models\t\"x\"\n", "1:8 '\"x\"' not valid TOML: expected '=' after a key in a key/value pair", "there is a tab on this line; write `key = value`"),
-        ("[a]\nx = abc\n", "2:5 'abc' not valid TOML: invalid value", 'texts need quotes: `key = "text"`'),
-        ("[a]\n[a]\n", "2:3 ']' not valid TOML: cannot declare ('a',) twice", "keep one of the two"),
+        (
+            'models\t"x"\n',
+            "1:8 '\"x\"' not valid TOML: expected '=' after a key in a key/value pair",
+            "there is a tab on this line; write `key = value`",
+        ),
+        (
+            "[a]\nx = abc\n",
+            "2:5 'abc' not valid TOML: invalid value",
+            'texts need quotes: `key = "text"`',
+        ),
+        (
+            "[a]\n[a]\n",
+            "2:3 ']' not valid TOML: cannot declare `a` twice",
+            "keep one of the two",
+        ),
     ],
 )
 def test_a_syntax_error_says_what_and_where(tmp_path, text, expected, help_text):

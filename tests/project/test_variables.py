@@ -63,7 +63,9 @@ def test_only_references_outside_texts_and_comments_are_quoted():
 
 
 def test_a_variable_in_a_comment_is_not_missed(tmp_path):
-    project = load(tmp_path, {"rocky.toml": '# ${NOT_SET}\n[pipeline.p] # ${NOT_SET}\nmodels = "models/**"\n'})
+    project = load(
+        tmp_path, {"rocky.toml": '# ${NOT_SET}\n[pipeline.p] # ${NOT_SET}\nmodels = "models/**"\n'}
+    )
 
     assert [] == findings(project)
 

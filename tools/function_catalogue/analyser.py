@@ -13,6 +13,7 @@ import py4j.java_gateway
 import py4j.protocol
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
+
 from tools.function_catalogue.probes import view_schema
 
 BATCH = 250

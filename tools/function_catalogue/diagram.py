@@ -11,11 +11,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from rocky.catalog.classes import CLASS_TEXTS
 from tools.function_catalogue.analyser import Complaint
 from tools.function_catalogue.facts import ArityFacts, Cell, FunctionFacts, cell_of
 from tools.function_catalogue.fitting import by_cell, fit_null_rules, fit_templates
-
-from rocky.catalog.classes import CLASS_TEXTS
 
 CLASSES = range(len(CLASS_TEXTS))
 UNKNOWN = 0
@@ -117,13 +116,27 @@ class ArityDiagram:
         for one, two in itertools.combinations(range(self.count), 2):
             if not self._compatible(one, two, cell):
                 return self._refusal(self._pair(cell, one, two))
-        good = [self.taken[pair] for pair in pairs if pair in self.taken]
-        if not good or UNKNOWN in good:
-            return UNKNOWN
-        # The outcome that differs most from the base is the one a further argument adds to.
+        return self._combined({self.taken[pair] for pair in pairs if pair in self.taken})
+
+    def _combined(self, outcomes: set[int]) -> int:
+        """The outcome of changes that were asked one by one; unknown when they contradict."""
         base = self.taken.get(self.base)
-        different = [outcome for outcome in good if outcome != base]
-        return max(different or good)
+        outcomes = {outcome for outcome in outcomes if outcome != base} or outcomes
+        if not outcomes or UNKNOWN in outcomes:
+            return UNKNOWN
+        if len(outcomes) == 1:
+            return outcomes.pop()
+        known = [self.diagram.outcomes.values[outcome] for outcome in outcomes]
+        usual = self.diagram.outcomes.values[base] if base is not None else None
+        templates = {template for template, _ in known}
+        if usual is not None and len(templates) > 1:
+            templates.discard(usual[0])
+        if len(templates) > 1:
+            return UNKNOWN
+        rules = {rule for _, rule in known}
+        always = self.diagram.null_rules.add(True)
+        rule = rules.pop() if len(rules) == 1 else always
+        return self.diagram.outcomes.add([templates.pop(), rule])
 
     def _pair(self, cell: Cell, one: int, two: int) -> Cell:
         return tuple(which if at in (one, two) else self.base[at] for at, which in enumerate(cell))

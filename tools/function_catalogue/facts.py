@@ -4,12 +4,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.function_catalogue.analyser import Complaint
-from tools.function_catalogue.probes import Probe
-
 from rocky.catalog.classes import class_of
 from rocky.datatypes.text import fields_from_json
 from rocky.datatypes.types import DataType
+from tools.function_catalogue.analyser import Complaint
+from tools.function_catalogue.probes import Probe
 
 Cell = tuple[int, ...]
 """The classes of a call's arguments."""

@@ -8,19 +8,22 @@ gets that one rule, though each cell alone would also allow a fixed type.
 import itertools
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from tools.function_catalogue.facts import Cell, Observation, cell_of
-
-from rocky.catalog.nullability import build_null_rule
-from rocky.catalog.templates import HOLES, build_maker, contains_null, is_fixed
+from rocky.catalog.classes import ARRAY_CLASSES, CLASS_TEXTS, MAP_CLASSES
+from rocky.catalog.nullability import build_null_rule, contains_null
+from rocky.catalog.templates import HOLES, build_maker, is_fixed
 from rocky.datatypes.coercion import tightest_type, widest_of
 from rocky.datatypes.text import type_to_json
-from rocky.datatypes.types import ArrayType, DataType, MapType, StructType
+from rocky.datatypes.types import STRING, ArrayType, DataType, MapType, StructType
+from tools.function_catalogue.facts import Cell, Observation, cell_of
 
 MAX_SHAPES = 400
 _STRUCT_HOLES = 3
+# What Spark casts a decimal argument to by itself, where it wants one of a certain size.
+_DECIMAL_TARGETS = ("decimal(16,6)", "decimal(18,6)", "decimal(10,0)")
+NESTED = frozenset(ARRAY_CLASSES + MAP_CLASSES)
 
 
 def by_cell(observations: Iterable[Observation]) -> dict[Cell, list[Observation]]:
@@ -65,6 +68,10 @@ def _templates_of(observation: Observation) -> list[Any]:
     holes: list[tuple[Any, DataType]] = []
     for at, each in enumerate(types):
         holes += [([hole, at], made) for hole, pick in HOLES.items() if (made := pick(each))]
+    for size in range(1, len(types) + 1):
+        for chosen in itertools.combinations(range(len(types)), size):
+            template = ["text", *chosen]
+            holes.append((template, build_maker(template)(types, flags) or STRING))
     for one, two in itertools.combinations(range(len(types)), 2):
         tight = tightest_type(types[one], types[two])
         if tight is not None:
@@ -119,6 +126,9 @@ def _bits(value: bool, atoms: dict[str, bool]) -> list[Any]:  # noqa: FBT001 - t
         for chosen in itertools.combinations(names, size):
             if any(atoms[name] for name in chosen) == value and list(chosen) not in found:
                 found.append(list(chosen))
+    contained = [name for name in names if name[0] == "c"]
+    if len(contained) > 1 and all(atoms[name] for name in contained) == value:
+        found.append({"all": contained})
     return found
 
 
@@ -131,31 +141,34 @@ def fit_null_rules(cells: dict[Cell, list[Observation]]) -> dict[Cell, str]:
 
 
 def _allowed_rules(cell: Cell, observations: list[Observation]) -> list[str]:
-    count = len(cell)
-    contain = [
-        at
-        for at in range(count)
-        if any(isinstance(_types(each)[at], ArrayType | MapType) for each in observations)
-    ]
-    rules: list[Any] = [False, True]
-    for size in range(count, 0, -1):
-        for chosen in itertools.combinations(range(count), size):
-            rules.append([f"n{at}" for at in chosen])
-            if size > 1:
-                rules.append({"all": [f"n{at}" for at in chosen]})
-    for at in contain:
-        rules.append([f"c{at}"])
-        rules += [
-            [*(f"n{n}" for n in chosen), f"c{at}"]
-            for size in range(count, 0, -1)
-            for chosen in itertools.combinations(range(count), size)
-        ]
     allowed = []
-    for rule in rules:
+    for rule in _rules_for(len(cell), _further_atoms(cell)):
         holds = build_null_rule(rule)
         if all(holds(_types(each), _flags(each)) == each.nullable for each in observations):
             allowed.append(_dump(rule))
     return allowed
+
+
+def _rules_for(count: int, further: list[list[str]]) -> list[Any]:
+    rules: list[Any] = [False, True, *further]
+    for size in range(count, 0, -1):
+        for chosen in itertools.combinations(range(count), size):
+            nullable = [f"n{at}" for at in chosen]
+            rules.append(nullable)
+            rules += [[*nullable, *more] for more in further]
+            if size > 1:
+                rules.append({"all": nullable})
+    return rules
+
+
+def _further_atoms(cell: Cell) -> list[list[str]]:
+    """Atoms besides the nullability of the arguments that may matter for these classes."""
+    contained = [f"c{at}" for at, which in enumerate(cell) if which in NESTED]
+    further = [[atom] for atom in contained]
+    if len(contained) > 1:
+        further.append(contained)
+    decimals = [at for at, which in enumerate(cell) if CLASS_TEXTS[which].startswith("decimal")]
+    return further + [[f"f{at}:{target}"] for at in decimals for target in _DECIMAL_TARGETS]
 
 
 # -- choosing ---------------------------------------------------------------------------------
@@ -194,6 +207,3 @@ def _fixed(wanted: DataType) -> Any:
 
 def _dump(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
-
-
-Chooser = Callable[[dict[Cell, list[Observation]]], dict[Cell, str]]

@@ -11,6 +11,9 @@ import random
 from collections.abc import Iterable
 
 from py4j.protocol import Py4JJavaError
+
+from rocky.catalog.classes import CLASS_TEXTS, class_of
+from rocky.datatypes.types import ArrayType, MapType
 from tools.function_catalogue.analyser import Analyser, Complaint
 from tools.function_catalogue.facts import (
     ArityFacts,
@@ -22,9 +25,6 @@ from tools.function_catalogue.facts import (
 )
 from tools.function_catalogue.probes import CLASSES, EXTRAS, LITERALS, NULLABLE, UNSEEN, VOID, Probe
 from tools.function_catalogue.seeds import Seed
-
-from rocky.catalog.classes import CLASS_TEXTS, class_of
-from rocky.datatypes.types import ArrayType, MapType
 
 WINDOW = " OVER (ORDER BY c4)"
 MANY = 15

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
-from tools.function_catalogue.analyser import Analyser
-from tools.function_catalogue.probes import Probe
 
 from rocky.datatypes.text import fields_from_json
+from tools.function_catalogue.analyser import Analyser
+from tools.function_catalogue.probes import Probe
 
 _EXAMPLE = re.compile(r"^\s*>\s*(SELECT.*?);\s*$", re.MULTILINE | re.DOTALL | re.IGNORECASE)
 _OPEN, _CLOSE = "([{", ")]}"

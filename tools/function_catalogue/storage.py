@@ -11,6 +11,8 @@ from tools.function_catalogue.facts import FunctionFacts
 
 # Calls that mean something only beside GROUP BY, where a probe cannot stand.
 _STATED = {"grouping": ("byte", 1), "grouping_id": ("long", 0)}
+# The names of the arguments become the names of the fields: no rule over types can say that.
+_NAMING = frozenset({"struct", "named_struct", "arrays_zip"})
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 
 
@@ -23,6 +25,8 @@ def write_catalogue(facts: dict[str, FunctionFacts], path: Path, version: str) -
         # Operators are functions to Spark; their rules are written by hand.
         if not _NAME.fullmatch(name):
             continue
+        if name in _NAMING:
+            found.arities.clear()
         functions[name], more = draw_function(diagram, found)
         notes += more
     for name, (result, least) in _STATED.items():

@@ -12,6 +12,7 @@ from rocky.binder.shapes import ordinal_of, shape_of
 from rocky.catalog.functions import find_function
 from rocky.datatypes.ordering import group_refusal
 from rocky.diagnostics import Code
+from rocky.source import Span
 
 
 class Grouping:
@@ -42,7 +43,7 @@ class Grouping:
 
     def visible(self, scope: Scope) -> Relation:
         """The columns of FROM that are grouped; all of them when a key is an expression."""
-        if any(not isinstance(expr, Column) for _, expr in self.keys):
+        if any(not isinstance(expr, Column) and not expr.foldable for _, expr in self.keys):
             return scope.relation
         idents = {expr.ident for _, expr in self.keys if isinstance(expr, Column)}
         return Relation([c for c in scope.relation.columns if c.ident in idents], scope.relation.known)
@@ -71,10 +72,15 @@ def bind_grouping(group: exp.Group, select: exp.Select, scope: Scope) -> Groupin
             # `GROUP BY a, b WITH ROLLUP`
             sets.append(_rollup([[key] for key in plain], cube=item.__class__ is exp.Cube))
             plain = []
-    for item in args.get("grouping_sets") or []:
-        # `GROUP BY a, b GROUPING SETS (...)`: the list before only names the keys.
-        plain = []
-        _collect(item, plain, sets, select, inner)
+    if args.get("grouping_sets"):
+        # `GROUP BY a, b GROUPING SETS (...)`: the list before only declares the keys.
+        declared, plain = plain, []
+        for item in args["grouping_sets"]:
+            _collect(item, plain, sets, select, inner)
+        for node, expr in declared:
+            grouping.add(node, expr, scope)
+        listed = {shape_of(node, scope) for family in sets for each in family for node, _ in each}
+        grouping.leave_out([key for key in declared if shape_of(key[0], scope) not in listed], scope)
     _fill(grouping, plain, sets, scope)
     return grouping
 
@@ -194,7 +200,24 @@ def _key(node: Any, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
             aliased = _aliased_item(name, select, scope)
             if aliased is not None:
                 return aliased, _bind_item(aliased, node, scope, select)
+    elif node.__class__ is not exp.Column and _names_alias(node, select, scope):
+        scope = scope.within("group")
+        scope.aliases = {}
+        for item in select.args["expressions"]:
+            if item.__class__ is exp.Alias:
+                name = item.args["alias"].name.lower()
+                scope.aliases.setdefault(name, []).append(_quiet(item.args["this"], scope))
     return node, bind_expression(node, scope)
+
+
+def _names_alias(node: Any, select: exp.Select, scope: Scope) -> bool:
+    """Whether a grouping expression uses a name that only the select list has."""
+    return any(
+        not column.args.get("table")
+        and not scope.relation.find((column.name.lower(),))[0]
+        and _aliased_item(column.name.lower(), select, scope) is not None
+        for column in node.find_all(exp.Column)
+    )
 
 
 def _bind_item(item: Any, place: Any, scope: Scope, select: exp.Select) -> Expr:
@@ -311,11 +334,17 @@ def check_grouping(
 def _report(node: Any, grouping: Grouping | None, select: exp.Select, scope: Scope) -> None:
     name = ".".join(part.name for part in node.parts) if isinstance(node, exp.Column) else "*"
     if grouping is not None and grouping.all:
-        condition = "UNRESOLVED_ALL_IN_GROUP_BY"
-        place: Any = select.args["group"]
-        message = f"GROUP BY ALL cannot tell how to group `{name}`, which stands beside an aggregate"
-        node = node if scope.binding.span(place) is None else place
-    elif grouping is None:
+        scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            f"GROUP BY ALL cannot tell how to group `{name}`, which stands beside an aggregate",
+            node,
+            "UNRESOLVED_ALL_IN_GROUP_BY",
+            span=_group_by_all_span(scope),
+            labels=(scope.binding.label(node, "neither grouped nor aggregated"),),
+            help="name the grouping keys",
+        )
+        return
+    if grouping is None:
         condition = "MISSING_GROUP_BY"
         message = f"`{name}` stands beside an aggregate, and there is no GROUP BY"
     else:
@@ -328,6 +357,14 @@ def _report(node: Any, grouping: Grouping | None, select: exp.Select, scope: Sco
         condition,
         help=f"add `{name}` to GROUP BY, or aggregate it, for example with `any_value({name})`",
     )
+
+
+def _group_by_all_span(scope: Scope) -> Span | None:
+    tokens = scope.binding.tokens
+    for token, following in zip(tokens, tokens[1:], strict=False):
+        if token.text.upper() == "GROUP BY" and following.text.upper() == "ALL":
+            return Span(token.start, following.end + 1)
+    return None
 
 
 def _ungrouped(node: Any, shapes: set[Any], scope: Scope, *, aggregates: bool) -> Any:

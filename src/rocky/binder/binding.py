@@ -28,6 +28,7 @@ class Binding:
     __slots__ = (
         "alias_names",
         "alias_places",
+        "chances",
         "diagnostics",
         "influences",
         "origins",
@@ -56,6 +57,8 @@ class Binding:
         self.alias_names: dict[str, None] = {}
         self.alias_places: list[int] = []
         self.stars: list[exp.Expr] = []
+        # How many calls gave up determinism so far.
+        self.chances = 0
         self.volatile: dict[str, Span | None] = {}
         self.unknowns: dict[str, int] = {}
         self._ident = 0

@@ -7,13 +7,14 @@ from sqlglot import exp
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import Expr
 from rocky.binder.scopes import Scope
+from rocky.binder.stars import expand_star
 from rocky.catalog.operand import Refusal
 from rocky.datatypes import types as t
 from rocky.diagnostics import Code
 
 # Functions whose first of three arguments is a bare unit word.
 _UNIT_FUNCTIONS: Final = frozenset(
-    "date_add dateadd timestampadd date_diff datediff timestampdiff".split()
+    "date_add dateadd timestampadd date_diff datediff timediff timestampdiff".split()
 )
 _UNITS: Final = frozenset(
     "year quarter month week day dayofyear hour minute second millisecond microsecond".split()
@@ -45,12 +46,28 @@ def bind_arguments(key: str, nodes: list[Any], scope: Scope) -> list[Expr]:
         elif kind is exp.PropertyEQ or kind is exp.Alias:
             args.append(_named(node, scope))
         elif kind is exp.Kwarg:
-            args.append(bind_expression(node.args["expression"], scope))
+            args.append(_keyword(key, node, scope))
         elif index == 0 and len(nodes) == 3 and key in _UNIT_FUNCTIONS:
             args.append(_unit(node, scope))
         else:
             args.append(bind_expression(node, scope))
     return args
+
+
+_NAMED_PARAMETERS: Final = frozenset({"mask", "count_min_sketch", "variant_explode", "variant_explode_outer"})
+
+
+def _keyword(key: str, node: Any, scope: Scope) -> Expr:
+    value = bind_expression(node.args["expression"], scope)
+    if key not in _NAMED_PARAMETERS:
+        return scope.binding.error(
+            Code.UNKNOWN_FUNCTION,
+            f"`{key}` takes no named parameters",
+            node,
+            "NAMED_PARAMETERS_NOT_SUPPORTED",
+            help="pass the argument by position",
+        )
+    return value
 
 
 def _unit(node: exp.Expr, scope: Scope) -> Expr:
@@ -90,25 +107,7 @@ def _named(node: exp.Expr, scope: Scope) -> Expr:
 def _star_arguments(key: str, node: exp.Expr, scope: Scope) -> list[Expr]:
     if key == "count" and node.__class__ is exp.Star:
         return [Expr(t.INT, False, value=1, foldable=True)]
-    star = node if node.__class__ is exp.Star else node.args["this"]
-    path = tuple(
-        node.args[part].name.lower() for part in ("catalog", "db", "table") if node.args.get(part)
-    )
-    columns = scope.relation.of_qualifier(path) if path else scope.relation.visible()
-    dropped = {each.name.lower() for each in star.args.get("except_") or []}
-    found = [column for column in columns if column.key not in dropped]
-    if not found and path and scope.relation.known:
-        return [_no_relation(path, node, scope)]
-    return list(found)
-
-
-def _no_relation(path: tuple[str, ...], node: exp.Expr, scope: Scope) -> Expr:
-    return scope.binding.error(
-        Code.UNKNOWN_TABLE,
-        f"`{'.'.join(path)}.*` names no relation in scope",
-        node,
-        "CANNOT_RESOLVE_STAR_EXPAND",
-    )
+    return list(expand_star(node, scope))
 
 
 def report_refusal(

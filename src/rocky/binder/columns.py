@@ -92,7 +92,28 @@ def _find(parts: tuple[str, ...], scope: Scope) -> tuple[list[Column], int] | No
         second, second_used = scope.fallback.find(parts)
         if second and (not columns or len(second) == 1):
             return second, second_used
+    elif scope.fallback is not None and not has_path(columns[0].type, parts[used:]):
+        second, second_used = scope.fallback.find(parts)
+        if len(second) == 1 and has_path(second[0].type, parts[second_used:]):
+            return second, second_used
     return (columns, used) if columns else None
+
+
+def has_path(kind: t.DataType, path: tuple[str, ...]) -> bool:
+    """Whether fields of these names can be taken from a value, one inside the other."""
+    for name in path:
+        if isinstance(kind, t.ArrayType):
+            kind = kind.element
+        if isinstance(kind, t.MapType):
+            kind = kind.value
+        elif isinstance(kind, t.StructType):
+            field = next((f for f in kind.fields if f.name.lower() == name), None)
+            if field is None:
+                return False
+            kind = field.type
+        else:
+            return kind is t.UNKNOWN
+    return True
 
 
 def _lookup_elsewhere(
@@ -129,6 +150,9 @@ def _find_outer(
     outer = scope.parent
     while outer is not None:
         found = _find(parts, outer)
+        if found is None and outer.inside is not None:
+            # A subquery of HAVING may aggregate columns that HAVING itself cannot name.
+            found = _find(parts, outer.inside)
         if found is None and outer.clause != FROM_CLAUSE:
             # Spark looks one query out, not further.
             return None
@@ -271,9 +295,19 @@ def bind_identifier(node: exp.Identifier, scope: Scope) -> Expr:
     return resolve_name([node], (node.args["this"].lower(),), node, scope)
 
 
+_SUBSCRIPTABLE = frozenset({"array", "map", "struct", "variant", "unknown"})
+
+
 def bind_bracket(node: exp.Bracket, scope: Scope) -> Expr:
     """`value[key]` on arrays, maps, structs and variants."""
     base = bind_expression(node.args["this"], scope)
+    if scope.fallback is not None and base.type.kind not in _SUBSCRIPTABLE:
+        # As with fields: a select item of that name hides a column only if it fits.
+        second = Scope(scope.binding, scope.fallback, scope.parent, scope.ctes, scope.clause)
+        if isinstance(node.args["this"], exp.Column) and scope.fallback.find(
+            (node.args["this"].name.lower(),)
+        )[0]:
+            base = bind_expression(node.args["this"], second)
     keys = [bind_expression(key, scope) for key in node.args["expressions"]]
     for key in keys:
         base = _subscript(base, key, node, scope)

@@ -100,7 +100,8 @@ def _bind_recursive(body: exp.Union, name: str, renamed: list[Any], scope: Scope
             Column(
                 column.name or "",
                 column.type,
-                column.nullable or (index < len(step.visible()) and step.visible()[index].nullable),
+                # Spark gives up on the nullability of what a recursion yields.
+                True,
                 column.sources,
                 column.ident,
             )

@@ -16,6 +16,7 @@ from rocky.binder.expression import (
     EXPRESSION,
     HAS_AGGREGATE,
     HAS_GENERATOR,
+    HAS_OUTER,
     HAS_WINDOW,
     VOLATILE,
     WINDOW,
@@ -35,14 +36,21 @@ from rocky.diagnostics import Code
 from rocky.diagnostics.suggest import closest
 
 
+# Names the grammar knows and the function registry does not.
+_SYNONYMS: Final = {"timediff": "timestampdiff"}
+
+
 def bind_call(node: exp.Anonymous, scope: Scope) -> Expr:
     """A call that stands on its own, not under OVER."""
+    if not isinstance(node.args["this"], str):
+        return scope.binding.give_up("a function named by an expression")
     return bind_function(node.args["this"], node, scope, windowed=False)
 
 
 def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) -> Expr:
     """The typed result of calling `name` with the node's arguments."""
     key = name.lower()
+    key = _SYNONYMS.get(key, key)
     info = find_function(key)
     if info is None and key not in SPECIAL:
         return _unknown_function(name, node, scope)
@@ -113,13 +121,18 @@ def _result(
         flags |= HAS_WINDOW
         lineage = WINDOW
     elif kind == "aggregate":
-        flags |= HAS_AGGREGATE
         lineage = AGGREGATE
+        if args and all(arg.flags & HAS_OUTER or not arg.sources for arg in args) and flags & HAS_OUTER:
+            # An aggregate of outer columns alone belongs to the outer query.
+            flags &= ~HAS_OUTER
+        else:
+            flags |= HAS_AGGREGATE
     else:
         foldable = all(arg.foldable for arg in args)
     if info is not None and not info.deterministic:
         flags |= VOLATILE
         foldable = False
+        scope.binding.chances += 1
     note_call(key, info, args, node, scope)
     return Expr(result, nullable, merge_sources(args, lineage), flags, foldable=foldable)
 
@@ -137,6 +150,14 @@ def _misplaced(
                     node,
                     "NESTED_AGGREGATE_FUNCTION",
                     help="compute the inner aggregate in a subquery or CTE first",
+                )
+            if arg.flags & HAS_WINDOW:
+                return scope.binding.error(
+                    Code.INVALID_AGGREGATION,
+                    f"`{key}` has a window function inside it",
+                    node,
+                    "_LEGACY_ERROR_TEMP_1031",
+                    help="compute the window function in a subquery or CTE first",
                 )
     if kind == "window" and not windowed:
         return scope.binding.error(

@@ -6,9 +6,17 @@ from sqlglot import exp
 
 from rocky.binder.binding import INFLUENCE_JOIN
 from rocky.binder.dispatch import bind_expression, bind_query
-from rocky.binder.expression import DIRECT, HAS_AGGREGATE, HAS_WINDOW, Column, merge_sources
+from rocky.binder.expression import (
+    DIRECT,
+    HAS_AGGREGATE,
+    HAS_WINDOW,
+    VOLATILE,
+    Column,
+    Expr,
+    merge_sources,
+)
 from rocky.binder.relations import aliased, bind_generator, bind_lateral_view
-from rocky.binder.scopes import Relation, Scope
+from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
 from rocky.datatypes import types as t
 from rocky.datatypes.coercion import widest_type
 from rocky.diagnostics import Code
@@ -57,7 +65,14 @@ def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
         return _merge_named(left, right, join, side, kind, scope)
     condition = args.get("on")
     if condition is not None:
-        _bind_condition(left, right, condition, scope)
+        bound = _bind_condition(left, right, condition, scope)
+        if args["this"].__class__ is exp.Lateral and bound.flags & VOLATILE:
+            scope.binding.error(
+                Code.INVALID_SUBQUERY,
+                "the condition of a lateral join must be deterministic",
+                condition,
+                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.LATERAL_JOIN_CONDITION_NON_DETERMINISTIC",
+            )
     if kind in ("SEMI", "ANTI"):
         return left
     return Relation(
@@ -89,7 +104,16 @@ def _right_side(left: Relation, node: Any, scope: Scope) -> Relation:
     inner = Scope(scope.binding, left, scope.parent, scope.ctes)
     this = node.args["this"]
     if this.__class__ is exp.Subquery:
+        chances = scope.binding.chances
         relation = bind_query(this, inner)
+        # Over a single row Spark lets chance pass; rows of a table are many.
+        if scope.binding.chances > chances and any(column.open for column in left.columns):
+            scope.binding.error(
+                Code.INVALID_SUBQUERY,
+                "a lateral subquery must be deterministic",
+                node,
+                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.NON_DETERMINISTIC_LATERAL_SUBQUERIES",
+            )
     else:
         relation = bind_generator(this, scope, inner)
     if node.args.get("outer"):
@@ -97,7 +121,12 @@ def _right_side(left: Relation, node: Any, scope: Scope) -> Relation:
     return aliased(relation, node.args.get("alias"), node, scope)
 
 
-def _bind_condition(left: Relation, right: Relation, node: exp.Expr, scope: Scope) -> None:
+def bind_lateral(node: exp.Lateral, scope: Scope) -> Relation:
+    """`FROM LATERAL (...)`: lateral to nothing."""
+    return _right_side(EMPTY_RELATION, node, scope)
+
+
+def _bind_condition(left: Relation, right: Relation, node: exp.Expr, scope: Scope) -> Expr:
     both = Relation([*left.columns, *right.columns], left.known and right.known)
     inner = Scope(scope.binding, both, scope.parent, scope.ctes, "join")
     condition = bind_expression(node, inner)
@@ -116,6 +145,7 @@ def _bind_condition(left: Relation, right: Relation, node: exp.Expr, scope: Scop
             node,
             "UNSUPPORTED_EXPR_FOR_OPERATOR",
         )
+    return condition
 
 
 def _merge_named(

@@ -136,7 +136,7 @@ def literal_in_cast(node: exp.Cast, scope: Scope, *, negative: bool = False) -> 
         return None
     start = inner._meta.get("start") if inner._meta else None
     if start is None:
-        return _decimal_suffix(node, inner)
+        return _decimal_suffix(node, inner, scope)
     text = scope.binding.text
     if not inner.args["is_string"]:
         written = text[start : inner._meta["end"] + 1]
@@ -150,11 +150,11 @@ def literal_in_cast(node: exp.Cast, scope: Scope, *, negative: bool = False) -> 
     return _typed(typed[1].lower(), inner.args["this"], typed.start(), node, scope)
 
 
-def _decimal_suffix(node: exp.Cast, inner: exp.Literal) -> Expr | None:
+def _decimal_suffix(node: exp.Cast, inner: exp.Literal, scope: Scope) -> Expr | None:
     """`5BD`: the library has dropped its place, and kept its digits as a string."""
     if not inner.args["is_string"] or not re.fullmatch(r"[0-9.]+([eE][+-]?\d+)?", inner.args["this"]):
         return None
-    return decimal_literal(inner.args["this"])
+    return _checked(decimal_literal(inner.args["this"]), node, scope)
 
 
 def _suffixed(

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from rocky.binder.calls import bind_arguments
 from rocky.binder.dispatch import bind_expression, bind_query
 from rocky.binder.expression import EXPRESSION, Expr, derived, merge_flags, merge_sources
 from rocky.binder.literals import bind_negative
@@ -221,14 +222,17 @@ def bind_concat(node: exp.DPipe, scope: Scope) -> Expr:
 
 def bind_paren(node: exp.Paren, scope: Scope) -> Expr:
     inner: Any = node.args["this"]
-    while inner.__class__ is exp.Paren:
+    if node.args.get("plus"):
+        operand = bind_expression(inner, scope)
+        return _finish(sign("+", operand), (operand,), node, scope)
+    while inner.__class__ is exp.Paren and not inner.args.get("plus"):
         inner = inner.args["this"]
     return bind_expression(inner, scope)
 
 
 def bind_tuple(node: exp.Tuple, scope: Scope) -> Expr:
     """`(a, b)`: a struct with fields named after its columns."""
-    items = [bind_expression(each, scope) for each in node.args.get("expressions") or []]
+    items = bind_arguments("struct", node.args.get("expressions") or [], scope)
     fields = tuple(
         t.StructField(item.name or f"col{index + 1}", item.type, item.nullable)
         for index, item in enumerate(items)

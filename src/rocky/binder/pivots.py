@@ -41,6 +41,11 @@ _AGGREGATE_FORMS: Final = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.Res
 def bind_pivots(relation: Relation, pivots: list[Any], scope: Scope) -> Relation:
     """The relation after its PIVOT and UNPIVOT clauses, in the order written."""
     for pivot in pivots:
+        if not pivot.args["fields"][0].args.get("expressions"):
+            scope.binding.error(
+                Code.SYNTAX_ERROR, "the list after IN is empty", pivot, "PARSE_SYNTAX_ERROR"
+            )
+            return Relation([], known=False)
         if pivot.args.get("unpivot"):
             relation = bind_unpivot(relation, pivot, scope)
         else:

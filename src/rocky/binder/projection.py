@@ -34,12 +34,14 @@ def project(select: exp.Select, scope: Scope, grouping: Grouping | None) -> list
     items: list[Item] = []
     scope.aliases = {}
     for node in select.args.get("expressions") or []:
+        while node.__class__ is exp.Paren and node.args["this"].__class__ is exp.Star:
+            node = node.args["this"]  # noqa: PLW2901 - `(*)` is `*`
         kind = node.__class__
         if kind is exp.Star or (kind is exp.Column and node.args["this"].__class__ is exp.Star):
             scope.binding.stars.append(node)
             items.extend(_star_items(node, scope))
         elif _generator(node) is not None:
-            items.extend(_generated(node, scope, items))
+            items.extend(_generated(node, scope))
         else:
             items.append(_item(node, kind, scope, grouping))
     for assignment in select.args.get("assignments") or []:
@@ -87,6 +89,9 @@ def _item(node: Any, kind: type, scope: Scope, grouping: Grouping | None) -> Ite
         twin.place = identifier
         return Item(twin, expr, node)
     name, named = output_name(node, expr, scope)
+    if named and scope.aliases is not None:
+        # A field taken from a struct is an alias to Spark, so later items may use its name.
+        scope.aliases.setdefault(name.lower(), []).append(expr)
     column = Column(name, expr.type, expr.nullable, expr.sources, binding.fresh())
     column.named = named
     column.place = node
@@ -115,21 +120,15 @@ def _generator(node: Any) -> Any:
     inner = node
     while inner.__class__ in _WRAPPERS or inner.__class__ is exp.Paren:
         inner = inner.args["this"]
-    if inner.__class__ is exp.Anonymous and inner.args["this"].lower() in GENERATORS:
-        return inner
+    if inner.__class__ is exp.Anonymous:
+        name = inner.args["this"]
+        return inner if isinstance(name, str) and name.lower() in GENERATORS else None
     return None
 
 
-def _generated(node: Any, scope: Scope, before: list[Item]) -> list[Item]:
+def _generated(node: Any, scope: Scope) -> list[Item]:
     """The columns of `explode(x) AS c` and its like."""
     call = _generator(node)
-    if any(item.expr.flags & HAS_GENERATOR for item in before):
-        scope.binding.error(
-            Code.INVALID_CLAUSE,
-            "only one generator is allowed in a select list",
-            node,
-            "UNSUPPORTED_GENERATOR.MULTI_GENERATOR",
-        )
     made = bind_generator(call, scope, scope)
     names = _aliases(node)
     columns = made.columns

@@ -8,6 +8,7 @@ from rocky.binder.conditionals import CONDITIONALS
 from rocky.binder.dispatch import EXPRESSIONS, QUERIES
 from rocky.binder.forms import FORMS
 from rocky.binder.functions import FUNCTIONS
+from rocky.binder.joins import bind_lateral
 from rocky.binder.literals import LITERALS
 from rocky.binder.operators import OPERATORS
 from rocky.binder.relations import bind_derived, bind_table
@@ -45,5 +46,6 @@ def install_rules() -> None:
             exp.Subquery: bind_derived,
             exp.Table: bind_table,
             exp.Values: bind_values,
+            exp.Lateral: bind_lateral,
         }
     )

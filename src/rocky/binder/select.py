@@ -12,12 +12,21 @@ from rocky.binder.aggregates import Grouping, bind_grouping, check_grouping
 from rocky.binder.binding import INFLUENCE_FILTER, INFLUENCE_GROUP
 from rocky.binder.ctes import bind_with
 from rocky.binder.dispatch import bind_expression
-from rocky.binder.expression import HAS_AGGREGATE, HAS_GENERATOR, HAS_WINDOW, Column, Expr
+from rocky.binder.expression import (
+    HAS_AGGREGATE,
+    HAS_GENERATOR,
+    HAS_OUTER,
+    HAS_SUBQUERY,
+    HAS_WINDOW,
+    Column,
+    Expr,
+)
 from rocky.binder.joins import bind_from
 from rocky.binder.ordering import bind_tail
 from rocky.binder.projection import Item, project
 from rocky.binder.scopes import EMPTY_RELATION, FROM_CLAUSE, Relation, Scope
 from rocky.datatypes import types as t
+from rocky.datatypes.casts import can_cast
 from rocky.datatypes.ordering import distinct_refusal
 from rocky.diagnostics import Code
 from rocky.syntax.pipes import PIPE
@@ -44,6 +53,7 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
         aggregated = True
     if aggregated:
         check_grouping(items, grouping, node, scope)
+        _check_outer(items, grouping, scope)
     if args.get("qualify") is not None:
         _bind_qualify(args["qualify"].args["this"], output, scope)
     if args.get("distinct") is not None:
@@ -87,6 +97,22 @@ def _bind_list(node: exp.Select, scope: Scope) -> tuple[list[Item], Grouping | N
     return items, grouping
 
 
+def _check_outer(items: list[Item], grouping: Grouping | None, scope: Scope) -> None:
+    """An aggregate cannot mix columns of the outer query into its keys or results."""
+    candidates = [(item.node, item.expr) for item in items]
+    candidates += grouping.keys if grouping is not None else []
+    for node, expr in candidates:
+        if expr.flags & HAS_OUTER and not expr.flags & HAS_SUBQUERY:
+            scope.binding.error(
+                Code.INVALID_SUBQUERY,
+                "an aggregate in a subquery cannot use a column of the outer query here",
+                node,
+                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.CORRELATED_REFERENCE",
+                help="use the outer column in WHERE or HAVING, or outside the subquery",
+            )
+            return
+
+
 def _name_windows(node: exp.Select, scope: Scope) -> None:
     windows = node.args.get("windows")
     if windows:
@@ -97,7 +123,10 @@ def _bind_condition(node: Any, scope: Scope, clause: str) -> Expr:
     """A WHERE, HAVING or QUALIFY condition: a boolean."""
     condition = bind_expression(node, scope.within(clause))
     scope.binding.influence(condition.sources, INFLUENCE_FILTER)
-    if condition.type not in (t.BOOLEAN, t.UNKNOWN, t.NULL):
+    if condition.type not in (t.BOOLEAN, t.UNKNOWN, t.NULL) and not (
+        # Spark casts a HAVING that is no predicate to boolean.
+        clause == "having" and can_cast(condition.type, t.BOOLEAN)
+    ):
         scope.binding.error(
             Code.TYPE_ERROR,
             f"the {clause.upper()} condition is `{condition.type}`, not a boolean",
@@ -110,7 +139,7 @@ def _bind_condition(node: Any, scope: Scope, clause: str) -> Expr:
             Code.INVALID_AGGREGATION,
             f"{'an aggregate' if aggregate else 'a window'} function cannot stand in WHERE",
             node,
-            "INVALID_WHERE_CONDITION" if aggregate else "UNSUPPORTED_EXPR_FOR_OPERATOR",
+            "INVALID_WHERE_CONDITION" if aggregate else "_LEGACY_ERROR_TEMP_1034",
             help="use HAVING for aggregates, or compute it in a subquery first",
         )
     return condition
@@ -141,6 +170,13 @@ def _bind_having(node: Any, output: Relation, grouping: Grouping | None, scope: 
 
 
 def _bind_qualify(node: Any, output: Relation, scope: Scope) -> None:
+    scope.binding.error(
+        Code.SYNTAX_ERROR,
+        "Spark has no QUALIFY",
+        node,
+        "PARSE_SYNTAX_ERROR",
+        help="compute the window function in a subquery and filter it with WHERE",
+    )
     inner = scope.within("qualify")
     inner.fallback = output
     _bind_condition(node, inner, "qualify")

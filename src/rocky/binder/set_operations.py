@@ -4,9 +4,10 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from rocky.binder.calls import bind_arguments
 from rocky.binder.ctes import bind_with
-from rocky.binder.dispatch import bind_expression, bind_query
-from rocky.binder.expression import DIRECT, HAS_AGGREGATE, HAS_OUTER, HAS_SUBQUERY, HAS_WINDOW, Column, Expr, merge_sources
+from rocky.binder.dispatch import bind_query
+from rocky.binder.expression import DIRECT, HAS_AGGREGATE, HAS_OUTER, HAS_SUBQUERY, HAS_WINDOW, VOLATILE, Column, Expr, merge_sources
 from rocky.binder.ordering import bind_tail
 from rocky.binder.relations import aliased
 from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
@@ -18,6 +19,7 @@ from rocky.datatypes.mismatch import OperandMismatch
 from rocky.datatypes.ordering import distinct_refusal
 from rocky.diagnostics import Code
 
+_NOT_CONSTANT: Final = HAS_AGGREGATE | HAS_WINDOW | HAS_OUTER | HAS_SUBQUERY | VOLATILE
 _WORDS: Final = {exp.Union: "UNION", exp.Intersect: "INTERSECT", exp.Except: "EXCEPT"}
 
 
@@ -120,9 +122,9 @@ def bind_values(node: exp.Values, scope: Scope) -> Relation:
     rows: list[list[Expr]] = []
     for row in node.args["expressions"]:
         cells = row.args["expressions"] if row.__class__ is exp.Tuple else [row]
-        bound = [bind_expression(cell, inner) for cell in cells]
+        bound = bind_arguments("struct", cells, inner)
         for cell, value in zip(cells, bound, strict=True):
-            if value.flags & (HAS_AGGREGATE | HAS_WINDOW | HAS_OUTER | HAS_SUBQUERY):
+            if value.flags & _NOT_CONSTANT:
                 binding.error(
                     Code.INVALID_CLAUSE,
                     "a value of an inline table must be a constant",
@@ -145,9 +147,7 @@ def bind_values(node: exp.Values, scope: Scope) -> Relation:
 
 def _values_column(index: int, rows: list[list[Expr]], node: exp.Values, scope: Scope) -> Column:
     cells = [row[index] for row in rows]
-    kind: t.DataType | None = cells[0].type
-    for cell in cells[1:]:
-        kind = inline_table_type(kind, cell.type) if kind is not None else None
+    kind = inline_table_type([cell.type for cell in cells])
     if kind is None:
         types = ", ".join(dict.fromkeys(f"`{cell.type}`" for cell in cells))
         scope.binding.error(

@@ -39,8 +39,8 @@ def expand_star(node: Any, scope: Scope) -> list[Column]:
 def _starred(path: tuple[str, ...], node: Any, scope: Scope) -> list[Column]:
     relation = scope.relation
     if not path:
-        columns = relation.visible() or _outer_columns(path, scope)
-        if not columns and relation.known and scope.clause == "select":
+        columns = relation.visible()
+        if not columns and relation.known and scope.clause == "select" and not _nested(scope):
             scope.binding.error(
                 Code.INVALID_CLAUSE,
                 "`*` needs a FROM clause",
@@ -85,6 +85,11 @@ def _outer_columns(path: tuple[str, ...], scope: Scope) -> list[Column]:
         return []
     columns = outer.relation.of_qualifier(path) if path else outer.relation.visible()
     return [column.copy() for column in columns]
+
+
+def _nested(scope: Scope) -> bool:
+    """Whether the query stands inside another; there `*` over nothing is nothing."""
+    return scope.parent is not None and scope.parent.parent is not None
 
 
 def _own_order(columns: list[Column]) -> list[Column]:

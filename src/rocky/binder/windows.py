@@ -32,14 +32,13 @@ def bind_window(node: exp.Window, scope: Scope) -> Expr:
     ordering = [bind_expression(each.args["this"], scope) for each in order]
     everything = [value, *keys, *ordering]
     scope.binding.influence(merge_sources(ordering, WINDOW), INFLUENCE_ORDER)
-    for each in everything:
-        if each is not value and each.flags & HAS_WINDOW:
-            return scope.binding.error(
-                Code.INVALID_AGGREGATION,
-                "a window function cannot order or partition another",
-                node,
-                "NESTED_WINDOW_FUNCTION" if False else "UNSUPPORTED_FEATURE.NESTED_WINDOW",
-            )
+    if _is_distinct(node):
+        return scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            "Spark has no DISTINCT in window functions",
+            node,
+            "DISTINCT_WINDOW_FUNCTION_UNSUPPORTED",
+        )
     problem = _order_problem(node, order, ordering, scope) or _frame_problem(
         node, spec, order, ordering, scope
     )
@@ -78,6 +77,14 @@ def _specification(node: exp.Window, scope: Scope) -> tuple[list[Any] | None, li
     return partition or below, order or below_order, spec or below_spec
 
 
+def _is_distinct(node: Any) -> bool:
+    inner = node.args["this"]
+    while inner.__class__ in (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup):
+        inner = inner.args["this"]
+    arguments = inner.args.get("expressions") or []
+    return bool(arguments) and arguments[0].__class__ is exp.Distinct
+
+
 def _undefined(node: exp.Window, scope: Scope) -> Expr:
     name = node.args["alias"].name
     return scope.binding.error(
@@ -106,7 +113,7 @@ def _order_problem(
             Code.INVALID_AGGREGATION,
             f"`{name}` needs its window to be ordered",
             node,
-            "WINDOW_FUNCTION_WITHOUT_ORDER_BY" if False else "_LEGACY_ERROR_TEMP_1037",
+            "_LEGACY_ERROR_TEMP_1037",
             help="add ORDER BY to the OVER clause",
         )
     for each, bound in zip(order, ordering, strict=True):

@@ -2,13 +2,13 @@
 
 A template is JSON. A string or an object is a fixed type in Spark's schema JSON; a list is a
 hole or a shape: `["arg", 0]`, `["elem", 1]`, `["array", <template>, <bit>]`. A bit says
-whether elements may be null: true, false, or a list of atoms of which any may hold, such as
-`["n0", "c1"]`: argument 0 is nullable, or argument 1 contains nulls.
+whether elements may be null, as a null rule (`rocky.catalog.nullability`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
+from rocky.catalog.nullability import Flags, NullRule, Types, build_null_rule
 from rocky.datatypes.coercion import tightest_type, widest_of
 from rocky.datatypes.text import type_from_json
 from rocky.datatypes.types import (
@@ -28,8 +28,6 @@ from rocky.datatypes.types import (
     struct,
 )
 
-Types = Sequence[DataType]
-Flags = Sequence[bool]
 Maker = Callable[[Types, Flags], DataType | None]
 """Gives the result type, or None when the template does not fit the arguments."""
 
@@ -41,15 +39,17 @@ def build_maker(template: Any) -> Maker:
         return lambda _types, _flags: fixed
     match template:
         case ["array", element, bit]:
-            return _array_maker(build_maker(element), build_bit(bit))
+            return _array_maker(build_maker(element), build_null_rule(bit))
         case ["map", key, value, bit]:
-            return _map_maker(build_maker(key), build_maker(value), build_bit(bit))
+            return _map_maker(build_maker(key), build_maker(value), build_null_rule(bit))
         case ["struct", fields]:
             return _struct_maker(
-                [(name, build_maker(part), build_bit(bit)) for name, part, bit in fields]
+                [(name, build_maker(part), build_null_rule(bit)) for name, part, bit in fields]
             )
         case ["wide", *positions]:
             return lambda types, _flags: widest_of([types[at] for at in positions])
+        case ["text", *positions]:
+            return lambda types, _flags: _text([types[at] for at in positions])
         case ["tight", one, two]:
             return lambda types, _flags: tightest_type(types[one], types[two])
         case [hole, position]:
@@ -61,35 +61,20 @@ def build_maker(template: Any) -> Maker:
 
 def follows_flags(template: Any) -> bool:
     """Whether the result type depends on the nullability of an argument."""
-    return isinstance(template, list) and any(
-        (isinstance(part, str) and len(part) > 1 and part[0] == "n" and part[1:].isdigit())
-        or follows_flags(part)
-        for part in template
-    )
+    if isinstance(template, str):
+        return template[:1] == "n" and template[1:].isdigit()
+    parts = template["all"] if isinstance(template, dict) and "all" in template else template
+    return isinstance(parts, list) and any(follows_flags(part) for part in parts)
 
 
 def is_fixed(template: Any) -> bool:
     return not isinstance(template, list)
 
 
-def build_bit(bit: bool | list[str]) -> Callable[[Types, Flags], bool]:  # noqa: FBT001 - JSON, not a switch
-    """The function that tells whether one of the atoms holds."""
-    if isinstance(bit, bool):
-        return lambda _types, _flags: bit
-    atoms = [(atom[0], int(atom[1:])) for atom in bit]
-    return lambda types, flags: any(
-        flags[at] if which == "n" else contains_null(types[at]) for which, at in atoms
-    )
-
-
-def contains_null(type: DataType) -> bool:  # noqa: A002 - the noun of this package
-    return isinstance(type, ArrayType | MapType) and type.contains_null
-
-
 # -- shapes -----------------------------------------------------------------------------------
 
 
-def _array_maker(element: Maker, bit: Callable[[Types, Flags], bool]) -> Maker:
+def _array_maker(element: Maker, bit: NullRule) -> Maker:
     def make(types: Types, flags: Flags) -> DataType | None:
         inner = element(types, flags)
         return None if inner is None else array(inner, bit(types, flags))
@@ -97,7 +82,7 @@ def _array_maker(element: Maker, bit: Callable[[Types, Flags], bool]) -> Maker:
     return make
 
 
-def _map_maker(key: Maker, value: Maker, bit: Callable[[Types, Flags], bool]) -> Maker:
+def _map_maker(key: Maker, value: Maker, bit: NullRule) -> Maker:
     def make(types: Types, flags: Flags) -> DataType | None:
         left, right = key(types, flags), value(types, flags)
         return None if left is None or right is None else map_of(left, right, bit(types, flags))
@@ -105,7 +90,7 @@ def _map_maker(key: Maker, value: Maker, bit: Callable[[Types, Flags], bool]) ->
     return make
 
 
-def _struct_maker(fields: list[tuple[str, Maker, Callable[[Types, Flags], bool]]]) -> Maker:
+def _struct_maker(fields: list[tuple[str, Maker, NullRule]]) -> Maker:
     def make(types: Types, flags: Flags) -> DataType | None:
         made = []
         for name, part, bit in fields:
@@ -138,13 +123,17 @@ def _value(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this 
     return type.value if isinstance(type, MapType) else None
 
 
-def _text(type: DataType) -> DataType:  # noqa: A002 - the noun of this package
-    return type if isinstance(type, StringType) else STRING
+def _text(types: Types) -> DataType:
+    """A string of the one collation among the arguments that is not the default."""
+    for each in types:
+        if isinstance(each, StringType) and each.collation != STRING.collation:
+            return each
+    return STRING
 
 
 def _element_text(type: DataType) -> DataType:  # noqa: A002 - the noun of this package
     inner = _element(type)
-    return STRING if inner is None else _text(inner)
+    return STRING if inner is None else _text([inner])
 
 
 def _first_field(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
@@ -181,6 +170,13 @@ def _whole(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this 
     return None
 
 
+def _carried(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
+    """As `whole`, but a carry is feared even where there is no fraction to round away."""
+    if isinstance(type, DecimalType):
+        return decimal(min(type.precision - type.scale + 1, MAX_PRECISION), 0)
+    return None
+
+
 def _widest_unit(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
     if type.kind == "interval_ym":
         return interval("year", "month")
@@ -189,7 +185,6 @@ def _widest_unit(type: DataType) -> DataType | None:  # noqa: A002 - the noun of
 
 HOLES: Final[dict[str, Callable[[DataType], DataType | None]]] = {
     "arg": lambda type: type,  # noqa: A006 - the noun of this package
-    "text": _text,
     "elem": _element,
     "elem_text": _element_text,
     "elem_elem": _inner_element,
@@ -200,5 +195,6 @@ HOLES: Final[dict[str, Callable[[DataType], DataType | None]]] = {
     "sum": _sum,
     "avg": _average,
     "whole": _whole,
+    "carried": _carried,
     "unit": _widest_unit,
 }

@@ -89,9 +89,7 @@ class RockyCommand(click.Command):
         """Run the command; a RockyError becomes one line and an exit code."""
         own = {name: ctx.params.pop(name, None) for name in _NAMES}
         outer = ctx.parent.params if ctx.parent is not None else {}
-        merged = {
-            name: outer.get(name) if value is None else value for name, value in own.items()
-        }
+        merged = {name: outer.get(name) if value is None else value for name, value in own.items()}
         self._refuse_meaningless(ctx, merged)
         ctx.obj = _resolve(ctx.info_name or "", merged, self.piped)
         try:

@@ -118,7 +118,8 @@ class _Reader:
 
     def expect_end(self) -> None:
         if self.at < len(self.tokens):
-            raise TypeSyntaxError(f"unexpected `{self.peek()}` in type `{self.text}`", self.offset())
+            message = f"unexpected `{self.peek()}` in type `{self.text}`"
+            raise TypeSyntaxError(message, self.offset())
 
     def number(self) -> int:
         if self.at >= len(self.tokens) or self.tokens[self.at][0] != "number":

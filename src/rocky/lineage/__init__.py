@@ -1,1 +1,6 @@
-"""Column lineage over a compiled project."""
+"""Lineage: where values come from and what a change reaches, over the typed IR."""
+
+from rocky.lineage.columns import ColumnRef, Hop, Lineage, RowHop, Trace
+from rocky.lineage.models import model_edges, reach_models
+
+__all__ = ["ColumnRef", "Hop", "Lineage", "RowHop", "Trace", "model_edges", "reach_models"]

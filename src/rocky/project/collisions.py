@@ -28,7 +28,7 @@ def index_models(models: Iterable[ModelFile], report: Report) -> dict[str, Model
         if first is not model:
             groups.setdefault(model.key, [first]).append(model)
     for group in groups.values():
-        _report_group(group, "two models are called `{}`", "name", report, None)
+        _report_group(group, "another model is also called `{}`", "name", report, None)
     return found
 
 
@@ -40,7 +40,9 @@ def report_shared_targets(models: Iterable[ModelFile], texts: Texts, report: Rep
             by_target.setdefault(model.target.key, []).append(model)
     for group in by_target.values():
         if len(group) > 1:
-            _report_group(group, "two models write the table `{}`", "target", report, texts)
+            _report_group(
+                group, "another model also writes the table `{}`", "target", report, texts
+            )
 
 
 def _report_group(

@@ -99,7 +99,9 @@ def read_columns(
                 continue
         key = column.name.lower()
         if key in seen:
-            problems.append(Problem((*here, "name"), f"column `{written(column.name)}` is declared twice"))
+            problems.append(
+                Problem((*here, "name"), f"column `{written(column.name)}` is declared twice")
+            )
             continue
         seen[key] = index
         fields.append(StructField(column.name, column.type, column.nullable))

@@ -115,6 +115,8 @@ def parse_document(
 
 
 _WHERE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_KEY_TUPLE: Final = re.compile(r"\((?:'[^']*',? ?)+\)")
+_KEY_NAME: Final = re.compile(r"'([^']*)'")
 _HELP: Final = (
     ("Expected '=' after a key", "write `key = value`"),
     ("Invalid value", 'texts need quotes: `key = "text"`'),
@@ -134,6 +136,7 @@ def _syntax_error(
 ) -> Diagnostic:
     where = _WHERE.search(said)
     reason = said[: where.start()] if where else said
+    reason = _KEY_TUPLE.sub(lambda keys: f"`{'.'.join(_KEY_NAME.findall(keys[0]))}`", reason)
     source = SourceText(path, text)
     if where and where[1]:
         line = min(int(where[1]), len(source.line_starts))

@@ -5,7 +5,6 @@ cannot be read is not an exception: `read_text` gives back a `Diagnostic` in its
 """
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -35,12 +34,8 @@ def scan_folders(root: str, path: str, report: Report) -> Iterator[Folder]:
     Hidden entries are left out. A symbolic link that leads back to a folder it is in is
     reported and not followed.
     """
-    try:
-        found = os.stat(_join(root, path))  # noqa: PTH116 - a Path per file would double the cost of a walk
-    except OSError:
-        return
-    if stat.S_ISDIR(found.st_mode):
-        yield from _scan(root, path, ((found.st_dev, found.st_ino),), report)
+    if os.path.isdir(_join(root, path)):  # noqa: PTH112 - a Path per file would double the cost of a walk
+        yield from _scan(root, path, (_identity(root, path),), report)
 
 
 def _scan(
@@ -51,14 +46,8 @@ def _scan(
     try:
         with os.scandir(_join(root, path)) as entries:
             for entry in entries:
-                if entry.name.startswith("."):
-                    continue
-                if entry.is_file():
-                    names.append(entry.name)
-                elif entry.is_dir():
-                    folders.append(entry.name)
-                else:
-                    _report_special(path, entry, report)
+                if not entry.name.startswith("."):
+                    _sort_entry(path, entry, names, folders, report)
     except OSError as failure:
         report(_unusable(path, f"the folder `{path}` cannot be read: {_reason(failure)}"))
         return
@@ -67,10 +56,9 @@ def _scan(
     yield Folder(path, names)
     for name in folders:
         below = child_path(path, name)
-        found = os.stat(_join(root, below))  # noqa: PTH116 - as above
-        identity = (found.st_dev, found.st_ino)
         if name.lower().endswith(".sql"):
             report(_unusable(below, f"`{below}` is a folder, not a model", help=_RENAME_FOLDER))
+        identity = _identity(root, below)
         if identity in above:
             report(_loop(below))
         elif len(above) >= MAX_DEPTH:
@@ -79,24 +67,38 @@ def _scan(
             yield from _scan(root, below, (*above, identity), report)
 
 
+def _identity(root: str, path: str) -> tuple[int, int]:
+    try:
+        found = os.stat(_join(root, path))  # noqa: PTH116 - as above
+    except OSError:
+        return (-1, -1)  # Gone since it was listed: reading it will say so.
+    return found.st_dev, found.st_ino
+
+
 _RENAME_FOLDER: Final = "give the folder a name that does not end in `.sql`"
 _SUFFIXES: Final = (".sql", ".toml", ".csv")
 
 
-def _report_special(path: str, entry: os.DirEntry[str], report: Report) -> None:
-    """Say what an entry is that is neither a file nor a folder, if its name asks to be read."""
-    below = child_path(path, entry.name)
-    if not entry.is_symlink():
-        if entry.name.lower().endswith(_SUFFIXES):
-            report(_unusable(below, f"`{below}` is not a regular file"))
-        return
+def _sort_entry(
+    path: str, entry: os.DirEntry[str], names: list[str], folders: list[str], report: Report
+) -> None:
+    """Put an entry where it belongs; say what is wrong with one that belongs nowhere."""
     try:
-        os.stat(entry.path)  # noqa: PTH116 - as above
-    except FileNotFoundError:
-        if entry.name.lower().endswith(_SUFFIXES):
-            report(_unusable(below, f"`{below}` is a symbolic link to a file that does not exist"))
-    except OSError:
-        report(_loop(below))
+        if entry.is_file():
+            names.append(entry.name)
+            return
+        if entry.is_dir():
+            folders.append(entry.name)
+            return
+    except OSError:  # A link that goes round in circles.
+        report(_loop(child_path(path, entry.name)))
+        return
+    if entry.name.lower().endswith(_SUFFIXES):
+        below = child_path(path, entry.name)
+        what = "a symbolic link to a file that does not exist"
+        if not entry.is_symlink():
+            what = "not a regular file"
+        report(_unusable(below, f"`{below}` is {what}"))
 
 
 def _loop(path: str) -> Diagnostic:

@@ -19,6 +19,10 @@ _BY_NAME: Final[dict[str, Code]] = {row.name: row.code for row in REGISTRY} | {
     row.code.value.lower(): row.code for row in REGISTRY
 }
 
+_ADJUSTABLE: Final = [
+    name for row in REGISTRY if row.suppressible for name in (row.code.value, row.name)
+]
+
 
 def _read_levels(value: Any, at: Keys, problems: Problems) -> Any:
     if not isinstance(value, dict):
@@ -29,7 +33,7 @@ def _read_levels(value: Any, at: Keys, problems: Problems) -> Any:
         here = (*at, key)
         code = _BY_NAME.get(key.lower())
         if code is None:
-            near = suggestion(key, [name for row in REGISTRY for name in (row.code, row.name)])
+            near = suggestion(key, _ADJUSTABLE)
             problems.append(Problem(here, f"`{key}` is not a lint", near, True))
             continue
         level = read_level(wanted, here, problems)

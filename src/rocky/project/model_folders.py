@@ -88,7 +88,7 @@ class FolderLoader:
         for name in contracts:
             stem = name.removesuffix(".contract.toml")
             self.found.contracts.append((child_path(folder.path, name), models.get(stem)))
-        for stem in sidecars.keys() - stems.keys():
+        for stem in sorted(sidecars.keys() - stems.keys()):
             self._report_lone_sidecar(folder.path, sidecars[stem], stem, stems)
 
     def _load_models(

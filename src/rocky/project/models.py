@@ -1,20 +1,20 @@
 """Models on disk: one `.sql` file each, with an optional sidecar or front matter.
 
 `sql` is what the compiler reads; with front matter it starts inside the file, so a span in
-the file is a span in `sql` moved by `sql_offset`. A model whose own files cannot be used
-still exists, so that its readers are not told it is unknown: it is *blocked*.
+the file is a span in `sql` moved by `sql_offset`. A model remembered from an earlier load
+has neither text nor settings until someone asks: most of a large project nobody does.
 """
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, NamedTuple
 
 from rocky.diagnostics import Code
 from rocky.project.assertions import AssertionRecord
+from rocky.project.files import read_unchanged
+from rocky.project.inheritance import Inherited, resolve_settings
 from rocky.project.lint_levels import Level
 from rocky.project.settings import Freshness, ModelSettings
-from rocky.project.strategies import FullRefresh, Strategy
+from rocky.project.strategies import Strategy
 from rocky.source import Span
 
 
@@ -35,27 +35,75 @@ class Target(NamedTuple):
         return self.full_name.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFile:
-    """A model as it stands on disk, with its settings resolved.
+class SettingsPlace(NamedTuple):
+    """The file a model's own settings are in and where the TOML begins in it."""
 
-    `settings_path` is the file its own settings are in (None without any) and
-    `settings_start` where the TOML begins in it. The hashes are BLAKE3 digests: of the
-    file's bytes, and of everything in TOML that has a say in this model.
+    path: str
+    start: int
+
+
+class ModelFile:
+    """A model as it stands on disk. Never changed after loading.
+
+    `text_hash` is the BLAKE3 digest of the file's bytes, `settings_hash` one of everything
+    in TOML that has a say in this model. `marked` tells whether the text holds `rocky:`, so
+    that only such texts are searched for allows. `row` is what a later load needs to
+    remember the model, None when it must not.
     """
 
-    name: str
-    path: str
-    text: str
-    sql: str
-    sql_offset: int
-    target: Target
-    settings: ModelSettings
-    pipeline: str | None
-    settings_path: str | None
-    settings_start: int
-    text_hash: bytes
-    settings_hash: bytes
+    __slots__ = (
+        "_data",
+        "_inherited",
+        "_settings",
+        "_text",
+        "depends_on",
+        "marked",
+        "name",
+        "path",
+        "pipeline",
+        "row",
+        "settings_hash",
+        "settings_place",
+        "sql_offset",
+        "target",
+        "text_hash",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        path: str,
+        inherited: Inherited,
+        data: dict[str, Any] | None,
+        hashes: tuple[bytes, bytes],
+    ) -> None:
+        self.name = name
+        self.path = path
+        self.pipeline = inherited.pipeline
+        self.text_hash, self.settings_hash = hashes
+        self._inherited = inherited
+        self._data = data
+        self._text: str | None = None
+        self._settings: ModelSettings | None = None
+        self.marked = False
+        self.sql_offset = 0
+        self.settings_place: SettingsPlace | None = None
+        self.row: tuple[Any, ...] | None = None
+        self.depends_on: tuple[str, ...] = ()
+        self.target = Target(inherited.catalog, inherited.schema, name)
+        if data is None:
+            self._settings = inherited.settings
+        elif "target" in data or "depends_on" in data:
+            own = data.get("target", {})
+            self.target = Target(
+                own.get("catalog") or inherited.catalog,
+                own.get("schema") or inherited.schema,
+                own.get("table") or name,
+            )
+            self.depends_on = tuple(data.get("depends_on", ()))
+
+    def __repr__(self) -> str:
+        return f"<model {self.name} at {self.path}>"
 
     @property
     def key(self) -> str:
@@ -63,12 +111,33 @@ class ModelFile:
         return self.name.lower()
 
     @property
-    def strategy(self) -> Strategy:
-        return self.settings.strategy or _DEFAULT_STRATEGY
+    def text(self) -> str:
+        """The whole file. Raises RockyError when it changed since it was loaded."""
+        if self._text is None:
+            self._text = read_unchanged(self._inherited.root, self.path, self.text_hash)
+        return self._text
 
     @property
-    def depends_on(self) -> tuple[str, ...]:
-        return self.settings.depends_on
+    def sql(self) -> str:
+        """The query: the file without its front matter."""
+        return self.text[self.sql_offset :] if self.sql_offset else self.text
+
+    @property
+    def settings(self) -> ModelSettings:
+        """Everything said about the model, folder defaults included."""
+        if self._settings is None:
+            self._settings = resolve_settings(self._data or {}, self._inherited, [])
+        return self._settings
+
+    @property
+    def settings_path(self) -> str | None:
+        return self.settings_place.path if self.settings_place else None
+
+    @property
+    def strategy(self) -> Strategy:
+        strategy = self.settings.strategy
+        assert strategy is not None  # noqa: S101 - resolved settings always have one
+        return strategy
 
     @property
     def tags(self) -> Mapping[str, str]:
@@ -97,29 +166,3 @@ class ModelFile:
     def place_in_file(self, span: Span) -> Span:
         """A span of `sql` as a span of the file."""
         return Span(span.start + self.sql_offset, span.end + self.sql_offset)
-
-
-_DEFAULT_STRATEGY: Final = FullRefresh()
-
-
-class FrontMatter(NamedTuple):
-    """The TOML at the top of a model and where it and the SQL begin; `end` None: not closed."""
-
-    start: int
-    end: int | None
-    sql_start: int
-
-
-_OPEN: Final = re.compile(r"\s*---[ \t]*toml[ \t]*\r?\n")
-_CLOSE: Final = re.compile(r"^---[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
-
-
-def find_front_matter(text: str) -> FrontMatter | None:
-    """Where the front matter of a model is, if its text begins with one."""
-    opened = _OPEN.match(text)
-    if opened is None:
-        return None
-    closed = _CLOSE.search(text, opened.end())
-    if closed is None:
-        return FrontMatter(opened.end(), None, len(text))
-    return FrontMatter(opened.end(), closed.start(), closed.end())

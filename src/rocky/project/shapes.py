@@ -241,7 +241,10 @@ def _form_reader(pattern: re.Pattern[str], form: str) -> Reader:
     def read(value: Any, at: Keys, problems: Problems) -> Any:
         if isinstance(value, str) and not isinstance(value, Unset) and pattern.fullmatch(value):
             return value
-        return wrong_type(form, value, at, problems)
+        if not isinstance(value, str) or isinstance(value, Unset):
+            return wrong_type(form, value, at, problems)
+        problems.append(Problem(at, f"`{at[-1]}` must be {form}"))
+        return INVALID
 
     return read
 

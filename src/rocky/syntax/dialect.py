@@ -30,6 +30,12 @@ def _call(name: str) -> Callable[[list[Any]], exp.Expr]:
     return lambda args: exp.Anonymous(this=name, expressions=args)
 
 
+def _unary_plus(parser: Any) -> exp.Expr:
+    marked = exp.Paren(this=parser._parse_unary())
+    marked.args["plus"] = True
+    return marked
+
+
 _SETTINGS: Final[dict[str, Any]] = {
     # ARRAY must stay a node of its own, or `array(1, 2)[0]` loses its arguments.
     "FUNCTIONS": {
@@ -46,6 +52,8 @@ _SETTINGS: Final[dict[str, Any]] = {
         if name in ("ANY", "CASE")
     },
     "STRICT_CAST": True,
+    # Unary plus is dropped by the library, and an error to Spark on a date.
+    "UNARY_PARSERS": {**SparkParser.UNARY_PARSERS, TokenType.PLUS: _unary_plus},
     "PIPE_SYNTAX_TRANSFORM_PARSERS": PIPE_OPERATORS,
 }
 

@@ -20,6 +20,9 @@ from rocky.catalog.special.maps import MAPS
 from rocky.catalog.special.number_formats import NUMBER_FORMATS
 from rocky.catalog.special.numbers import NUMBERS
 from rocky.catalog.special.percentiles import PERCENTILES
+from rocky.catalog.special.predicates import PREDICATES
+from rocky.catalog.special.randomness import RANDOMNESS
+from rocky.catalog.special.sketches import SKETCHES
 from rocky.catalog.special.windows import WINDOWS
 
 Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]
@@ -38,5 +41,8 @@ SPECIAL: dict[str, Rule] = {
     **NUMBER_FORMATS,
     **NUMBERS,
     **PERCENTILES,
+    **PREDICATES,
+    **RANDOMNESS,
+    **SKETCHES,
     **WINDOWS,
 }

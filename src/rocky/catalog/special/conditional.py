@@ -14,9 +14,11 @@ from rocky.catalog.special.refusals import (
     wrong_count,
 )
 from rocky.datatypes import types as t
+from rocky.datatypes.branches import branch_type
 from rocky.datatypes.casts import force_nullable
-from rocky.datatypes.coercion import widest_of, widest_without_string
+from rocky.datatypes.coercion import widest_without_string
 from rocky.datatypes.comparison import comparison
+from rocky.datatypes.mismatch import OperandMismatch
 from rocky.datatypes.ordering import is_orderable
 from rocky.datatypes.types import DataType
 
@@ -28,7 +30,8 @@ def common_type(types: Sequence[DataType]) -> DataType | None:
     first = types[0]
     for other in types:
         if other is not first:
-            return widest_of(types)
+            found = branch_type("", types)
+            return None if isinstance(found, OperandMismatch) else found
     return first
 
 
@@ -130,7 +133,6 @@ def type_equal_null(name: str, args: Sequence[Operand]) -> Typing | Refusal:
 CONDITIONAL: dict[str, Callable[[str, Sequence[Operand]], Typing | Refusal]] = {
     "coalesce": type_coalesce,
     "if": type_if,
-    "iff": type_if,
     "ifnull": type_nvl,
     "nvl": type_nvl,
     "nvl2": type_nvl2,

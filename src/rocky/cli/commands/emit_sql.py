@@ -43,7 +43,9 @@ def command(settings: Settings, model: str | None, out: Path | None) -> ExitCode
     errors = [each for each in findings if each.severity is Severity.ERROR]
     if errors:
         write_note(render_findings(errors, compilation.project, "full", colour=False).rstrip())
-        raise RockyError(f"{counted(len(errors), 'error')}: nothing would run, so nothing is printed")
+        raise RockyError(
+            f"{counted(len(errors), 'error')}: nothing would run, so nothing is printed"
+        )
     written = _write_files(models, compilation.project.root, out) if out is not None else []
     if settings.json:
         documents = [
@@ -72,7 +74,8 @@ def _print(models: Sequence[ModelFile], *, alone: bool) -> None:
 def _write_files(models: Sequence[ModelFile], root: Path, out: Path) -> list[str]:
     """Write NAME.sql for each model. Refuses to write over the models themselves."""
     own = {(root / model.path).resolve() for model in models}
-    paths = {model.name: out / f"{model.name}.sql" for model in models}
+    # A sidecar may give a model any name; a slash in it must not lead out of the folder.
+    paths = {model.name: out / f"{model.name.replace('/', '_')}.sql" for model in models}
     for path in paths.values():
         if path.resolve() in own:
             raise RockyError(f"`{path}` is a model of the project: choose another folder for --out")

@@ -58,7 +58,8 @@ def standing_findings(project: Project) -> list[Diagnostic]:
         for model in project.models.values()
         if model.path in paths
     }
-    kept = apply_suppressions(project.diagnostics, allows, project.config.lints)
+    levels = {code.value: level for code, level in project.config.lints.items()}
+    kept = apply_suppressions(project.diagnostics, allows, levels)
     return [each for each in kept if each.code is not Code.UNUSED_ALLOW]
 
 

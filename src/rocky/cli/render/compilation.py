@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rocky.compiler.compilation import Compilation
+from rocky.compiler.fingerprints import recipe_of, skip_hash_of
 from rocky.datatypes.types import UNKNOWN
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.diagnostics.render import render_json
@@ -107,8 +108,8 @@ def _model(compilation: Compilation, model: ModelFile) -> dict[str, Any]:
         "reads": ir.reads,
         "deterministic": ir.deterministic,
         "determinism": ir.determinism,
-        "recipe_hash": ir.recipe_hash,
-        "skip_hash": ir.skip_hash,
+        "recipe_hash": recipe_of(compilation, model.key),
+        "skip_hash": skip_hash_of(compilation, model.key),
     }
 
 

@@ -1,0 +1,218 @@
+"""Printing literals: strings bare, numbers as the JVM writes them, dates with their type."""
+
+import re
+from decimal import Decimal
+from typing import Any, Final
+
+from sqlglot import exp
+
+from rocky.binder.constants import date_text, float_text, timestamp_text
+from rocky.binder.expression import Expr
+from rocky.binder.intervals import unit_of
+from rocky.binder.literals import literal_in_cast, number
+from rocky.binder.pretty import bind_quietly, written_text
+from rocky.binder.scopes import Scope
+from rocky.catalog.operand import NO_VALUE
+from rocky.datatypes import types as t
+
+_MICROS: Final = {
+    "week": 604_800_000_000,
+    "day": 86_400_000_000,
+    "hour": 3_600_000_000,
+    "minute": 60_000_000,
+    "second": 1_000_000,
+    "millisecond": 1_000,
+    "microsecond": 1,
+}
+_MONTHS: Final = {"year": 12, "month": 1}
+_WORDS: Final = re.compile(r"([+-]?)\s*(\d*\.?\d*)\s+([A-Za-z]+)")
+_TYPED_WORDS: Final = {"date": "DATE", "timestamp": "TIMESTAMP", "timestamp_ntz": "TIMESTAMP_NTZ"}
+
+
+def literal_text(literal: Expr) -> str | None:
+    """A bound literal as a name shows it; None when its value is not known."""
+    value, kind = literal.value, literal.type.kind
+    if value is NO_VALUE:
+        return None
+    if value is None:
+        return "NULL"
+    if kind in _TYPED_WORDS:
+        normal = date_text(str(value)) if kind == "date" else timestamp_text(str(value))
+        return f"{_TYPED_WORDS[kind]} '{normal}'"
+    if kind == "time":
+        return f"TIME '{_time_text(str(value))}'"
+    if kind == "binary":
+        return f"X'{str(value).upper()}'"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return float_text(value, single=literal.type is t.FLOAT)
+    if isinstance(value, Decimal):
+        return str(abs(value) if value == 0 else value)
+    return str(value)
+
+
+def print_literal(node: exp.Literal, scope: Scope) -> str:  # noqa: ARG001 - the shape of a printer
+    args = node.args
+    if args["is_string"]:
+        return str(args["this"])
+    return literal_text(number(args["this"])) or str(args["this"])
+
+
+def print_negative_literal(node: exp.Neg, scope: Scope) -> str | None:
+    """`-5`, which is one literal to Spark; None when the operand is no plain numeral."""
+    inner = node.args["this"]
+    if inner.__class__ is exp.Literal and not inner.args["is_string"]:
+        found = number(inner.args["this"], negative=True)
+        return literal_text(Expr(found.type, False, value=-found.value))
+    if inner.__class__ is exp.Cast:
+        literal = cast_literal(inner, scope, negative=True)
+        if literal is not None and literal.type.kind in t.NUMERIC_KINDS:
+            return literal_text(Expr(literal.type, False, value=-literal.value))
+    return None
+
+
+def cast_literal(node: exp.Cast, scope: Scope, *, negative: bool = False) -> Expr | None:
+    """The literal behind a cast nobody wrote (`1L`, `DATE '...'`), without reporting on it again."""
+    reported = len(scope.binding.diagnostics)
+    literal = literal_in_cast(node, scope, negative=negative)
+    del scope.binding.diagnostics[reported:]
+    return literal
+
+
+def print_null(node: exp.Null, scope: Scope) -> str:  # noqa: ARG001 - the shape of a printer
+    return "NULL"
+
+
+def print_boolean(node: exp.Boolean, scope: Scope) -> str:  # noqa: ARG001 - the shape of a printer
+    return "true" if node.args["this"] else "false"
+
+
+def print_hex(node: exp.HexString, scope: Scope) -> str:  # noqa: ARG001 - the shape of a printer
+    digits = str(node.args["this"]).upper()
+    return f"X'{digits if len(digits) % 2 == 0 else '0' + digits}'"
+
+
+def print_raw_string(node: Any, scope: Scope) -> str:  # noqa: ARG001 - the shape of a printer
+    return str(node.args["this"])
+
+
+def print_string_run(node: exp.Concat, scope: Scope) -> str:  # noqa: ARG001 - the shape of a printer
+    return "".join(part.name for part in node.args["expressions"])
+
+
+def _time_text(text: str) -> str:
+    hour, _, rest = text.strip().partition(":")
+    minute, _, second = rest.partition(":")
+    whole, _, fraction = second.partition(".")
+    fraction = fraction.rstrip("0")
+    clock = f"{int(hour):02d}:{int(minute or 0):02d}:{int(whole or 0):02d}"
+    return f"{clock}.{fraction}" if fraction else clock
+
+
+# -- intervals --------------------------------------------------------------------------------
+
+
+def print_interval(node: exp.Interval, scope: Scope) -> str:
+    """`INTERVAL '1 02' DAY TO HOUR`: fields after the first in two digits, whatever was written."""
+    return _print_amounts([node], scope)
+
+
+def print_interval_run(node: exp.Add, scope: Scope) -> str | None:
+    """`INTERVAL 1 DAY 2 HOURS`, which the parser library reads as a sum; None for a written sum."""
+    parts = _run(node)
+    if parts is None:
+        return None
+    low = scope.binding.span(parts[0])
+    high = scope.binding.span(parts[-1])
+    if low is None or high is None or "+" in scope.binding.text[low.start : high.end]:
+        return None
+    if len(re.findall(r"(?i)\binterval\b", scope.binding.text[low.start : high.end])) > 1:
+        return None
+    return _print_amounts(parts, scope, node)
+
+
+def _run(node: Any) -> list[exp.Interval] | None:
+    if node.__class__ is exp.Interval:
+        return [node]
+    if node.__class__ is not exp.Add:
+        return None
+    left, right = _run(node.args["this"]), node.args["expression"]
+    return [*left, right] if left is not None and right.__class__ is exp.Interval else None
+
+
+def _print_amounts(parts: list[exp.Interval], scope: Scope, whole: exp.Expr | None = None) -> str:
+    kind = bind_quietly(whole or parts[0], scope).type
+    amounts = [_amount(part) for part in parts]
+    if not isinstance(kind, t.IntervalType) or None in amounts:
+        return written_text(whole or parts[0], scope)
+    total = sum(amount for amount in amounts if amount is not None)
+    return interval_text(kind, total)
+
+
+def _amount(node: exp.Interval) -> int | None:
+    """The months or microseconds an interval literal stands for."""
+    value, unit = node.args.get("this"), node.args.get("unit")
+    text = str(value.name) if value is not None else ""
+    if unit is None:
+        return _amount_of_words(text)
+    if unit.__class__ is exp.IntervalSpan:
+        return _amount_of_span(text.strip(), unit.this.name.lower(), unit.expression.name.lower())
+    return _amount_of_words(f"{text} {unit.name}")
+
+
+def _amount_of_words(text: str) -> int | None:
+    total = 0
+    for sign, digits, word in _WORDS.findall(text):
+        low = word.lower()
+        unit = low if low in _MICROS or low in _MONTHS else low.removesuffix("s")
+        size = _MONTHS.get(unit) or _MICROS.get(unit)
+        if size is None or unit_of(word) is None or not digits.strip("."):
+            return None
+        amount = int(Decimal(digits) * size)
+        total += -amount if sign == "-" else amount
+    return total
+
+
+def _amount_of_span(text: str, first: str, last: str) -> int | None:
+    negative = text.startswith("-")
+    numbers = re.findall(r"\d+(?:\.\d+)?", text)
+    units = t.YEAR_MONTH_UNITS if first in t.YEAR_MONTH_UNITS else t.DAY_TIME_UNITS
+    names = units[units.index(first) : units.index(last) + 1]
+    if len(numbers) != len(names):
+        return None
+    total = sum(
+        int(Decimal(digits) * (_MONTHS.get(name) or _MICROS[name]))
+        for digits, name in zip(numbers, names, strict=True)
+    )
+    return -total if negative else total
+
+
+def interval_text(kind: t.IntervalType, amount: int) -> str:
+    """The ANSI text of so many months or microseconds."""
+    sign, amount = ("-", -amount) if amount < 0 else ("", amount)
+    units = kind.first.upper() if kind.first == kind.last else f"{kind.first} TO {kind.last}".upper()
+    if kind.kind == "interval_ym":
+        years, months = divmod(amount, 12)
+        body = {"YEAR": f"{years}", "MONTH": f"{amount}"}.get(units, f"{years}-{months}")
+        return f"INTERVAL '{sign}{body}' {units}"
+    names = t.DAY_TIME_UNITS[t.DAY_TIME_UNITS.index(kind.first) : t.DAY_TIME_UNITS.index(kind.last) + 1]
+    body = ""
+    for at, name in enumerate(names):
+        count, amount = divmod(amount, _MICROS[name])
+        text = f"{count}" if name == "day" else f"{count:02d}"
+        if name == "second" and amount:
+            text += f".{amount:06d}".rstrip("0")
+        body += ("" if at == 0 else " " if names[at - 1] == "day" else ":") + text
+    return f"INTERVAL '{sign}{body}' {units}"
+
+
+LITERAL_PRINTERS: Final[dict[type, Any]] = {
+    exp.Literal: print_literal,
+    exp.Null: print_null,
+    exp.Boolean: print_boolean,
+    exp.HexString: print_hex,
+    exp.RawString: print_raw_string,
+    exp.Concat: print_string_run,
+    exp.Interval: print_interval,
+}

@@ -1,0 +1,7 @@
+SELECT
+  payment_id,
+  order_id,
+  method,
+  paid_at,
+  amount
+FROM raw.payments

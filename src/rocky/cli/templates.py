@@ -1,0 +1,71 @@
+"""Projects to start from, kept as package data: the playground and the starter.
+
+A file's `gitignore.txt` becomes `.gitignore`: under its own name it would also hide files of
+this repository.
+"""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Final
+
+from rocky.errors import RockyError
+
+PLAYGROUND: Final = "playground"
+STARTER: Final = "starter"
+_RENAMED: Final = {"gitignore.txt": ".gitignore"}
+
+
+class WouldOverwrite(RockyError):
+    """A file or folder that is there already stands where a new project would go."""
+
+
+def write_template(name: str, folder: Path) -> list[str]:
+    """Write a template into a new or empty folder; returns the files. Raises WouldOverwrite."""
+    if folder.is_dir() and any(folder.iterdir()):
+        raise WouldOverwrite(f"`{folder}` is not empty: name a new folder")
+    return _write(folder, dict(_template_files(name)))
+
+
+def write_starter(folder: Path) -> list[str]:
+    """Write the smallest project, leaving out examples where models or sources exist."""
+    if (folder / "rocky.toml").exists():
+        raise WouldOverwrite(f"`{folder / 'rocky.toml'}` exists: this is a project already")
+    contents = dict(_template_files(STARTER))
+    if _has_work(folder):
+        contents = {"rocky.toml": contents["rocky.toml"]}
+    if (folder / ".gitignore").exists():
+        contents.pop(".gitignore", None)
+    return _write(folder, contents)
+
+
+def _has_work(folder: Path) -> bool:
+    """Whether a folder holds models or sources already, or SQL anywhere at its top."""
+    if (folder / "models").exists() or (folder / "sources").exists():
+        return True
+    return any(folder.glob("*.sql")) or any(folder.glob("*/*.sql"))
+
+
+def _write(folder: Path, contents: dict[str, bytes]) -> list[str]:
+    for path, data in contents.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # "x": whatever appears between the look and the write is not overwritten either.
+        with target.open("xb") as file:
+            file.write(data)
+    return list(contents)
+
+
+def _template_files(name: str) -> Iterator[tuple[str, bytes]]:
+    yield from _walk(files("rocky.cli") / name, "")
+
+
+def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    for entry in sorted(folder.iterdir(), key=lambda each: each.name):
+        if entry.name == "__pycache__" or entry.name.startswith("."):
+            continue
+        if entry.is_dir():
+            yield from _walk(entry, f"{prefix}{entry.name}/")
+        else:
+            yield prefix + _RENAMED.get(entry.name, entry.name), entry.read_bytes()

@@ -1,0 +1,100 @@
+"""Differences: where a type first departs from the promised one.
+
+Names of struct fields are compared without case, as Spark compares them. Nullability is not part
+of a type here: inside a type, only what is promised NOT NULL is compared, by `first_null`.
+An unknown part, on either side, differs from nothing.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rocky.datatypes.types import UNKNOWN, ArrayType, DataType, MapType, StructType
+
+
+class Difference(NamedTuple):
+    """A part of a type, as a path from the column, and how it differs, as a clause."""
+
+    path: str
+    reason: str
+
+
+def first_difference(promised: DataType, actual: DataType, path: str) -> Difference | None:
+    """The first part, in the promise's order, that is not as promised."""
+    if promised is actual or promised is UNKNOWN or actual is UNKNOWN:
+        return None
+    if isinstance(promised, StructType) and isinstance(actual, StructType):
+        found = _field_difference(promised, actual, path)
+        if found is not None:
+            return found
+    elif not _same_shape(promised, actual):
+        return Difference(path, f"is `{actual}`, promised `{promised}`")
+    for name, one, other in _parts(promised, actual):
+        found = first_difference(one, other, f"{path}.{name}")
+        if found is not None:
+            return found
+    return None
+
+
+def first_null(promised: DataType, actual: DataType, path: str) -> str | None:
+    """The first part that is promised NOT NULL and can be null. The types are otherwise equal."""
+    if promised is actual or promised is UNKNOWN or actual is UNKNOWN:
+        return None
+    for name in _nullable_parts(promised, actual):
+        return f"{path}.{name}"
+    for name, one, other in _parts(promised, actual):
+        found = first_null(one, other, f"{path}.{name}")
+        if found is not None:
+            return found
+    return None
+
+
+def _same_shape(promised: DataType, actual: DataType) -> bool:
+    """Whether two types other than structs can differ only in their parts."""
+    return promised.kind == actual.kind and promised.kind in ("array", "map")
+
+
+def _field_difference(promised: StructType, actual: StructType, path: str) -> Difference | None:
+    wanted = [field.name.lower() for field in promised.fields]
+    given = [field.name.lower() for field in actual.fields]
+    if wanted == given:
+        return None
+    for field in promised.fields:
+        if field.name.lower() not in given:
+            return Difference(path, f"has no field `{field.name}`, promised `{field.type}`")
+    for field in actual.fields:
+        if field.name.lower() not in wanted:
+            return Difference(path, f"has a field `{field.name}` that is not promised")
+    for at, (one, other) in enumerate(zip(promised.fields, actual.fields, strict=False), 1):
+        if one.name.lower() != other.name.lower():
+            reason = f"has `{other.name}` as field {at}, promised `{one.name}`"
+            return Difference(path, reason)
+    return Difference(path, "has a field twice")
+
+
+def _parts(promised: DataType, actual: DataType) -> Iterator[tuple[str, DataType, DataType]]:
+    """The parts of two types of one shape, side by side, under the names Spark gives them."""
+    if isinstance(promised, StructType) and isinstance(actual, StructType):
+        for one, other in zip(promised.fields, actual.fields, strict=False):
+            yield one.name, one.type, other.type
+    elif isinstance(promised, ArrayType) and isinstance(actual, ArrayType):
+        yield "element", promised.element, actual.element
+    elif isinstance(promised, MapType) and isinstance(actual, MapType):
+        yield "key", promised.key, actual.key
+        yield "value", promised.value, actual.value
+
+
+def _nullable_parts(promised: DataType, actual: DataType) -> Iterator[str]:
+    if isinstance(promised, StructType) and isinstance(actual, StructType):
+        for one, other in zip(promised.fields, actual.fields, strict=False):
+            if other.nullable and not one.nullable:
+                yield one.name
+    elif isinstance(promised, ArrayType) and isinstance(actual, ArrayType):
+        if actual.contains_null and not promised.contains_null:
+            yield "element"
+    elif (
+        isinstance(promised, MapType)
+        and isinstance(actual, MapType)
+        and actual.contains_null
+        and not promised.contains_null
+    ):
+        yield "value"
