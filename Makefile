@@ -69,8 +69,8 @@ demo: $(INSTALLED)
 step = @output=`$(2) 2>&1` && echo "ok    $(1)" || { status=$$?; echo "$$output"; echo "FAIL  $(1)"; exit $$status; }
 
 lint: $(INSTALLED_DEV)
-	$(call step,format,$(BIN)/ruff format --check .)
-	$(call step,lint,$(BIN)/ruff check .)
+	$(call step,format,$(BIN)/ruff format --check --output-format concise .)
+	$(call step,lint,$(BIN)/ruff check --output-format concise .)
 	$(call step,types,$(BIN)/mypy)
 	$(call step,imports,$(BIN)/lint-imports --no-cache)
 

@@ -45,7 +45,7 @@ INTERMEDIATE = """\
 -- Orders of {left} with the history of {right}.
 WITH base AS (
     SELECT a.record_id, a.customer_id, a.product_id, a.status, a.quantity, a.gross_amount,
-           a.net_price, a.created_on, a.created_month, a.country
+           a.net_price, a.created_on, a.country
     FROM {left} AS a
     WHERE a.quantity > {n}
 ),

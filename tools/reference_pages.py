@@ -6,6 +6,7 @@ fails when they are not what this would write.
 
 import types
 from collections.abc import Iterator, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -34,9 +35,9 @@ CLI_HEAD = """# Commands
 
 Written from the commands themselves; `rocky COMMAND --help` says the same.
 
-Global options may stand before or after the command. With `-o json` standard output is
-exactly one JSON document, and everything else goes to standard error. A selector that
-matches nothing is an error.
+Global options (those of `rocky` itself) may stand before or after the command. With `-o json`
+standard output is exactly one JSON document, and everything else goes to standard error. A
+selector that matches nothing is an error.
 
 Exit codes: 0 fine, 1 failure or error diagnostics, 4 `ci` with warnings only, 130 interrupted.
 """
@@ -195,6 +196,11 @@ def format_commands() -> str:
 
 
 def _usage(title: str, command: click.Command) -> str:
+    """The help of a command, without the options that every command has."""
+    if command is not command_line:
+        shared = {parameter.name for parameter in command_line.params}
+        command = copy(command)
+        command.params = [each for each in command.params if each.name not in shared]
     context = click.Context(command, info_name=title, terminal_width=88, max_content_width=88)
     text = "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
     return f"\n## `{title}`\n\n```text\n{text}\n```\n"

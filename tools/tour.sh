@@ -7,33 +7,38 @@ project=demo
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 
-say() { printf '\n\033[1m%s\033[0m\n' "$1"; }
-show() { printf '\033[2m$ %s\033[0m\n' "$*"; "$@"; }
+if [ -t 1 ]; then bold=$(printf '\033[1m') dim=$(printf '\033[2m') plain=$(printf '\033[0m'); else bold='' dim='' plain=''; fi
+say() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
+# Tables also when the output goes to a file; an error is part of the tour, so it does not end it.
+show() {
+  printf '%s$ rocky %s%s\n' "$dim" "$*" "$plain"
+  rocky "$@" -o table || true
+}
 
-if [ ! -e "$project" ]; then
+if [ ! -e "$project/rocky.toml" ]; then
   say "A small shop to play with"
-  show rocky playground "$project"
+  show playground "$project"
 fi
 
 say "Compile it: every name resolved, every column typed, every contract checked. Nothing runs."
-(cd "$project" && show rocky compile) || true
+(cd "$project" && show compile)
 
-say "Break it: one misspelt column, in a copy"
+say "Misspell one column, in a copy: line 7 of models/staging/stg_orders.sql"
 cp -R "$project/." "$copy"
-sed -i.orig 's/\bamount\b/amuont/' "$copy"/models/staging/stg_orders.sql
-rm -f "$copy"/models/staging/*.orig
-(cd "$copy" && show rocky compile) || true
+sed 's/^  amount,$/  amuont,/' "$project/models/staging/stg_orders.sql" >"$copy/models/staging/stg_orders.sql"
+(cd "$copy" && show compile)
 
 say "Where does a number come from?"
-(cd "$project" && show rocky lineage fct_revenue.revenue) || true
+(cd "$project" && show lineage fct_revenue.revenue)
 
-say "What does a code mean?"
-show rocky explain E003 | head -n 12
+say "What does a code mean? (the first lines)"
+show explain E003 | head -n 10
 
 say "Your turn"
 cat <<END
   . .venv/bin/activate
-  cd $project && less README.md        # has an exercise: mistakes to make on purpose
-  rocky compile                        # after each edit
-  rocky compile --verify spark         # ask Spark's own analyser (needs Java 17)
+  cd $project
+  less README.md                 # mistakes to make on purpose
+  rocky compile                  # after each edit
+  rocky compile --verify spark   # ask Spark's own analyser (needs Java 17)
 END

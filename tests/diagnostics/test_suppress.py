@@ -166,6 +166,15 @@ def test_the_projects_level_allows_lowers_and_raises():
     assert Severity.ERROR == raised.severity
 
 
+def test_a_files_level_wins_over_the_projects():
+    found = finding("SELECT a + b FROM t", "a + b")
+    kept = apply_suppressions(
+        [found], {}, {"W021": "error"}, {PATH: {Code.UNNAMED_OUTPUT: "allow"}}
+    )
+
+    assert [] == kept
+
+
 def test_the_projects_level_cannot_silence_what_would_fail_in_spark():
     text = "SELECT bad FROM t"
 

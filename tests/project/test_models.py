@@ -302,6 +302,16 @@ def test_a_pattern_says_which_files_are_models(tmp_path, pattern, expected):
     assert expected == load(tmp_path, files).models.keys()
 
 
+def test_a_file_name_that_is_no_name_is_reported_unless_the_sidecar_has_one(tmp_path):
+    files = {"models/a.v2.sql": SQL, "models/b.v2.sql": SQL, "models/b.v2.toml": 'name = "b2"'}
+    project = load(tmp_path, files)
+
+    assert [
+        "E017 models/a.v2.sql the model's name `a.v2` has a `.` or a backtick in it"
+    ] == findings(project)
+    assert {"a.v2", "b2"} == project.models.keys()
+
+
 def test_a_sidecar_without_a_model_is_reported(tmp_path):
     files = {"models/orders.sql": SQL, "models/order.toml": 'intent = "x"', "models/zebra.toml": ""}
     project = load(tmp_path, files)

@@ -96,9 +96,12 @@ def test_a_second_source_of_one_name_is_reported_with_the_first(tmp_path):
     assert "sources/a.toml" == project.sources["s"].file
 
 
-def test_a_broken_source_file_leaves_the_others(tmp_path):
-    files = {"sources/a.toml": "x = \n", "sources/b.toml": source(COLUMNS), "sources/notes.md": "x"}
+def test_a_broken_source_file_leaves_the_others_and_its_names(tmp_path):
+    broken = '[[source]]\nname = "raw.a"\nx = \n[[source]]\ncolumns = [{ name = "no" }]\nname = \'raw.B\'\n'
+    files = {"sources/a.toml": broken, "sources/b.toml": source(COLUMNS), "sources/notes.md": "x"}
     project = load(tmp_path, files)
 
-    assert ["E017 sources/a.toml:1:4 ' ' not valid TOML: invalid value"] == findings(project)
-    assert {"s"} == project.sources.keys()
+    assert ["E017 sources/a.toml:3:4 ' ' not valid TOML: invalid value"] == findings(project)
+    assert {"raw.a": 0, "raw.b": 0, "s": 1} == {
+        key: len(source.columns) for key, source in project.sources.items()
+    }

@@ -9,17 +9,19 @@ import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from rocky.catalog.classes import ARRAY_CLASSES, CLASS_TEXTS, MAP_CLASSES
-from rocky.catalog.nullability import build_null_rule, contains_null
-from rocky.catalog.templates import HOLES, build_maker, is_fixed
+from rocky.catalog.nullability import NullRule, build_null_rule, contains_null
+from rocky.catalog.templates import HOLES, Maker, build_maker, is_fixed
 from rocky.datatypes.coercion import tightest_type, widest_of
 from rocky.datatypes.text import type_to_json
 from rocky.datatypes.types import STRING, ArrayType, DataType, MapType, StructType
 from tools.function_catalogue.facts import Cell, Observation, cell_of
 
 MAX_SHAPES = 400
+MANY = 4
 _STRUCT_HOLES = 3
 # What Spark casts a decimal argument to by itself, where it wants one of a certain size.
 _DECIMAL_TARGETS = ("decimal(16,6)", "decimal(18,6)", "decimal(10,0)")
@@ -50,12 +52,19 @@ def fit_templates(cells: dict[Cell, list[Observation]]) -> dict[Cell, str]:
 
 def _allowed_templates(observations: list[Observation]) -> list[str]:
     first = max(observations, key=_tellingness)
+    asked = {(tuple(_types(each)), tuple(_flags(each)), each.type) for each in observations}
     allowed = []
     for template in _templates_of(first):
-        maker = build_maker(template)
-        if all(maker(_types(each), _flags(each)) is each.type for each in observations):
-            allowed.append(_dump(template))
+        text = _dump(template)
+        maker = _maker(text)
+        if all(maker(types, flags) is wanted for types, flags, wanted in asked):
+            allowed.append(text)
     return allowed
+
+
+@cache
+def _maker(text: str) -> Maker:
+    return build_maker(json.loads(text))
 
 
 def _tellingness(observation: Observation) -> int:
@@ -68,8 +77,8 @@ def _templates_of(observation: Observation) -> list[Any]:
     holes: list[tuple[Any, DataType]] = []
     for at, each in enumerate(types):
         holes += [([hole, at], made) for hole, pick in HOLES.items() if (made := pick(each))]
-    for size in range(1, len(types) + 1):
-        for chosen in itertools.combinations(range(len(types)), size):
+    if "string" in observation.type.text:
+        for chosen in _choices(len(types)):
             template = ["text", *chosen]
             holes.append((template, build_maker(template)(types, flags) or STRING))
     for one, two in itertools.combinations(range(len(types)), 2):
@@ -141,34 +150,41 @@ def fit_null_rules(cells: dict[Cell, list[Observation]]) -> dict[Cell, str]:
 
 
 def _allowed_rules(cell: Cell, observations: list[Observation]) -> list[str]:
-    allowed = []
-    for rule in _rules_for(len(cell), _further_atoms(cell)):
-        holds = build_null_rule(rule)
-        if all(holds(_types(each), _flags(each)) == each.nullable for each in observations):
-            allowed.append(_dump(rule))
-    return allowed
+    asked = {(tuple(_types(each)), tuple(_flags(each)), each.nullable) for each in observations}
+    return [
+        text
+        for text, holds in _rules_for(len(cell), _further_atoms(cell))
+        if all(holds(types, flags) == nullable for types, flags, nullable in asked)
+    ]
 
 
-def _rules_for(count: int, further: list[list[str]]) -> list[Any]:
-    rules: list[Any] = [False, True, *further]
-    for size in range(count, 0, -1):
-        for chosen in itertools.combinations(range(count), size):
-            nullable = [f"n{at}" for at in chosen]
-            rules.append(nullable)
-            rules += [[*nullable, *more] for more in further]
-            if size > 1:
-                rules.append({"all": nullable})
-    return rules
+@cache
+def _rules_for(count: int, further: tuple[tuple[str, ...], ...]) -> list[tuple[str, NullRule]]:
+    rules: list[Any] = [False, True, *(list(more) for more in further)]
+    for chosen in _choices(count):
+        nullable = [f"n{at}" for at in chosen]
+        rules.append(nullable)
+        rules += [[*nullable, *more] for more in further]
+        if len(chosen) > 1:
+            rules.append({"all": nullable})
+    return [(_dump(rule), build_null_rule(rule)) for rule in rules]
 
 
-def _further_atoms(cell: Cell) -> list[list[str]]:
+def _choices(count: int) -> list[tuple[int, ...]]:
+    """The sets of positions worth trying: every one, but of many positions the plain ones."""
+    sizes = range(count, 0, -1) if count < MANY else (count, count - 1, 1)
+    return [chosen for size in sizes for chosen in itertools.combinations(range(count), size)]
+
+
+def _further_atoms(cell: Cell) -> tuple[tuple[str, ...], ...]:
     """Atoms besides the nullability of the arguments that may matter for these classes."""
     contained = [f"c{at}" for at, which in enumerate(cell) if which in NESTED]
-    further = [[atom] for atom in contained]
+    further: list[tuple[str, ...]] = [(atom,) for atom in contained]
     if len(contained) > 1:
-        further.append(contained)
+        further.append(tuple(contained))
     decimals = [at for at, which in enumerate(cell) if CLASS_TEXTS[which].startswith("decimal")]
-    return further + [[f"f{at}:{target}"] for at in decimals for target in _DECIMAL_TARGETS]
+    casts = [(f"f{at}:{target}",) for at in decimals for target in _DECIMAL_TARGETS]
+    return (*further, *casts)
 
 
 # -- choosing ---------------------------------------------------------------------------------

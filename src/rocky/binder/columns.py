@@ -52,6 +52,13 @@ def bind_column(node: exp.Column, scope: Scope) -> Expr:
         ):
             return found[0]
         return resolve_name([this], (key,), node, scope)
+    if args.get("db") is None and scope.lambdas is None and scope.nulled is None:
+        found = scope.relation.index().get(args["this"].name.lower())
+        if found is not None and len(found) == 1 and scope.fallback is None:
+            qualifier = found[0].qualifier
+            if qualifier and qualifier[-1] == table.args["this"].lower():
+                scope.binding.name_alias(table)
+                return found[0]
     identifiers = [
         args[part] for part in ("catalog", "db", "table", "this") if args.get(part) is not None
     ]

@@ -15,6 +15,7 @@ from rocky.datatypes.types import FLOAT
 
 _DATE: Final = re.compile(r"\s*([+-]?)(\d+)(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _CLOCK: Final = re.compile(r"[ T]+(\d{1,2})(?::(\d{1,2}))?(?::(\d{1,2}))?(?:\.(\d{0,9}))?(.*)")
+_LAST_PLAIN_YEAR: Final = 9999
 _UTC: Final = frozenset({"", "Z", "UTC", "GMT", "+00:00", "+0:00", "+00", "+0", "UT"})
 
 
@@ -87,7 +88,8 @@ def date_text(text: str) -> str:
     if match is None:
         return text
     sign, year, month, day = match.groups()
-    return f"{'-' if sign == '-' else ''}{int(year):04d}-{int(month or 1):02d}-{int(day or 1):02d}"
+    era = "-" if sign == "-" else "+" if int(year) > _LAST_PLAIN_YEAR else ""
+    return f"{era}{int(year):04d}-{int(month or 1):02d}-{int(day or 1):02d}"
 
 
 def timestamp_text(text: str) -> str:

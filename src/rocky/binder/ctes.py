@@ -74,6 +74,7 @@ def reads_name(node: exp.Expr, name: str) -> bool:
 
 def _bind_recursive(body: exp.Union, name: str, renamed: list[Any], scope: Scope) -> Relation:
     """The anchor gives the schema; the step is bound with the name meaning the anchor's rows."""
+    scope = bind_with(body, scope)
     anchor = bind_query(body.args["this"], scope)
     names = [identifier.name for identifier in renamed]
     columns = anchor.visible()

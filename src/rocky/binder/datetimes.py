@@ -21,14 +21,21 @@ def _valid_day(year: str, month: str | None, day: str | None) -> bool:
     return True
 
 
+_SPECIAL = frozenset({"epoch", "now", "today", "tomorrow", "yesterday"})
+
+
 def is_date(text: str) -> bool:
     """Whether `DATE 'text'` is a literal Spark takes."""
+    if text.strip().lower() in _SPECIAL:
+        return True
     match = _DATE.fullmatch(text)
     return match is not None and _valid_day(match[1], match[2], match[3])
 
 
 def is_timestamp(text: str) -> bool:
     """Whether `TIMESTAMP 'text'` is a literal Spark takes."""
+    if text.strip().partition(" ")[0].lower() in _SPECIAL:
+        return True
     match = _STAMP.fullmatch(text)
     if match is None:
         # A time of day alone is today at that time, but only with its marker.

@@ -23,6 +23,7 @@ HAS_SUBQUERY: Final = 32
 
 Sources = frozenset[int]
 NO_SOURCES: Final[Sources] = frozenset()
+_blank = object.__new__
 
 
 class Expr(Operand):
@@ -93,16 +94,24 @@ class Column(Expr):
         qualifier: tuple[str, ...] | None = None,
     ) -> "Column":
         """The same column, perhaps under another name, identity or qualifier."""
-        twin = Column(
-            (self.name or "") if name is None else name,
-            self.type,
-            self.nullable,
-            self.sources,
-            self.ident if ident is None else ident,
-            self.qualifier if qualifier is None else qualifier,
-        )
-        twin.hidden = self.hidden
+        # Slot by slot: the constructor would compute most of this again.
+        twin = _blank(Column)
+        twin.type = self.type
+        twin.nullable = self.nullable
+        twin.sources = self.sources
         twin.flags = self.flags
+        twin.value = self.value
+        twin.foldable = self.foldable
+        if name is None:
+            twin.name = self.name
+            twin.key = self.key
+        else:
+            twin.name = name
+            twin.key = name.lower()
+        twin.ident = self.ident if ident is None else ident
+        twin.qualifier = self.qualifier if qualifier is None else qualifier
+        twin.hidden = self.hidden
+        twin.outer = self.outer
         twin.open = self.open
         twin.named = self.named
         twin.place = self.place

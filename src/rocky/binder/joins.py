@@ -5,6 +5,7 @@ from typing import Any
 from sqlglot import exp
 
 from rocky.binder.binding import INFLUENCE_JOIN
+from rocky.binder.ctes import bind_with
 from rocky.binder.dispatch import bind_expression, bind_query
 from rocky.binder.expression import (
     DIRECT,
@@ -15,11 +16,14 @@ from rocky.binder.expression import (
     Expr,
     merge_sources,
 )
-from rocky.binder.relations import aliased, bind_generator, bind_lateral_view
+from rocky.binder.ordering import bind_tail
+from rocky.binder.pivots import bind_pivots
+from rocky.binder.relations import aliased, bind_generator, bind_lateral_view, unqualified
 from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
 from rocky.datatypes import types as t
 from rocky.datatypes.coercion import widest_type
 from rocky.diagnostics import Code
+from rocky.syntax.pipes import PIPE
 
 
 def bind_from(select: exp.Expr, scope: Scope, start: Relation | None = None) -> Relation:
@@ -38,12 +42,22 @@ def bind_from(select: exp.Expr, scope: Scope, start: Relation | None = None) -> 
     return relation
 
 
-def bind_parenthesised(node: exp.Table, scope: Scope) -> Relation:
-    """`(a JOIN b ON ...)`: a table node that carries joins."""
-    relation = bind_query(node.args["this"], scope)
-    for join in node.args.get("joins") or []:
-        relation = bind_join(relation, join, scope)
-    return relation
+def bind_derived(node: exp.Subquery, outer: Scope) -> Relation:
+    """`(SELECT ...) alias` or `(a JOIN b) alias` in FROM, or a whole query in parentheses."""
+    scope = bind_with(node, outer)
+    inner = node.args["this"]
+    relation = bind_query(inner, scope)
+    plain = inner.__class__ is exp.Table or inner.__class__ is exp.Subquery
+    if plain:
+        for join in inner.args.get("joins") or []:
+            relation = bind_join(relation, join, scope)
+    if node.args.get("pivots"):
+        relation = bind_pivots(relation, node.args["pivots"], scope)
+    bind_tail(node, relation, None, scope)
+    if node.args.get("alias") is not None:
+        return aliased(relation, node.args["alias"], node, scope)
+    # Spark gives a derived table without alias a name nobody can write.
+    return relation if plain or node.args.get(PIPE) else unqualified(relation)
 
 
 def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:

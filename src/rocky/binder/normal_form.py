@@ -12,26 +12,31 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.binder.binding import Binding
 
-_VERSION = b"1\n"
+_VERSION = "1\n"
+# Literals whose letters matter; numbers and names do not tell `E` from `e`.
+_LITERALS = frozenset({TokenType.RAW_STRING, TokenType.HEREDOC_STRING, TokenType.NATIONAL_STRING})
 
 
 def normal_hash(tokens: Sequence[Token], binding: Binding) -> bytes:
     """The digest of the normal form."""
-    numbers: dict[str, str] = {
-        name: f"#{index}" for index, name in enumerate(binding.alias_names)
-    }
-    places = set(binding.alias_places) if numbers else set()
-    words: list[str] = []
-    literal = TokenType.STRING
-    for token in tokens:
+    texts = [token.text for token in tokens]
+    kept: list[str] = []
+    for index, token in enumerate(tokens):
         kind = token.token_type
-        text = token.text
-        if kind is literal:
-            words.append(f"'{text!r}")
-        elif token.start in places and text.lower() in numbers:
-            words.append(numbers[text.lower()])
+        if kind is TokenType.STRING or kind in _LITERALS:
+            kept.append(texts[index])
+            texts[index] = "'"
         elif kind is TokenType.IDENTIFIER:
-            words.append(f"`{text.upper()}")
-        elif kind is not TokenType.SEMICOLON:
-            words.append(text.upper())
-    return blake3(_VERSION + "\n".join(words).encode("utf-8", "surrogatepass")).digest()
+            texts[index] = "`" + texts[index]
+    if texts and texts[-1] == ";":
+        texts.pop()
+    numbers = {name: f"#{index}" for index, name in enumerate(binding.alias_names)}
+    if numbers:
+        at = {token.start: index for index, token in enumerate(tokens)}
+        for place in binding.alias_places:
+            index = at.get(place, -1)
+            number = numbers.get(tokens[index].text.lower()) if index >= 0 else None
+            if number is not None:
+                texts[index] = number
+    form = f"{_VERSION}{chr(10).join(texts).upper()}\0{chr(0).join(kept)}"
+    return blake3(form.encode("utf-8", "surrogatepass")).digest()

@@ -21,7 +21,7 @@ from rocky.binder.expression import (
     derived,
     lift,
 )
-from rocky.binder.naming import pretty
+from rocky.binder.pretty import pretty
 from rocky.binder.scopes import Relation, Scope
 from rocky.binder.unpivots import bind_unpivot
 from rocky.catalog.functions import find_function
@@ -97,7 +97,7 @@ def bind_pivot(relation: Relation, pivot: exp.Pivot, scope: Scope) -> Relation:
 class _Cells:
     """The aggregates of a pivot, ready to be repeated for each value."""
 
-    __slots__ = ("axis", "nullable", "nodes", "exprs", "scope", "suffixes")
+    __slots__ = ("axis", "exprs", "nodes", "nullable", "scope", "suffixes")
 
     def __init__(self, nodes: list[Any], exprs: list[Expr], axis: Expr, scope: Scope) -> None:
         self.nodes = nodes
@@ -111,7 +111,7 @@ class _Cells:
             self._look_again()
 
     def _look_again(self) -> None:
-        """The nullability over rows of which each aggregate sees only some: its inputs become null."""
+        """The nullability over the rows of one value: the inputs from all others become null."""
         binding = self.scope.binding
         relation = Relation([column.nulled() for column in self.scope.relation.columns])
         inner = Scope(binding, relation, self.scope.parent, self.scope.ctes)
@@ -234,7 +234,8 @@ def _constant_text(node: Any, value: Expr, scope: Scope) -> str | None:
     """The constant cast to string: numbers by their digits, `{1, a}`, `[1, 2]`."""
     kind = node.__class__
     if kind is exp.Paren:
-        return _constant_text(node.args["this"], value, scope)
+        inner = node.args["this"]
+        return _constant_text(inner, bind_expression(inner, scope), scope)
     if value.value is not NO_VALUE:
         return value_text(value)
     if kind is exp.Tuple or (kind is exp.Anonymous and node.args["this"].lower() == "struct"):

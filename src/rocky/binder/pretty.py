@@ -5,8 +5,9 @@ integer as a call of `date_add`, so some printers ask for types. Casts Spark add
 show. The table is filled by `rocky.binder.naming`, which lists the families of printers.
 """
 
+import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from sqlglot import exp
 
@@ -15,6 +16,9 @@ from rocky.binder.expression import Expr
 from rocky.binder.scopes import Scope
 
 Printer = Callable[[Any, Scope], str]
+
+_STRETCH: Final = 200
+_OPENING: Final = re.compile(r"(?:\b\w+\s+)?(?:\b\w+\s*\(|[\s(+~-])*$")
 
 PRINTERS: dict[type, Printer] = {}
 
@@ -35,6 +39,24 @@ def written_text(node: exp.Expr, scope: Scope) -> str:
     """The source text of a node."""
     span = scope.binding.span(node)
     return scope.binding.text[span.start : span.end] if span is not None else "col"
+
+
+def place_of(node: exp.Expr) -> int | None:
+    """Where the first of a node's words stands, if the parser library kept any."""
+    starts = [each._meta["start"] for each in node.walk() if each._meta and "start" in each._meta]
+    return min(starts) if starts else None
+
+
+def text_before(node: exp.Expr, scope: Scope) -> str:
+    """A stretch of the source that ends where the first word of a node begins."""
+    at = place_of(node)
+    return scope.binding.text[max(0, at - _STRETCH) : at] if at is not None else ""
+
+
+def opening_before(node: exp.Expr, scope: Scope) -> str:
+    """The names and parentheses that open before the first word of a node: `not upper(trim(`."""
+    found = _OPENING.search(text_before(node, scope))
+    return found[0] if found is not None else ""
 
 
 def bind_quietly(node: exp.Expr, scope: Scope) -> Expr:

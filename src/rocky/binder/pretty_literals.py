@@ -26,6 +26,9 @@ _MICROS: Final = {
 }
 _MONTHS: Final = {"year": 12, "month": 1}
 _WORDS: Final = re.compile(r"([+-]?)\s*(\d*\.?\d*)\s+([A-Za-z]+)")
+_TIME: Final = re.compile(
+    r"(?i)\s*T?(\d{1,2})(?::(\d{1,2}))?(?::(\d{1,2}))?(?:\.(\d{0,9}))?\s*([ap]m)?\s*"
+)
 _TYPED_WORDS: Final = {"date": "DATE", "timestamp": "TIMESTAMP", "timestamp_ntz": "TIMESTAMP_NTZ"}
 
 
@@ -48,11 +51,18 @@ def literal_text(literal: Expr) -> str | None:
     if isinstance(value, float):
         return float_text(value, single=literal.type is t.FLOAT)
     if isinstance(value, Decimal):
-        return str(abs(value) if value == 0 else value)
+        return _decimal_text(value)
     return str(value)
 
 
-def print_literal(node: exp.Literal, scope: Scope) -> str:  # noqa: ARG001 - the shape of a printer
+def _decimal_text(value: Decimal) -> str:
+    """As the JVM prints it, which knows no negative zero and where no scale is below zero."""
+    exponent = value.as_tuple().exponent
+    shown = abs(value) if value == 0 else value
+    return f"{shown:f}" if isinstance(exponent, int) and exponent > 0 else str(shown)
+
+
+def print_literal(node: exp.Literal, scope: Scope) -> str:
     args = node.args
     if args["is_string"]:
         return str(args["this"])
@@ -73,40 +83,54 @@ def print_negative_literal(node: exp.Neg, scope: Scope) -> str | None:
 
 
 def cast_literal(node: exp.Cast, scope: Scope, *, negative: bool = False) -> Expr | None:
-    """The literal behind a cast nobody wrote (`1L`, `DATE '...'`), without reporting on it again."""
+    """The literal behind a cast nobody wrote (`1L`, `DATE '...'`); nothing is reported again."""
     reported = len(scope.binding.diagnostics)
     literal = literal_in_cast(node, scope, negative=negative)
     del scope.binding.diagnostics[reported:]
     return literal
 
 
-def print_null(node: exp.Null, scope: Scope) -> str:  # noqa: ARG001 - the shape of a printer
+def print_null(node: exp.Null, scope: Scope) -> str:
     return "NULL"
 
 
-def print_boolean(node: exp.Boolean, scope: Scope) -> str:  # noqa: ARG001 - the shape of a printer
+def print_boolean(node: exp.Boolean, scope: Scope) -> str:
     return "true" if node.args["this"] else "false"
 
 
-def print_hex(node: exp.HexString, scope: Scope) -> str:  # noqa: ARG001 - the shape of a printer
+def print_hex(node: exp.HexString, scope: Scope) -> str:
     digits = str(node.args["this"]).upper()
     return f"X'{digits if len(digits) % 2 == 0 else '0' + digits}'"
 
 
-def print_raw_string(node: Any, scope: Scope) -> str:  # noqa: ARG001 - the shape of a printer
+def print_raw_string(node: Any, scope: Scope) -> str:
     return str(node.args["this"])
 
 
-def print_string_run(node: exp.Concat, scope: Scope) -> str:  # noqa: ARG001 - the shape of a printer
-    return "".join(part.name for part in node.args["expressions"])
+def print_string_run(node: exp.Concat, scope: Scope) -> str:
+    """Adjacent strings, which Spark reads as one; where two touch, there is a quote between."""
+    parts = node.args["expressions"]
+    meta = parts[0]._meta or {}
+    ends = {token.start: token.end for token in scope.binding.tokens} if "end" in meta else {}
+    text, end = "", meta.get("end")
+    for at, part in enumerate(parts):
+        if at and end is not None:
+            if end + 1 in ends:
+                text += scope.binding.text[end]
+            end = ends.get(end + 1)
+        text += part.name
+    return text
 
 
 def _time_text(text: str) -> str:
-    hour, _, rest = text.strip().partition(":")
-    minute, _, second = rest.partition(":")
-    whole, _, fraction = second.partition(".")
-    fraction = fraction.rstrip("0")
-    clock = f"{int(hour):02d}:{int(minute or 0):02d}:{int(whole or 0):02d}"
+    match = _TIME.fullmatch(text)
+    if match is None:
+        return text
+    hour, minute, second, fraction, half = match.groups()
+    # Noon and midnight are both 12 on a clock of twelve hours.
+    hours = int(hour) if half is None else int(hour) % 12 + (12 if half.lower() == "pm" else 0)
+    clock = f"{hours:02d}:{int(minute or 0):02d}:{int(second or 0):02d}"
+    fraction = (fraction or "")[:6].rstrip("0")
     return f"{clock}.{fraction}" if fraction else clock
 
 
@@ -123,22 +147,20 @@ def print_interval_run(node: exp.Add, scope: Scope) -> str | None:
     parts = _run(node)
     if parts is None:
         return None
-    low = scope.binding.span(parts[0])
-    high = scope.binding.span(parts[-1])
-    if low is None or high is None or "+" in scope.binding.text[low.start : high.end]:
-        return None
-    if len(re.findall(r"(?i)\binterval\b", scope.binding.text[low.start : high.end])) > 1:
+    words = [rf"'?{re.escape(str(part.this.name))}'?\s+{part.args['unit'].name}" for part in parts]
+    written = r"(?i)\binterval\s+" + r"\s+".join(words) + r"\b"
+    if re.search(written, scope.binding.text) is None:
         return None
     return _print_amounts(parts, scope, node)
 
 
 def _run(node: Any) -> list[exp.Interval] | None:
     if node.__class__ is exp.Interval:
-        return [node]
+        return [node] if node.args.get("unit").__class__ is exp.Var else None
     if node.__class__ is not exp.Add:
         return None
-    left, right = _run(node.args["this"]), node.args["expression"]
-    return [*left, right] if left is not None and right.__class__ is exp.Interval else None
+    left, right = _run(node.args["this"]), _run(node.args["expression"])
+    return [*left, *right] if left is not None and right is not None else None
 
 
 def _print_amounts(parts: list[exp.Interval], scope: Scope, whole: exp.Expr | None = None) -> str:
@@ -154,6 +176,8 @@ def _amount(node: exp.Interval) -> int | None:
     """The months or microseconds an interval literal stands for."""
     value, unit = node.args.get("this"), node.args.get("unit")
     text = str(value.name) if value is not None else ""
+    if value.__class__ is exp.Neg:
+        text = f"-{text}"
     if unit is None:
         return _amount_of_words(text)
     if unit.__class__ is exp.IntervalSpan:
@@ -191,12 +215,13 @@ def _amount_of_span(text: str, first: str, last: str) -> int | None:
 def interval_text(kind: t.IntervalType, amount: int) -> str:
     """The ANSI text of so many months or microseconds."""
     sign, amount = ("-", -amount) if amount < 0 else ("", amount)
-    units = kind.first.upper() if kind.first == kind.last else f"{kind.first} TO {kind.last}".upper()
+    units = kind.text.removeprefix("interval ").upper()
     if kind.kind == "interval_ym":
         years, months = divmod(amount, 12)
         body = {"YEAR": f"{years}", "MONTH": f"{amount}"}.get(units, f"{years}-{months}")
         return f"INTERVAL '{sign}{body}' {units}"
-    names = t.DAY_TIME_UNITS[t.DAY_TIME_UNITS.index(kind.first) : t.DAY_TIME_UNITS.index(kind.last) + 1]
+    all_names = t.DAY_TIME_UNITS
+    names = all_names[all_names.index(kind.first) : all_names.index(kind.last) + 1]
     body = ""
     for at, name in enumerate(names):
         count, amount = divmod(amount, _MICROS[name])

@@ -17,7 +17,6 @@ RENAMED: Final = {
     "curdate": "current_date",
     "current_database": "current_schema",
     "random": "rand",
-    "to_varchar": "to_char",
 }
 
 # Functions that print as a cast nobody wrote: only their argument.
@@ -67,6 +66,7 @@ FILLED: Final[dict[str, tuple[int, tuple[str, ...]]]] = {
     "approx_percentile": (2, ("10000",)),
     "approx_top_k": (1, ("5", "10000")),
     "approx_top_k_accumulate": (1, ("10000",)),
+    "approx_top_k_estimate": (1, ("5",)),
     "bround": (1, ("0",)),
     "current_time": (0, ("6",)),
     "from_unixtime": (1, (_SECONDS,)),
@@ -137,6 +137,8 @@ SHAPES: Final[dict[tuple[str, int], str]] = {
     ("like", 3): "{0} LIKE {1} ESCAPE '{2}'",
     ("log", 1): "LOG(E(), {0})",
     ("ltrim", 2): "TRIM(LEADING {0} FROM {1})",
+    ("make_timestamp_ltz", 2): "make_timestamp({0}, {1})",
+    ("make_timestamp_ltz", 3): "make_timestamp({0}, {1}, {2})",
     ("not", 1): "(NOT {0})",
     ("or", 2): "({0} OR {1})",
     ("positive", 1): "(+ {0})",
@@ -145,6 +147,9 @@ SHAPES: Final[dict[tuple[str, int], str]] = {
     ("rtrim", 2): "TRIM(TRAILING {0} FROM {1})",
     ("session_window", 2): "session_window",
     ("trim", 2): "TRIM(BOTH {0} FROM {1})",
+    ("try_make_timestamp_ltz", 2): "make_timestamp({0}, {1})",
+    ("try_make_timestamp_ltz", 3): "make_timestamp({0}, {1}, {2})",
+    ("try_make_timestamp_ntz", 2): "try_make_timestamp_ntz(make_timestamp_ntz({0}, {1}))",
     ("try_to_time", 1): "try_to_time(to_time({0}))",
     ("try_to_time", 2): "try_to_time(to_time({0}, {1}))",
     ("when", 2): "CASE WHEN {0} THEN {1} END",
@@ -160,12 +165,13 @@ UNIT_CALLS: Final = {
     "date_diff": "timestampdiff",
     "dateadd": "timestampadd",
     "datediff": "timestampdiff",
+    "timediff": "timestampdiff",
     "timestampadd": "timestampadd",
     "timestampdiff": "timestampdiff",
 }
 
 OPERATOR_NAMES: Final = frozenset(
-    {"!=", "%", "&", "*", "+", "-", "/", "<", "<=", "<=>", "<>", "=", "==", ">", ">=", "^", "|", "||"}
+    {"%", "&", "*", "+", "-", "/", "<", "<=", "<=>", "=", "==", ">", ">=", "^", "|"}
 )
 
 

@@ -5,31 +5,35 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.binder.calls import argument_nodes, bind_arguments, report_refusal
-from rocky.binder.dispatch import bind_query
 from rocky.binder.expression import EXPRESSION, Column, merge_sources
 from rocky.binder.pivots import bind_pivots
-from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
+from rocky.binder.scopes import Relation, Scope
 from rocky.catalog.generators import GENERATORS
 from rocky.catalog.operand import Refusal
 from rocky.catalog.tables import Table
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggest import closest
-from rocky.syntax.pipes import PIPE
 
 
 def bind_table(node: exp.Table, scope: Scope) -> Relation:
     """A name in FROM: a CTE, then a table; or a table function; with its alias and pivots."""
-    this = node.args.get("this")
-    if this.__class__ is exp.Anonymous:
-        relation = _table_function(this, scope)
+    args = node.args
+    alias = args.get("alias")
+    if args["this"].__class__ is exp.Anonymous:
+        relation = bind_generator(args["this"], scope, scope)
+    elif alias is not None and not alias.args.get("columns") and not args.get("pivots"):
+        # The common case: the alias is the columns' only qualifier from the start.
+        return _named_table(node, scope, (scope.binding.define_alias(alias.args["this"]),))
     else:
         relation = _named_table(node, scope)
-    if node.args.get("pivots"):
-        relation = bind_pivots(relation, node.args["pivots"], scope)
-    return aliased(relation, node.args.get("alias"), node, scope)
+    if args.get("pivots"):
+        relation = bind_pivots(relation, args["pivots"], scope)
+    return aliased(relation, alias, node, scope)
 
 
-def _named_table(node: exp.Table, scope: Scope) -> Relation:
+def _named_table(
+    node: exp.Table, scope: Scope, qualifier: tuple[str, ...] | None = None
+) -> Relation:
     args = node.args
     identifiers = [args[part] for part in ("catalog", "db", "this") if args.get(part) is not None]
     parts = tuple(identifier.name.lower() for identifier in identifiers)
@@ -38,19 +42,20 @@ def _named_table(node: exp.Table, scope: Scope) -> Relation:
         cte = scope.ctes.get(parts[0])
         if cte is not None:
             binding.name_alias(identifiers[0])
-            return instantiate(cte, parts, scope)
+            return instantiate(cte, qualifier or parts, scope)
     table = binding.tables.find(parts)
     if table is None:
         return _unknown_table(node, parts, scope)
     binding.reads[table.name] = table
-    return scan(table, scope)
+    own = table.qualifier if table.qualifier[-len(parts) :] == parts else parts
+    return scan(table, qualifier or own, scope)
 
 
-def scan(table: Table, scope: Scope) -> Relation:
+def scan(table: Table, qualifier: tuple[str, ...], scope: Scope) -> Relation:
     """Fresh columns for one reading of a table."""
     binding = scope.binding
     columns: list[Column] = []
-    name, qualifier = table.name, table.qualifier
+    name = table.name
     ident = binding._ident
     for field in table.fields:
         ident += 1
@@ -87,7 +92,7 @@ def _unknown_table(node: exp.Table, parts: tuple[str, ...], scope: Scope) -> Rel
     scope.binding.error(
         Code.UNKNOWN_TABLE,
         f"no table `{written}`",
-        node.copy() if False else _name_only(node),
+        _name_only(node),
         "TABLE_OR_VIEW_NOT_FOUND",
         help=f"there is `{near}`" if near else "declare it under sources/ or add a model of that name",
     )
@@ -128,27 +133,9 @@ def aliased(relation: Relation, alias: Any, node: exp.Expr, scope: Scope) -> Rel
     return Relation(found, relation.known)
 
 
-def bind_derived(node: exp.Subquery, scope: Scope) -> Relation:
-    """`(SELECT ...) alias` or `(a JOIN b) alias` in FROM."""
-    inner = node.args["this"]
-    relation = bind_query(inner, scope)
-    if node.args.get("pivots"):
-        relation = bind_pivots(relation, node.args["pivots"], scope)
-    if node.args.get("alias") is None:
-        if inner.__class__ is exp.Table or inner.__class__ is exp.Subquery or node.args.get(PIPE):
-            return relation
-        # Spark gives a derived table without alias a name nobody can write.
-        return _unqualified(relation)
-    return aliased(relation, node.args["alias"], node, scope)
-
-
-def _unqualified(relation: Relation) -> Relation:
+def unqualified(relation: Relation) -> Relation:
     columns = [column.copy(qualifier=()) for column in relation.visible()]
     return Relation(columns, relation.known)
-
-
-def _table_function(call: exp.Anonymous, scope: Scope) -> Relation:
-    return bind_generator(call, scope, scope)
 
 
 def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
@@ -179,7 +166,3 @@ def bind_lateral_view(node: exp.Lateral, relation: Relation, scope: Scope) -> Re
     if node.args.get("outer"):
         columns = [column.nulled() for column in columns]
     return Relation([*relation.columns, *columns], relation.known and made.known)
-
-
-def bind_dual(scope: Scope) -> Relation:  # noqa: ARG001 - the shape of a source
-    return EMPTY_RELATION

@@ -8,10 +8,10 @@ from rocky.binder.conditionals import CONDITIONALS
 from rocky.binder.dispatch import EXPRESSIONS, QUERIES
 from rocky.binder.forms import FORMS
 from rocky.binder.functions import FUNCTIONS
-from rocky.binder.joins import bind_lateral
+from rocky.binder.joins import bind_derived, bind_lateral
 from rocky.binder.literals import LITERALS
 from rocky.binder.operators import OPERATORS
-from rocky.binder.relations import bind_derived, bind_table
+from rocky.binder.relations import bind_table
 from rocky.binder.select import bind_select
 from rocky.binder.set_operations import bind_set_operation, bind_values
 from rocky.binder.subqueries import SUBQUERIES

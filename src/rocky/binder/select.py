@@ -49,8 +49,8 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     aggregated = grouping is not None or any(i.expr.flags & HAS_AGGREGATE for i in items)
     having = args.get("having")
     if having is not None:
-        _bind_having(having.args["this"], output, grouping, scope)
-        aggregated = True
+        seen = _tail_scope(grouping, scope, aggregated=aggregated)
+        aggregated = _bind_having(having.args["this"], output, seen) or aggregated
     if aggregated:
         check_grouping(items, grouping, node, scope)
         _check_outer(items, grouping, scope)
@@ -155,9 +155,12 @@ def _tail_scope(grouping: Grouping | None, scope: Scope, *, aggregated: bool) ->
     return inner
 
 
-def _bind_having(node: Any, output: Relation, grouping: Grouping | None, scope: Scope) -> None:
-    """HAVING sees the grouping columns, then the select list; aggregates in it see everything."""
-    inner = _tail_scope(grouping, scope, aggregated=True).within("having")
+def _bind_having(node: Any, output: Relation, scope: Scope) -> bool:
+    """Bind HAVING: the grouping columns, then the select list; aggregates in it see everything.
+
+    True when it holds an aggregate. A HAVING with none, over no aggregate, is only a filter.
+    """
+    inner = scope.within("having")
     inner.fallback = output
     condition = _bind_condition(node, inner, "having")
     if condition.flags & HAS_WINDOW:
@@ -167,6 +170,7 @@ def _bind_having(node: Any, output: Relation, grouping: Grouping | None, scope: 
             node,
             "UNSUPPORTED_EXPR_FOR_OPERATOR",
         )
+    return bool(condition.flags & HAS_AGGREGATE)
 
 
 def _bind_qualify(node: Any, output: Relation, scope: Scope) -> None:

@@ -13,12 +13,13 @@ from rocky.compiler.cycles import report_cycles
 from rocky.compiler.graph import topological_levels
 from rocky.compiler.names import Names
 from rocky.compiler.records import Record, unpack_findings, unpack_model
-from rocky.contracts import check_contracts
+from rocky.contracts.project import check_contracts
 from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.allows import find_allows
 from rocky.diagnostics.suppress import apply_suppressions
 from rocky.ir.model import ModelIr
-from rocky.lints import lint_graph
+from rocky.lints import lint_graph, lint_settings
+from rocky.lints.settings import names_columns
 from rocky.project import Project
 
 
@@ -61,6 +62,7 @@ def compile_project(
         *project.diagnostics,
         *_binding_findings(project, outcome),
         *report_cycles(project, outcome.cycles),
+        *_settings_findings(project, models),
         *lint_graph(_starred(outcome, models), project.models, downstream),
         *check_contracts(project, models),
     ]
@@ -73,6 +75,12 @@ def compile_project(
         tuple(_suppressed(project, found)),
         _statistics(outcome, models),
     )
+
+
+def _settings_findings(project: Project, models: Mapping[str, ModelIr]) -> Iterator[Diagnostic]:
+    for key, model in project.models.items():
+        if names_columns(model) and key in models:
+            yield from lint_settings(model, models[key], project.texts)
 
 
 def _starred(outcome: Bound, models: Mapping[str, ModelIr]) -> dict[str, ModelIr]:

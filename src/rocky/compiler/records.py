@@ -18,6 +18,7 @@ from rocky.datatypes.text import decode_type, encode_type
 from rocky.datatypes.types import UNKNOWN, DataType, StructField
 from rocky.diagnostics import Code, Diagnostic, Label, Severity
 from rocky.ir.model import INFLUENCE_ROLES, LINEAGE_KINDS, Edge, Influence, ModelIr, OutputColumn
+from rocky.lints import lint_output
 from rocky.source import Span
 
 NO_SCHEMA = b""
@@ -56,13 +57,12 @@ def record_of(
     key: bytes,
     bound: BoundQuery,
     lookups: tuple[tuple[tuple[str, ...], bytes], ...],
-    extra: tuple[Diagnostic, ...] = (),
 ) -> Record:
-    """The record of a bound query. `extra` are findings of lints, placed in the model's SQL."""
+    """The record of a bound query, with what the lints of its output find."""
     binding = bound.binding
     columns = [_pack_column(column) for column in bound.columns]
     unknown = sum(column.type is UNKNOWN for column in bound.columns)
-    diagnostics = bound.diagnostics + extra
+    diagnostics = [*bound.diagnostics, *_lint(bound)]
     findings = marshal.dumps([_pack_diagnostic(each) for each in diagnostics]) if diagnostics else b""
     if binding is None or bound.parsed is None:
         body = marshal.dumps((columns, bound.known, [], [], [], [], b""))
@@ -89,6 +89,24 @@ def record_of(
         findings,
         body,
     )
+
+
+def _lint(bound: BoundQuery) -> list[Diagnostic]:
+    """The lints of the output; they want an IR, which is only made when something looks odd."""
+    names = {column.key for column in bound.columns}
+    if len(names) == len(bound.columns) and all(column.named for column in bound.columns):
+        return []
+    columns = tuple(
+        OutputColumn(
+            column.name or "",
+            column.type,
+            column.nullable,
+            named=column.named,
+            span=bound.binding.span(column.place) if bound.binding is not None and column.place is not None else None,
+        )
+        for column in bound.columns
+    )
+    return lint_output(ModelIr("", columns, bound.known, ()))
 
 
 def _hash(columns: list[Any], *, known: bool) -> bytes:

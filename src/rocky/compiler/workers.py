@@ -4,6 +4,7 @@ Workers are forked after the project is loaded, so texts are never sent. What tr
 to bind, the records of models they read, and the records that come back; never a syntax tree.
 """
 
+import contextlib
 import gc
 import multiprocessing
 import os
@@ -99,6 +100,9 @@ class Pool:
 
     def close(self) -> None:
         for pipe in self._pipes:
+            # A forked worker holds its own copy of our end, so closing alone would not wake it.
+            with contextlib.suppress(OSError):
+                pipe.send(None)
             pipe.close()
         for process in self._processes:
             process.join()
@@ -113,10 +117,10 @@ def _serve(
     records: dict[str, Record] = {}
     schemas = Schemas(models, records)
     while True:
-        try:
-            wanted, fresh, broken = pipe.recv()
-        except EOFError:
+        task = pipe.recv()
+        if task is None:
             return
+        wanted, fresh, broken = task
         records.update(fresh)
         schemas.broken |= broken
         outcomes: list[Outcome] = []

@@ -10,7 +10,7 @@ from rocky.contracts.baseline import Baseline
 from rocky.contracts.differences import first_difference, first_null
 from rocky.contracts.fallbacks import fallback_for, quote_name
 from rocky.contracts.places import column_place, finding_at_column
-from rocky.datatypes.types import UNKNOWN
+from rocky.datatypes.types import UNKNOWN, DataType
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import Severity
 from rocky.ir.model import ModelIr, OutputColumn
@@ -42,7 +42,8 @@ def nullable_columns(
                 column_place(model, ir, column),
                 model,
                 (label,),
-                f"{null_advice(column, source_nullable)}, or promise `nullable = true`",
+                f"{null_advice(column, source_nullable, promise.type)},"
+                " or promise `nullable = true`",
                 (_FILTERS,),
             )
         if promise.type is not None:
@@ -128,9 +129,11 @@ def _without_baseline(contract: Contract, model: ModelFile) -> Diagnostic:
     )
 
 
-def null_advice(column: OutputColumn, source_nullable: SourceNullable) -> str:
-    """The change to the query that makes this column never null."""
-    name, fallback = quote_name(column.name), fallback_for(column.type)
+def null_advice(
+    column: OutputColumn, source_nullable: SourceNullable, promised: DataType | None = None
+) -> str:
+    """The change to the query that makes this column never null, in the type it should have."""
+    name, fallback = quote_name(column.name), fallback_for(promised or column.type)
     edge = column.edges[0] if len(column.edges) == 1 else None
     if edge is None or edge.kind != "direct":
         return f"{_cause(column)}: write `coalesce(..., {fallback}) AS {name}`"
@@ -152,7 +155,7 @@ def null_advice(column: OutputColumn, source_nullable: SourceNullable) -> str:
 
 _CAUSES = (
     ("aggregate", "an aggregate of no rows is null"),
-    ("window", "a window function finds no row at the edge of its window"),
+    ("window", "a window function can find nothing to take a value from"),
     ("conditional", "a branch can be null or is missing"),
     ("expression", "a part of the expression can be null, or its result can"),
     ("cast", "the value can be null, or Spark counts the cast as able to give null"),

@@ -14,7 +14,11 @@ from rocky.diagnostics.codes import BY_CODE, Code, Severity
 from rocky.diagnostics.diagnostic import Diagnostic, Edit, Fix, FixSafety
 from rocky.diagnostics.named import closest_code, code_named
 
-__all__ = ["Allow", "Level", "apply_suppressions", "find_allows"]
+__all__ = ["Allow", "Level", "Levels", "apply_suppressions", "find_allows", "is_suppressible"]
+
+
+Levels = Mapping[str, str] | Mapping[Code, str]
+"""`allow`, `warn` or `error` by code or name."""
 
 
 class Level(StrEnum):
@@ -31,14 +35,16 @@ _SEVERITY = {Level.WARN: Severity.WARNING, Level.ERROR: Severity.ERROR}
 def apply_suppressions(
     diagnostics: Iterable[Diagnostic],
     allows_by_path: Mapping[str, Sequence[Allow]],
-    levels: Mapping[str, Level | str],
+    levels: Levels,
+    levels_by_path: Mapping[str, Levels] | None = None,
 ) -> list[Diagnostic]:
     """The findings that stay, at the severity the project gives them, then those about allows.
 
+    `levels` are the project's; `levels_by_path` those of single files, which win over them.
     `allows_by_path` should hold only files that were compiled: an allow in one that was not
     would look unused.
     """
-    chosen = _levels_by_code(levels)
+    chosen = _Chosen(levels, levels_by_path or {})
     used: set[Allow] = set()
     kept: list[Diagnostic] = []
     broken: set[str | None] = set()
@@ -49,7 +55,7 @@ def apply_suppressions(
         elif not is_suppressible(diagnostic):
             kept.append(diagnostic)
             broken.add(diagnostic.path)
-        elif adjusted := _at_level(diagnostic, chosen):
+        elif adjusted := chosen.adjust(diagnostic):
             kept.append(adjusted)
     # An allow cannot vouch for itself, so the allows of W022 are judged after all the others.
     for last in (False, True):
@@ -59,7 +65,7 @@ def apply_suppressions(
                 allow = None if last else _allow_for(finding, allows_by_path)
                 if allow is not None:
                     used.add(allow)
-                elif adjusted := _at_level(finding, chosen):
+                elif adjusted := chosen.adjust(finding):
                     kept.append(adjusted)
     return kept
 
@@ -69,21 +75,26 @@ def is_suppressible(diagnostic: Diagnostic) -> bool:
     return BY_CODE[diagnostic.code].suppressible and diagnostic.condition is None
 
 
-def _levels_by_code(levels: Mapping[str, Level | str]) -> dict[Code, Level]:
+class _Chosen:
+    """The level of a finding: its file's, else the project's, else None."""
+
+    def __init__(self, levels: Levels, by_path: Mapping[str, Levels]) -> None:
+        self.project = _by_code(levels)
+        self.files = {path: _by_code(each) for path, each in by_path.items() if each}
+
+    def adjust(self, diagnostic: Diagnostic) -> Diagnostic | None:
+        """The finding at its level, or None when it is allowed."""
+        own = self.files.get(diagnostic.path or "", {})
+        level = own.get(diagnostic.code) or self.project.get(diagnostic.code)
+        if level is None:
+            return diagnostic
+        return None if level is Level.ALLOW else replace(diagnostic, severity=_SEVERITY[level])
+
+
+def _by_code(levels: Levels) -> dict[Code, Level]:
     """The levels by code; names that are no code were reported when the project was loaded."""
-    chosen: dict[Code, Level] = {}
-    for name, level in levels.items():
-        info = code_named(name)
-        if info is not None:
-            chosen[info.code] = Level(level)
-    return chosen
-
-
-def _at_level(diagnostic: Diagnostic, chosen: Mapping[Code, Level]) -> Diagnostic | None:
-    level = chosen.get(diagnostic.code)
-    if level is None:
-        return diagnostic
-    return None if level is Level.ALLOW else replace(diagnostic, severity=_SEVERITY[level])
+    named = ((code_named(name), level) for name, level in levels.items())
+    return {info.code: Level(level) for info, level in named if info is not None}
 
 
 def _allow_for(

@@ -22,18 +22,18 @@ def duplicate_output_column(ir: ModelIr) -> Iterator[Diagnostic]:
         if ir.stars and any(column.span is None for column in same):
             starred.append(same)
         else:
-            yield _written(same, ir)
+            yield _written(same)
     if starred:
         yield _through_star(starred, ir)
 
 
-def _written(same: Sequence[OutputColumn], ir: ModelIr) -> Diagnostic:
+def _written(same: Sequence[OutputColumn]) -> Diagnostic:
     first, second, *others = same
     labels = [Label(first.span, f"`{first.name}` is already here")] if first.span else []
     labels += [Label(column.span, "and again here") for column in others if column.span]
     return Diagnostic(
         Code.DUPLICATE_OUTPUT_COLUMN,
-        f"model `{ir.name}` has {len(same)} output columns named `{second.name}`",
+        f"{len(same)} output columns are named `{second.name}`",
         second.span,
         severity=severity_of(Code.DUPLICATE_OUTPUT_COLUMN),
         labels=tuple(labels),
@@ -43,13 +43,13 @@ def _written(same: Sequence[OutputColumn], ir: ModelIr) -> Diagnostic:
 
 def _through_star(repeated: Sequence[Sequence[OutputColumn]], ir: ModelIr) -> Diagnostic:
     names = ", ".join(f"`{same[0].name}`" for same in repeated)
-    noun = "columns" if len(repeated) > 1 else "column"
+    verb = "are" if len(repeated) > 1 else "is"
     written = [column for same in repeated for column in same if column.span is not None]
     labels = tuple(Label(column.span, f"`{column.name}` is written here") for column in written)
     left_out = ", ".join(same[0].name for same in repeated)
     return Diagnostic(
         Code.DUPLICATE_OUTPUT_COLUMN,
-        f"model `{ir.name}` has the output {noun} {names} more than once through a star",
+        f"{names} {verb} in the output more than once through a star",
         ir.stars[-1],
         severity=severity_of(Code.DUPLICATE_OUTPUT_COLUMN),
         labels=labels,

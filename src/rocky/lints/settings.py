@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import Severity, severity_of
@@ -9,25 +10,35 @@ from rocky.diagnostics.suggest import suggestion
 from rocky.ir.model import ModelIr
 from rocky.project.models import ModelFile
 from rocky.project.places import setting_place
-from rocky.project.strategies import FullRefresh
+from rocky.project.strategies import (
+    ContentAddressed,
+    DeleteInsert,
+    Incremental,
+    Merge,
+    Microbatch,
+    TimeInterval,
+)
 from rocky.project.variables import Keys
 from rocky.source import SourceText
 
 Texts = Mapping[str, SourceText]
 
-_SHOWN = 8
+_SHOWN: Final = 8
+_NAMING_STRATEGIES: Final = frozenset(
+    {Incremental, Merge, TimeInterval, Microbatch, DeleteInsert, ContentAddressed}
+)
 
 
 def names_columns(model: ModelFile) -> bool:
     """Whether the settings can name an output column at all; most models' do not."""
     settings = model.settings
-    return not (
-        (settings.strategy is None or type(settings.strategy) is FullRefresh)
-        and settings.freshness is None
-        and settings.format_options is None
-        and not settings.classification
-        and not settings.tests
-        and not settings.columns
+    if type(settings.strategy) in _NAMING_STRATEGIES:
+        return True
+    if settings.classification or settings.tests or settings.columns:
+        return True
+    freshness = settings.freshness
+    return settings.format_options is not None or (
+        freshness is not None and freshness.time_column is not None
     )
 
 

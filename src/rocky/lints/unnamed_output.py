@@ -18,8 +18,7 @@ def unnamed_output(ir: ModelIr) -> Iterator[Diagnostic]:
         if not column.named:
             yield Diagnostic(
                 Code.UNNAMED_OUTPUT,
-                f"an output expression of model `{ir.name}` has no name;"
-                f" Spark would call it `{column.name}`",
+                f"this output expression has no name; Spark would call it `{_short(column.name)}`",
                 column.span,
                 severity=severity_of(Code.UNNAMED_OUTPUT),
                 help=f"give it one: `... AS {_alias(column.name)}`",
@@ -30,3 +29,7 @@ def _alias(made_up: str) -> str:
     """A name close to the one Spark makes up, such as `sum_amount` for `sum(amount)`."""
     name = _NOT_A_NAME.sub("_", made_up.lower()).strip("_")
     return name if name and len(name) <= _LONGEST and not name[0].isdigit() else "name"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."

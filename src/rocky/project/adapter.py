@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from rocky.project.documents import Problem
-from rocky.project.shapes import Factor, NonNegative, Problems, ReadBy, wrong_type
+from rocky.project.rules import Factor, NonNegative, Problems, ReadBy
+from rocky.project.shapes import wrong_type
 from rocky.project.variables import Keys
 
 

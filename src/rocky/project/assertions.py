@@ -7,7 +7,8 @@ assertion must have and may have.
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from rocky.project.documents import Problem
-from rocky.project.shapes import INVALID, NonNegative, Problems, ReadBy, reader_for, unknown_key
+from rocky.project.rules import NonNegative, Problems, ReadBy
+from rocky.project.shapes import INVALID, reader_for, unknown_key
 from rocky.project.variables import Keys
 
 Kind = Literal[

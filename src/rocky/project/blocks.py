@@ -3,17 +3,8 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
-from rocky.project.shapes import (
-    INVALID,
-    Amount,
-    Factor,
-    NonNegative,
-    Positive,
-    Problems,
-    ReadBy,
-    reader_for,
-    wrong_type,
-)
+from rocky.project.rules import Amount, Factor, NonNegative, Positive, Problems, ReadBy
+from rocky.project.shapes import INVALID, reader_for, wrong_type
 from rocky.project.variables import Keys
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from rocky.project.assertions import Assertion
+from rocky.project.rules import Amount, NonNegative, Percent, Positive
 from rocky.project.settings import CheckSeverity
-from rocky.project.shapes import Amount, NonNegative, Percent, Positive
 
 
 class Toggle(NamedTuple):

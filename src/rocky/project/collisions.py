@@ -34,10 +34,15 @@ def index_models(models: Iterable[ModelFile], report: Report) -> dict[str, Model
 
 def report_shared_targets(models: Iterable[ModelFile], texts: Texts, report: Report) -> None:
     """Report models that would write one table. An ephemeral model writes none."""
-    by_target: dict[str, list[ModelFile]] = {}
+    by_table: dict[str, list[ModelFile]] = {}
     for model in models:
-        if has_target(model.strategy):
-            by_target.setdefault(model.target.key, []).append(model)
+        by_table.setdefault(model.target.table.lower(), []).append(model)
+    by_target: dict[str, list[ModelFile]] = {}
+    for group in by_table.values():
+        # Nearly every table name is there once, and its full name need not be put together.
+        for model in group if len(group) > 1 else ():
+            if has_target(model.strategy):
+                by_target.setdefault(model.target.key, []).append(model)
     for group in by_target.values():
         if len(group) > 1:
             _report_group(

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Final, NamedTuple
 from rocky.datatypes.text import TypeSyntaxError, parse_type
 from rocky.datatypes.types import UNKNOWN, DataType, StructField
 from rocky.project.documents import Document, Problem
-from rocky.project.shapes import INVALID, Parsed, Problems, reader_for
+from rocky.project.rules import Parsed, Problems
+from rocky.project.shapes import INVALID, reader_for
 from rocky.project.variables import Keys, written
 from rocky.source import Span
 
@@ -76,20 +77,9 @@ class ColumnRecord(NamedTuple):
     classification: str | None = None
 
 
-class Columns(NamedTuple):
-    """Declared columns and the place of each, in the same order."""
-
-    fields: tuple[StructField, ...]
-    places: tuple[Span | None, ...]
-
-
-def read_columns(
-    records: tuple[Any, ...], at: Keys, document: Document, problems: Problems
-) -> Columns:
+def read_columns(records: tuple[Any, ...], at: Keys, problems: Problems) -> tuple[StructField, ...]:
     """The columns in a list of tables. One without a usable name is left out."""
-    fields: list[StructField] = []
-    places: list[Span | None] = []
-    seen: dict[str, int] = {}
+    fields: dict[str, StructField] = {}
     for index, record in enumerate(records):
         here = (*at, index)
         column = reader_for(ColumnRecord)(record, here, problems)
@@ -98,15 +88,30 @@ def read_columns(
             if column is None:
                 continue
         key = column.name.lower()
-        if key in seen:
-            problems.append(
-                Problem((*here, "name"), f"column `{written(column.name)}` is declared twice")
-            )
+        if key in fields:
+            message = f"column `{written(column.name)}` is declared twice"
+            problems.append(Problem((*here, "name"), message))
             continue
-        seen[key] = index
-        fields.append(StructField(column.name, column.type, column.nullable))
-        places.append(document.span_of((*here, "name")))
-    return Columns(tuple(fields), tuple(places))
+        fields[key] = StructField(column.name, column.type, column.nullable)
+    return tuple(fields.values())
+
+
+def column_places(
+    columns: tuple[StructField, ...], document: Document, at: Keys
+) -> tuple[Span | None, ...]:
+    """Where the names of columns stand that were read from the list at `at`."""
+    if not columns:
+        return ()
+    records: Any = document.data
+    for key in at:
+        records = records[key]
+    indexes: dict[str, int] = {}
+    for index, record in enumerate(records):
+        if isinstance(record, dict) and isinstance(record.get("name"), str):
+            indexes.setdefault(record["name"].lower(), index)
+    return tuple(
+        document.span_of((*at, indexes[column.name.lower()], "name")) for column in columns
+    )
 
 
 def _column_without_type(record: Any) -> ColumnRecord | None:

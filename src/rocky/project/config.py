@@ -31,8 +31,9 @@ from rocky.project.documents import Problem
 from rocky.project.hooks import Hooks, HookSettings
 from rocky.project.lint_levels import NO_LEVELS, LintLevels
 from rocky.project.pipelines import PipelineSetting, TransformationPipeline
+from rocky.project.rules import Problems
 from rocky.project.settings import Budget, Freshness, Store
-from rocky.project.shapes import Problems, read_record
+from rocky.project.shapes import read_record
 from rocky.project.state import State
 from rocky.project.variables import written
 
@@ -150,10 +151,15 @@ def _check_patterns(
     patterns = pipeline.models
     for index, pattern in enumerate((patterns,) if isinstance(patterns, str) else patterns):
         keys = (*at, "models") if isinstance(patterns, str) else (*at, "models", index)
-        if pattern.startswith("/") or ".." in pattern.split("/"):
+        if leads_out(pattern):
             problems.append(
                 Problem(keys, "`models` leads out of the project", "name a folder inside it")
             )
+
+
+def leads_out(pattern: str) -> bool:
+    """Whether a pattern of paths could match outside the project."""
+    return pattern.startswith("/") or ".." in pattern.split("/")
 
 
 _STATE_NEEDS: Final = {

@@ -16,8 +16,9 @@ from rocky.project.columns import TypeText
 from rocky.project.documents import Document, Problem, parse_document
 from rocky.project.files import Report, child_path, read_text, scan_folders
 from rocky.project.models import ModelFile
-from rocky.project.shapes import INVALID, Problems, read_record, reader_for
-from rocky.project.variables import written
+from rocky.project.rules import Problems
+from rocky.project.shapes import INVALID, read_record, reader_for
+from rocky.project.variables import Keys, written
 from rocky.source import Span
 
 _SUFFIX: Final = ".contract.toml"
@@ -25,23 +26,49 @@ _SUFFIX: Final = ".contract.toml"
 
 @dataclass(frozen=True, slots=True)
 class ContractColumn:
-    """A promised column; None leaves that part open. The spans are those in the contract."""
+    """A promised column; None leaves that part open.
+
+    The spans are those in the contract's file, looked up when a finding needs one.
+    """
 
     name: str
     type: DataType | None
     nullable: bool | None
     description: str | None
-    span: Span | None
-    type_span: Span | None
-    nullable_span: Span | None
+    document: Document
+    index: int
+
+    @property
+    def span(self) -> Span | None:
+        return self._span_of("name")
+
+    @property
+    def type_span(self) -> Span | None:
+        return self._span_of("type")
+
+    @property
+    def nullable_span(self) -> Span | None:
+        return self._span_of("nullable")
+
+    def _span_of(self, key: str) -> Span | None:
+        """The value of a key of this column; None when it does not have the key."""
+        if key not in self.document.data["columns"][self.index]:
+            return None
+        return self.document.span_of(("columns", self.index, key))
 
 
 @dataclass(frozen=True, slots=True)
 class ContractRule:
-    """A column named in `required` or `protected`, and where."""
+    """A column named in `required` or `protected`. Its place is `known` or looked up."""
 
     column: str
-    span: Span | None
+    known: Span | None = None
+    document: Document | None = None
+    keys: Keys = ()
+
+    @property
+    def span(self) -> Span | None:
+        return self.document.span_of(self.keys) if self.document else self.known
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +76,24 @@ class Contract:
     """The promises about one model. `strict` allows no column that is not listed."""
 
     model: str
-    path: str
+    document: Document
     columns: tuple[ContractColumn, ...]
     required: tuple[ContractRule, ...] = ()
     protected: tuple[ContractRule, ...] = ()
     no_new_nullable: bool = False
     strict: bool = False
-    no_new_nullable_span: Span | None = None
-    strict_span: Span | None = None
+
+    @property
+    def path(self) -> str:
+        return self.document.path
+
+    @property
+    def no_new_nullable_span(self) -> Span | None:
+        return self.document.span_of(("rules", "no_new_nullable"))
+
+    @property
+    def strict_span(self) -> Span | None:
+        return self.document.span_of(("rules", "strict"))
 
 
 class _ColumnRecord(NamedTuple):
@@ -153,14 +190,12 @@ def read_contract(document: Document, model: str, report: Report) -> Contract:
         report(document.diagnose(problem, model=model))
     return Contract(
         model,
-        document.path,
+        document,
         columns,
         _read_rules("required", rules.required, document),
         _read_rules("protected", rules.protected, document),
         rules.no_new_nullable,
         rules.strict,
-        document.span_of(("rules", "no_new_nullable")) if rules.no_new_nullable else None,
-        document.span_of(("rules", "strict")) if rules.strict else None,
     )
 
 
@@ -187,9 +222,8 @@ def _read_columns(
                 UNKNOWN if unreadable else record.type,
                 record.nullable,
                 record.description,
-                document.span_of((*at, "name")),
-                document.span_of((*at, "type")) if "type" in value else None,
-                document.span_of((*at, "nullable")) if "nullable" in value else None,
+                document,
+                index,
             )
         )
     return tuple(columns)
@@ -197,6 +231,6 @@ def _read_columns(
 
 def _read_rules(key: str, names: tuple[str, ...], document: Document) -> tuple[ContractRule, ...]:
     return tuple(
-        ContractRule(name, document.span_of(("rules", key, index)))
+        ContractRule(name, None, document, ("rules", key, index))
         for index, name in enumerate(names)
     )

@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from blake3 import blake3
+
 from rocky.diagnostics import Code, Diagnostic
+from rocky.errors import RockyError
 from rocky.source import Span
 
 Report = Callable[[Diagnostic], None]
@@ -20,40 +23,60 @@ _CHUNK: Final = 1 << 16
 _BOM: Final = "\ufeff"
 
 
+# Size, modification time and change time of a file: some of them change with every write.
+Stamp = tuple[int, int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """One folder of the walk: its path ("" is the project's root) and its files, sorted."""
+    """One folder of the walk: its path ("" is the project's root) and its files, sorted.
+
+    `stamps` is empty unless the walk was asked for them.
+    """
 
     path: str
     names: list[str]
+    stamps: dict[str, Stamp]
 
 
-def scan_folders(root: str, path: str, report: Report) -> Iterator[Folder]:
+def scan_folders(root: str, path: str, report: Report, *, stamps: bool = False) -> Iterator[Folder]:
     """Every folder at and below `path`, parents first, in sorted order.
 
     Hidden entries are left out. A symbolic link that leads back to a folder it is in is
     reported and not followed.
     """
     if os.path.isdir(_join(root, path)):  # noqa: PTH112 - a Path per file would double the cost of a walk
-        yield from _scan(root, path, (_identity(root, path),), report)
+        yield from _scan(root, path, (_identity(root, path),), report, stamps)
 
 
 def _scan(
-    root: str, path: str, above: tuple[tuple[int, int], ...], report: Report
+    root: str,
+    path: str,
+    above: tuple[tuple[int, int], ...],
+    report: Report,
+    with_stamps: bool,  # noqa: FBT001 - passed on by position
 ) -> Iterator[Folder]:
     names: list[str] = []
     folders: list[str] = []
+    stamps: dict[str, Stamp] = {}
     try:
         with os.scandir(_join(root, path)) as entries:
             for entry in entries:
-                if not entry.name.startswith("."):
-                    _sort_entry(path, entry, names, folders, report)
+                name = entry.name
+                if name[0] == ".":
+                    continue
+                if not _is_file(path, entry, folders, report):
+                    continue
+                names.append(name)
+                if with_stamps:
+                    found = entry.stat()
+                    stamps[name] = (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
     except OSError as failure:
         report(_unusable(path, f"the folder `{path}` cannot be read: {_reason(failure)}"))
         return
     names.sort()
     folders.sort()
-    yield Folder(path, names)
+    yield Folder(path, names, stamps)
     for name in folders:
         below = child_path(path, name)
         if name.lower().endswith(".sql"):
@@ -64,7 +87,7 @@ def _scan(
         elif len(above) >= MAX_DEPTH:
             report(_unusable(below, f"`{below}` is nested more than {MAX_DEPTH} folders deep"))
         else:
-            yield from _scan(root, below, (*above, identity), report)
+            yield from _scan(root, below, (*above, identity), report, with_stamps)
 
 
 def _identity(root: str, path: str) -> tuple[int, int]:
@@ -79,26 +102,24 @@ _RENAME_FOLDER: Final = "give the folder a name that does not end in `.sql`"
 _SUFFIXES: Final = (".sql", ".toml", ".csv")
 
 
-def _sort_entry(
-    path: str, entry: os.DirEntry[str], names: list[str], folders: list[str], report: Report
-) -> None:
-    """Put an entry where it belongs; say what is wrong with one that belongs nowhere."""
+def _is_file(path: str, entry: os.DirEntry[str], folders: list[str], report: Report) -> bool:
+    """Whether an entry is a file. A folder goes to `folders`; what is neither is reported."""
     try:
         if entry.is_file():
-            names.append(entry.name)
-            return
+            return True
         if entry.is_dir():
             folders.append(entry.name)
-            return
+            return False
     except OSError:  # A link that goes round in circles.
         report(_loop(child_path(path, entry.name)))
-        return
+        return False
     if entry.name.lower().endswith(_SUFFIXES):
         below = child_path(path, entry.name)
         what = "a symbolic link to a file that does not exist"
         if not entry.is_symlink():
             what = "not a regular file"
         report(_unusable(below, f"`{below}` is {what}"))
+    return False
 
 
 def _loop(path: str) -> Diagnostic:
@@ -148,6 +169,17 @@ def read_text(
         report(_not_utf8(path, data, failure, code))
         return None
     return text.removeprefix(_BOM), data
+
+
+def read_unchanged(root: str, path: str, digest: bytes) -> str:
+    """The text of a file that was read before. Raises RockyError when it is another now."""
+    try:
+        data = read_bytes(_join(root, path))
+    except OSError as failure:
+        raise RockyError(f"`{path}` cannot be read any more: {_reason(failure)}") from failure
+    if blake3(data).digest() != digest:
+        raise RockyError(f"`{path}` changed while the project was being read; run it again")
+    return data.decode().removeprefix(_BOM)
 
 
 def show_text(root: str, path: str) -> str:

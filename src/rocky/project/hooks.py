@@ -5,7 +5,8 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from rocky.diagnostics.suggest import suggestion
 from rocky.project.documents import Problem
-from rocky.project.shapes import INVALID, NonNegative, Problems, ReadBy, reader_for, wrong_type
+from rocky.project.rules import NonNegative, Problems, ReadBy
+from rocky.project.shapes import INVALID, reader_for, wrong_type
 from rocky.project.variables import Keys
 
 OnFailure = Literal["warn", "abort", "ignore"]

@@ -6,8 +6,9 @@ from typing import Any, Final
 from blake3 import blake3
 
 from rocky.project.patterns import ModelPattern
+from rocky.project.rules import Problems
 from rocky.project.settings import FolderDefaults, ModelSettings, merge_freshness
-from rocky.project.shapes import Problems, read_record
+from rocky.project.shapes import read_record
 from rocky.project.strategies import FullRefresh
 
 _FULL_REFRESH: Final = FullRefresh()

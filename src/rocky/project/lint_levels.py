@@ -10,7 +10,8 @@ from typing import Annotated, Any, Final, Literal
 from rocky.diagnostics import BY_CODE, REGISTRY, Code
 from rocky.diagnostics.suggest import suggestion
 from rocky.project.documents import Problem
-from rocky.project.shapes import INVALID, Problems, ReadBy, reader_for, wrong_type
+from rocky.project.rules import Problems, ReadBy
+from rocky.project.shapes import INVALID, reader_for, wrong_type
 from rocky.project.variables import Keys
 
 Level = Literal["allow", "warn", "error"]

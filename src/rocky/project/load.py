@@ -23,20 +23,25 @@ from rocky.project.config import DEFAULT_CONFIG, Config, read_config
 from rocky.project.contracts import load_contracts
 from rocky.project.documents import Document, Problem, parse_document
 from rocky.project.files import Report, read_text, scan_folders
+from rocky.project.memory import NO_MEMORY, load_memory, save_memory
+from rocky.project.model_files import Loading
 from rocky.project.model_folders import FolderLoader, ModelsFound
 from rocky.project.patterns import ModelPattern, folders_to_walk, model_patterns
 from rocky.project.project import Project, Texts
+from rocky.project.rules import Problems
 from rocky.project.seeds import load_seeds
-from rocky.project.shapes import Problems
 from rocky.project.sources import load_sources
 
 CONFIG_NAME: Final = "rocky.toml"
 
 
-def load_project(root: Path, *, env: Mapping[str, str], config: Path | None = None) -> Project:
+def load_project(
+    root: Path, *, env: Mapping[str, str], config: Path | None = None, remember: bool = False
+) -> Project:
     """The project at `root`, which is its folder or its `rocky.toml`.
 
     `env` gives `${VAR}` its values; `config` names a settings file other than `rocky.toml`.
+    With `remember`, models that are as the last such load left them are not read again.
     Raises ProjectNotFound when there is no settings file.
     """
     folder, config_path = _find_config(root, config)
@@ -44,9 +49,12 @@ def load_project(root: Path, *, env: Mapping[str, str], config: Path | None = No
     report = diagnostics.append
     document, digest = _read_config_file(folder, config_path, env, report)
     settings = _read_settings(document, report)
-    found = _load_models(folder, settings, document, config_path, env, report)
+    loading = Loading(folder, env, diagnostics)
+    found = _load_models(loading, settings, remember=remember)
+    for pattern in found.unmatched:
+        report(_no_models(pattern, document, config_path))
     models = index_models(found.models, report)
-    texts = Texts(folder, {model.path: model.text for model in found.models})
+    texts = Texts(folder, {model.path: model for model in found.models})
     sources = load_sources(folder, env, report)
     seeds = load_seeds(folder, env, report)
     contracts = load_contracts(folder, found.contracts, models, env, report)
@@ -63,7 +71,7 @@ def load_project(root: Path, *, env: Mapping[str, str], config: Path | None = No
         contracts,
         tuple(diagnostics),
         texts,
-        frozenset(found.blocked),
+        frozenset(loading.blocked),
         digest,
     )
 
@@ -102,24 +110,19 @@ def _read_settings(document: Document | None, report: Report) -> Config:
     return config
 
 
-def _load_models(
-    folder: str,
-    config: Config,
-    document: Document | None,
-    config_path: str,
-    env: Mapping[str, str],
-    report: Report,
-) -> ModelsFound:
+def _load_models(loading: Loading, config: Config, *, remember: bool) -> ModelsFound:
     patterns = model_patterns(config)
-    loader = FolderLoader(folder, env, patterns, report)
+    memory = load_memory(Path(loading.root)) if remember else NO_MEMORY
+    loader = FolderLoader(loading, patterns, memory)
     for path in folders_to_walk(patterns):
-        for found in scan_folders(folder, path, report):
-            loader.load_folder(found)
-    loader.found.models.sort(key=lambda model: model.path)
-    for pattern in patterns:
-        if pattern not in loader.found.matched:
-            report(_no_models(pattern, document, config_path))
-    return loader.found
+        for folder in scan_folders(loading.root, path, loading.report, stamps=remember):
+            loader.load_folder(folder)
+    found = loader.found
+    found.models.sort(key=lambda model: model.path)
+    found.unmatched = [pattern for pattern in patterns if pattern not in found.matched]
+    if remember:
+        save_memory(Path(loading.root), memory, found.models)
+    return found
 
 
 def _no_models(pattern: ModelPattern, document: Document | None, path: str) -> Diagnostic:

@@ -6,14 +6,14 @@ has neither text nor settings until someone asks: most of a large project nobody
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rocky.diagnostics import Code
 from rocky.project.assertions import AssertionRecord
-from rocky.project.files import read_unchanged
+from rocky.project.files import Stamp, read_unchanged
 from rocky.project.inheritance import Inherited, resolve_settings
 from rocky.project.lint_levels import Level
-from rocky.project.settings import Freshness, ModelSettings
+from rocky.project.settings import Freshness, ModelSettings, TargetSetting
 from rocky.project.strategies import Strategy
 from rocky.source import Span
 
@@ -40,6 +40,28 @@ class SettingsPlace(NamedTuple):
 
     path: str
     start: int
+
+
+# What is remembered of a model, in plain values: the stamps of its file and its sidecar, the
+# digest of what it inherits, its hashes, `marked`, `sql_offset`, where its own TOML begins
+# and what that says. A tuple as it is stored: ten thousand records would cost more to make
+# than to read.
+Row = tuple[
+    tuple[Stamp, Stamp | None],
+    bytes,
+    tuple[bytes, bytes],
+    bool,
+    int,
+    int,
+    dict[str, Any] | None,
+]
+
+
+_NO_TARGET: Final = TargetSetting()
+
+
+def stem_of(path: str) -> str:
+    return path[path.rfind("/") + 1 : -4]
 
 
 class ModelFile:
@@ -74,33 +96,68 @@ class ModelFile:
         name: str,
         path: str,
         inherited: Inherited,
-        data: dict[str, Any] | None,
+        own_target: TargetSetting,
         hashes: tuple[bytes, bytes],
     ) -> None:
         self.name = name
         self.path = path
         self.pipeline = inherited.pipeline
+        self.target = Target(
+            own_target.catalog or inherited.catalog,
+            own_target.schema or inherited.schema,
+            own_target.table or name,
+        )
         self.text_hash, self.settings_hash = hashes
-        self._inherited = inherited
-        self._data = data
-        self._text: str | None = None
-        self._settings: ModelSettings | None = None
+        self.depends_on: tuple[str, ...] = ()
         self.marked = False
         self.sql_offset = 0
         self.settings_place: SettingsPlace | None = None
-        self.row: tuple[Any, ...] | None = None
-        self.depends_on: tuple[str, ...] = ()
-        self.target = Target(inherited.catalog, inherited.schema, name)
+        self.row: Row | None = None
+        self._inherited = inherited
+        self._data: dict[str, Any] | None = None
+        self._text: str | None = None
+        self._settings: ModelSettings | None = None
+
+    @classmethod
+    def loaded(
+        cls,
+        path: str,
+        text: str,
+        sql_offset: int,
+        settings: ModelSettings,
+        place: SettingsPlace | None,
+        inherited: Inherited,
+        hashes: tuple[bytes, bytes],
+    ) -> "ModelFile":
+        """A model whose files were just read."""
+        model = cls(settings.name or stem_of(path), path, inherited, settings.target, hashes)
+        model.depends_on = settings.depends_on
+        model.marked = "rocky:" in text
+        model.sql_offset = sql_offset
+        model.settings_place = place
+        model._text = text
+        model._settings = settings
+        return model
+
+    @classmethod
+    def remembered(
+        cls, path: str, row: Row, sidecar: str | None, inherited: Inherited
+    ) -> "ModelFile":
+        """A model whose files are those of an earlier load, which found nothing wrong."""
+        _, _, hashes, marked, sql_offset, settings_start, data = row
         if data is None:
-            self._settings = inherited.settings
-        elif "target" in data or "depends_on" in data:
-            own = data.get("target", {})
-            self.target = Target(
-                own.get("catalog") or inherited.catalog,
-                own.get("schema") or inherited.schema,
-                own.get("table") or name,
-            )
-            self.depends_on = tuple(data.get("depends_on", ()))
+            model = cls(stem_of(path), path, inherited, _NO_TARGET, hashes)
+            model._settings = inherited.settings
+        else:
+            target = TargetSetting(**data["target"]) if "target" in data else _NO_TARGET
+            model = cls(data.get("name") or stem_of(path), path, inherited, target, hashes)
+            model.depends_on = tuple(data.get("depends_on", ()))
+            model.settings_place = SettingsPlace(sidecar or path, settings_start)
+            model._data = data
+        model.marked = marked
+        model.sql_offset = sql_offset
+        model.row = row
+        return model
 
     def __repr__(self) -> str:
         return f"<model {self.name} at {self.path}>"
@@ -136,7 +193,7 @@ class ModelFile:
     @property
     def strategy(self) -> Strategy:
         strategy = self.settings.strategy
-        assert strategy is not None  # noqa: S101 - resolved settings always have one
+        assert strategy is not None
         return strategy
 
     @property

@@ -7,7 +7,7 @@ everything below it. The first pipeline that matches a file owns it.
 import re
 from typing import NamedTuple
 
-from rocky.project.config import Config
+from rocky.project.config import Config, leads_out
 from rocky.project.pipelines import TransformationPipeline
 from rocky.project.variables import Keys
 
@@ -39,18 +39,22 @@ DEFAULT_SCHEMA = "default"
 def model_patterns(config: Config) -> list[ModelPattern]:
     """The patterns of all pipelines in order; `models/**` when no pipeline has models."""
     found: list[ModelPattern] = []
+    some = False
     for name, pipeline in config.pipeline.items():
         if not isinstance(pipeline, TransformationPipeline):
             continue
         target = pipeline.target
         catalog, schema = target.catalog or DEFAULT_CATALOG, target.schema or DEFAULT_SCHEMA
         at = ("pipeline", name, "models")
-        if isinstance(pipeline.models, str):
-            found.append(_pattern(pipeline.models, name, catalog, schema, at))
-            continue
-        for index, text in enumerate(pipeline.models):
-            found.append(_pattern(text, name, catalog, schema, (*at, index)))
-    return found or [_pattern("models/**", None, DEFAULT_CATALOG, DEFAULT_SCHEMA, ())]
+        some = True
+        texts = pipeline.models
+        for index, text in enumerate((texts,) if isinstance(texts, str) else texts):
+            keys = at if isinstance(texts, str) else (*at, index)
+            if not leads_out(text):
+                found.append(_pattern(text, name, catalog, schema, keys))
+    if some:
+        return found
+    return [_pattern("models/**", None, DEFAULT_CATALOG, DEFAULT_SCHEMA, ())]
 
 
 def _pattern(text: str, pipeline: str | None, catalog: str, schema: str, at: Keys) -> ModelPattern:

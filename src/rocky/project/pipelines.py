@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 from rocky.project.checks import Checks
-from rocky.project.shapes import NonNegative, Percent, Positive, Tagged
+from rocky.project.rules import NonNegative, Percent, Positive, Tagged
 
 
 class Execution(NamedTuple):

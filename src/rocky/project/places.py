@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from rocky.project.models import ModelFile, find_front_matter
+from rocky.project.front_matter import find_front_matter
+from rocky.project.models import ModelFile
 from rocky.project.toml_places import locate_keys
 from rocky.project.variables import Keys
 from rocky.source import SourceText, Span
@@ -16,20 +17,19 @@ def setting_place(
     A setting the model does not have itself (it may be inherited) gives the nearest table
     around it, or the model's own path with no span.
     """
-    if model.settings_path is None:
+    if model.settings_place is None:
         return model.path, None
-    text = texts[model.settings_path].text
+    path, start = model.settings_place
+    text = texts[path].text
     end = len(text)
-    if model.settings_path == model.path:
+    if path == model.path:
         matter = find_front_matter(text)
         end = matter.end if matter and matter.end is not None else end
-    places = locate_keys(text[model.settings_start : end])
+    places = locate_keys(text[start:end])
     while keys:
         place = places.get(keys)
         if place:
             span = place.key if on_key else place.value
-            return model.settings_path, Span(
-                span.start + model.settings_start, span.end + model.settings_start
-            )
+            return path, Span(span.start + start, span.end + start)
         keys, on_key = keys[:-1], False
-    return model.settings_path, None
+    return path, None

@@ -22,7 +22,7 @@ from rocky.source import SourceText
 class Texts(Mapping[str, SourceText]):
     """The texts that diagnostics point into, read when asked for."""
 
-    def __init__(self, root: str, models: Mapping[str, str]) -> None:
+    def __init__(self, root: str, models: Mapping[str, ModelFile]) -> None:
         self._root = root
         self._models = models
         self._read: dict[str, SourceText] = {}
@@ -30,7 +30,9 @@ class Texts(Mapping[str, SourceText]):
     def __getitem__(self, path: str) -> SourceText:
         found = self._read.get(path)
         if found is None:
-            text = self._models.get(path) or show_text(self._root, path)
+            model = self._models.get(path)
+            # A model that cannot be read has no text of its own to show.
+            text = (model and model.text) or show_text(self._root, path)
             found = self._read[path] = SourceText(path, text)
         return found
 

@@ -15,12 +15,13 @@ from blake3 import blake3
 from rocky.datatypes.types import StructField
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.suggest import suggestion
-from rocky.project.columns import Columns, read_columns
+from rocky.project.columns import read_columns
 from rocky.project.csv_types import infer_types
 from rocky.project.documents import Document, Problem, parse_document
 from rocky.project.files import Report, child_path, read_text, scan_folders
+from rocky.project.rules import Problems
 from rocky.project.settings import TargetSetting
-from rocky.project.shapes import Problems, read_record
+from rocky.project.shapes import read_record
 from rocky.project.variables import written
 from rocky.source import SourceText, Span
 
@@ -75,11 +76,10 @@ def load_seeds(root: str, env: Mapping[str, str], report: Report) -> dict[str, S
             if sidecar in folder.names:
                 document = _read_sidecar(root, child_path(folder.path, sidecar), env, report)
             read = read_text(root, path, report)
-            seed = load_seed(path, *read, document, report) if read else None
-            if seed:
-                first = seeds.setdefault(seed.key, seed)
-                if first is not seed:
-                    report(_loaded_twice(seed, first))
+            seed = load_seed(path, read, document, report)
+            first = seeds.setdefault(seed.key, seed)
+            if first is not seed:
+                report(_loaded_twice(seed, first))
     return seeds
 
 
@@ -89,25 +89,26 @@ def _read_sidecar(root: str, path: str, env: Mapping[str, str], report: Report) 
 
 
 def load_seed(
-    path: str, text: str, data: bytes, document: Document | None, report: Report
-) -> SeedTable | None:
-    """The seed in a CSV text, or None once it is reported as unusable."""
+    path: str, read: tuple[str, bytes] | None, document: Document | None, report: Report
+) -> SeedTable:
+    """The seed in a CSV file's text and bytes; an unusable one is reported, without columns."""
     record = _SeedRecord()
-    declared = Columns((), ())
+    declared: tuple[StructField, ...] = ()
     problems: Problems = []
     if document:
         record = read_record(_SeedRecord, document.data, (), problems) or record
-        declared = read_columns(record.columns, ("columns",), document, problems)
+        declared = read_columns(record.columns, ("columns",), problems)
         if len(record.delimiter) != 1:
             problems.append(Problem(("delimiter",), "`delimiter` must be one character"))
             record = record._replace(delimiter=",")
-    rows = _read_rows(path, text, record.delimiter, report)
-    if rows is None:
-        _report_all(problems, document, report)
-        return None
-    header, columns = rows
-    fields, places = _header_fields(header, columns, text, declared)
-    _check_declared(declared, header, problems)
+    fields: tuple[StructField, ...] = ()
+    places: tuple[Span | None, ...] = ()
+    text, data = read or ("", b"")
+    rows = _read_rows(path, text, record.delimiter, report) if read else None
+    if rows:
+        header, columns = rows
+        fields, places = _header_fields(header, columns, text, declared)
+        _check_declared(declared, header, problems)
     _report_all(problems, document, report)
     stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return SeedTable(
@@ -132,10 +133,10 @@ def _report_all(problems: Problems, document: Document | None, report: Report) -
 
 
 def _header_fields(
-    header: list[str], columns: list[list[str]], text: str, declared: Columns
+    header: list[str], columns: list[list[str]], text: str, declared: tuple[StructField, ...]
 ) -> tuple[tuple[StructField, ...], tuple[Span | None, ...]]:
     """The columns in the file's order: as declared, or of the type their cells show."""
-    by_name = {field.name.lower(): field for field in declared.fields}
+    by_name = {field.name.lower(): field for field in declared}
     fields: list[StructField] = []
     places: list[Span | None] = []
     at = 0
@@ -148,9 +149,11 @@ def _header_fields(
     return tuple(fields), tuple(places)
 
 
-def _check_declared(declared: Columns, header: list[str], problems: Problems) -> None:
+def _check_declared(
+    declared: tuple[StructField, ...], header: list[str], problems: Problems
+) -> None:
     known = {name.lower() for name in header}
-    for index, field in enumerate(declared.fields):
+    for index, field in enumerate(declared):
         if field.name.lower() not in known:
             problems.append(
                 Problem(

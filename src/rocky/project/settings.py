@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from rocky.project.assertions import Assertion
 from rocky.project.lint_levels import NO_LEVELS, LintLevels
-from rocky.project.shapes import Amount, NonNegative, Written
+from rocky.project.rules import Amount, NonNegative, Written
 from rocky.project.strategies import StrategySetting
 
 CheckSeverity = Literal["error", "warning"]

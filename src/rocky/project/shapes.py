@@ -17,7 +17,6 @@ from typing import (
     Any,
     Final,
     Literal,
-    NamedTuple,
     TypeVar,
     Union,
     get_args,
@@ -27,64 +26,13 @@ from typing import (
 
 from rocky.diagnostics.suggest import suggestion
 from rocky.project.documents import Problem
+from rocky.project.rules import AtLeast, Between, Parsed, Problems, ReadBy, Reader, Tagged, Written
 from rocky.project.variables import Keys, Substituted, Unset, written
 
 Record = TypeVar("Record")
-Problems = list[Problem]
-Reader = Callable[[Any, Keys, Problems], Any]
 
 INVALID: Final = object()
 """What a reader returns for a value it has reported."""
-
-
-class AtLeast(NamedTuple):
-    """A rule: the number may not be smaller."""
-
-    least: float
-
-
-class Between(NamedTuple):
-    """A rule: the number lies between the two, ends included."""
-
-    least: float
-    most: float
-
-
-class Written(NamedTuple):
-    """A rule: the text matches `pattern`; `form` says how it looks, for the message."""
-
-    pattern: re.Pattern[str]
-    form: str
-
-
-class Parsed(NamedTuple):
-    """A rule: the value goes through `parse`, whose ValueError is the message."""
-
-    parse: Callable[[Any], Any]
-
-
-class ReadBy(NamedTuple):
-    """A rule: this reader reads the value."""
-
-    reader: Callable[[Any, Keys, Problems], Any]
-
-
-class Tagged(NamedTuple):
-    """A rule: the table's `type` chooses the record whose `type` field has that default.
-
-    A bare text stands for a table with nothing but its type.
-    """
-
-    records: tuple[type, ...]
-    default: str | None = None
-    noun: str = "type"
-
-
-NonNegative = Annotated[int, AtLeast(0)]
-Positive = Annotated[int, AtLeast(1)]
-Amount = Annotated[float, AtLeast(0)]
-Factor = Annotated[float, AtLeast(1)]
-Percent = Annotated[float, Between(0, 100)]
 
 
 def read_record(cls: type[Record], table: Any, at: Keys, problems: Problems) -> Record | None:
@@ -163,7 +111,7 @@ def _read_anything(value: Any, at: Keys, problems: Problems) -> Any:  # noqa: AR
 
 
 def _read_text(value: Any, at: Keys, problems: Problems) -> Any:
-    if isinstance(value, str) and not isinstance(value, Unset):
+    if type(value) is str or type(value) is Substituted:
         return value
     return wrong_type("a text", value, at, problems)
 
@@ -318,6 +266,8 @@ def _list_reader(item: Reader) -> Reader:
     def read(value: Any, at: Keys, problems: Problems) -> Any:
         if not isinstance(value, list):
             return wrong_type("a list", value, at, problems)
+        if item is _read_text and all(type(one) is str for one in value):
+            return tuple(value)
         read_items = [item(one, (*at, index), problems) for index, one in enumerate(value)]
         return tuple(one for one in read_items if one is not INVALID)
 
@@ -342,6 +292,7 @@ def _record_reader(cls: Any) -> Reader:
         for index, name in enumerate(cls._fields)
     }
     blank = [cls._field_defaults.get(name, INVALID) for name in cls._fields]
+    required = [(name, index) for name, (index, _) in slots.items() if blank[index] is INVALID]
 
     def read(value: Any, at: Keys, problems: Problems) -> Any:
         if not isinstance(value, dict):
@@ -352,21 +303,29 @@ def _record_reader(cls: Any) -> Reader:
             if slot is None:
                 problems.append(unknown_key(key, slots, (*at, key)))
                 continue
-            found = slot[1](one, (*at, key), problems)
+            index, reader = slot
+            found = reader(one, (*at, key), problems)
             if found is not INVALID:
-                values[slot[0]] = found
-        if INVALID in values:
-            for name, (index, _) in slots.items():
-                if values[index] is INVALID and name not in value:
-                    problems.append(Problem(at, f"missing key `{name}`"))
-            return INVALID
-        return cls._make(values)
+                values[index] = found
+        for _, index in required:
+            if values[index] is INVALID:
+                _report_missing(required, value, at, problems)
+                return INVALID
+        return tuple.__new__(cls, values)
 
     return read
 
 
 def _named_tuples(rule: Tagged) -> tuple[Any, ...]:
     return rule.records
+
+
+def _report_missing(
+    required: list[tuple[str, int]], value: dict[str, Any], at: Keys, problems: Problems
+) -> None:
+    for name, _ in required:
+        if name not in value:
+            problems.append(Problem(at, f"missing key `{name}`"))
 
 
 _EMPTY: Final[dict[str, Any]] = {}

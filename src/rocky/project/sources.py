@@ -9,30 +9,35 @@ from typing import Any, Final, Literal, NamedTuple
 
 from rocky.datatypes.types import StructField
 from rocky.diagnostics import Code, Diagnostic, Label
-from rocky.project.columns import Columns, read_columns
+from rocky.project.columns import column_places, read_columns
 from rocky.project.documents import Document, Problem, parse_document
-from rocky.project.files import Report, child_path, read_text, scan_folders
+from rocky.project.files import Report, child_path, read_text, scan_folders, show_text
+from rocky.project.rules import Problems
 from rocky.project.settings import Freshness
-from rocky.project.shapes import INVALID, Problems, reader_for, unknown_key, wrong_type
+from rocky.project.shapes import INVALID, reader_for, unknown_key, wrong_type
+from rocky.project.toml_places import locate_keys
 from rocky.project.variables import written
 from rocky.source import Span
 
 Format = Literal["csv", "json", "parquet", "delta", "iceberg", "orc", "jdbc", "table"]
+_NAME_DEPTH: Final = 3
 _FILE_FORMATS: Final = frozenset({"csv", "json", "parquet", "orc"})
 
 
 @dataclass(frozen=True, slots=True)
 class SourceTable:
-    """A declared table. `place` is its name in `file`; `column_places` those of its columns."""
+    """A declared table; one whose columns could not be read has none.
+
+    Its places are looked up in its document when a finding needs one.
+    """
 
     name: str
     columns: tuple[StructField, ...]
     format: str
     path: str | None
     options: Mapping[str, str]
-    file: str
-    place: Span | None
-    column_places: tuple[Span | None, ...]
+    document: Document
+    index: int
     description: str | None = None
     tags: Mapping[str, str] | None = None
     freshness: Freshness | None = None
@@ -41,6 +46,21 @@ class SourceTable:
     def key(self) -> str:
         """The name as Spark compares it."""
         return self.name.lower()
+
+    @property
+    def file(self) -> str:
+        """The file that declares it."""
+        return self.document.path
+
+    @property
+    def place(self) -> Span | None:
+        """Where its name stands in `file`."""
+        return self.document.span_of(("source", self.index, "name"))
+
+    @property
+    def column_places(self) -> tuple[Span | None, ...]:
+        """Where the names of its columns stand in `file`, in the columns' order."""
+        return column_places(self.columns, self.document, ("source", self.index, "columns"))
 
 
 class SourceRecord(NamedTuple):
@@ -67,11 +87,29 @@ def load_sources(root: str, env: Mapping[str, str], report: Report) -> dict[str,
             path = child_path(folder.path, name)
             read = read_text(root, path, report)
             document = parse_document(path, read[0], env, report) if read else None
-            for source in read_sources(document, report) if document else ():
+            found = read_sources(document, report) if document else _recover(root, path)
+            for source in found:
                 first = sources.setdefault(source.key, source)
                 if first is not source:
                     report(_declared_twice(source, first))
     return sources
+
+
+def _recover(root: str, path: str) -> list[SourceTable]:
+    """The sources an unusable file seems to declare, without columns.
+
+    The file is reported already; models that read its sources must not be told that these
+    are unknown.
+    """
+    text = show_text(root, path)
+    document = Document(path, text, {})
+    found: list[SourceTable] = []
+    for keys, place in locate_keys(text).items():
+        if len(keys) == _NAME_DEPTH and keys[0] == "source" and keys[2] == "name":
+            name = text[place.value.start : place.value.end].strip("\"'")
+            if name:
+                found.append(SourceTable(name, (), "table", None, {}, document, int(keys[1])))
+    return found
 
 
 def read_sources(document: Document, report: Report) -> list[SourceTable]:
@@ -108,9 +146,9 @@ def _read_source(
         problems.append(
             Problem((*at, "format"), f"a source of format `{record.format}` needs `path`")
         )
-    columns = Columns((), ())
+    columns: tuple[StructField, ...] = ()
     if record.columns:
-        columns = read_columns(record.columns, (*at, "columns"), document, problems)
+        columns = read_columns(record.columns, (*at, "columns"), problems)
     elif "columns" not in block:
         problems.append(
             Problem(
@@ -121,13 +159,12 @@ def _read_source(
         )
     return SourceTable(
         record.name,
-        columns.fields,
+        columns,
         record.format,
         record.path if record.path is not None else record.table,
         {key: _option(value) for key, value in record.options.items()},
-        document.path,
-        document.span_of((*at, "name")),
-        columns.places,
+        document,
+        index,
         record.description,
         record.tags,
         record.freshness,

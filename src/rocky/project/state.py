@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from rocky.project.adapter import Retry
-from rocky.project.shapes import NonNegative, Positive
+from rocky.project.rules import NonNegative, Positive
 
 Domain = Literal["history", "lineage", "audit"]
 

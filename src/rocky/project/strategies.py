@@ -5,7 +5,7 @@ An ephemeral model leaves nothing behind: its target is a name no table will hav
 
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
-from rocky.project.shapes import NonNegative, Positive, Tagged
+from rocky.project.rules import NonNegative, Positive, Tagged
 
 Grain = Literal["hour", "day", "month", "year"]
 

@@ -1,1 +1,1 @@
-"""The only package that talks to pyspark."""
+"""Spark: the only package that imports pyspark. It asks Spark's analyser and runs nothing."""

@@ -4,6 +4,7 @@ Spans are not stored on the tree: most nodes never need one. `rocky.syntax.spans
 span of a node from its leaves and the tokens when a finding is reported.
 """
 
+import re
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -53,6 +54,8 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
             tokens = SPARK.tokenize(text)
             if ">>>" in text:
                 tokens = _without_triple_shift(tokens)
+            if _RECURSION_LEVEL.search(text):
+                tokens = _without_recursion_level(tokens)
             trees = SPARK.parser().parse(tokens, text)
     except ParseError as error:
         return _problem_of(error, text)
@@ -83,6 +86,24 @@ def _without_triple_shift(tokens: list[Token]) -> list[Token]:
             and all(each.token_type is TokenType.GT for each in kept[-2:])
             and token.start == kept[-1].end + 1 == kept[-2].end + 2
         ):
+            continue
+        kept.append(token)
+    return kept
+
+
+_RECURSION_LEVEL: Final = re.compile(r"(?i)\bmax\s+recursion\s+level\b")
+
+
+def _without_recursion_level(tokens: list[Token]) -> list[Token]:
+    """`WITH RECURSIVE r MAX RECURSION LEVEL 100 AS`: a bound that says nothing about types."""
+    kept: list[Token] = []
+    skip = 0
+    for index, token in enumerate(tokens):
+        words = [each.text.upper() for each in tokens[index : index + 3]]
+        if words == ["MAX", "RECURSION", "LEVEL"]:
+            skip = 4
+        if skip:
+            skip -= 1
             continue
         kept.append(token)
     return kept

@@ -22,8 +22,10 @@ from rocky.catalog.special.numbers import NUMBERS
 from rocky.catalog.special.percentiles import PERCENTILES
 from rocky.catalog.special.predicates import PREDICATES
 from rocky.catalog.special.randomness import RANDOMNESS
+from rocky.catalog.special.reflection import REFLECTION
 from rocky.catalog.special.sketches import SKETCHES
-from rocky.catalog.special.windows import WINDOWS
+from rocky.catalog.special.strings import STRINGS
+from rocky.catalog.special.windows import RANKS, WINDOWS
 
 Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]
 
@@ -43,6 +45,18 @@ SPECIAL: dict[str, Rule] = {
     **PERCENTILES,
     **PREDICATES,
     **RANDOMNESS,
+    **REFLECTION,
     **SKETCHES,
+    **STRINGS,
     **WINDOWS,
 }
+
+KINDS: dict[str, str] = {
+    **dict.fromkeys((*AGGREGATES, *PERCENTILES), "aggregate"),
+    **dict.fromkeys(
+        ("approx_top_k", "approx_top_k_accumulate", "approx_top_k_combine", "count_min_sketch"),
+        "aggregate",
+    ),
+    **dict.fromkeys(RANKS, "window"),
+}
+"""Which special functions aggregate rows, and which only stand with OVER."""

@@ -72,6 +72,9 @@ def _meet(
     return t.array(found, array.contains_null), cast_operand(value, found)
 
 
+_EMPTY = t.array(t.NULL, False)
+
+
 def _is_null(arg: Operand) -> bool:
     return arg.type is t.NULL
 
@@ -128,7 +131,7 @@ def type_contains(name: str, args: Sequence[Operand]) -> Typing | Refusal:
 def type_position(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     if len(args) != 2:
         return wrong_count(name, "2", len(args))
-    untyped = args[0].type.kind != "array" or args[0].type is t.array(t.NULL, False)
+    untyped = args[0].type.kind not in ("array", "unknown") or args[0].type is _EMPTY
     if _is_null(args[0]) or (_is_null(args[1]) and untyped):
         return _null_typed(name)
     met = _meet(name, args)

@@ -25,14 +25,24 @@ from rocky.datatypes.types import DataType
 _ZERO = Operand(t.INT, False, 0, True)
 
 
+_COMMON: dict[tuple[DataType, ...], DataType | None] = {}
+
+
 def common_type(types: Sequence[DataType]) -> DataType | None:
     """The type Spark gives to alternatives; None when there is none."""
     first = types[0]
     for other in types:
         if other is not first:
-            found = branch_type("", types)
-            return None if isinstance(found, OperandMismatch) else found
-    return first
+            break
+    else:
+        return first
+    key = tuple(types)
+    try:
+        return _COMMON[key]
+    except KeyError:
+        found = branch_type("", types)
+        common = _COMMON[key] = None if isinstance(found, OperandMismatch) else found
+        return common
 
 
 def becomes_nullable(arg: Operand, target: DataType) -> bool:

@@ -167,7 +167,7 @@ def type_window_time(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     return next((field.type for field in found.fields if field.name == "end"), t.TIMESTAMP), True
 
 
-WINDOWS: dict[str, Rule] = {
+RANKS: dict[str, Rule] = {
     "lag": type_offset,
     "lead": type_offset,
     "nth_value": type_nth_value,
@@ -177,6 +177,11 @@ WINDOWS: dict[str, Rule] = {
     "dense_rank": _ranked(t.INT, arguments=True),
     "percent_rank": _ranked(t.DOUBLE, arguments=True),
     "cume_dist": _ranked(t.DOUBLE, arguments=False),
+}
+"""Functions that need an OVER clause."""
+
+WINDOWS: dict[str, Rule] = {
+    **RANKS,
     "window": type_window,
     "session_window": type_session_window,
     "window_time": type_window_time,

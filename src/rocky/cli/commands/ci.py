@@ -4,13 +4,13 @@ import os
 
 import click
 
-from rocky.cli.commands.compile import chosen_models, use_json
 from rocky.cli.console import write_json, write_line, write_text
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import render_summary
 from rocky.cli.render.findings import FORMATS, render_findings
+from rocky.cli.selection import chosen_models, use_json
 from rocky.compiler.compilation import Compilation
 from rocky.diagnostics import Severity
 from rocky.diagnostics.render import render_json

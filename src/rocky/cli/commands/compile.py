@@ -12,14 +12,19 @@ from rocky.cli.console import write_json, write_line, write_note, write_text
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.lazy import load_attribute
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.projects import broken_models, compile_chosen, model_named
+from rocky.cli.projects import load_chosen
 from rocky.cli.render.compilation import compilation_document, render_summary
 from rocky.cli.render.findings import FORMATS, render_findings
-from rocky.cli.render.verification import render_verification, verification_document
+from rocky.cli.render.verification import (
+    Verification,
+    render_verification,
+    verification_document,
+)
+from rocky.cli.selection import broken_inputs, chosen_findings, chosen_models, use_json
 from rocky.compiler.compilation import Compilation
-from rocky.diagnostics import Diagnostic, Severity
-from rocky.lineage.models import reach_models
-from rocky.project import ModelFile
+from rocky.compiler.pipeline import compile_project
+from rocky.contracts import record_baselines
+from rocky.diagnostics import Severity
 
 
 @click.command("compile", cls=RockyCommand)
@@ -30,6 +35,12 @@ from rocky.project import ModelFile
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes at most.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write .rocky/cache.")
+@click.option(
+    "--record-baselines",
+    "record",
+    is_flag=True,
+    help="Record what is nullable now, for contracts with `no_new_nullable`.",
+)
 @click.pass_obj
 def command(
     settings: Settings,
@@ -38,73 +49,42 @@ def command(
     style: str | None,
     jobs: int | None,
     no_cache: bool,
+    record: bool,
 ) -> ExitCode:
     """Check every model, column, type and contract."""
     as_json = use_json(settings, style)
-    compilation = compile_chosen(settings, jobs=jobs, cache=not no_cache)
+    if record and names:
+        raise click.UsageError("`--record-baselines` is for all contracts: leave out `--model`")
+    project = load_chosen(settings)
+    compilation = compile_project(project, jobs=jobs, cache=not no_cache)
+    recorded = record_baselines(project, compilation.models) if record else []
+    if recorded:
+        compilation = compile_project(project, jobs=jobs, cache=not no_cache)
     models = chosen_models(compilation, names)
     diagnostics = chosen_findings(compilation, models) if names else compilation.diagnostics
-    verification = None
-    if verify is not None:
-        analyse = load_attribute("rocky.spark.analyse", "analyse_project")
-        verification = analyse(compilation, models=[model.name for model in models])
+    verification = _ask_spark(compilation, [model.name for model in models]) if verify else None
     if as_json:
         document = compilation_document(compilation, models, diagnostics)
-        if verification is not None:
-            document["verify"] = verification_document(verification)
+        document["baselines_recorded"] = recorded
+        document["verify"] = verification_document(verification) if verification else None
         write_json("compile", document)
     else:
-        colour = settings.colour
-        write_text(
-            render_findings(diagnostics, compilation.project, style or "full", colour=colour)
-        )
+        shown = render_findings(diagnostics, project, style or "full", colour=settings.colour)
+        write_text(shown)
         if not settings.quiet:
+            write_text("".join(f"recorded {path}\n" for path in recorded))
             write_line(render_summary(compilation, models, diagnostics))
         if verification is not None:
             write_line(render_verification(verification))
-    if names and not settings.quiet:
-        note_broken_inputs(compilation, models)
+    broken = broken_inputs(compilation, models) if names and not settings.quiet else ""
+    if broken:
+        write_note(f"note: models further up have errors: {broken}")
     failed = any(each.severity is Severity.ERROR for each in diagnostics)
     differs = verification is not None and not verification.agrees
     return ExitCode.FAILED if failed or differs else ExitCode.OK
 
 
-def use_json(settings: Settings, style: str | None) -> bool:
-    """Whether to print JSON: `--format` speaks of text, so the two cannot both be asked for."""
-    if style is None or not settings.json:
-        return settings.json
-    if settings.asked:
-        raise click.UsageError("`--format` is a form of text; leave it out or drop `-o json`")
-    return False
-
-
-def chosen_models(compilation: Compilation, names: Sequence[str]) -> list[ModelFile]:
-    """The models that are named, or all, in the order they would run."""
-    project = compilation.project
-    ordered = [project.models[name.lower()] for name in compilation.order]
-    wanted = {model_named(project, name).key for name in names}
-    return [model for model in ordered if model.key in wanted] if names else ordered
-
-
-def chosen_findings(
-    compilation: Compilation, models: Sequence[ModelFile]
-) -> tuple[Diagnostic, ...]:
-    """The findings of some models, and those in `rocky.toml`, which concern every model."""
-    names = {model.name.lower() for model in models}
-    paths = {model.path for model in models} | {compilation.project.config_path}
-    return tuple(
-        each
-        for each in compilation.diagnostics
-        if (each.model.lower() in names if each.model is not None else each.path in paths)
-    )
-
-
-def note_broken_inputs(compilation: Compilation, models: Sequence[ModelFile]) -> None:
-    """Say which models further up have errors: they may be why types are unknown here."""
-    chosen = {model.name for model in models}
-    above = reach_models(compilation.upstream, chosen) - chosen
-    broken = sorted(above & broken_models(compilation))
-    if broken:
-        listed = ", ".join(f"`{name}`" for name in broken[:5])
-        more = f" and {len(broken) - 5} more" if len(broken) > 5 else ""
-        write_note(f"note: models it reads have errors: {listed}{more}")
+def _ask_spark(compilation: Compilation, models: list[str]) -> Verification:
+    analyse = load_attribute("rocky.spark.analyse", "analyse_project")
+    found: Verification = analyse(compilation, models=models)
+    return found

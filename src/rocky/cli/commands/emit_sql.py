@@ -9,13 +9,13 @@ from pathlib import Path
 
 import click
 
-from rocky.cli.commands.compile import chosen_findings, chosen_models
 from rocky.cli.console import write_json, write_line, write_note, write_text
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings, TextCommand
 from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.findings import render_findings
+from rocky.cli.selection import chosen_findings, chosen_models
 from rocky.diagnostics import Severity
 from rocky.errors import RockyError
 from rocky.project import ModelFile

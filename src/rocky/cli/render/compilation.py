@@ -28,15 +28,23 @@ def render_summary(
     head = ", ".join(found) if found else "no errors"
     shown = f"{head} in {counted(len(models), 'model')}, {counted(summary['columns'], 'column')}"
     lines = [shown]
-    unknown = summary["unknown_columns"]
-    if unknown:
-        lines.append(f"{counted(unknown, 'column')} of unknown type:")
-        reasons = summary["unknown_reasons"]
-        lines += [f"  {each['count']:>4,}  {each['reason']}" for each in reasons[:SHOWN_REASONS]]
-        if len(reasons) > SHOWN_REASONS:
-            rest = len(reasons) - SHOWN_REASONS
-            lines.append(f"        and {counted(rest, 'more reason')} (`-o json` has them all)")
+    lines += _unknown_lines(summary["unknown_columns"], summary["unknown_reasons"])
     return "\n".join(lines)
+
+
+def _unknown_lines(unknown: int, reasons: list[dict[str, Any]]) -> list[str]:
+    """How many columns are unknown and why; without a reason it is an error's doing."""
+    if not unknown:
+        return []
+    head = f"{counted(unknown, 'column')} of unknown type"
+    if not reasons:
+        return [f"{head}, because of the errors"]
+    lines = [f"{head}:"]
+    lines += [f"{each['count']:>6,}  {each['reason']}" for each in reasons[:SHOWN_REASONS]]
+    if len(reasons) > SHOWN_REASONS:
+        rest = len(reasons) - SHOWN_REASONS
+        lines.append(f"        and {counted(rest, 'more reason')} (`-o json` has them all)")
+    return lines
 
 
 def counted(count: int, noun: str) -> str:

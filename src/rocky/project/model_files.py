@@ -1,0 +1,172 @@
+"""Loading one model: its `.sql` file and its sidecar or front matter -> `ModelFile`.
+
+A model whose own files cannot be used still exists, so that its readers are not told that
+it is unknown: it is *blocked*. This is the hot path of a first load: the plain case does
+two small reads, two hashes and one record.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, time
+from typing import Any
+
+from blake3 import blake3
+
+from rocky.diagnostics import Code, Diagnostic, Label
+from rocky.project.digests import digest_data
+from rocky.project.documents import Document, Problem, parse_document
+from rocky.project.files import Stamp, read_text
+from rocky.project.front_matter import FrontMatter, find_front_matter
+from rocky.project.inheritance import Inherited, resolve_settings
+from rocky.project.models import ModelFile, SettingsPlace, stem_of
+from rocky.project.rules import Problems
+from rocky.project.settings import ModelSettings
+from rocky.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """A load in progress: where from, and what was found so far."""
+
+    root: str
+    env: Mapping[str, str]
+    diagnostics: list[Diagnostic]
+    blocked: set[str] = field(default_factory=set)
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        self.diagnostics.append(diagnostic)
+
+
+def load_model(
+    path: str,
+    sidecar: str | None,
+    stamps: tuple[Stamp, Stamp | None] | None,
+    base: Inherited,
+    loading: Loading,
+) -> ModelFile:
+    """The model at `path`. When its files are unusable it is reported and blocked."""
+    before = len(loading.diagnostics)
+    stem = stem_of(path)
+    read = read_text(loading.root, path, loading.report)
+    if read is None:
+        loading.blocked.add(stem.lower())
+    text, data = read or ("", b"")
+    sql_offset, document = 0, None
+    matter = find_front_matter(text) if "---" in text[:200] else None
+    if matter:
+        sql_offset = matter.sql_start
+        document = _read_front_matter(path, text, matter, sidecar, loading)
+    elif sidecar:
+        document = _read_sidecar(sidecar, stem, loading)
+    settings, digest, place = base.settings, base.digest, None
+    if document:
+        settings = _read_settings(document, stem, base, loading)
+        digest = blake3(base.digest + digest_data(document)).digest()
+        place = SettingsPlace(document.path, document.start)
+    if not _is_name(settings.name or stem):
+        loading.report(_bad_file_name(path))
+    hashes = (blake3(data).digest(), digest)
+    model = ModelFile.loaded(path, text, sql_offset, settings, place, base, hashes)
+    if stem.lower() in loading.blocked:
+        loading.blocked.add(model.key)
+    if stamps and len(loading.diagnostics) == before and _is_plain(document):
+        own = document.data if document else None
+        start = document.start if document else 0
+        model.row = (stamps, base.digest, hashes, model.marked, sql_offset, start, own)
+    return model
+
+
+def _is_plain(document: Document | None) -> bool:
+    """Whether what a model's TOML says can be written down and depends on nothing else."""
+    return document is None or ("${" not in document.text and not _has_dates(document.data))
+
+
+def _has_dates(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_dates, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_dates, value))
+    return isinstance(value, date | time)
+
+
+def _bad_file_name(path: str) -> Diagnostic:
+    return Diagnostic(
+        Code.UNUSABLE_FILE,
+        f"the model's name `{stem_of(path)}` has a `.` or a backtick in it",
+        None,
+        path,
+        help="rename the file, or set `name` in its sidecar",
+        model=stem_of(path),
+    )
+
+
+def _read_sidecar(path: str, stem: str, loading: Loading) -> Document | None:
+    read = read_text(loading.root, path, loading.report)
+    document = None
+    if read:
+        document = parse_document(path, read[0], loading.env, loading.report, model=stem)
+    if document is None:
+        loading.blocked.add(stem.lower())
+    return document
+
+
+def _read_front_matter(
+    path: str, text: str, matter: FrontMatter, sidecar: str | None, loading: Loading
+) -> Document | None:
+    stem = stem_of(path)
+    opening = Span(text.index("---"), matter.start)
+    document = None
+    if matter.end is None:
+        problem = Problem((), "the front matter is not closed", "add a line `---` after it")
+        loading.report(_at_opening(problem, opening, path))
+    else:
+        if sidecar:
+            problem = Problem(
+                (),
+                f"model `{stem}` has front matter and a sidecar",
+                f"move the settings of one into the other; `{sidecar}` is not read",
+            )
+            label = Label(None, "the sidecar", sidecar)
+            loading.report(_at_opening(problem, opening, path, label))
+        body = text[matter.start : matter.end]
+        document = parse_document(
+            path, body, loading.env, loading.report, start=matter.start, model=stem
+        )
+    if document is None:
+        loading.blocked.add(stem.lower())
+    return document
+
+
+def _at_opening(problem: Problem, span: Span, path: str, *labels: Label) -> Diagnostic:
+    return Diagnostic(
+        Code.UNUSABLE_FILE,
+        problem.message,
+        span,
+        path,
+        labels=labels,
+        help=problem.help,
+        model=stem_of(path),
+    )
+
+
+def _read_settings(
+    document: Document, stem: str, base: Inherited, loading: Loading
+) -> ModelSettings:
+    problems: Problems = []
+    settings = resolve_settings(document.data, base, problems)
+    if settings.name is not None and not _is_name(settings.name):
+        problems.append(
+            Problem(
+                ("name",),
+                "a model's name is one part, without `.` or a backtick",
+                "set `[target]` to choose catalog and schema",
+            )
+        )
+        settings = settings._replace(name=None)
+    for problem in problems:
+        loading.report(document.diagnose(problem, model=stem))
+    return settings
+
+
+def _is_name(name: str) -> bool:
+    return bool(name) and "." not in name and "`" not in name and name == name.strip()

@@ -1,0 +1,231 @@
+import importlib
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from rocky.cli.app import COMMANDS, main
+from rocky.cli.exit_codes import ExitCode
+from rocky.version import __version__
+
+SOURCE = Path(__file__).parents[2] / "src"
+MODEL = {"models/open.sql": "SELECT order_id FROM raw.orders\n"}
+BROKEN = {"models/open.sql": "SELECT order_idd FROM raw.orders\n"}
+
+
+def run_process(*arguments, **extra):
+    return subprocess.run(
+        [sys.executable, "-m", "rocky.cli", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        **extra,
+    )
+
+
+def test_the_version_is_printed(rocky):
+    assert f"rocky {__version__}\n" == rocky("--version").out
+
+
+def test_the_version_costs_little():
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    for _ in range(5):
+        run_process("--version")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
+
+    assert spent / 5 < 0.15
+
+
+def test_the_one_line_helps_are_those_of_the_commands():
+    shown = {name: summary for name, (_, summary) in COMMANDS.items()}
+    own = {
+        name: (main.get_command(None, name).help or "").split("\n\n")[0].replace("\n", " ")
+        for name in COMMANDS
+    }
+
+    assert shown == own
+
+
+def test_every_module_of_commands_is_a_command():
+    folder = SOURCE / "rocky" / "cli" / "commands"
+    modules = {path.stem for path in folder.glob("*.py") if path.stem != "__init__"}
+
+    assert modules == {module for module, _ in COMMANDS.values()}
+    assert all(
+        isinstance(importlib.import_module(f"rocky.cli.commands.{module}").command, click.Command)
+        for module in modules
+    )
+
+
+def test_without_arguments_the_help_is_shown_and_it_is_a_failure(rocky):
+    answer = rocky()
+
+    assert ExitCode.FAILED == answer.code
+    assert "Commands:" in answer.err
+
+
+def test_a_misspelt_command_is_refused_with_the_nearest_name(rocky):
+    answer = rocky("complie")
+
+    assert ExitCode.FAILED == answer.code
+    assert "error: no command `complie`; did you mean `compile`?" == answer.err.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-o", "json", "list"),
+        ("list", "-o", "json"),
+        ("--output=json", "list"),
+        ("-o", "table", "list", "--output", "json"),
+    ],
+)
+def test_a_global_option_may_stand_before_or_after_the_command(rocky, write, arguments):
+    write(MODEL)
+
+    assert "list" == rocky(*arguments).json["command"]
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_the_config_may_stand_before_or_after_and_may_be_a_file_or_a_folder(
+    rocky, write, monkeypatch, tmp_path, place
+):
+    write(MODEL)
+    monkeypatch.chdir(tmp_path.parent)
+    for config in (tmp_path, tmp_path / "rocky.toml"):
+        option = ("--config", str(config))
+        answer = rocky(*option, "list") if place == "before" else rocky("list", *option)
+
+        assert ["open"] == [model["name"] for model in answer.json["models"]]
+
+
+def test_the_project_is_found_from_a_folder_inside_it(rocky, write, monkeypatch):
+    root = write(MODEL)
+    monkeypatch.chdir(root / "models")
+
+    assert 0 == rocky("compile").code
+
+
+def test_paths_in_findings_are_seen_from_the_working_folder(rocky, write, monkeypatch):
+    root = write(BROKEN)
+    monkeypatch.chdir(root / "models")
+
+    assert "--> ../models/open.sql:1:8" in rocky("compile", "-o", "table").out
+
+
+def test_an_option_that_means_nothing_to_a_command_is_refused(rocky, write):
+    write(MODEL)
+
+    answers = [
+        rocky("--state-path", "state.db", "compile"),
+        rocky("compile", "--state-path", "state.db"),
+        rocky("explain", "E003", "-c", "rocky.toml"),
+    ]
+
+    assert [ExitCode.FAILED] * 3 == [answer.code for answer in answers]
+    assert "error: `compile` has no use for `--state-path`" in answers[0].err
+    assert "error: `explain` has no use for `--config`" in answers[2].err
+
+
+def test_quiet_leaves_only_the_findings(rocky, write):
+    write(BROKEN)
+    loud, quiet = rocky("compile", "-o", "table"), rocky("compile", "-q", "-o", "table")
+
+    assert loud.out.startswith(quiet.out)
+    assert "1 error in 1 model" in loud.out
+    assert "1 error in 1 model" not in quiet.out
+
+
+def test_a_failure_is_one_line_on_standard_error(rocky):
+    answer = rocky("compile", "-o", "table")
+
+    assert ExitCode.FAILED == answer.code
+    assert "" == answer.out
+    assert answer.err.startswith("error: no `rocky.toml` in")
+    assert 1 == len(answer.err.splitlines())
+
+
+def test_a_failure_in_json_is_a_document_too(rocky):
+    answer = rocky("compile", "-o", "json")
+
+    assert "ProjectNotFound" == answer.json["error"]["kind"]
+
+
+def test_wrong_usage_is_a_failure_and_a_document_in_json(rocky):
+    answer = rocky("compile", "--no-such-option", "-o", "json")
+
+    assert ExitCode.FAILED == answer.code
+    assert {"kind": "UsageError", "message": "No such option: --no-such-option"} == answer.json[
+        "error"
+    ] or "--no-such-option" in answer.json["error"]["message"]
+
+
+def test_piped_output_is_one_json_document(write):
+    root = write(BROKEN)
+    done = run_process("compile", cwd=root)
+
+    assert 1 == done.returncode
+    assert "E003" == json.loads(done.stdout)["diagnostics"][0]["code"]
+    assert "" == done.stderr
+
+
+def test_a_reader_that_stops_early_sees_no_traceback(write):
+    root = write({f"models/m{index}.sql": "SELECT 1 AS one\n" for index in range(50)})
+    command = f"{sys.executable} -m rocky.cli -o table list | head -n 1"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+    )
+
+    assert "" == done.stderr
+
+
+def test_an_unforeseen_failure_is_a_sentence_not_a_traceback(tmp_path):
+    code = (
+        "import sys; from rocky.cli import app;"
+        "app.load_attribute = lambda module, name: 1 / 0;"
+        "app.main(['compile', '-o', 'table'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+    )
+
+    assert 1 == done.returncode
+    assert "internal error: ZeroDivisionError: division by zero" == done.stderr.splitlines()[0]
+    assert "Traceback" not in done.stderr
+
+
+def test_an_interrupt_leaves_with_130(monkeypatch, rocky, write):
+    write(MODEL)
+
+    def interrupt(module, name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rocky.cli.app.load_attribute", interrupt)
+
+    assert ExitCode.INTERRUPTED == rocky("compile").code
+
+
+def test_a_name_that_is_not_utf8_is_printed_escaped(write):
+    root = write(MODEL)
+    (root / "models" / os.fsdecode(b"caf\xe9.sql")).write_text("SELECT nope FROM raw.orders\n")
+    done = run_process("compile", "-o", "table", cwd=root)
+
+    assert 1 == done.returncode
+    assert "caf\\udce9" in done.stdout

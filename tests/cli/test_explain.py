@@ -1,0 +1,37 @@
+from rocky.cli.exit_codes import ExitCode
+from rocky.diagnostics import REGISTRY
+
+
+def test_a_code_is_explained_in_markdown_also_when_piped(rocky):
+    answer = rocky("explain", "e003")
+
+    assert answer.out.startswith("# E003 unknown-column\n")
+
+
+def test_a_name_is_as_good_as_a_code(rocky):
+    assert rocky("explain", "E003").out == rocky("explain", "unknown-column").out
+
+
+def test_the_document_has_the_text_and_the_facts(rocky):
+    document = rocky("explain", "E003", "-o", "json").json
+
+    assert ("E003", "unknown-column", "error", False) == (
+        document["code"],
+        document["name"],
+        document["severity"],
+        document["suppressible"],
+    )
+    assert document["explanation"].startswith("# E003")
+
+
+def test_without_a_code_all_are_listed(rocky):
+    lines = rocky("explain").out.splitlines()
+
+    assert [row.code.value for row in REGISTRY] == [line.split()[0] for line in lines]
+
+
+def test_an_unknown_code_is_an_error_with_the_nearest_one(rocky):
+    answer = rocky("explain", "unknown-colum")
+
+    assert ExitCode.FAILED == answer.code
+    assert "did you mean `unknown-column`?" in answer.err

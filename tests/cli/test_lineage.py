@@ -1,0 +1,161 @@
+import json
+
+import pytest
+
+from rocky.cli.exit_codes import ExitCode
+
+FILES = {
+    "models/a.sql": "SELECT order_id, amount * 2 AS doubled FROM raw.orders WHERE status = 'open'\n",
+    "models/b.sql": "SELECT sum(doubled) AS total FROM a GROUP BY order_id\n",
+}
+
+
+def test_a_column_is_traced_to_its_sources(rocky, write):
+    write(FILES)
+    document = rocky("lineage", "b.total").json
+
+    assert ("b", "total", "upstream") == (
+        document["model"],
+        document["column"],
+        document["direction"],
+    )
+    assert [
+        ("a.doubled", "b.total", "aggregate"),
+        ("raw.orders.amount", "a.doubled", "expression"),
+    ] == [
+        (
+            f"{hop['source']['model']}.{hop['source']['column']}",
+            f"{hop['target']['model']}.{hop['target']['column']}",
+            hop["transform"],
+        )
+        for hop in document["trace"]
+    ]
+    assert {("raw.orders", "status", "a", "filter"), ("a", "order_id", "b", "group")} == {
+        (row["source"]["model"], row["source"]["column"], row["target"]["model"], row["role"])
+        for row in document["influences"]
+    }
+
+
+def test_a_source_has_dots_in_its_name_and_so_has_a_column_of_it(rocky, write):
+    write(FILES)
+    source = rocky("lineage", "raw.orders").json
+    column = rocky("lineage", "RAW.orders.Amount", "--downstream").json
+
+    assert ("raw.orders", [], ["a"]) == (source["model"], source["upstream"], source["downstream"])
+    assert ("raw.orders", "amount", "downstream") == (
+        column["model"],
+        column["column"],
+        column["direction"],
+    )
+    assert [{"model": "a", "column": "doubled"}, {"model": "b", "column": "total"}] == column[
+        "downstream_consumers"
+    ]
+
+
+def test_the_column_may_be_an_option(rocky, write):
+    write(FILES)
+
+    assert rocky("lineage", "b.total").out == rocky("lineage", "b", "--column", "total").out
+
+
+def test_both_ways_can_be_asked_for(rocky, write):
+    write(FILES)
+    document = rocky("lineage", "a.doubled", "--upstream", "--downstream").json
+
+    assert "both" == document["direction"]
+    assert 2 == len(document["trace"])
+
+
+def test_a_model_is_shown_with_its_neighbours_and_hops(rocky, write):
+    write(FILES)
+    document = rocky("lineage", "a").json
+
+    assert (["raw.orders"], ["b"]) == (document["upstream"], document["downstream"])
+    assert 3 == len(document["edges"])
+    assert {"a", "b", "raw.orders"} == {node["model"] for node in document["nodes"]}
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("c", "no model, source or seed `c`"),
+        ("raw.order", "no model, source or seed `raw.order`; did you mean `raw.orders`?"),
+        ("a.doubeld", "no column `doubeld`; did you mean `doubled`? (in model `a`)"),
+        ("raw.order.amount", "did you mean `raw.orders.amount`?"),
+    ],
+)
+def test_what_does_not_exist_is_an_error_with_the_nearest_name(rocky, write, target, message):
+    write(FILES)
+    answer = rocky("lineage", target)
+
+    assert ExitCode.FAILED == answer.code
+    assert message in answer.json["error"]["message"]
+
+
+def test_the_text_of_a_column_is_a_tree(rocky, write):
+    write(FILES)
+
+    assert (
+        "b.total  decimal(24,2), nullable\n"
+        "└─ a.doubled  (aggregate)\n"
+        "   └─ raw.orders.amount  (expression)\n"
+    ) == rocky("lineage", "b.total", "-o", "table").out.partition("\nrows decided")[0]
+
+
+def test_a_column_reached_twice_is_opened_once(rocky, write):
+    write(
+        {
+            "models/a.sql": "SELECT amount AS x, amount AS y FROM raw.orders\n",
+            "models/b.sql": "SELECT x + y AS z FROM a\n",
+            "models/c.sql": "SELECT z AS p, z AS q FROM b\n",
+            "models/d.sql": "SELECT p + q AS r FROM c\n",
+        }
+    )
+    out = rocky("lineage", "d.r", "-o", "table").out
+
+    assert 1 == out.count("(see above)")
+    assert 2 == out.count("b.z")
+
+
+def test_a_model_can_be_drawn(rocky, write):
+    write(FILES)
+    dot, mermaid = (
+        rocky("lineage", "a", "--format", "dot"),
+        rocky("lineage", "a", "--format", "mermaid"),
+    )
+
+    assert (
+        "digraph lineage {\n"
+        "  rankdir=LR;\n"
+        "  node [shape=box];\n"
+        '  "raw.orders" -> "a";\n'
+        '  "a" -> "b";\n'
+        "}\n"
+    ) == dot.out
+    assert (
+        'flowchart LR\n  n0["raw.orders"]\n  n1["a"]\n  n2["b"]\n  n0 --> n1\n  n1 --> n2\n'
+    ) == mermaid.out
+
+
+def test_a_column_can_be_drawn_with_the_kinds_on_the_edges(rocky, write):
+    write(FILES)
+
+    assert (
+        '"a.doubled" -> "b.total" [label="aggregate"];'
+        in rocky("lineage", "b.total", "--format", "dot").out
+    )
+    assert '-->|"aggregate"|' in rocky("lineage", "b.total", "--format", "mermaid").out
+
+
+def test_a_format_and_json_cannot_both_be_asked_for(rocky, write):
+    write(FILES)
+    answer = rocky("lineage", "a", "--format", "dot", "-o", "json")
+
+    assert ExitCode.FAILED == answer.code
+    assert "UsageError" == json.loads(answer.out)["error"]["kind"]
+
+
+def test_a_broken_model_has_lineage_as_far_as_it_is_known(rocky, write):
+    write({"models/a.sql": "SELECT order_id, nope FROM raw.orders\n"})
+
+    assert ExitCode.OK == rocky("lineage", "a.order_id").code

@@ -1,0 +1,72 @@
+"""Every JSON document is what its checked-in schema says, and no command lacks a schema."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from rocky.cli.app import COMMANDS
+
+FOLDER = Path(__file__).parents[2] / "src" / "rocky" / "cli" / "schemas"
+SCHEMAS = {path.name.removesuffix(".schema.json"): path for path in FOLDER.glob("*.json")}
+
+LINES = [
+    "compile",
+    "compile --model fct_orders",
+    "validate",
+    "list",
+    "list models",
+    "explain",
+    "explain E003",
+    "lineage fct_revenue",
+    "lineage fct_revenue.revenue",
+    "lineage raw.orders.amount --downstream --upstream",
+    "lineage countries",
+    "emit-sql",
+    "emit-sql stg_orders",
+    "ci",
+    "init new",
+    "playground other",
+]
+
+
+def check(document, name):
+    schema = json.loads(SCHEMAS[name].read_text())
+    return [error.message for error in Draft202012Validator(schema).iter_errors(document)]
+
+
+def test_every_command_has_a_schema_and_every_schema_a_command():
+    assert {*COMMANDS, "error"} == set(SCHEMAS)
+
+
+@pytest.mark.parametrize("name", sorted(SCHEMAS))
+def test_a_schema_is_one(name):
+    Draft202012Validator.check_schema(json.loads(SCHEMAS[name].read_text()))
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_document_of_the_healthy_shop_fits_its_schema(rocky, shop, line):
+    answer = rocky(*line.split(), "-o", "json")
+
+    assert 0 == answer.code
+    assert [] == check(answer.json, line.split()[0])
+
+
+@pytest.mark.parametrize("line", ["compile", "validate", "list", "lineage stg_orders", "ci"])
+def test_a_document_of_a_broken_shop_fits_its_schema(rocky, shop, line):
+    (shop / "models/staging/stg_orders.sql").write_text("SELECT order_idd, 1 + FROM raw.orders\n")
+    (shop / "models/staging/stg_payments.sql").write_text("SELECT nope FROM raw.paymetns\n")
+    (shop / "models/marts/star.sql").write_text("SELECT *, 1 + 1 FROM dim_customers\n")
+    (shop / "models/marts/broken.sql").write_bytes(b"SELECT '\xff' AS x\n")
+    (shop / "rocky.toml").write_text('[pipeline.shop]\ntype = "transformation"\nmodles = 1\n')
+
+    assert [] == check(rocky(*line.split(), "-o", "json").json, line.split()[0])
+
+
+@pytest.mark.parametrize("line", ["compile --model nope", "lineage nope", "explain Q999", "init ."])
+def test_a_failure_fits_the_schema_of_errors(rocky, shop, line):
+    answer = rocky(*line.split(), "-o", "json")
+
+    assert 1 == answer.code
+    assert [] == check(answer.json, "error")

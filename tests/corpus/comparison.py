@@ -1,0 +1,41 @@
+"""Rocky's answer beside Spark's: what differs, as sentences.
+
+A name is compared when a query's author gave it: names Spark makes up for expressions without an
+alias are its own business, and a model that leaves one is warned about.
+"""
+
+import json
+import re
+from typing import Any
+
+import rocky
+from rocky.datatypes.text import type_from_json, type_to_json
+from rocky.diagnostics import Severity
+
+from tests.corpus.questions import shop_tables
+
+_GIVEN_NAME = re.compile(r"[^\W\d]\w*")
+
+
+def differences(sql: str, answer: Any) -> list[str]:
+    """How Rocky's view of an accepted query differs from Spark's; empty when they agree."""
+    checked = rocky.check_sql(sql, tables=shop_tables())
+    errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
+    if errors:
+        return [f"refused: {each.code} {each.condition}: {each.message}" for each in errors]
+    ours = [(column.name, column.type, column.nullable) for column in checked.columns]
+    spark = [(name, type_from_json(kind), nullable) for name, kind, nullable in answer]
+    if not checked.complete or len(ours) != len(spark):
+        return [f"{len(ours)} columns, Spark has {len(spark)}: {[name for name, _, _ in ours]}"]
+    return [
+        f"column {at}: {_text(mine)}, Spark has {_text(theirs)}"
+        for at, (mine, theirs) in enumerate(zip(ours, spark, strict=True), start=1)
+        if mine[1:] != theirs[1:] or (mine[0] != theirs[0] and _GIVEN_NAME.fullmatch(theirs[0]))
+    ]
+
+
+def _text(column: tuple[str, Any, bool]) -> str:
+    name, kind, nullable = column
+    # A simple string such as array<int> hides the nullability inside; the JSON form shows it.
+    text = str(kind) if "<" not in str(kind) else json.dumps(type_to_json(kind))
+    return f"`{name}` {text}{'' if nullable else ' NOT NULL'}"
