@@ -26,6 +26,8 @@ from tools.function_catalogue.storage import write_catalogue
 
 DATA = Path(__file__).parents[1] / "src" / "rocky" / "catalog" / "data"
 
+_KINDS = {"window_funcs": "window", "agg_funcs": "aggregate"}
+
 
 def ask_spark(only: frozenset[str], known: dict[str, FunctionFacts]) -> dict[str, FunctionFacts]:
     """Facts about every built-in function, or about `only` some of them."""
@@ -50,9 +52,8 @@ def ask_spark(only: frozenset[str], known: dict[str, FunctionFacts]) -> dict[str
         if name in tables:
             facts.kind = "generator" if name in scalars else "table"
             continue
-        info = infos.get(name)
-        seeds = read_seeds(analyser, name, info.getExamples()) if info else []
-        interview(analyser, facts, seeds)
+        facts.kind = _KINDS.get(infos[name].getGroup(), "scalar")
+        interview(analyser, facts, read_seeds(analyser, name, infos[name].getExamples()))
         seen = {n: len(found.observations) for n, found in facts.arities.items()}
         print(
             f"{time.monotonic() - begun:6.0f}s {analyser.asked:7d} {name} {facts.kind} {seen}",

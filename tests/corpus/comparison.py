@@ -12,7 +12,10 @@ import rocky
 from rocky.datatypes.text import type_from_json, type_to_json
 from rocky.diagnostics import Severity
 
-from tests.corpus.questions import shop_tables
+from tests.corpus.questions import Question, shop_tables
+
+OTHER_CONDITIONS: dict[str, str | None] = {}
+"""Refused queries for which Rocky names another condition than Spark, and why that is better."""
 
 _GIVEN_NAME = re.compile(r"[^\W\d]\w*")
 
@@ -39,3 +42,27 @@ def _text(column: tuple[str, Any, bool]) -> str:
     # A simple string such as array<int> hides the nullability inside; the JSON form shows it.
     text = str(kind) if "<" not in str(kind) else json.dumps(type_to_json(kind))
     return f"`{name}` {text}{'' if nullable else ' NOT NULL'}"
+
+
+def refusal_problem(question: Question, answer: Any) -> str | None:
+    """What is wrong with Rocky's judgement of a query Spark refuses; None when it is right.
+
+    Right is an error with Spark's main condition that touches the place Spark points at.
+    """
+    checked = rocky.check_sql(question.sql, tables=shop_tables())
+    errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
+    if not errors:
+        return f"accepted, Spark says {answer['condition']}"
+    expected = OTHER_CONDITIONS.get(question.id, _main(answer["condition"]))
+    if expected not in [_main(each.condition) for each in errors]:
+        return f"refused as {[each.condition for each in errors]}, Spark says {answer['condition']}"
+    if "start" not in answer or question.id in OTHER_CONDITIONS:
+        return None
+    start, end = answer["start"], answer["stop"] + 1
+    if any(each.span and each.span.start < end and start < each.span.end for each in errors):
+        return None
+    return f"refused at {[each.span for each in errors]}, Spark points at {(start, end)}"
+
+
+def _main(condition: str | None) -> str | None:
+    return condition.split(".")[0] if condition else None

@@ -80,9 +80,9 @@ def test_spark_answers_a_sample_of_calls_as_the_catalogue_does(probes):
         call = f"{info.name}({', '.join(str(probe.type) for probe in arguments)})"
         found = type_call(info, [_operand(probe) for probe in arguments])
         expected[call] = _answer(probes, info, arguments)
-        actual[call] = (
-            found.condition if isinstance(found, Refusal) else (str(found[0]), found[1])
-        )
-    different = {call: (expected[call], actual[call]) for call in expected if expected[call] != actual[call]}
+        actual[call] = found.condition if isinstance(found, Refusal) else (str(found[0]), found[1])
+    different = {
+        call: (expected[call], actual[call]) for call in expected if expected[call] != actual[call]
+    }
 
     assert different == {}

@@ -175,7 +175,7 @@ def test_the_command_reports_agreement_and_leaves_standard_output_clean(
     document = json.loads(CliRunner().invoke(main, ["compile", "--verify", "spark"]).stdout)
 
     assert 0 == text.exit_code
-    assert "agrees on the names, types and nullability of 1 columns of 1 models" in text.stdout
+    assert "agrees on the names, types and nullability of 1 column of 1 model" in text.stdout
     assert document["verify"]["agrees"]
 
 

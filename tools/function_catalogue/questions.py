@@ -10,11 +10,9 @@ import itertools
 import random
 from collections.abc import Iterable
 
-from py4j.protocol import Py4JJavaError
-
 from rocky.catalog.classes import CLASS_TEXTS, class_of
 from rocky.datatypes.types import ArrayType, MapType
-from tools.function_catalogue.analyser import Analyser, Complaint
+from tools.function_catalogue.analyser import Analyser
 from tools.function_catalogue.facts import (
     ArityFacts,
     Cell,
@@ -63,7 +61,15 @@ class Interviewer:
 
     def ask(self) -> None:
         """Fill the facts: counts, then each count, then what the function is."""
+        if self.facts.kind == "window":
+            self.suffix = WINDOW
         self._ask_counts()
+        # Some functions understate in their complaint what their own examples show.
+        for seed in self.seeds:
+            if self.facts.counts and None not in [class_of(p.type) for p in seed.arguments]:
+                columns = tuple(CLASSES[class_of(p.type) or 0] for p in seed.arguments)
+                if self.analyser.complaint(self.sql(columns)) is None:
+                    self.facts.counts |= {len(columns)}
         for count in self._probed_counts():
             found = self.facts.arities[count] = ArityFacts()
             ArityInterview(self, count, found).ask()
@@ -73,9 +79,6 @@ class Interviewer:
         facts = self.facts
         for count in (0, MANY):
             complaint = self.analyser.complaint(self.sql([VOID] * count))
-            if complaint and complaint.condition == "WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE":
-                facts.kind, self.suffix = "window", WINDOW
-                complaint = self.analyser.complaint(self.sql([VOID] * count))
             if complaint and complaint.condition.startswith("WRONG_NUM_ARGS"):
                 facts.counts, facts.unbounded_from = read_counts(
                     complaint.parameters["expectedNum"]
@@ -163,7 +166,7 @@ class ArityInterview:
         return now
 
     def _found_bases(self) -> list[tuple[Probe, ...]]:
-        for calls in (self._searched(CLASSES), self._searched(LITERALS)):
+        for calls in (self._searched(CLASSES), self._searched(LITERALS), self._lengthened()):
             good = [
                 call
                 for call, taken in zip(calls, self.function.resolves(calls), strict=True)
@@ -185,6 +188,13 @@ class ArityInterview:
             return list(itertools.product(few, repeat=self.count))
         choice = natural if self.count == 3 else [p for p in domain if p.sql != "NULL"]
         return list(itertools.product(choice, repeat=self.count))
+
+    def _lengthened(self) -> list[tuple[Probe, ...]]:
+        """Shorter calls known to be good, with one more constant."""
+        shorter = self.function.facts.arities.get(self.count - 1)
+        if shorter is None or not shorter.base:
+            return []
+        return [(*shorter.base, probe) for probe in LITERALS if probe.sql != VOID.sql]
 
     # -- which types ------------------------------------------------------------------------
 
@@ -333,9 +343,4 @@ def _nullable(probe: Probe) -> Probe:
 
 def interview(analyser: Analyser, facts: FunctionFacts, seeds: list[Seed]) -> None:
     """Ask Spark everything about one function."""
-    try:
-        Interviewer(analyser, facts, seeds).ask()
-    except Py4JJavaError as error:
-        facts.arities.clear()
-        facts.counts, facts.unbounded_from = frozenset(), 0
-        _ = Complaint(str(error.java_exception), {})
+    Interviewer(analyser, facts, seeds).ask()

@@ -4,12 +4,12 @@ from typing import Any
 
 from sqlglot import exp
 
+from rocky.binder.calls import call_kind
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import HAS_AGGREGATE, HAS_GENERATOR, HAS_WINDOW, Column, Expr
 from rocky.binder.scopes import Relation, Scope
 from rocky.binder.naming import output_name
 from rocky.binder.shapes import ordinal_of, shape_of
-from rocky.catalog.functions import find_function
 from rocky.datatypes.ordering import group_refusal
 from rocky.diagnostics import Code
 from rocky.source import Span
@@ -18,7 +18,7 @@ from rocky.source import Span
 class Grouping:
     """The keys of a GROUP BY and which of them a grouping set may leave out."""
 
-    __slots__ = ("_null_shapes", "all", "keys", "nulled", "shapes")
+    __slots__ = ("_null_shapes", "all", "has_sets", "keys", "nulled", "shapes")
 
     def __init__(self) -> None:
         self.keys: list[tuple[Any, Expr]] = []
@@ -26,6 +26,7 @@ class Grouping:
         self.nulled: dict[int, Column] | None = None
         self._null_shapes: set[Any] = set()
         self.all = False
+        self.has_sets = False
 
     def add(self, node: Any, expr: Expr, scope: Scope) -> None:
         self.keys.append((node, expr))
@@ -91,6 +92,7 @@ def _fill(
     sets: list[list[list[tuple[Any, Expr]]]],
     scope: Scope,
 ) -> None:
+    grouping.has_sets = grouping.has_sets or bool(sets)
     keys = list(plain)
     optional: list[tuple[Any, Expr]] = []
     for family in sets:
@@ -147,6 +149,14 @@ def _collect(
     elif kind is exp.GroupingSets:
         sets.append(_grouping_sets(item, select, scope))
     elif kind is exp.Tuple:
+        if not item.args.get("expressions"):
+            scope.binding.error(
+                Code.SYNTAX_ERROR,
+                "GROUP BY needs a key",
+                item,
+                "PARSE_SYNTAX_ERROR",
+                help="leave GROUP BY out to aggregate all rows",
+            )
         plain += _members(item, select, scope)
     else:
         plain.append(_key(item, select, scope))
@@ -189,7 +199,7 @@ def _grouping_sets(
 
 def _key(node: Any, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
     """A key: an ordinal into the select list, a column, an alias of the list, or an expression."""
-    while node.__class__ is exp.Paren:
+    while node.__class__ is exp.Paren or node.__class__ is exp.Alias:
         node = node.args["this"]
     position = ordinal_of(node)
     if position is not None:
@@ -325,14 +335,28 @@ def check_grouping(
     """Report the first column of each select item that is neither grouped nor aggregated."""
     shapes = grouping.shapes if grouping is not None else set()
     for item in items:
-        offender = _ungrouped(item.node, shapes, scope, aggregates=True)
+        if is_star(item.node):
+            grouped = ("column", item.column.ident) in shapes
+            offender = None if grouped else item.node
+        else:
+            offender = _ungrouped(item.node, shapes, scope, aggregates=True)
         if offender is not None:
-            _report(offender, grouping, select, scope)
+            name = item.column.name if is_star(item.node) else None
+            _report(offender, name, grouping, select, scope)
             return
 
 
-def _report(node: Any, grouping: Grouping | None, select: exp.Select, scope: Scope) -> None:
-    name = ".".join(part.name for part in node.parts) if isinstance(node, exp.Column) else "*"
+def is_star(node: Any) -> bool:
+    return node.__class__ is exp.Star or (
+        node.__class__ is exp.Column and node.args["this"].__class__ is exp.Star
+    )
+
+
+def _report(
+    node: Any, name: str | None, grouping: Grouping | None, select: exp.Select, scope: Scope
+) -> None:
+    if name is None:
+        name = ".".join(part.name for part in node.parts) if isinstance(node, exp.Column) else "*"
     if grouping is not None and grouping.all:
         scope.binding.error(
             Code.INVALID_AGGREGATION,
@@ -379,8 +403,8 @@ def _ungrouped(node: Any, shapes: set[Any], scope: Scope, *, aggregates: bool) -
     if kind in (exp.Subquery, exp.Exists, exp.Select, exp.Lambda):
         return None
     if kind is exp.Anonymous and aggregates:
-        info = find_function(node.args["this"].lower())
-        if info is not None and info.kind == "aggregate":
+        name = node.args["this"]
+        if isinstance(name, str) and call_kind(name.lower()) == "aggregate":
             return None
     if kind in (exp.Filter, exp.WithinGroup) and aggregates or (kind is exp.Any and aggregates):
         return None

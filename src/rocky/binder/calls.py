@@ -8,7 +8,9 @@ from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import Expr
 from rocky.binder.scopes import Scope
 from rocky.binder.stars import expand_star
+from rocky.catalog.functions import find_function
 from rocky.catalog.operand import Refusal
+from rocky.catalog.special import KINDS
 from rocky.datatypes import types as t
 from rocky.diagnostics import Code
 
@@ -23,6 +25,15 @@ _NO_CODES: Final = {
     "WRONG_NUM_ARGS": Code.UNKNOWN_FUNCTION,
     "INVALID_LAMBDA_FUNCTION_CALL": Code.UNKNOWN_FUNCTION,
 }
+
+
+def call_kind(key: str) -> str:
+    """What a function is: scalar, aggregate, window or generator; empty when there is none."""
+    kind = KINDS.get(key)
+    if kind is None:
+        info = find_function(key)
+        kind = info.kind if info is not None else ""
+    return kind
 
 
 def argument_nodes(node: exp.Expr, scope: Scope) -> list[Any]:
@@ -105,7 +116,14 @@ def _named(node: exp.Expr, scope: Scope) -> Expr:
 
 
 def _star_arguments(key: str, node: exp.Expr, scope: Scope) -> list[Expr]:
-    if key == "count" and node.__class__ is exp.Star:
+    if key == "count":
+        if node.__class__ is not exp.Star:
+            scope.binding.error(
+                Code.INVALID_AGGREGATION,
+                "`count` takes `*` or columns, not the star of one relation",
+                node,
+                "_LEGACY_ERROR_TEMP_1021",
+            )
         return [Expr(t.INT, False, value=1, foldable=True)]
     return list(expand_star(node, scope))
 

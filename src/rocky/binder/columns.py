@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from rocky.binder.dispatch import bind_expression
-from rocky.binder.expression import EXPRESSION, HAS_OUTER, Column, Expr, derived, unknown
+from rocky.binder.expression import EXPRESSION, HAS_LATERAL_ALIAS, HAS_OUTER, Column, Expr, derived, unknown
 from rocky.binder.scopes import FROM_CLAUSE, Scope
 from rocky.datatypes import types as t
 from rocky.diagnostics import Code
@@ -136,7 +136,7 @@ def _lookup_elsewhere(
                     node,
                     "AMBIGUOUS_LATERAL_COLUMN_ALIAS",
                 )
-            return bind_fields(alias[0], identifiers[1:], node, scope)
+            return bind_fields(_laterally(alias[0]), identifiers[1:], node, scope)
     outer = _find_outer(identifiers, parts, node, scope)
     if outer is not None:
         return outer
@@ -148,6 +148,19 @@ def _lookup_elsewhere(
     if not _all_known(scope):
         return unknown()
     return _unresolved(parts, node, scope)
+
+
+def _laterally(expr: Expr) -> Expr:
+    """An alias of the same select list, marked: some places do not take it."""
+    return Expr(
+        expr.type,
+        expr.nullable,
+        expr.sources,
+        expr.flags | HAS_LATERAL_ALIAS,
+        expr.value,
+        expr.foldable,
+        expr.name,
+    )
 
 
 def _find_outer(
@@ -316,12 +329,45 @@ def bind_bracket(node: exp.Bracket, scope: Scope) -> Expr:
         )[0]:
             base = bind_expression(node.args["this"], second)
     keys = [bind_expression(key, scope) for key in node.args["expressions"]]
+    parts = constructor_parts(node.args["this"], scope)
     for key in keys:
-        base = _subscript(base, key, node, scope)
+        base = _subscript(base, key, node, scope, parts)
+        parts = None
     return base
 
 
-def _subscript(base: Expr, key: Expr, node: exp.Bracket, scope: Scope) -> Expr:
+def constructor_parts(node: Any, scope: Scope) -> list[bool] | None:
+    """The nullability of each element when a value is written as `array(...)`, else None."""
+    while node.__class__ is exp.Paren:
+        node = node.args["this"]
+    if node.__class__ is not exp.Array:
+        return None
+    reported = len(scope.binding.diagnostics)
+    flags = [bind_expression(each, scope).nullable for each in node.args["expressions"]]
+    del scope.binding.diagnostics[reported:]
+    return flags
+
+
+def element_nullable(
+    array: t.ArrayType, key: Expr, parts: list[bool] | None, *, first: int
+) -> bool:
+    """Whether an element may be null: by its place in a constructor, else by what Spark assumes.
+
+    `first` is the index of the first element: 0 for `[...]`, 1 for `element_at`.
+    """
+    if not key.foldable or key.nullable:
+        return array.contains_null
+    if parts is None:
+        return True
+    if not isinstance(key.value, int):
+        return any(parts)
+    at = key.value - first if key.value >= 0 else len(parts) + key.value
+    return parts[at] if 0 <= at < len(parts) else False
+
+
+def _subscript(
+    base: Expr, key: Expr, node: exp.Bracket, scope: Scope, parts: list[bool] | None
+) -> Expr:
     kind = base.type
     if kind is t.UNKNOWN or key.type is t.UNKNOWN:
         return unknown([base, key])
@@ -330,7 +376,8 @@ def _subscript(base: Expr, key: Expr, node: exp.Bracket, scope: Scope) -> Expr:
             if isinstance(kind.element, t.StructType) and isinstance(key.value, str):
                 return bind_field(base, key.value, node, scope)
             return _bad_index(base, key, node, scope)
-        return derived(kind.element, True, [base, key])
+        nullable = element_nullable(kind, key, parts, first=0)
+        return derived(kind.element, nullable or base.nullable, [base, key])
     if isinstance(kind, t.MapType):
         return _map_value(base, kind, key, node, scope)
     if isinstance(kind, t.StructType) and isinstance(key.value, str):

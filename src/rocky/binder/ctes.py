@@ -7,6 +7,7 @@ from sqlglot import exp
 from rocky.binder.dispatch import bind_query
 from rocky.binder.expression import Column
 from rocky.binder.scopes import Relation, Scope
+from rocky.datatypes.coercion import set_operation_type
 from rocky.diagnostics import Code
 
 
@@ -81,7 +82,8 @@ def _bind_recursive(body: exp.Union, name: str, renamed: list[Any], scope: Scope
     if len(names) != len(columns):
         names = [column.name or "" for column in columns]
     seen = [
-        Column(each, column.type, column.nullable, column.sources, scope.binding.fresh())
+        # What the recursion reads of itself may be null, whatever the anchor says.
+        Column(each, column.type, True, column.sources, scope.binding.fresh())
         for each, column in zip(names, columns, strict=True)
     ]
     ctes = dict(scope.ctes)
@@ -96,13 +98,21 @@ def _bind_recursive(body: exp.Union, name: str, renamed: list[Any], scope: Scope
             "NUM_COLUMNS_MISMATCH",
         )
         return anchor
+    steps = step.visible()
+    for column, each in zip(columns, steps, strict=False):
+        if set_operation_type(column.type, each.type) is None:
+            scope.binding.error(
+                Code.SET_OPERATION_MISMATCH,
+                f"the recursive step gives `{each.type}` where the anchor has `{column.type}`",
+                body.args["expression"],
+                "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE",
+            )
     return Relation(
         [
             Column(
                 column.name or "",
                 column.type,
-                # Spark gives up on the nullability of what a recursion yields.
-                True,
+                column.nullable or (index < len(steps) and steps[index].nullable),
                 column.sources,
                 column.ident,
             )

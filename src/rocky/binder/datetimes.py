@@ -34,7 +34,7 @@ def is_date(text: str) -> bool:
 
 def is_timestamp(text: str) -> bool:
     """Whether `TIMESTAMP 'text'` is a literal Spark takes."""
-    if text.strip().partition(" ")[0].lower() in _SPECIAL:
+    if text.strip().lower() in _SPECIAL:
         return True
     match = _STAMP.fullmatch(text)
     if match is None:

@@ -20,6 +20,7 @@ HAS_GENERATOR: Final = 4
 VOLATILE: Final = 8
 HAS_OUTER: Final = 16
 HAS_SUBQUERY: Final = 32
+HAS_LATERAL_ALIAS: Final = 64
 
 Sources = frozenset[int]
 NO_SOURCES: Final[Sources] = frozenset()

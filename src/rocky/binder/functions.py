@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from rocky.binder.calls import argument_nodes, bind_arguments, report_refusal
+from rocky.binder.calls import argument_nodes, bind_arguments, call_kind, report_refusal
+from rocky.binder.columns import constructor_parts, element_nullable, resolve_name
 from rocky.binder.determinism import note_call
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import (
@@ -16,35 +17,50 @@ from rocky.binder.expression import (
     EXPRESSION,
     HAS_AGGREGATE,
     HAS_GENERATOR,
+    HAS_LATERAL_ALIAS,
     HAS_OUTER,
     HAS_WINDOW,
     VOLATILE,
     WINDOW,
     Expr,
+    derived,
     merge_flags,
     merge_sources,
-    unknown,
 )
+from rocky.binder.lambdas import bind_higher_order
 from rocky.binder.scopes import Scope
+from rocky.binder.shapes import shape_of
 from rocky.catalog.functions import FunctionInfo, all_names, find_function, type_call
 from rocky.catalog.generators import GENERATORS
 from rocky.catalog.lambdas import HIGHER_ORDER
-from rocky.catalog.operand import Operand, Refusal
+from rocky.catalog.operand import NO_VALUE, Refusal
 from rocky.catalog.special import SPECIAL
+from rocky.catalog.special.folding import fold_call
 from rocky.datatypes import types as t
+from rocky.datatypes.arithmetic import arithmetic
+from rocky.datatypes.comparison import comparison
+from rocky.datatypes.mismatch import OperandMismatch
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggest import closest
 
-
+ARITHMETIC_AGGREGATES: Final = frozenset(
+    "sum avg mean try_sum try_avg stddev stddev_pop stddev_samp std variance var_pop var_samp".split()
+)
 # Names the grammar knows and the function registry does not.
 _SYNONYMS: Final = {"timediff": "timestampdiff"}
+_OPERATORS: Final = frozenset("+ - * / % & | ^ div".split())
+_COMPARISONS: Final = {"==": "=", "!=": "<>", **{op: op for op in ("=", "<>", "<", "<=", ">", ">=", "<=>")}}
 
 
 def bind_call(node: exp.Anonymous, scope: Scope) -> Expr:
     """A call that stands on its own, not under OVER."""
-    if not isinstance(node.args["this"], str):
-        return scope.binding.give_up("a function named by an expression")
-    return bind_function(node.args["this"], node, scope, windowed=False)
+    return bind_function(function_name(node), node, scope, windowed=False)
+
+
+def function_name(node: exp.Expr) -> str:
+    """The name as written, also when it is quoted."""
+    name = node.args["this"]
+    return name if isinstance(name, str) else str(name.name)
 
 
 def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) -> Expr:
@@ -52,10 +68,20 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
     key = name.lower()
     key = _SYNONYMS.get(key, key)
     info = find_function(key)
-    if info is None and key not in SPECIAL:
+    kind = call_kind(key)
+    if key == "identifier":
+        return _identifier(node, scope)
+    if not (kind or key in SPECIAL or key in _OPERATORS or key in _COMPARISONS):
         return _unknown_function(name, node, scope)
-    if scope.inside is not None and info is not None and info.kind == "aggregate" and not windowed:
-        scope = scope.inside
+    if kind == "aggregate" and not windowed:
+        scope = scope.inside or scope
+    elif is_distinct(node):
+        return scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            f"`{key}` is no aggregate function, so it takes no DISTINCT",
+            node,
+            "INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX",
+        )
     higher = HIGHER_ORDER.get(key)
     nodes = argument_nodes(node, scope)
     if any(each.__class__ is exp.Lambda for each in nodes):
@@ -66,9 +92,51 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
                 node,
                 "INVALID_LAMBDA_FUNCTION_CALL.NON_HIGHER_ORDER_FUNCTION",
             )
-        return _bind_higher_order(key, node, nodes, scope)
+        return bind_higher_order(key, node, nodes, scope)
     args = bind_arguments(key, nodes, scope)
-    return type_function(key, info, args, node, scope, windowed=windowed)
+    found = type_function(key, info, args, node, scope, windowed=windowed)
+    if key in ("grouping", "grouping_id"):
+        _check_grouping_call(key, nodes, node, scope)
+    elif key == "element_at" and len(args) == 2 and isinstance(args[0].type, t.ArrayType):
+        parts = constructor_parts(nodes[0], scope)
+        nullable = element_nullable(args[0].type, args[1], parts, first=1)
+        found.nullable = nullable or args[0].nullable
+    return found
+
+
+def is_distinct(node: exp.Expr) -> bool:
+    """Whether a call was written `f(DISTINCT ...)`."""
+    arguments = node.args.get("expressions") or []
+    return bool(arguments) and arguments[0].__class__ is exp.Distinct
+
+
+def _identifier(node: exp.Expr, scope: Scope) -> Expr:
+    """`IDENTIFIER('a.b')`: a name given as a constant string."""
+    nodes = argument_nodes(node, scope)
+    if len(nodes) != 1 or nodes[0].__class__ is not exp.Literal:
+        return scope.binding.give_up("IDENTIFIER of an expression")
+    words = [exp.Identifier(this=word.strip("`")) for word in nodes[0].name.split(".")]
+    return resolve_name(words, tuple(word.name.lower() for word in words), nodes[0], scope)
+
+
+def _check_grouping_call(key: str, nodes: list[Any], node: exp.Expr, scope: Scope) -> None:
+    """`grouping()` speaks of grouping sets, and only of their keys."""
+    grouping = scope.grouping
+    if grouping is None or not grouping.has_sets:
+        scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            f"`{key}` needs ROLLUP, CUBE or GROUPING SETS",
+            node,
+            "UNSUPPORTED_GROUPING_EXPRESSION",
+        )
+        return
+    for each in nodes:
+        if shape_of(each, scope) not in grouping.shapes:
+            condition = "GROUPING_COLUMN_MISMATCH" if key == "grouping" else "GROUPING_ID_COLUMN_MISMATCH"
+            scope.binding.error(
+                Code.INVALID_AGGREGATION, f"`{key}` takes a grouping key", node, condition
+            )
+            return
 
 
 def type_function(
@@ -81,7 +149,9 @@ def type_function(
     windowed: bool = False,
 ) -> Expr:
     """The result of a call whose arguments are bound."""
-    kind = info.kind if info is not None else "scalar"
+    kind = call_kind(key) or "scalar"
+    if key in _OPERATORS or key in _COMPARISONS:
+        return _operator(key, args, node, scope)
     if key in GENERATORS and kind != "aggregate":
         return Expr(t.UNKNOWN, True, merge_sources(args, EXPRESSION), merge_flags(args) | HAS_GENERATOR)
     problem = _misplaced(key, kind, args, node, scope, windowed=windowed)
@@ -134,7 +204,30 @@ def _result(
         foldable = False
         scope.binding.chances += 1
     note_call(key, info, args, node, scope)
-    return Expr(result, nullable, merge_sources(args, lineage), flags, foldable=foldable)
+    if key in ARITHMETIC_AGGREGATES and args and args[0].type.kind in t.STRING_KINDS:
+        scope.binding.warn(
+            Code.STRING_AGGREGATION,
+            f"`{key}` of a string casts every value to a number",
+            node,
+            help="cast the string where it enters the project, or use `try_cast`",
+        )
+    value = fold_call(key, args) if foldable else NO_VALUE
+    return Expr(result, nullable, merge_sources(args, lineage), flags, value, foldable)
+
+
+def _operator(key: str, args: list[Expr], node: exp.Expr, scope: Scope) -> Expr:
+    """An operator called by its name, as in `` `+`(1, 2) ``."""
+    if len(args) != 2:
+        return scope.binding.give_up(f"the operator `{key}` with {len(args)} operands")
+    if key in _OPERATORS:
+        outcome = arithmetic(key, args[0], args[1])
+        if not isinstance(outcome, OperandMismatch):
+            return derived(outcome[0], outcome[1], args)
+        return scope.binding.error(Code.TYPE_ERROR, outcome.message, node, outcome.condition)
+    compared = comparison(_COMPARISONS[key], args[0], args[1])
+    if not isinstance(compared, OperandMismatch):
+        return derived(t.BOOLEAN, compared.nullable, args)
+    return scope.binding.error(Code.INCOMPARABLE_TYPES, compared.message, node, compared.condition)
 
 
 def _misplaced(
@@ -150,6 +243,14 @@ def _misplaced(
                     node,
                     "NESTED_AGGREGATE_FUNCTION",
                     help="compute the inner aggregate in a subquery or CTE first",
+                )
+            if arg.flags & HAS_LATERAL_ALIAS:
+                return scope.binding.error(
+                    Code.INVALID_AGGREGATION,
+                    f"`{key}` cannot use an alias of its own select list",
+                    node,
+                    "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_AGGREGATE_FUNC",
+                    help="write the expression out, or compute it in a CTE first",
                 )
             if arg.flags & HAS_WINDOW:
                 return scope.binding.error(
@@ -177,40 +278,6 @@ def _misplaced(
     return None
 
 
-def _bind_higher_order(key: str, node: exp.Expr, nodes: list[Any], scope: Scope) -> Expr:
-    """Plain arguments first; then each lambda with the parameter types they give it."""
-    rule = HIGHER_ORDER[key]
-    bound: list[Expr | None] = [
-        None if each.__class__ is exp.Lambda else bind_expression(each, scope) for each in nodes
-    ]
-    for index, each in enumerate(nodes):
-        if bound[index] is not None:
-            continue
-        names = [parameter.name.lower() for parameter in each.args["expressions"]]
-        outer = [arg for arg in bound if arg is not None]
-        if len(set(names)) < len(names):
-            return scope.binding.error(
-                Code.UNKNOWN_FUNCTION,
-                "two parameters of a lambda have one name",
-                each,
-                "INVALID_LAMBDA_FUNCTION_CALL.DUPLICATE_ARG_NAMES",
-            )
-        parameters = rule.parameters(key, bound, index, len(names))
-        if isinstance(parameters, Refusal):
-            return report_refusal(key, parameters, outer, node, scope)
-        sources = merge_sources(outer, EXPRESSION)
-        inner = scope.within(scope.clause)
-        inner.lambdas = dict(scope.lambdas or {})
-        for name, (kind, nullable) in zip(names, parameters, strict=False):
-            inner.lambdas[name] = Expr(kind, nullable, sources, name=name)
-        bound[index] = bind_expression(each.args["this"], inner)
-    args = [arg for arg in bound if arg is not None]
-    outcome = rule.typing(key, args)
-    if isinstance(outcome, Refusal):
-        return report_refusal(key, outcome, args, node, scope)
-    return Expr(outcome[0], outcome[1], merge_sources(args, EXPRESSION), merge_flags(args))
-
-
 def _unknown_function(name: str, node: exp.Expr, scope: Scope) -> Expr:
     for child in argument_nodes(node, scope):
         if child.__class__ is not exp.Lambda and child.__class__ is not exp.Star:
@@ -225,110 +292,4 @@ def _unknown_function(name: str, node: exp.Expr, scope: Scope) -> Expr:
     )
 
 
-def bind_filter(node: exp.Filter, scope: Scope) -> Expr:
-    """`aggregate(...) FILTER (WHERE condition)`."""
-    return bind_filtered(node, scope, windowed=False)
-
-
-def bind_filtered(node: exp.Filter, scope: Scope, *, windowed: bool) -> Expr:
-    inner = node.args["this"]
-    value = bind_over_target(inner, scope, windowed=windowed)
-    condition = bind_expression(node.args["expression"].args["this"], scope)
-    name = str(getattr(inner, "name", "") or "").lower()
-    info = find_function(name)
-    if info is not None and info.kind != "aggregate":
-        return scope.binding.error(
-            Code.INVALID_AGGREGATION,
-            f"`{name}` is no aggregate function, so it takes no FILTER",
-            node,
-            "INVALID_SQL_SYNTAX.INVALID_FILTER" if False else "UNRESOLVED_ROUTINE",
-        )
-    problem = _filter_problem(condition)
-    if problem is not None:
-        condition_name, message = problem
-        return scope.binding.error(Code.INVALID_AGGREGATION, message, node, condition_name)
-    found = Expr(
-        value.type,
-        value.nullable,
-        merge_sources((value, condition), AGGREGATE),
-        value.flags | condition.flags,
-    )
-    return found
-
-
-def _filter_problem(condition: Expr) -> tuple[str, str] | None:
-    if condition.flags & VOLATILE:
-        return "INVALID_AGGREGATE_FILTER.NON_DETERMINISTIC", "the FILTER is not deterministic"
-    if condition.type not in (t.BOOLEAN, t.UNKNOWN, t.NULL):
-        return (
-            "INVALID_AGGREGATE_FILTER.NOT_BOOLEAN",
-            f"the FILTER is `{condition.type}`, not a boolean",
-        )
-    if condition.flags & HAS_AGGREGATE:
-        return "INVALID_AGGREGATE_FILTER.CONTAINS_AGGREGATE", "the FILTER holds an aggregate"
-    if condition.flags & HAS_WINDOW:
-        return "INVALID_AGGREGATE_FILTER.CONTAINS_WINDOW_FUNCTION", "the FILTER holds a window function"
-    return None
-
-
-def bind_within_group(node: exp.WithinGroup, scope: Scope) -> Expr:
-    """`percentile_cont(0.5) WITHIN GROUP (ORDER BY x)`: the ordering is an argument."""
-    return bind_ordered_set(node, scope, windowed=False)
-
-
-_ORDERED_FIRST: Final = frozenset({"percentile_cont", "percentile_disc", "mode"})
-
-
-def bind_ordered_set(node: exp.WithinGroup, scope: Scope, *, windowed: bool) -> Expr:
-    call = node.args["this"]
-    if call.__class__ is not exp.Anonymous:
-        return scope.binding.give_up("WITHIN GROUP of this function")
-    key = call.args["this"].lower()
-    nodes = argument_nodes(call, scope)
-    args = bind_arguments(key, nodes, scope)
-    ordering = [
-        bind_expression(each.args["this"], scope) for each in node.args["expression"].args["expressions"]
-    ]
-    info = find_function(key)
-    if key in _ORDERED_FIRST:
-        return type_function(key, info, [*ordering, *args], node, scope, windowed=windowed)
-    found = type_function(key, info, args, node, scope, windowed=windowed)
-    found.sources = merge_sources((found, *ordering), AGGREGATE)
-    return found
-
-
-def bind_over_target(node: exp.Expr, scope: Scope, *, windowed: bool) -> Expr:
-    """The call under FILTER, IGNORE NULLS or OVER."""
-    kind = node.__class__
-    if kind is exp.Anonymous:
-        return bind_function(node.args["this"], node, scope, windowed=windowed)
-    if kind is exp.IgnoreNulls or kind is exp.RespectNulls:
-        return bind_over_target(node.args["this"], scope, windowed=windowed)
-    if kind is exp.Filter:
-        return bind_filtered(node, scope, windowed=windowed)  # type: ignore[arg-type]
-    if kind is exp.WithinGroup:
-        return bind_ordered_set(node, scope, windowed=windowed)  # type: ignore[arg-type]
-    if kind is exp.Any:
-        args = bind_arguments("any", argument_nodes(node, scope), scope)
-        return type_function("any", find_function("any"), args, node, scope, windowed=windowed)
-    return bind_expression(node, scope)
-
-
-def bind_nulls_clause(node: exp.Expr, scope: Scope) -> Expr:
-    return bind_over_target(node.args["this"], scope, windowed=False)
-
-
-def operand_of(kind: t.DataType, value: Any) -> Operand:
-    """A literal argument the syntax implies, such as the unit of `date_add(DAY, ...)`."""
-    return Operand(kind, False, value, True)
-
-
-FUNCTIONS: Final = {
-    exp.Anonymous: bind_call,
-    exp.Filter: bind_filter,
-    exp.WithinGroup: bind_within_group,
-    exp.IgnoreNulls: bind_nulls_clause,
-    exp.RespectNulls: bind_nulls_clause,
-}
-
-__all__ = ["FUNCTIONS", "bind_function", "bind_over_target", "operand_of", "type_function", "unknown"]
+FUNCTIONS: Final = {exp.Anonymous: bind_call}

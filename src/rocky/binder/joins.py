@@ -51,13 +51,13 @@ def bind_derived(node: exp.Subquery, outer: Scope) -> Relation:
     if plain:
         for join in inner.args.get("joins") or []:
             relation = bind_join(relation, join, scope)
-    if node.args.get("pivots"):
-        relation = bind_pivots(relation, node.args["pivots"], scope)
     bind_tail(node, relation, None, scope)
     if node.args.get("alias") is not None:
-        return aliased(relation, node.args["alias"], node, scope)
-    # Spark gives a derived table without alias a name nobody can write.
-    return relation if plain or node.args.get(PIPE) else unqualified(relation)
+        relation = aliased(relation, node.args["alias"], node, scope)
+    elif not plain and not node.args.get(PIPE):
+        # Spark gives a derived table without alias a name nobody can write.
+        relation = unqualified(relation)
+    return bind_pivots(relation, node.args["pivots"], scope) if node.args.get("pivots") else relation
 
 
 def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
@@ -88,6 +88,13 @@ def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
                 "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.LATERAL_JOIN_CONDITION_NON_DETERMINISTIC",
             )
     if kind in ("SEMI", "ANTI"):
+        if args["this"].__class__ is exp.Lateral:
+            scope.binding.error(
+                Code.INVALID_CLAUSE,
+                f"a lateral join cannot be a {kind} join",
+                join,
+                "INVALID_LATERAL_JOIN_TYPE",
+            )
         return left
     return Relation(
         [*_left_columns(left, side), *_right_columns(right, side)], left.known and right.known
@@ -176,13 +183,12 @@ def _merge_named(
     if kind in ("SEMI", "ANTI"):
         return left
     merged = [_merged_key(a, b, side, scope) for a, b in pairs]
-    used = {id(column) for pair in pairs for column in pair}
-    rest = [column for column in _left_columns(left, side) if column.key not in names or column.hidden]
-    rest += [column for column in _right_columns(right, side) if column.key not in names or column.hidden]
-    hidden = [_hide(column, side, left=True) for column, _ in pairs]
-    hidden += [_hide(column, side, left=False) for _, column in pairs]
-    del used
-    return Relation([*merged, *rest, *hidden], known)
+    keys = {column.ident for pair in pairs for column in pair}
+    rest = [
+        _hidden(column) if column.ident in keys else column
+        for column in (*_left_columns(left, side), *_right_columns(right, side))
+    ]
+    return Relation([*merged, *rest], known)
 
 
 def _shared_names(left: Relation, right: Relation, join: exp.Join) -> list[str]:
@@ -237,9 +243,7 @@ def _merged_key(a: Column, b: Column, side: str, scope: Scope) -> Column:
     return a
 
 
-def _hide(column: Column, side: str, *, left: bool) -> Column:
+def _hidden(column: Column) -> Column:
     twin = column.copy()
-    if side == "FULL" or (side == "LEFT" and not left) or (side == "RIGHT" and left):
-        twin.nullable = True
     twin.hidden = True
     return twin

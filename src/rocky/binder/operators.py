@@ -15,6 +15,7 @@ from rocky.datatypes.branches import concatenation
 from rocky.datatypes.comparison import between, comparison, in_list
 from rocky.datatypes.mismatch import OperandMismatch, Typing
 from rocky.datatypes.predicates import conjunction, like, negation
+from rocky.datatypes.text import is_collation
 from rocky.diagnostics import Code
 
 _ARITHMETIC: Final[dict[type, str]] = {
@@ -189,6 +190,10 @@ def bind_between(node: exp.Between, scope: Scope) -> Expr:
 def bind_in_list(node: exp.In, scope: Scope) -> Expr:
     value = bind_expression(node.args["this"], scope)
     items = [bind_expression(each, scope) for each in node.args["expressions"]]
+    if not items:
+        return scope.binding.error(
+            Code.SYNTAX_ERROR, "an IN list needs a value", node, "PARSE_SYNTAX_ERROR"
+        )
     outcome = in_list(value, items)
     if isinstance(outcome, OperandMismatch):
         return scope.binding.error(
@@ -243,7 +248,28 @@ def bind_tuple(node: exp.Tuple, scope: Scope) -> Expr:
 def bind_collate(node: exp.Collate, scope: Scope) -> Expr:
     value = bind_expression(node.args["this"], scope)
     name = node.args["expression"].name.upper()
+    if not is_collation(name):
+        return scope.binding.error(
+            Code.TYPE_ERROR,
+            f"`{name}` is not a collation",
+            node,
+            "COLLATION_INVALID_NAME",
+            help="for example `UTF8_LCASE` or `UNICODE_CI`",
+        )
     return derived(t.string(name), value.nullable, (value,))
+
+
+def bind_variant_path(node: exp.Expr, scope: Scope) -> Expr:
+    """`value:path`: a piece of a variant."""
+    value = bind_expression(node.args["this"], scope)
+    if value.type not in (t.VARIANT, t.UNKNOWN):
+        return scope.binding.error(
+            Code.TYPE_ERROR,
+            f"`:` takes a path out of a variant, not out of `{value.type}`",
+            node,
+            "INVALID_EXTRACT_BASE_FIELD_TYPE",
+        )
+    return derived(t.VARIANT, True, (value,))
 
 
 def bind_at_time_zone(node: exp.Expr, scope: Scope) -> Expr:
@@ -273,4 +299,5 @@ OPERATORS: Final[dict[type, Any]] = {
     exp.Tuple: bind_tuple,
     exp.Collate: bind_collate,
     exp.AtTimeZone: bind_at_time_zone,
+    exp.JSONExtract: bind_variant_path,
 }

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from rocky.binder.binding import INFLUENCE_ORDER
 from rocky.binder.dispatch import bind_expression
-from rocky.binder.expression import Expr
+from rocky.binder.expression import HAS_GENERATOR, HAS_WINDOW, Expr
 from rocky.binder.scopes import Relation, Scope
 from rocky.binder.shapes import ordinal_of
 from rocky.datatypes import types as t
@@ -49,6 +49,7 @@ def _bind_ordering(
         key = _bind_key(node, output, place)
         if key is None:
             continue
+        _check_key(node, key, ordering, scope)
         if limited:
             scope.binding.influence(key.sources, INFLUENCE_ORDER)
         if key.type is not t.UNKNOWN and not is_orderable(key.type) and ordering.__class__ is exp.Order:
@@ -58,6 +59,19 @@ def _bind_ordering(
                 node,
                 "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE",
             )
+
+
+def _check_key(node: Any, key: Expr, ordering: Any, scope: Scope) -> None:
+    """ORDER BY takes neither a generator nor, outside the select list, a window function."""
+    if key.flags & HAS_GENERATOR:
+        message, condition = "a generator cannot stand in ORDER BY", "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT"
+    elif key.flags & HAS_WINDOW and ordering.__class__ is exp.Order:
+        message, condition = "a window function cannot stand in ORDER BY", "UNSUPPORTED_EXPR_FOR_OPERATOR"
+    else:
+        return
+    scope.binding.error(
+        Code.INVALID_CLAUSE, message, node, condition, help="select it under a name and order by that"
+    )
 
 
 def _bind_key(node: Any, output: Relation, scope: Scope) -> Expr | None:

@@ -21,9 +21,11 @@ _WRAPPERS: Final = (exp.Alias, exp.Aliases)
 class Item:
     """One output column: the column, the expression it carries and the node it came from."""
 
-    __slots__ = ("column", "expr", "node")
+    __slots__ = ("broken", "column", "expr", "node")
 
     def __init__(self, column: Column, expr: Expr, node: Any) -> None:
+        # A name that was not found: the column its author meant has another name.
+        self.broken = False
         self.column = column
         self.expr = expr
         self.node = node
@@ -95,7 +97,9 @@ def _item(node: Any, kind: type, scope: Scope, grouping: Grouping | None) -> Ite
     column = Column(name, expr.type, expr.nullable, expr.sources, binding.fresh())
     column.named = named
     column.place = node
-    return Item(column, expr, node)
+    item = Item(column, expr, node)
+    item.broken = kind is exp.Column and expr.type is t.UNKNOWN
+    return item
 
 
 def _nulled(expr: Expr) -> Expr:

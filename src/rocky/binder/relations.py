@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from rocky.binder.calls import argument_nodes, bind_arguments, report_refusal
+from rocky.binder.calls import argument_nodes, bind_arguments, call_kind, report_refusal
 from rocky.binder.expression import EXPRESSION, Column, merge_sources
 from rocky.binder.pivots import bind_pivots
 from rocky.binder.scopes import Relation, Scope
@@ -20,15 +20,14 @@ def bind_table(node: exp.Table, scope: Scope) -> Relation:
     args = node.args
     alias = args.get("alias")
     if args["this"].__class__ is exp.Anonymous:
-        relation = bind_generator(args["this"], scope, scope)
+        relation = _table_function(args["this"], scope)
     elif alias is not None and not alias.args.get("columns") and not args.get("pivots"):
         # The common case: the alias is the columns' only qualifier from the start.
         return _named_table(node, scope, (scope.binding.define_alias(alias.args["this"]),))
     else:
         relation = _named_table(node, scope)
-    if args.get("pivots"):
-        relation = bind_pivots(relation, args["pivots"], scope)
-    return aliased(relation, alias, node, scope)
+    relation = aliased(relation, alias, node, scope)
+    return bind_pivots(relation, args["pivots"], scope) if args.get("pivots") else relation
 
 
 def _named_table(
@@ -140,11 +139,12 @@ def unqualified(relation: Relation) -> Relation:
 
 def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
     """The columns a generator or table function yields; `args_scope` is what its arguments see."""
-    key = call.args["this"].lower() if isinstance(call.args.get("this"), str) else ""
+    name = call.args.get("this")
+    key = name.lower() if isinstance(name, str) else ""
     rule = GENERATORS.get(key)
     binding = scope.binding
     if rule is None:
-        binding.give_up(f"table function `{key}`")
+        _no_generator(call, key, scope)
         return Relation([], known=False)
     args = bind_arguments(key, argument_nodes(call, args_scope), args_scope)
     outcome = rule(key, args)
@@ -155,6 +155,37 @@ def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
     return Relation(
         [Column(name, kind, nullable, sources, binding.fresh()) for name, kind, nullable in outcome]
     )
+
+
+def _no_generator(call: Any, key: str, scope: Scope) -> None:
+    """A function that yields no rows, or no function at all, where rows are wanted."""
+    if not key:
+        scope.binding.error(
+            Code.SYNTAX_ERROR, "LATERAL VIEW needs a generator such as `explode`", call, "PARSE_SYNTAX_ERROR"
+        )
+        return
+    near = closest(key, list(GENERATORS))
+    known = call_kind(key)
+    scope.binding.error(
+        Code.UNKNOWN_FUNCTION,
+        f"`{key}` gives a value, not rows" if known else f"no generator or table function `{key}`",
+        call,
+        "UNSUPPORTED_GENERATOR.NOT_GENERATOR" if known else "UNRESOLVABLE_TABLE_VALUED_FUNCTION",
+        help=f"there is `{near}`" if near else "`explode`, `posexplode`, `inline` and `stack` give rows",
+    )
+
+
+def _table_function(call: Any, scope: Scope) -> Relation:
+    """A function in FROM; IDENTIFIER('t') is a table whose name is a constant."""
+    if call.args["this"] == "IDENTIFIER" or str(call.args["this"]).lower() == "identifier":
+        nodes = argument_nodes(call, scope)
+        if len(nodes) == 1 and nodes[0].__class__ is exp.Literal:
+            words = nodes[0].name.split(".")
+            parts = dict(zip(("this", "db", "catalog"), map(exp.to_identifier, reversed(words)), strict=False))
+            return _named_table(exp.Table(**parts), scope)
+        scope.binding.give_up("IDENTIFIER of an expression")
+        return Relation([], known=False)
+    return bind_generator(call, scope, scope)
 
 
 def bind_lateral_view(node: exp.Lateral, relation: Relation, scope: Scope) -> Relation:

@@ -10,6 +10,7 @@ from rocky.binder.forms import FORMS
 from rocky.binder.functions import FUNCTIONS
 from rocky.binder.joins import bind_derived, bind_lateral
 from rocky.binder.literals import LITERALS
+from rocky.binder.modifiers import MODIFIERS
 from rocky.binder.operators import OPERATORS
 from rocky.binder.relations import bind_table
 from rocky.binder.select import bind_select
@@ -26,6 +27,7 @@ def install_rules() -> None:
         OPERATORS,
         CONDITIONALS,
         FUNCTIONS,
+        MODIFIERS,
         FORMS,
         WINDOWS,
         SUBQUERIES,

@@ -91,6 +91,7 @@ class Scope:
         "clause",
         "ctes",
         "fallback",
+        "grouping",
         "inside",
         "lambdas",
         "nulled",
@@ -121,6 +122,8 @@ class Scope:
         self.aliases: dict[str, list[Expr]] | None = None
         self.lambdas: dict[str, Expr] | None = None
         self.windows: dict[str, exp.Window] | None = None
+        # The GROUP BY of the query, for `grouping()`.
+        self.grouping: Any = None
         # Grouping columns that a grouping set may leave out: null outside aggregates.
         self.nulled: dict[int, Column] | None = None
 
@@ -133,6 +136,7 @@ class Scope:
         twin.lambdas = self.lambdas
         twin.windows = self.windows
         twin.nulled = self.nulled
+        twin.grouping = self.grouping
         return twin
 
 

@@ -15,6 +15,7 @@ from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import (
     HAS_AGGREGATE,
     HAS_GENERATOR,
+    HAS_LATERAL_ALIAS,
     HAS_OUTER,
     HAS_SUBQUERY,
     HAS_WINDOW,
@@ -22,6 +23,7 @@ from rocky.binder.expression import (
     Expr,
 )
 from rocky.binder.joins import bind_from
+from rocky.binder.naming import output_name
 from rocky.binder.ordering import bind_tail
 from rocky.binder.projection import Item, project
 from rocky.binder.scopes import EMPTY_RELATION, FROM_CLAUSE, Relation, Scope
@@ -30,6 +32,7 @@ from rocky.datatypes.casts import can_cast
 from rocky.datatypes.ordering import distinct_refusal
 from rocky.diagnostics import Code
 from rocky.syntax.pipes import PIPE
+from rocky.syntax.spans import first_offset
 
 
 def bind_select(node: exp.Select, outer: Scope) -> Relation:
@@ -41,11 +44,13 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     around = Scope(binding, EMPTY_RELATION, outer, outer.ctes, FROM_CLAUSE)
     relation = bind_from(node, around) if args.get("from_") is not None else EMPTY_RELATION
     scope = Scope(binding, relation, outer, outer.ctes)
+    _check_clause_order(node, scope)
     _name_windows(node, scope)
     if args.get("where") is not None:
         _bind_condition(args["where"].args["this"], scope, "where")
     items, grouping = _bind_list(node, scope)
-    output = Relation([item.column for item in items], relation.known or _explicit(node))
+    known = (relation.known or _explicit(node)) and not any(item.broken for item in items)
+    output = Relation([item.column for item in items], known)
     aggregated = grouping is not None or any(i.expr.flags & HAS_AGGREGATE for i in items)
     having = args.get("having")
     if having is not None:
@@ -54,22 +59,82 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     if aggregated:
         check_grouping(items, grouping, node, scope)
         _check_outer(items, grouping, scope)
+        _check_lateral(items, grouping, scope)
     if args.get("qualify") is not None:
         _bind_qualify(args["qualify"].args["this"], output, scope)
     if args.get("distinct") is not None:
         _check_distinct(items, scope)
-    bind_tail(node, output, _tail_scope(grouping, scope, aggregated=aggregated), scope)
+    # After DISTINCT only what was selected can be ordered by.
+    tail = _tail_scope(grouping, scope, aggregated=aggregated)
+    bind_tail(node, output, tail if args.get("distinct") is None else None, scope)
+    _check_pipe(args.get(PIPE), items, scope)
     if args.get(PIPE) == "aggregate" and grouping is not None:
         return Relation([*_keys(grouping, scope), *output.columns], output.known)
     return output
 
 
+_CLAUSES = ("where", "group", "having", "order", "limit")
+
+
+def _check_clause_order(node: exp.Select, scope: Scope) -> None:
+    """The parser library takes clauses in any order; Spark does not."""
+    before = -1
+    for name in _CLAUSES:
+        clause = node.args.get(name)
+        if clause is None:
+            continue
+        start = first_offset(clause)
+        if 0 <= start < before:
+            scope.binding.error(
+                Code.SYNTAX_ERROR,
+                f"{_WORDS[name]} stands after a clause it must stand before",
+                clause,
+                "PARSE_SYNTAX_ERROR",
+                help="the order is WHERE, GROUP BY, HAVING, ORDER BY, LIMIT",
+            )
+            return
+        before = max(before, start)
+
+
+_WORDS = {"where": "WHERE", "group": "GROUP BY", "having": "HAVING", "order": "ORDER BY", "limit": "LIMIT"}
+
+
+def _check_pipe(step: str | None, items: list[Item], scope: Scope) -> None:
+    """Pipe steps keep aggregates to AGGREGATE, and AGGREGATE to aggregates."""
+    if step is None:
+        return
+    for item in items:
+        aggregate = bool(item.expr.flags & HAS_AGGREGATE)
+        if aggregate and step in ("select", "extend"):
+            scope.binding.error(
+                Code.INVALID_AGGREGATION,
+                f"a pipe {step.upper()} cannot hold an aggregate",
+                item.node,
+                "PIPE_OPERATOR_CONTAINS_AGGREGATE_FUNCTION",
+                help="use |> AGGREGATE",
+            )
+        elif not aggregate and step == "aggregate" and item.expr.type is not t.UNKNOWN:
+            scope.binding.error(
+                Code.INVALID_AGGREGATION,
+                "an item of a pipe AGGREGATE holds no aggregate",
+                item.node,
+                "PIPE_OPERATOR_AGGREGATE_EXPRESSION_CONTAINS_NO_AGGREGATE_FUNCTION",
+            )
+
+
 def _keys(grouping: Grouping, scope: Scope) -> list[Column]:
     """Pipe AGGREGATE gives the grouping keys first, then the aggregates."""
-    return [
-        Column(expr.name or "", expr.type, expr.nullable, expr.sources, scope.binding.fresh())
-        for _, expr in grouping.keys
-    ]
+    columns = []
+    for node, expr in grouping.keys:
+        parent = node.parent
+        if parent.__class__ is exp.Alias:
+            name = parent.args["alias"].name
+        else:
+            name = expr.name if isinstance(expr, Column) else output_name(node, expr, scope)[0]
+        columns.append(
+            Column(name or "", expr.type, expr.nullable, expr.sources, scope.binding.fresh())
+        )
+    return columns
 
 
 def _explicit(node: exp.Select) -> bool:
@@ -85,12 +150,15 @@ def _bind_list(node: exp.Select, scope: Scope) -> tuple[list[Item], Grouping | N
     group = node.args.get("group")
     grouping = bind_grouping(group, node, scope) if group is not None else None
     if grouping is not None:
+        scope.grouping = grouping
+        _name_time_windows(grouping, scope)
         for _, key in grouping.keys:
             scope.binding.influence(key.sources, INFLUENCE_GROUP)
         if grouping.nulled is not None:
             scope.nulled = grouping.nulled
             scope.inside = Scope(scope.binding, scope.relation, scope.parent, scope.ctes)
             scope.inside.windows = scope.windows
+            scope.inside.grouping = grouping
     items = project(node, scope, grouping)
     scope.nulled = None
     scope.inside = None
@@ -113,9 +181,46 @@ def _check_outer(items: list[Item], grouping: Grouping | None, scope: Scope) -> 
             return
 
 
+def _check_lateral(items: list[Item], grouping: Grouping | None, scope: Scope) -> None:
+    for item in items:
+        if grouping is not None and grouping.all and item.expr.flags & HAS_LATERAL_ALIAS and not item.expr.flags & HAS_AGGREGATE:
+            scope.binding.error(
+                Code.INVALID_AGGREGATION,
+                "GROUP BY ALL cannot group by an expression over another alias of the list",
+                item.node,
+                "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_GROUP_BY",
+                help="write the expression out, or name the grouping keys",
+            )
+            return
+
+
+def _name_time_windows(grouping: Grouping, scope: Scope) -> None:
+    """`GROUP BY window(...)` offers its key to the select list as a column called `window`."""
+    extra: list[Column] = []
+    for node, expr in grouping.keys:
+        name = node.args.get("this") if node.__class__ is exp.Anonymous else None
+        if isinstance(name, str) and name.lower() in ("window", "session_window"):
+            column = Column(
+                name.lower(), expr.type, expr.nullable, expr.sources, scope.binding.fresh()
+            )
+            extra.append(column)
+            grouping.shapes.add(("column", column.ident))
+    if extra:
+        relation = scope.relation
+        scope.relation = Relation([*relation.columns, *extra], relation.known)
+
+
 def _name_windows(node: exp.Select, scope: Scope) -> None:
     windows = node.args.get("windows")
     if windows:
+        names = [window.args["this"].name.lower() for window in windows]
+        if len(set(names)) < len(names):
+            scope.binding.error(
+                Code.INVALID_CLAUSE,
+                "two windows have one name",
+                windows[-1],
+                "INVALID_SQL_SYNTAX.REPETITIVE_WINDOW_DEFINITION",
+            )
         scope.windows = {window.args["this"].name.lower(): window for window in windows}
 
 
@@ -133,7 +238,14 @@ def _bind_condition(node: Any, scope: Scope, clause: str) -> Expr:
             node,
             "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN",
         )
-    if clause == "where" and condition.flags & (HAS_AGGREGATE | HAS_WINDOW | HAS_GENERATOR):
+    if clause == "where" and condition.flags & HAS_GENERATOR:
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "a generator cannot stand in WHERE",
+            node,
+            "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
+        )
+    elif clause == "where" and condition.flags & (HAS_AGGREGATE | HAS_WINDOW):
         aggregate = bool(condition.flags & HAS_AGGREGATE)
         scope.binding.error(
             Code.INVALID_AGGREGATION,
@@ -168,7 +280,7 @@ def _bind_having(node: Any, output: Relation, scope: Scope) -> bool:
             Code.INVALID_AGGREGATION,
             "a window function cannot stand in HAVING",
             node,
-            "UNSUPPORTED_EXPR_FOR_OPERATOR",
+            "_LEGACY_ERROR_TEMP_1034",
         )
     return bool(condition.flags & HAS_AGGREGATE)
 

@@ -94,11 +94,9 @@ def _nested(scope: Scope) -> bool:
 
 def _own_order(columns: list[Column]) -> list[Column]:
     """Of a relation joined by USING, the key may stand twice: shown and hidden."""
-    seen: dict[str, Column] = {}
-    for column in columns:
-        if column.key not in seen or not column.hidden:
-            seen.setdefault(f"{column.key}#{column.ident}", column)
-    return list(seen.values())
+    # The hidden one stands where the relation has the column, so the last of each is kept.
+    last = {column.ident: column for column in columns}
+    return [column for column in columns if last[column.ident] is column]
 
 
 def _shown(column: Column) -> Column:
@@ -124,7 +122,7 @@ def _without(columns: list[Column], dropped: list[Any], node: Any, scope: Scope)
     paths = [_path(each) for each in dropped]
     binding = scope.binding
     star = node if node.__class__ is exp.Star else node.args["this"]
-    if not _EXCEPT_LIST.match(binding.text, star._meta["end"] + 1 if star._meta else 0):
+    if star._meta and not _EXCEPT_LIST.match(binding.text, star._meta["end"] + 1):
         binding.error(
             Code.SYNTAX_ERROR,
             "the columns of EXCEPT stand in parentheses",
@@ -186,21 +184,22 @@ def _qualified(column: Column, path: tuple[str, ...]) -> bool:
 
 
 def _shrunk(column: Column, path: tuple[str, ...], scope: Scope) -> Column:
-    kind = _without_field(column.type, path)
-    return Column(
-        column.name or "", kind, column.nullable, column.sources, scope.binding.fresh(), column.qualifier
-    )
+    kind = _without_field(column.type, path, nullable=column.nullable)
+    found = column.copy(ident=scope.binding.fresh())
+    # Spark rebuilds the struct field by field, so it is never null itself.
+    found.type, found.nullable = kind, False
+    return found
 
 
-def _without_field(kind: t.DataType, path: tuple[str, ...]) -> t.DataType:
+def _without_field(kind: t.DataType, path: tuple[str, ...], *, nullable: bool) -> t.DataType:
     if not isinstance(kind, t.StructType):
         return kind
     fields = []
     for field in kind.fields:
+        inside = field.nullable or nullable
         if field.name.lower() != path[0]:
-            fields.append(field)
+            fields.append(t.StructField(field.name, field.type, inside))
         elif len(path) > 1:
-            fields.append(
-                t.StructField(field.name, _without_field(field.type, path[1:]), field.nullable)
-            )
+            inner = _without_field(field.type, path[1:], nullable=inside)
+            fields.append(t.StructField(field.name, inner, False))
     return t.struct(tuple(fields))

@@ -6,13 +6,14 @@ from sqlglot import exp
 
 from rocky.binder.binding import INFLUENCE_ORDER
 from rocky.binder.dispatch import bind_expression
-from rocky.binder.expression import HAS_AGGREGATE, HAS_WINDOW, WINDOW, Expr, merge_flags, merge_sources
-from rocky.binder.functions import bind_over_target
+from rocky.binder.expression import HAS_AGGREGATE, HAS_LATERAL_ALIAS, HAS_WINDOW, WINDOW, Expr, merge_flags, merge_sources
+from rocky.binder.functions import is_distinct
+from rocky.binder.modifiers import bind_over_target
 from rocky.binder.scopes import Scope
 from rocky.datatypes import types as t
 from rocky.datatypes.arithmetic import arithmetic
 from rocky.datatypes.mismatch import OperandMismatch
-from rocky.datatypes.ordering import is_orderable
+from rocky.datatypes.ordering import is_orderable, partition_refusal
 from rocky.diagnostics import Code
 
 _NEEDS_ORDER: Final = frozenset(
@@ -32,12 +33,24 @@ def bind_window(node: exp.Window, scope: Scope) -> Expr:
     ordering = [bind_expression(each.args["this"], scope) for each in order]
     everything = [value, *keys, *ordering]
     scope.binding.influence(merge_sources(ordering, WINDOW), INFLUENCE_ORDER)
-    if _is_distinct(node):
+    if is_distinct(_call(node)):
         return scope.binding.error(
             Code.INVALID_AGGREGATION,
             "Spark has no DISTINCT in window functions",
             node,
             "DISTINCT_WINDOW_FUNCTION_UNSUPPORTED",
+        )
+    for each, key in zip(partition, keys, strict=True):
+        refusal = partition_refusal(key.type)
+        if refusal is not None:
+            return scope.binding.error(Code.TYPE_ERROR, refusal.message, each, refusal.condition)
+    if merge_flags(everything) & HAS_LATERAL_ALIAS:
+        return scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            "a window function cannot use an alias of its own select list",
+            node,
+            "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_WINDOW",
+            help="write the expression out, or compute it in a CTE first",
         )
     problem = _order_problem(node, order, ordering, scope) or _frame_problem(
         node, spec, order, ordering, scope
@@ -77,12 +90,12 @@ def _specification(node: exp.Window, scope: Scope) -> tuple[list[Any] | None, li
     return partition or below, order or below_order, spec or below_spec
 
 
-def _is_distinct(node: Any) -> bool:
+def _call(node: Any) -> Any:
+    """The call under OVER, without what was written between."""
     inner = node.args["this"]
     while inner.__class__ in (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup):
         inner = inner.args["this"]
-    arguments = inner.args.get("expressions") or []
-    return bool(arguments) and arguments[0].__class__ is exp.Distinct
+    return inner
 
 
 def _undefined(node: exp.Window, scope: Scope) -> Expr:
@@ -97,10 +110,7 @@ def _undefined(node: exp.Window, scope: Scope) -> Expr:
 
 
 def _function_name(node: Any) -> str:
-    inner = node.args["this"]
-    while inner.__class__ in (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup):
-        inner = inner.args["this"]
-    name = inner.args.get("this")
+    name = _call(node).args.get("this")
     return name.lower() if isinstance(name, str) else ""
 
 
@@ -144,6 +154,14 @@ def _frame_problem(
             "WINDOW_FUNCTION_AND_FRAME_MISMATCH" if name in _OFFSETS else "_LEGACY_ERROR_TEMP_1036",
         )
     bound = [bind_expression(each, scope) for each in bounds]
+    for each, value in zip(bounds, bound, strict=True):
+        if not value.foldable and value.type is not t.UNKNOWN:
+            return scope.binding.error(
+                Code.INVALID_CLAUSE,
+                "the bound of a frame must be a constant",
+                each,
+                "_LEGACY_ERROR_TEMP_0064",
+            )
     if not ranged:
         for each, value in zip(bounds, bound, strict=True):
             if value.type not in (t.INT, t.UNKNOWN, t.SMALLINT, t.TINYINT):

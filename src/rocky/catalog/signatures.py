@@ -28,6 +28,7 @@ from rocky.datatypes.types import (
 )
 
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+_UNEXPECTED: Final = "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE"
 _STAND_INS: Final = (DOUBLE, INT, STRING)
 
 
@@ -173,7 +174,7 @@ class Signature:
             stored = self.rules.outcomes[outcome]
             if stored is not None and len(stored) == 2:
                 return self._entry(outcome, types)
-        return self._refused_by_all(types) or UNKNOWN_ENTRY
+        return self._refused_by_all(types) or self._refused_elsewhere(types) or UNKNOWN_ENTRY
 
     def _refused_by_all(self, types: tuple[DataType, ...]) -> Entry | None:
         """The refusal of a type whose relatives no call takes in that position."""
@@ -187,6 +188,18 @@ class Signature:
                 narrowed = [relatives_of(other)[0] for other in types]
                 return self._entry(self._walk(narrowed), types)
         return None
+
+    def _refused_elsewhere(self, types: tuple[DataType, ...]) -> Entry | None:
+        """The refusal of another argument, one whose class is known, beside every relative."""
+        reached = self._reached([relatives_of(each) for each in types])
+        stored = [self.rules.outcomes[at] for at in reached]
+        refusals = {found[0] for found in stored if found is not None and len(found) == 1}
+        if len(refusals) != 1 or len(stored) != 1:
+            return None
+        condition, argument, _ = self.rules.refusals[next(iter(refusals))]
+        if condition != _UNEXPECTED or argument is None or class_of(types[argument]) is None:
+            return None
+        return Entry(refusal=self._refusal(refusals.pop(), types))
 
 
 def _renamings(types: tuple[DataType, ...]) -> list[dict[DataType, DataType]]:

@@ -37,6 +37,9 @@ from rocky.datatypes.types import (
     UNKNOWN,
     DataType,
     DecimalType,
+    StructField,
+    StructType,
+    struct,
 )
 
 COMPARISON_OPERATORS: Final = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
@@ -88,6 +91,7 @@ def comparison(op: str, left: Operand, right: Operand) -> Comparison | OperandMi
 
 def _rule(op: str, left: DataType, right: DataType) -> _Rule | OperandMismatch:
     left, right = _one_collation(plain(left), plain(right))
+    right = named_alike(left, right)
     if left is UNKNOWN or right is UNKNOWN:
         return _finish(UNKNOWN, forced=True, unsafe=False, literal=False)
     met = coerce_sides(left, right, _accepts_any)
@@ -107,6 +111,22 @@ def _rule(op: str, left: DataType, right: DataType) -> _Rule | OperandMismatch:
         unsafe=is_unsafe_meeting(left, right),
         literal="decimal" in kinds and not kinds.isdisjoint(INTEGRAL_KINDS),
     )
+
+
+def named_alike(wanted: DataType, given: DataType) -> DataType:
+    """`given` with the field names of `wanted` where only those differ: Spark compares by place."""
+    if (
+        isinstance(wanted, StructType)
+        and isinstance(given, StructType)
+        and len(wanted.fields) == len(given.fields)
+    ):
+        return struct(
+            tuple(
+                StructField(ours.name, named_alike(ours.type, theirs.type), theirs.nullable)
+                for ours, theirs in zip(wanted.fields, given.fields, strict=True)
+            )
+        )
+    return given
 
 
 def _finish(common: DataType, *, forced: bool, unsafe: bool, literal: bool) -> _Rule:
@@ -170,7 +190,7 @@ def in_list(value: Operand, items: Sequence[Operand]) -> Comparison | OperandMis
         nullable = value.nullable or any(item.nullable for item in items)
         return Comparison(nullable=nullable, common=own, unsafe=False)
     members = [value, *items]
-    types = [plain(member.type) for member in members]
+    types = [named_alike(own, plain(member.type)) for member in members]
     if UNKNOWN in types:
         return Comparison(nullable=True, common=UNKNOWN, unsafe=False)
     common = _list_type(types)

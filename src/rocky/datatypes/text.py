@@ -42,6 +42,15 @@ _UNITS = t.YEAR_MONTH_UNITS + t.DAY_TIME_UNITS
 _COLLATIONS = frozenset({"UTF8_BINARY", "UTF8_LCASE", "UNICODE", "UNICODE_CI"})
 
 
+_LOCALE_COLLATION = re.compile(r"[A-Z]{2,3}(_[A-Z]{2,4}){0,2}(_CI|_CS|_AI|_AS|_RTRIM)*")
+
+
+def is_collation(name: str) -> bool:
+    """Whether an upper-case name is one of Spark's collations, as far as its form goes."""
+    root, _, _ = name.partition("_RTRIM")
+    return root in _COLLATIONS or root.startswith("UNICODE_") or bool(_LOCALE_COLLATION.fullmatch(name))
+
+
 class TypeSyntaxError(ValueError):
     """Text that is not a Spark type; `offset` is where reading stopped."""
 
@@ -171,7 +180,7 @@ class _Reader:
         start = self.offset()
         name = self.peek().upper()
         self.at += 1
-        if name not in _COLLATIONS and not re.fullmatch(r"[A-Z]{2,3}[A-Z_]*", name):
+        if not is_collation(name):
             raise TypeSyntaxError(f"`{name}` is not a collation", start)
         return t.string(name)
 
@@ -298,12 +307,14 @@ def type_to_json(type: t.DataType) -> Any:  # noqa: A002 - the noun of this pack
 
 
 def field_to_json(field: t.StructField) -> dict[str, Any]:
-    return {
-        "name": field.name,
-        "type": type_to_json(field.type),
-        "nullable": field.nullable,
-        "metadata": {},
-    }
+    metadata: dict[str, Any] = {}
+    kind = type_to_json(field.type)
+    if isinstance(field.type, t.StringType) and field.type.collation != "UTF8_BINARY":
+        # Spark keeps collations beside the type, under the field's name.
+        provider = "spark" if field.type.collation.startswith("UTF8") else "icu"
+        metadata = {"__COLLATIONS": {field.name: f"{provider}.{field.type.collation}"}}
+        kind = "string"
+    return {"name": field.name, "type": kind, "nullable": field.nullable, "metadata": metadata}
 
 
 _COMPOSITE = frozenset({"array", "map", "struct"})

@@ -5,6 +5,7 @@ whatever it prints would land in the middle of a JSON document. So it is started
 pointed at a file, which is read only when Spark does not come up.
 """
 
+import logging
 import os
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from typing import IO, Final
 
 from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from rocky.catalog.functions import SPARK_VERSION
@@ -54,6 +56,8 @@ def start_session(master: str = "local[1]") -> SparkSession:
         except (PySparkException, OSError, RuntimeError) as failure:
             raise SparkUnavailable(f"Spark would not start: {_reason(log, failure)}") from failure
     _check_version(session)
+    # pyspark writes every refused query to standard error; a refusal is an answer to us.
+    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
     return session
 
 

@@ -43,6 +43,8 @@ def _cast(kind: type[exp.Cast]) -> Callable[[Any], exp.Expr]:
         if not parser._match(TokenType.ALIAS):
             parser.raise_error("Expected AS after CAST")
         to = Parser._parse_types(parser, with_collation=True)
+        if to is None and parser._match_text_seq("VOID"):
+            to = exp.DataType(this=exp.DType.NULL)
         if to is None:
             parser.raise_error("Expected TYPE after CAST")
         return kind(this=value, to=to)
@@ -78,6 +80,8 @@ _SETTINGS: Final[dict[str, Any]] = {
         if name in ("ANY", "CASE")
     },
     "STRICT_CAST": True,
+    # `value:path` takes a path out of a variant.
+    "COLON_IS_VARIANT_EXTRACT": True,
     # Unary plus is dropped by the library, and an error to Spark on a date.
     "UNARY_PARSERS": {**SparkParser.UNARY_PARSERS, TokenType.PLUS: _unary_plus},
     "PIPE_SYNTAX_TRANSFORM_PARSERS": PIPE_OPERATORS,

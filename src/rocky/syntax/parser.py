@@ -4,7 +4,6 @@ Spans are not stored on the tree: most nodes never need one. `rocky.syntax.spans
 span of a node from its leaves and the tokens when a finding is reported.
 """
 
-import re
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -13,10 +12,11 @@ from typing import Any, Final, TypeVar
 
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokens import Token
 
 from rocky.source import Span
 from rocky.syntax.dialect import SPARK, spark_settings
+from rocky.syntax.rewrites import as_library_reads, trailing_comma
 
 T = TypeVar("T")
 
@@ -51,16 +51,17 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
     """The one statement in `text`. Comments alone, or two statements, are a problem."""
     try:
         with spark_settings():
-            tokens = SPARK.tokenize(text)
-            if ">>>" in text:
-                tokens = _without_triple_shift(tokens)
-            if _RECURSION_LEVEL.search(text):
-                tokens = _without_recursion_level(tokens)
+            tokens = as_library_reads(SPARK.tokenize(text), text)
             trees = SPARK.parser().parse(tokens, text)
     except ParseError as error:
         return _problem_of(error, text)
     except TokenError as error:
         return _token_problem(error, text)
+    comma = trailing_comma(tokens, text)
+    if comma is not None:
+        return SyntaxProblem(
+            "a comma with nothing after it", comma, "TRAILING_COMMA_IN_SELECT", "remove the comma"
+        )
     statements = [tree for tree in trees if tree is not None and type(tree) is not exp.Semicolon]
     if not statements:
         return SyntaxProblem(
@@ -74,39 +75,6 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
             help="keep one SELECT here and move the others to files of their own",
         )
     return ParsedQuery(text, statements[0], tokens)
-
-
-def _without_triple_shift(tokens: list[Token]) -> list[Token]:
-    """`>>>` as `>>`, which the library knows; both give the type of their left side."""
-    kept: list[Token] = []
-    for token in tokens:
-        if (
-            token.token_type is TokenType.GT
-            and len(kept) > 1
-            and all(each.token_type is TokenType.GT for each in kept[-2:])
-            and token.start == kept[-1].end + 1 == kept[-2].end + 2
-        ):
-            continue
-        kept.append(token)
-    return kept
-
-
-_RECURSION_LEVEL: Final = re.compile(r"(?i)\bmax\s+recursion\s+level\b")
-
-
-def _without_recursion_level(tokens: list[Token]) -> list[Token]:
-    """`WITH RECURSIVE r MAX RECURSION LEVEL 100 AS`: a bound that says nothing about types."""
-    kept: list[Token] = []
-    skip = 0
-    for index, token in enumerate(tokens):
-        words = [each.text.upper() for each in tokens[index : index + 3]]
-        if words == ["MAX", "RECURSION", "LEVEL"]:
-            skip = 4
-        if skip:
-            skip -= 1
-            continue
-        kept.append(token)
-    return kept
 
 
 def with_deep_stack(work: Callable[[], T]) -> T:
@@ -147,7 +115,7 @@ def _problem_of(error: ParseError, text: str) -> SyntaxProblem:
     span = Span(start, max(start + len(highlight), min(start + 1, len(text))))
     word = text[span.start : span.end]
     described = str(details.get("description") or "")
-    if described.startswith(("Expecting ", "Expected ")):
+    if described.startswith(("Expecting ", "Expected ")) and "token_type" not in described:
         message = f"{described[0].lower()}{described[1:]} at `{word}`"
     elif described.startswith("Required keyword"):
         message = f"something is missing after `{word}`"

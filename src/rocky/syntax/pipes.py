@@ -56,7 +56,19 @@ def _aggregate(parser: Any, query: Any) -> Any:
         [] if parser._match(TokenType.GROUP_BY, advance=False) else parser._parse_expressions()
     )
     group = parser._parse_group()
+    if group is not None and parser._match(TokenType.ALIAS, advance=False):
+        group = _aliased_keys(parser, group)
     return _over(query, "aggregate", expressions=expressions, group=group)
+
+
+def _aliased_keys(parser: Any, group: Any) -> Any:
+    """`GROUP BY expression AS name, ...`: only pipes name their keys here."""
+    keys = group.args["expressions"]
+    parser._match(TokenType.ALIAS)
+    keys[-1] = exp.Alias(this=keys[-1], alias=parser._parse_id_var(any_token=True))
+    if parser._match(TokenType.COMMA):
+        keys.extend(parser._parse_expressions())
+    return group
 
 
 def _drop(parser: Any, query: Any) -> Any:

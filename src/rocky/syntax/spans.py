@@ -24,6 +24,21 @@ def span_of(node: exp.Expr, tokens: Sequence[Token]) -> Span | None:
     return Span(low, high + 1)
 
 
+def first_offset(node: Any) -> int:
+    """The offset of some early leaf of a node: cheap, and enough to compare clauses; -1 if none."""
+    while node is not None:
+        meta = node._meta
+        if meta and "start" in meta:
+            return int(meta["start"])
+        args = node.args
+        following = args.get("this")
+        if not isinstance(following, exp.Expr):
+            listed = args.get("expressions") or args.get("ifs")
+            following = listed[0] if listed else args.get("expression")
+        node = following if isinstance(following, exp.Expr) else None
+    return -1
+
+
 def _leaf_range(node: exp.Expr) -> tuple[int, int]:
     low, high = 1 << 60, -1
     stack: list[Any] = [node]

@@ -19,7 +19,7 @@ from rocky.cli.render.lineage import (
 )
 from rocky.cli.targets import KnownColumn, KnownRelation, Relations
 from rocky.compiler.compilation import Compilation
-from rocky.lineage import ColumnRef, Lineage
+from rocky.lineage import ColumnRef, Lineage, reach_models
 from rocky.lineage.columns import Direction
 
 FORMATS = ("text", "dot", "mermaid")
@@ -75,13 +75,13 @@ def _show_column(
     *,
     as_json: bool,
 ) -> None:
-    lineage = lineage_of(compilation)
+    lineage = lineage_around(compilation, relation.name)
     start = ColumnRef(relation.name, column.name)
     traces = tuple(lineage.trace(start, way) for way in ways)
-    consumers = lineage.trace(start, "downstream").reached
-    view = ColumnView(relation, column, traces, tuple(sorted(consumers)))
+    view = ColumnView(relation, column, traces)
     if as_json:
-        write_json("lineage", column_document(view))
+        consumers = sorted(lineage.trace(start, "downstream").reached)
+        write_json("lineage", column_document(view, consumers))
     elif style in ("dot", "mermaid"):
         write_text(_draw(column_graph(view), style))
     else:
@@ -96,7 +96,7 @@ def _show_model(
     *,
     as_json: bool,
 ) -> None:
-    view = ModelView(relation, tuple(ways), compilation, lineage_of(compilation))
+    view = ModelView(relation, tuple(ways), compilation, lineage_around(compilation, relation.name))
     if as_json:
         write_json("lineage", model_document(view))
     elif style in ("dot", "mermaid"):
@@ -109,12 +109,16 @@ def _draw(edges: list[tuple[str, str, str]], style: str) -> str:
     return render_dot(edges) if style == "dot" else render_mermaid(edges)
 
 
-def lineage_of(compilation: Compilation) -> Lineage:
-    """The column graph of a compiled project."""
+def lineage_around(compilation: Compilation, name: str) -> Lineage:
+    """The column graph of everything above and below a relation: the rest cannot matter."""
     project = compilation.project
+    around = reach_models(compilation.upstream, [name]) | reach_models(
+        compilation.downstream, [name]
+    )
+    keys = [each.lower() for each in around]
+    models = {key: compilation.models[key] for key in keys if key in compilation.models}
     tables: dict[str, list[str]] = {}
-    for source in project.sources.values():
-        tables[source.name] = [field.name for field in source.columns]
-    for seed in project.seeds.values():
-        tables[seed.name] = [field.name for field in seed.columns]
-    return Lineage(compilation.models, tables)
+    for group in (project.sources, project.seeds):
+        for table in (group[key] for key in keys if key in group):
+            tables[table.name] = [field.name for field in table.columns]
+    return Lineage(models, tables)

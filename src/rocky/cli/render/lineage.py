@@ -1,7 +1,8 @@
 """Lineage as text, as a JSON document and as edges to draw."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from rocky.cli.render.tables import render_table
@@ -13,12 +14,11 @@ from rocky.lineage.columns import Direction
 
 @dataclass(frozen=True, slots=True)
 class ColumnView:
-    """One column, its traces, and every column made from it."""
+    """One column and its traces."""
 
     relation: KnownRelation
     column: KnownColumn
     traces: tuple[Trace, ...]
-    consumers: tuple[ColumnRef, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ def _node(compilation: Compilation, name: str) -> dict[str, Any]:
     return {"model": name, "kind": kind, "source_id": name}
 
 
-def column_document(view: ColumnView) -> dict[str, Any]:
-    """The column, each hop of its traces, and every column made from it."""
+def column_document(view: ColumnView, consumers: Sequence[ColumnRef]) -> dict[str, Any]:
+    """The column, each hop of its traces, and `consumers`: every column made from it."""
     directions = [trace.direction for trace in view.traces]
     reached = [
         {"model": column.table, "column": column.column, "transform": kind, "direction": way}
@@ -95,7 +95,7 @@ def column_document(view: ColumnView) -> dict[str, Any]:
         "trace": [_hop(hop) for trace in view.traces for hop in trace.hops],
         "reached": reached,
         "influences": [_row(row) for trace in view.traces for row in trace.influences],
-        "downstream_consumers": [_reference(column) for column in view.consumers],
+        "downstream_consumers": [_reference(column) for column in consumers],
     }
 
 
@@ -149,7 +149,7 @@ def render_model(view: ModelView) -> str:
         lines.append(f"{way}: {', '.join(view.neighbours(way)) or 'none'}")
     head = ["COLUMN", "TYPE", "NULLABLE"]
     head += ["COMES FROM" if way == "upstream" else "GOES TO" for way in _told(view)]
-    rows = [_cells(view, column) for column in relation.columns]
+    rows = [row for column in relation.columns for row in _rows(view, column)]
     lines += ["", render_table(head, rows, right=set())]
     decided = list(dict.fromkeys(view.lineage.rows_of(relation.name)))
     if decided and "upstream" in view.ways:
@@ -162,17 +162,21 @@ def _told(view: ModelView) -> list[Direction]:
     return [way for way in view.ways if way == "downstream" or view.relation.kind == "model"]
 
 
-def _cells(view: ModelView, column: KnownColumn) -> list[str]:
+def _rows(view: ModelView, column: KnownColumn) -> Iterator[list[str]]:
+    """A column's line; what it comes from and goes to goes on below, one a line."""
     reference = ColumnRef(view.relation.name, column.name)
-    cells = [column.name, str(column.type), "yes" if column.nullable else "no"]
+    stacks: list[list[str]] = []
     for way in _told(view):
         if way == "upstream":
             hops = view.lineage.hops_into(reference)
-            told = [f"{'.'.join(hop.source)} ({hop.kind})" for hop in hops]
+            stacks.append([f"{'.'.join(hop.source)} ({hop.kind})" for hop in hops] or ["-"])
         else:
-            told = [".".join(hop.target) for hop in view.lineage.hops_from(reference)]
-        cells.append(", ".join(told) or "-")
-    return cells
+            reached = dict.fromkeys(hop.target for hop in view.lineage.hops_from(reference))
+            stacks.append([".".join(target) for target in reached] or ["-"])
+    facts = [column.name, str(column.type), "yes" if column.nullable else "no"]
+    for told in zip_longest(*stacks, fillvalue=""):
+        yield [*facts, *told]
+        facts = ["", "", ""]
 
 
 def _row_lines(rows: list[RowHop]) -> list[str]:
@@ -190,8 +194,7 @@ def render_column(view: ColumnView) -> str:
         if len(view.traces) > 1:
             lines += ["", "comes from:" if trace.direction == "upstream" else "goes to:"]
         lines += _tree(trace) if trace.hops else [_nothing(trace, view.relation)]
-        decided = [row for row in trace.influences if row.role]
-        if decided:
+        if trace.influences:
             lines += ["", *_influence_lines(trace)]
     return "\n".join([*lines, ""])
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from rocky.cli.render.compilation import counted
+
 
 class Difference(Protocol):
     """One thing on which Rocky and Spark do not agree."""
@@ -45,13 +47,12 @@ def render_verification(found: Verification) -> str:
         lines.append(f"    rocky: {each.ours}")
         lines.append(f"    spark: {each.spark}")
     lines += [f"{model}: not compared, {reason}" for model, reason in found.skipped]
-    compared = f"{found.columns:,} columns of {found.models:,} models"
+    compared = f"{counted(found.columns, 'column')} of {counted(found.models, 'model')}"
     if found.agrees:
         lines.append(f"{found.engine} agrees on the names, types and nullability of {compared}")
     else:
-        count = len(found.differences)
-        noun = "difference" if count == 1 else "differences"
-        lines.append(f"{count:,} {noun} from {found.engine} in {compared}")
+        count = counted(len(found.differences), "difference")
+        lines.append(f"{count} from {found.engine} in {compared}")
     return "\n".join(lines)
 
 

@@ -1,0 +1,4 @@
+SELECT order_id
+FROM shop.orders
+-- expect: E001
+WHERE ordered_on > is_paid

@@ -1,0 +1,4 @@
+SELECT
+  -- expect: E003
+  order_idd
+FROM shop.orders

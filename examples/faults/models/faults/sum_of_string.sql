@@ -1,0 +1,4 @@
+SELECT
+  -- expect: W020
+  sum(score) AS total
+FROM crm.contacts

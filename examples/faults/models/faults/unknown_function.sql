@@ -1,0 +1,4 @@
+SELECT
+  -- expect: E006
+  uppper(name) AS name
+FROM shop.customers

@@ -1,0 +1,4 @@
+SELECT
+  -- expect: E006
+  substring(name) AS initial
+FROM shop.customers

@@ -1,0 +1,3 @@
+SELECT
+  ORDER_ID
+FROM shop.orders

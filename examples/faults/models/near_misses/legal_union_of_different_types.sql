@@ -1,0 +1,3 @@
+SELECT order_id, amount FROM shop.orders
+UNION ALL
+SELECT order_id, customer_id FROM shop.orders

@@ -1,0 +1,4 @@
+SELECT
+  UPPER(name) AS name,
+  `ucase`(name) AS again
+FROM shop.customers

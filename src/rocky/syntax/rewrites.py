@@ -1,0 +1,105 @@
+"""Spark syntax the parser library does not know, said in words it does.
+
+Each rewrite keeps the places of the tokens it touches and changes nothing a type could depend on.
+Texts without such syntax pay for one search each.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from sqlglot.tokens import Token, TokenType
+
+from rocky.source import Span
+
+_RECURSION_LEVEL: Final = re.compile(r"(?i)\bmax\s+recursion\s+level\b")
+_WINDOW_CALL: Final = re.compile(r"(?i)\bwindow\s*[(.]|\bcluster\s+by\b")
+_TABLE_QUERY: Final = re.compile(r"(?i)\btable\s+[`\w]|^\s*values\b")
+_TRAILING_COMMA: Final = re.compile(r"(?i),\s*(?:--[^\n]*\n\s*)*(?:from|where|group|order|having)\b")
+_BEFORE_TABLE: Final = frozenset({"UNION", "ALL", "DISTINCT", "EXCEPT", "INTERSECT", "MINUS", "(", "|>"})
+
+
+def as_library_reads(tokens: list[Token], text: str) -> list[Token]:
+    """The tokens as the library can parse them."""
+    if ">>>" in text:
+        tokens = _without_triple_shift(tokens)
+    if _RECURSION_LEVEL.search(text):
+        tokens = _without_recursion_level(tokens)
+    if _WINDOW_CALL.search(text):
+        _free_window(tokens)
+    if _TABLE_QUERY.search(text):
+        tokens = _table_as_select(tokens, piped="|>" in text)
+    return tokens
+
+
+def _without_triple_shift(tokens: list[Token]) -> list[Token]:
+    """`>>>` as `>>`; both give the type of their left side."""
+    kept: list[Token] = []
+    for token in tokens:
+        if (
+            token.token_type is TokenType.GT
+            and len(kept) > 1
+            and all(each.token_type is TokenType.GT for each in kept[-2:])
+            and token.start == kept[-1].end + 1 == kept[-2].end + 2
+        ):
+            continue
+        kept.append(token)
+    return kept
+
+
+def _without_recursion_level(tokens: list[Token]) -> list[Token]:
+    """`WITH RECURSIVE r MAX RECURSION LEVEL 100 AS`: a bound that says nothing about types."""
+    kept: list[Token] = []
+    skip = 0
+    for index, token in enumerate(tokens):
+        words = [each.text.upper() for each in tokens[index : index + 3]]
+        if words == ["MAX", "RECURSION", "LEVEL"]:
+            skip = 4
+        if skip:
+            skip -= 1
+            continue
+        kept.append(token)
+    return kept
+
+
+def _free_window(tokens: list[Token]) -> None:
+    """`window(...)` the function is no WINDOW clause; CLUSTER BY in OVER partitions."""
+    for index, token in enumerate(tokens[:-1]):
+        following = tokens[index + 1].token_type
+        if token.token_type is TokenType.WINDOW and following in (TokenType.L_PAREN, TokenType.DOT):
+            token.token_type = TokenType.VAR
+        elif token.token_type is TokenType.CLUSTER_BY and index > 1 and tokens[index - 2].text.upper() == "OVER":
+            token.token_type = TokenType.PARTITION_BY
+
+
+def _table_as_select(tokens: list[Token], *, piped: bool) -> list[Token]:
+    """`TABLE t` as `SELECT * FROM t`, and VALUES before a pipe as a FROM item."""
+    found: list[Token] = []
+    for index, token in enumerate(tokens):
+        starts = index == 0 or tokens[index - 1].text.upper() in _BEFORE_TABLE
+        table = token.token_type is TokenType.TABLE and starts
+        if table or (index == 0 and piped and token.token_type is TokenType.VALUES):
+            place = (token.line, token.col, token.start, token.end)
+            found.append(Token(TokenType.SELECT, "SELECT", *place))
+            found.append(Token(TokenType.STAR, "*", *place))
+            found.append(Token(TokenType.FROM, "FROM", *place))
+            if table:
+                continue
+        found.append(token)
+    return found
+
+
+def trailing_comma(tokens: Sequence[Token], text: str) -> Span | None:
+    """The place of a comma with no select item after it, which the library overlooks."""
+    if _TRAILING_COMMA.search(text) is None:
+        return None
+    for token, following in zip(tokens, tokens[1:], strict=False):
+        if token.token_type is TokenType.COMMA and following.token_type in (
+            TokenType.FROM,
+            TokenType.WHERE,
+            TokenType.GROUP_BY,
+            TokenType.ORDER_BY,
+            TokenType.HAVING,
+        ):
+            return Span(token.start, token.end + 1)
+    return None
