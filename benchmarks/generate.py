@@ -121,7 +121,8 @@ SELECT
     y.gross_amount,
     y.net_price,
     y.month AS created_on,
-    y.gross_amount - lag(y.gross_amount, 1, 0) OVER (PARTITION BY y.customer_id ORDER BY y.month) AS change,
+    y.gross_amount - lag(y.gross_amount, 1, 0)
+        OVER (PARTITION BY y.customer_id ORDER BY y.month) AS change,
     round(y.gross_amount / nullif(y.quantity, 0), 2) AS amount_per_order,
     rank() OVER (PARTITION BY y.month ORDER BY y.gross_amount DESC) AS place,
     y.country

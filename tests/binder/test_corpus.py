@@ -1,4 +1,5 @@
 import pytest
+
 from tests.corpus.comparison import differences, refusal_problem
 from tests.corpus.questions import Question, questions, recorded_answers
 

@@ -11,7 +11,6 @@ from typing import Any
 import rocky
 from rocky.datatypes.text import type_from_json, type_to_json
 from rocky.diagnostics import Severity
-
 from tests.corpus.questions import Question, shop_tables
 
 OTHER_CONDITIONS: dict[str, str | None] = {}

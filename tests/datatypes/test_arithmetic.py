@@ -1,5 +1,4 @@
 import pytest
-from tests.datatypes.answers import Column, as_answer, disagreements, recorded_answers
 
 from rocky.datatypes.arithmetic import arithmetic, sign
 from rocky.datatypes.mismatch import OperandMismatch
@@ -16,6 +15,7 @@ from rocky.datatypes.types import (
     interval,
     varchar,
 )
+from tests.datatypes.answers import Column, as_answer, disagreements, recorded_answers
 
 OPERATORS = ["+", "-", "*", "/", "%", "div", "&", "|", "^", "<<", ">>", ">>>"]
 

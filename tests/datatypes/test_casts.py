@@ -1,5 +1,4 @@
 import pytest
-from tests.datatypes.answers import recorded_answers
 
 from rocky.datatypes.assignment import can_up_cast, store_assignable
 from rocky.datatypes.casts import (
@@ -37,6 +36,7 @@ from rocky.datatypes.types import (
     varchar,
 )
 from rocky.datatypes.widening import is_lossless
+from tests.datatypes.answers import recorded_answers
 
 RULES = {
     "ansi": can_cast,

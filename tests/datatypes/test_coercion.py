@@ -1,5 +1,4 @@
 import pytest
-from tests.datatypes.answers import recorded_answers
 
 from rocky.datatypes.coercion import (
     can_implicit_cast,
@@ -26,6 +25,7 @@ from rocky.datatypes.types import (
     decimal,
     varchar,
 )
+from tests.datatypes.answers import recorded_answers
 
 RULES = {
     "wide": widest_type,

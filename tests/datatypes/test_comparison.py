@@ -1,14 +1,6 @@
 from decimal import Decimal
 
 import pytest
-from tests.datatypes.answers import (
-    UNTOLD,
-    Column,
-    answer_of,
-    as_answer,
-    disagreements,
-    recorded_answers,
-)
 
 from rocky.datatypes.arithmetic import arithmetic
 from rocky.datatypes.branches import (
@@ -46,6 +38,14 @@ from rocky.datatypes.types import (
     map_of,
     string,
     struct,
+)
+from tests.datatypes.answers import (
+    UNTOLD,
+    Column,
+    answer_of,
+    as_answer,
+    disagreements,
+    recorded_answers,
 )
 
 

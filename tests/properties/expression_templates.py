@@ -252,9 +252,20 @@ SCALARS: dict[str, tuple[str, ...]] = {
 }
 
 LITERALS: dict[str, tuple[str, ...]] = {
-    "number": ("1", "0", "2.5", "10L", "1.25D", "3S", "NULL", "0.001", "100BD", "CAST(NULL AS INT)"),
+    "number": (
+        "1",
+        "0",
+        "2.5",
+        "10L",
+        "1.25D",
+        "3S",
+        "NULL",
+        "0.001",
+        "100BD",
+        "CAST(NULL AS INT)",
+    ),
     "text": ("'a'", "'2024-01-31'", "'7'", "''", "CAST(NULL AS STRING)", "NULL"),
-    "truth": ("TRUE", "FALSE", "NULL"),
+    "truth": ("TRUE", "FALSE", "1 = 1", "CAST(NULL AS BOOLEAN)"),
     "day": ("DATE '2024-02-29'", "current_date()", "CAST(NULL AS DATE)"),
     "moment": (
         "TIMESTAMP '2024-02-29 10:00:00'",
@@ -288,7 +299,14 @@ AGGREGATES: dict[str, tuple[str, ...]] = {
         "corr({number}, {number})",
         "sum(DISTINCT {number})",
     ),
-    "text": ("min({text})", "max({text})", "first({text}, true)", "min_by({text}, {number})", "mode({text})", "listagg({text}, ',')"),
+    "text": (
+        "min({text})",
+        "max({text})",
+        "first({text}, true)",
+        "min_by({text}, {number})",
+        "mode({text})",
+        "listagg({text}, ',')",
+    ),
     "truth": ("bool_and({truth})", "bool_or({truth})", "every({truth})"),
     "day": ("min({day})", "max({day})"),
     "moment": ("min({moment})", "max({moment})"),

@@ -71,7 +71,7 @@ def _columns_of(name: str, kind: DataType) -> list[tuple[str, str]]:
 
 
 def _quoted(name: str) -> str:
-    return name if name.isidentifier() and name.isascii() else f"`{name}`"
+    return name if name.isidentifier() and name.isascii() and name != "select" else f"`{name}`"
 
 
 _TABLES = {
@@ -128,7 +128,14 @@ class _Maker:
         numbers = tuple(range(1, len(keys) + 1))
         key_list = ", ".join(map(str, numbers))
         grouping = self.chance.choice(
-            (key_list, key_list, "ALL", ", ".join(keys), f"ROLLUP ({key_list})", f"CUBE ({key_list})")
+            (
+                key_list,
+                key_list,
+                "ALL",
+                ", ".join(keys),
+                f"ROLLUP ({key_list})",
+                f"CUBE ({key_list})",
+            )
         )
         having = " HAVING count(*) > 1" if self.chance.random() < 0.2 else ""
         sql = self.select([*keys, *items], source) + f" GROUP BY {grouping}{having}"

@@ -1,4 +1,5 @@
 import pytest
+
 from tests.corpus.asking import shop, spark_answer
 from tests.corpus.questions import questions, recorded_answers
 

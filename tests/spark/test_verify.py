@@ -205,3 +205,11 @@ def test_a_program_that_is_no_java_has_no_version(tmp_path):
 
     assert 8 == java_version(str(program))
     assert None is java_version(str(tmp_path / "missing"))
+
+
+def test_spark_agrees_about_the_nineteen_faults_and_their_near_misses(spark, repository):
+    project = load_project(repository / "examples" / "faults", env={})
+    found = analyse_project(compile_project(project, cache=False), session=spark)
+
+    assert [] == seen(found)
+    assert len(project.models) == found.models

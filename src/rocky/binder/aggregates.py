@@ -4,15 +4,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from rocky.binder.calls import call_kind
-from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import HAS_AGGREGATE, HAS_GENERATOR, HAS_WINDOW, Column, Expr
+from rocky.binder.grouping_keys import bind_key, bind_quietly
 from rocky.binder.scopes import Relation, Scope
-from rocky.binder.naming import output_name
-from rocky.binder.shapes import ordinal_of, shape_of
+from rocky.binder.shapes import shape_of
 from rocky.datatypes.ordering import group_refusal
 from rocky.diagnostics import Code
-from rocky.source import Span
 
 
 class Grouping:
@@ -47,7 +44,9 @@ class Grouping:
         if any(not isinstance(expr, Column) and not expr.foldable for _, expr in self.keys):
             return scope.relation
         idents = {expr.ident for _, expr in self.keys if isinstance(expr, Column)}
-        return Relation([c for c in scope.relation.columns if c.ident in idents], scope.relation.known)
+        return Relation(
+            [c for c in scope.relation.columns if c.ident in idents], scope.relation.known
+        )
 
     def makes_null(self, node: Any, scope: Scope) -> bool:
         return bool(self._null_shapes) and shape_of(node, scope) in self._null_shapes
@@ -81,7 +80,9 @@ def bind_grouping(group: exp.Group, select: exp.Select, scope: Scope) -> Groupin
         for node, expr in declared:
             grouping.add(node, expr, scope)
         listed = {shape_of(node, scope) for family in sets for each in family for node, _ in each}
-        grouping.leave_out([key for key in declared if shape_of(key[0], scope) not in listed], scope)
+        grouping.leave_out(
+            [key for key in declared if shape_of(key[0], scope) not in listed], scope
+        )
     _fill(grouping, plain, sets, scope)
     return grouping
 
@@ -159,30 +160,24 @@ def _collect(
             )
         plain += _members(item, select, scope)
     else:
-        plain.append(_key(item, select, scope))
+        plain.append(bind_key(item, select, scope))
 
 
 def _members(node: Any, select: exp.Select, scope: Scope) -> list[tuple[Any, Expr]]:
     if node.__class__ is exp.Tuple:
-        return [_key(each, select, scope) for each in node.args.get("expressions") or []]
-    return [_key(node, select, scope)]
+        return [bind_key(each, select, scope) for each in node.args.get("expressions") or []]
+    return [bind_key(node, select, scope)]
 
 
-def _rollup(
-    parts: list[list[tuple[Any, Expr]]], *, cube: bool
-) -> list[list[tuple[Any, Expr]]]:
+def _rollup(parts: list[list[tuple[Any, Expr]]], *, cube: bool) -> list[list[tuple[Any, Expr]]]:
     """The grouping sets of a rollup or cube; for nullability two of a cube's sets are enough."""
     if cube:
         # Every part is missing from some set, and present in the full one.
         return [[key for part in parts for key in part], []]
-    return [
-        [key for part in parts[:size] for key in part] for size in range(len(parts), -1, -1)
-    ]
+    return [[key for part in parts[:size] for key in part] for size in range(len(parts), -1, -1)]
 
 
-def _grouping_sets(
-    item: Any, select: exp.Select, scope: Scope
-) -> list[list[tuple[Any, Expr]]]:
+def _grouping_sets(item: Any, select: exp.Select, scope: Scope) -> list[list[tuple[Any, Expr]]]:
     found: list[list[tuple[Any, Expr]]] = []
     for each in item.args.get("expressions") or []:
         if each.__class__ is exp.Rollup or each.__class__ is exp.Cube:
@@ -191,121 +186,10 @@ def _grouping_sets(
         elif each.__class__ is exp.GroupingSets:
             found += _grouping_sets(each, select, scope)
         elif each.__class__ is exp.Paren:
-            found.append([_key(each.args["this"], select, scope)])
+            found.append([bind_key(each.args["this"], select, scope)])
         else:
             found.append(_members(each, select, scope))
     return found
-
-
-def _key(node: Any, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
-    """A key: an ordinal into the select list, a column, an alias of the list, or an expression."""
-    while node.__class__ is exp.Paren or node.__class__ is exp.Alias:
-        node = node.args["this"]
-    position = ordinal_of(node)
-    if position is not None:
-        return _ordinal(node, position, select, scope)
-    if node.__class__ is exp.Column and node.args.get("table") is None:
-        name = node.args["this"].name.lower()
-        if not scope.relation.find((name,))[0] or name not in scope.relation.index():
-            aliased = _aliased_item(name, select, scope)
-            if aliased is not None:
-                return aliased, _bind_item(aliased, node, scope, select)
-    elif node.__class__ is not exp.Column and _names_alias(node, select, scope):
-        scope = scope.within("group")
-        scope.aliases = {}
-        for item in select.args["expressions"]:
-            if item.__class__ is exp.Alias:
-                name = item.args["alias"].name.lower()
-                scope.aliases.setdefault(name, []).append(_quiet(item.args["this"], scope))
-    return node, bind_expression(node, scope)
-
-
-def _names_alias(node: Any, select: exp.Select, scope: Scope) -> bool:
-    """Whether a grouping expression uses a name that only the select list has."""
-    return any(
-        not column.args.get("table")
-        and not scope.relation.find((column.name.lower(),))[0]
-        and _aliased_item(column.name.lower(), select, scope) is not None
-        for column in node.find_all(exp.Column)
-    )
-
-
-def _bind_item(item: Any, place: Any, scope: Scope, select: exp.Select) -> Expr:
-    inner = scope.within("select")
-    inner.aliases = {}
-    for each in select.args["expressions"]:
-        if each.__class__ is exp.Alias and each.args["this"] is item:
-            break
-        if each.__class__ is exp.Alias and each.args["this"].__class__ is not exp.Window:
-            name = each.args["alias"].name.lower()
-            if name in scope.relation.index():
-                continue
-            inner.aliases.setdefault(name, []).append(_quiet(each.args["this"], inner))
-    return bind_expression(item, inner)
-
-
-def _quiet(node: Any, scope: Scope) -> Expr:
-    """Bind without reporting: the select list reports for itself."""
-    diagnostics = scope.binding.diagnostics
-    count = len(diagnostics)
-    expr = bind_expression(node, scope)
-    del diagnostics[count:]
-    return expr
-
-
-def _aliased_item(name: str, select: exp.Select, scope: Scope) -> Any:
-    """The select item of a name: an alias, or the name Spark would make up."""
-    items = select.args.get("expressions") or []
-    for item in items:
-        if item.__class__ is exp.Alias and item.args["alias"].name.lower() == name:
-            return item.args["this"]
-    for item in items:
-        if item.__class__ not in (exp.Alias, exp.Column, exp.Star, exp.Aliases):
-            made_up, _ = output_name(item, _quiet(item, scope), scope)
-            if made_up.lower() == name:
-                return item
-    return None
-
-
-def _ordinal(node: Any, position: int, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
-    from_list = select.args.get("expressions") or []
-    stars = any(
-        item.__class__ is exp.Star
-        or (item.__class__ is exp.Column and item.args["this"].__class__ is exp.Star)
-        for item in from_list
-    )
-    if stars:
-        columns = scope.relation.visible()
-        if from_list[0].__class__ is exp.Star and 0 < position <= len(columns):
-            if len(from_list) == 1:
-                expr: Expr = scope.binding.error(
-                    Code.INVALID_AGGREGATION,
-                    "a position in GROUP BY cannot point into `*`",
-                    node,
-                    "STAR_GROUP_BY_POS",
-                )
-                return node, expr
-            return node, columns[position - 1]
-        return node, scope.binding.give_up("a GROUP BY position after `*`")
-    if not 0 < position <= len(from_list):
-        expr = scope.binding.error(
-            Code.INVALID_AGGREGATION,
-            f"GROUP BY position {position} is not in the select list of {len(from_list)}",
-            node,
-            "GROUP_BY_POS_OUT_OF_RANGE",
-        )
-        return node, expr
-    item = from_list[position - 1]
-    inner = item.args["this"] if item.__class__ is exp.Alias else item
-    expr = _bind_item(inner, node, scope, select)
-    if expr.flags & HAS_AGGREGATE:
-        expr = scope.binding.error(
-            Code.INVALID_AGGREGATION,
-            f"GROUP BY position {position} is an aggregate",
-            node,
-            "GROUP_BY_POS_AGGREGATE",
-        )
-    return inner, expr
 
 
 def _group_by_all(group: exp.Group, select: exp.Select, grouping: Grouping, scope: Scope) -> None:
@@ -320,130 +204,10 @@ def _group_by_all(group: exp.Group, select: exp.Select, grouping: Grouping, scop
                 grouping.keys.append((node, column))
                 grouping.shapes.add(("column", column.ident))
             continue
-        expr = _quiet(node, inner)
+        expr = bind_quietly(node, inner)
         if item.__class__ is exp.Alias:
             inner.aliases.setdefault(item.args["alias"].name.lower(), []).append(expr)
         if not expr.flags & HAS_AGGREGATE:
             grouping.add(node, expr, inner)
     if group.args.get("expressions"):
         scope.binding.give_up("GROUP BY ALL with keys")
-
-
-def check_grouping(
-    items: list[Any], grouping: Grouping | None, select: exp.Select, scope: Scope
-) -> None:
-    """Report the first column of each select item that is neither grouped nor aggregated."""
-    shapes = grouping.shapes if grouping is not None else set()
-    for item in items:
-        if is_star(item.node):
-            grouped = ("column", item.column.ident) in shapes
-            offender = None if grouped else item.node
-        else:
-            offender = _ungrouped(item.node, shapes, scope, aggregates=True)
-        if offender is not None:
-            name = item.column.name if is_star(item.node) else None
-            _report(offender, name, grouping, select, scope)
-            return
-
-
-def is_star(node: Any) -> bool:
-    return node.__class__ is exp.Star or (
-        node.__class__ is exp.Column and node.args["this"].__class__ is exp.Star
-    )
-
-
-def _report(
-    node: Any, name: str | None, grouping: Grouping | None, select: exp.Select, scope: Scope
-) -> None:
-    if name is None:
-        name = ".".join(part.name for part in node.parts) if isinstance(node, exp.Column) else "*"
-    if grouping is not None and grouping.all:
-        scope.binding.error(
-            Code.INVALID_AGGREGATION,
-            f"GROUP BY ALL cannot tell how to group `{name}`, which stands beside an aggregate",
-            node,
-            "UNRESOLVED_ALL_IN_GROUP_BY",
-            span=_group_by_all_span(scope),
-            labels=(scope.binding.label(node, "neither grouped nor aggregated"),),
-            help="name the grouping keys",
-        )
-        return
-    if grouping is None:
-        condition = "MISSING_GROUP_BY"
-        message = f"`{name}` stands beside an aggregate, and there is no GROUP BY"
-    else:
-        condition = "MISSING_AGGREGATION"
-        message = f"`{name}` is neither grouped nor aggregated"
-    scope.binding.error(
-        Code.INVALID_AGGREGATION,
-        message,
-        node,
-        condition,
-        help=f"add `{name}` to GROUP BY, or aggregate it, for example with `any_value({name})`",
-    )
-
-
-def _group_by_all_span(scope: Scope) -> Span | None:
-    tokens = scope.binding.tokens
-    for token, following in zip(tokens, tokens[1:], strict=False):
-        if token.text.upper() == "GROUP BY" and following.text.upper() == "ALL":
-            return Span(token.start, following.end + 1)
-    return None
-
-
-def _ungrouped(node: Any, shapes: set[Any], scope: Scope, *, aggregates: bool) -> Any:
-    """The first offending column below `node`, or None."""
-    kind = node.__class__
-    if kind is exp.Star and not shapes:
-        return node if scope.relation.columns else None
-    if shapes and shape_of(node, scope) in shapes:
-        return None
-    if kind is exp.Column:
-        return node if _is_own_column(node, shapes, scope) else None
-    if kind in (exp.Subquery, exp.Exists, exp.Select, exp.Lambda):
-        return None
-    if kind is exp.Anonymous and aggregates:
-        name = node.args["this"]
-        if isinstance(name, str) and call_kind(name.lower()) == "aggregate":
-            return None
-    if kind in (exp.Filter, exp.WithinGroup) and aggregates or (kind is exp.Any and aggregates):
-        return None
-    if kind is exp.Window:
-        return _ungrouped_window(node, shapes, scope)
-    for child in node.iter_expressions():
-        offender = _ungrouped(child, shapes, scope, aggregates=aggregates)
-        if offender is not None:
-            return offender
-    return None
-
-
-def _ungrouped_window(node: Any, shapes: set[Any], scope: Scope) -> Any:
-    """Under OVER the function itself is no aggregate; what is inside it may be."""
-    call = node.args["this"]
-    while call.__class__ in (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup):
-        call = call.args["this"]
-    inside = [
-        *call.iter_expressions(),
-        *(node.args.get("partition_by") or []),
-        *([node.args["order"]] if node.args.get("order") else []),
-    ]
-    for child in inside:
-        if child.__class__ is exp.Star:
-            continue
-        offender = _ungrouped(child, shapes, scope, aggregates=True)
-        if offender is not None:
-            return offender
-    return None
-
-
-def _is_own_column(node: exp.Column, shapes: set[Any], scope: Scope) -> bool:
-    """Whether a reference is to this query's own relation, and not grouped by a wider name."""
-    if node.args["this"].__class__ is exp.Star:
-        return bool(scope.relation.columns)
-    parts = tuple(part.name.lower() for part in node.parts)
-    columns, used = scope.relation.find(parts)
-    if len(columns) != 1:
-        return False
-    if used < len(parts) and ("column", columns[0].ident) in shapes:
-        return False
-    return ("column", columns[0].ident) not in shapes

@@ -26,6 +26,8 @@ class Binding:
     """The state of binding one query text."""
 
     __slots__ = (
+        "_ident",
+        "_origin_ids",
         "alias_names",
         "alias_places",
         "chances",
@@ -34,13 +36,11 @@ class Binding:
         "origins",
         "reads",
         "stars",
-        "text",
         "tables",
+        "text",
         "tokens",
         "unknowns",
         "volatile",
-        "_ident",
-        "_origin_ids",
     )
 
     def __init__(self, text: str, tokens: Sequence[Token], tables: Tables) -> None:
@@ -59,7 +59,7 @@ class Binding:
         self.stars: list[exp.Expr] = []
         # How many calls gave up determinism so far.
         self.chances = 0
-        self.volatile: dict[str, Span | None] = {}
+        self.volatile: set[str] = set()
         self.unknowns: dict[str, int] = {}
         self._ident = 0
 
@@ -94,10 +94,9 @@ class Binding:
         for source in sources:
             self.influences.add((source >> 3, role))
 
-    def mark_volatile(self, reason: str, node: exp.Expr | None = None) -> None:
+    def mark_volatile(self, reason: str) -> None:
         """Note a reason why two runs over the same inputs may differ."""
-        if reason not in self.volatile:
-            self.volatile[reason] = None
+        self.volatile.add(reason)
 
     def give_up(self, reason: str) -> Expr:
         """An honest unknown, with its reason counted."""
@@ -136,5 +135,7 @@ class Binding:
             Diagnostic(code, message, self.span(node), severity=Severity.WARNING, **details)
         )
 
-    def label(self, node: exp.Expr, message: str) -> Label:
-        return Label(self.span(node), message)
+
+def label_at(binding: Binding, node: exp.Expr, message: str) -> Label:
+    """A label on another node of the same query."""
+    return Label(binding.span(node), message)

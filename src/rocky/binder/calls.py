@@ -65,7 +65,9 @@ def bind_arguments(key: str, nodes: list[Any], scope: Scope) -> list[Expr]:
     return args
 
 
-_NAMED_PARAMETERS: Final = frozenset({"mask", "count_min_sketch", "variant_explode", "variant_explode_outer"})
+_NAMED_PARAMETERS: Final = frozenset(
+    {"mask", "count_min_sketch", "variant_explode", "variant_explode_outer"}
+)
 
 
 def _keyword(key: str, node: Any, scope: Scope) -> Expr:
@@ -109,10 +111,15 @@ def _named(node: exp.Expr, scope: Scope) -> Expr:
         return bound
     if value.__class__ is exp.Column and name.args == value.args["this"].args:
         return bound
-    twin = Expr(
-        bound.type, bound.nullable, bound.sources, bound.flags, bound.value, bound.foldable, name.name
+    return Expr(
+        bound.type,
+        bound.nullable,
+        bound.sources,
+        bound.flags,
+        bound.value,
+        bound.foldable,
+        name.name,
     )
-    return twin
 
 
 def _star_arguments(key: str, node: exp.Expr, scope: Scope) -> list[Expr]:

@@ -9,7 +9,13 @@ from rocky.binder.expression import CAST, Expr, derived, unknown
 from rocky.binder.literals import literal_in_cast
 from rocky.binder.scopes import Scope
 from rocky.datatypes import types as t
-from rocky.datatypes.casts import can_cast, can_try_cast, cast_nullable, cast_refusal, try_cast_nullable
+from rocky.datatypes.casts import (
+    can_cast,
+    can_try_cast,
+    cast_nullable,
+    cast_refusal,
+    try_cast_nullable,
+)
 from rocky.diagnostics import Code
 
 _D = exp.DType
@@ -117,9 +123,7 @@ def bind_try_cast(node: exp.TryCast, scope: Scope) -> Expr:
     return cast_to(value, target, node, scope, safe=True)
 
 
-def cast_to(
-    value: Expr, target: t.DataType, node: exp.Expr, scope: Scope, *, safe: bool
-) -> Expr:
+def cast_to(value: Expr, target: t.DataType, node: exp.Expr, scope: Scope, *, safe: bool) -> Expr:
     """`value` as `target`; refused casts are reported with Spark's condition."""
     source = value.type
     if source is t.UNKNOWN:
@@ -164,4 +168,4 @@ def _no_type(node: exp.Expr, scope: Scope) -> Expr:
     )
 
 
-CASTS: Final = {exp.Cast: bind_cast, exp.TryCast: bind_try_cast}
+CASTS: Final[dict[type, Any]] = {exp.Cast: bind_cast, exp.TryCast: bind_try_cast}

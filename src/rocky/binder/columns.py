@@ -9,7 +9,14 @@ from typing import Any
 from sqlglot import exp
 
 from rocky.binder.dispatch import bind_expression
-from rocky.binder.expression import EXPRESSION, HAS_LATERAL_ALIAS, HAS_OUTER, Column, Expr, derived, unknown
+from rocky.binder.expression import (
+    HAS_LATERAL_ALIAS,
+    HAS_OUTER,
+    Column,
+    Expr,
+    unknown,
+)
+from rocky.binder.fields import bind_field, bind_fields, has_path, word_of
 from rocky.binder.scopes import FROM_CLAUSE, Scope
 from rocky.datatypes import types as t
 from rocky.diagnostics import Code
@@ -62,11 +69,7 @@ def bind_column(node: exp.Column, scope: Scope) -> Expr:
     identifiers = [
         args[part] for part in ("catalog", "db", "table", "this") if args.get(part) is not None
     ]
-    return resolve_name(identifiers, tuple(_word(i).lower() for i in identifiers), node, scope)
-
-
-def _word(identifier: Any) -> str:
-    return str(identifier.args.get("this", "")) if identifier.__class__ is exp.Identifier else identifier.name
+    return resolve_name(identifiers, tuple(word_of(i).lower() for i in identifiers), node, scope)
 
 
 def resolve_name(
@@ -106,23 +109,6 @@ def _find(parts: tuple[str, ...], scope: Scope) -> tuple[list[Column], int] | No
     return (columns, used) if columns else None
 
 
-def has_path(kind: t.DataType, path: tuple[str, ...]) -> bool:
-    """Whether fields of these names can be taken from a value, one inside the other."""
-    for name in path:
-        if isinstance(kind, t.ArrayType):
-            kind = kind.element
-        if isinstance(kind, t.MapType):
-            kind = kind.value
-        elif isinstance(kind, t.StructType):
-            field = next((f for f in kind.fields if f.name.lower() == name), None)
-            if field is None:
-                return False
-            kind = field.type
-        else:
-            return kind is t.UNKNOWN
-    return True
-
-
 def _lookup_elsewhere(
     identifiers: list[Any], parts: tuple[str, ...], node: exp.Expr, scope: Scope
 ) -> Expr:
@@ -143,7 +129,7 @@ def _lookup_elsewhere(
     if len(parts) == 1 and parts[0] in BARE_FUNCTIONS and not identifiers[0].args.get("quoted"):
         found, clock = BARE_FUNCTIONS[parts[0]]
         if clock:
-            scope.binding.mark_volatile(f"`{parts[0]}` reads the clock", node)
+            scope.binding.mark_volatile(f"`{parts[0]}` reads the clock")
         return Expr(found, False, foldable=True)
     if not _all_known(scope):
         return unknown()
@@ -233,70 +219,6 @@ def _unresolved(parts: tuple[str, ...], node: exp.Expr, scope: Scope) -> Expr:
     )
 
 
-def bind_fields(base: Expr, identifiers: list[Any], node: exp.Expr, scope: Scope) -> Expr:
-    """The value inside structs that a path of names leads to."""
-    for identifier in identifiers:
-        base = bind_field(base, _word(identifier), node, scope)
-    return base
-
-
-def bind_field(base: Expr, name: str, node: exp.Expr, scope: Scope) -> Expr:
-    """One step into a struct, a map by key, or an array of structs."""
-    kind = base.type
-    if isinstance(kind, t.StructType):
-        field = _field(kind, name, node, scope)
-        if field is None:
-            return unknown([base])
-        found = derived(field.type, base.nullable or field.nullable, [base], EXPRESSION)
-        found.name = field.name
-        return found
-    if isinstance(kind, t.ArrayType) and isinstance(kind.element, t.StructType):
-        field = _field(kind.element, name, node, scope)
-        if field is None:
-            return unknown([base])
-        contains_null = kind.contains_null or field.nullable
-        found = derived(t.array(field.type, contains_null), base.nullable, [base], EXPRESSION)
-        found.name = field.name
-        return found
-    if isinstance(kind, t.MapType):
-        found = derived(kind.value, True, [base], EXPRESSION)
-        found.name = name
-        return found
-    if kind is t.UNKNOWN or kind is t.VARIANT:
-        return unknown([base])
-    return scope.binding.error(
-        Code.TYPE_ERROR,
-        f"`{name}` cannot be taken from a value of type `{kind}`",
-        node,
-        "INVALID_EXTRACT_BASE_FIELD_TYPE",
-        help="only structs, maps and arrays of structs have fields",
-    )
-
-
-def _field(kind: t.StructType, name: str, node: exp.Expr, scope: Scope) -> t.StructField | None:
-    key = name.lower()
-    matches = [field for field in kind.fields if field.name.lower() == key]
-    if len(matches) == 1:
-        return matches[0]
-    if matches:
-        scope.binding.error(
-            Code.AMBIGUOUS_COLUMN,
-            f"the struct has {len(matches)} fields called `{name}`",
-            node,
-            "AMBIGUOUS_REFERENCE_TO_FIELDS",
-        )
-        return None
-    near = closest(name, [field.name for field in kind.fields])
-    scope.binding.error(
-        Code.UNKNOWN_COLUMN,
-        f"no field `{name}` in `{kind}`",
-        node,
-        "FIELD_NOT_FOUND",
-        help=f"there is a field `{near}`" if near else None,
-    )
-    return None
-
-
 def bind_dot(node: exp.Dot, scope: Scope) -> Expr:
     """`expression.field`, or a call with a qualified function name."""
     right = node.args["expression"]
@@ -313,111 +235,3 @@ def bind_dot(node: exp.Dot, scope: Scope) -> Expr:
 def bind_identifier(node: exp.Identifier, scope: Scope) -> Expr:
     """A bare word inside a lambda: its parameter, or a column of the query around it."""
     return resolve_name([node], (node.args["this"].lower(),), node, scope)
-
-
-_SUBSCRIPTABLE = frozenset({"array", "map", "struct", "variant", "unknown"})
-
-
-def bind_bracket(node: exp.Bracket, scope: Scope) -> Expr:
-    """`value[key]` on arrays, maps, structs and variants."""
-    base = bind_expression(node.args["this"], scope)
-    if scope.fallback is not None and base.type.kind not in _SUBSCRIPTABLE:
-        # As with fields: a select item of that name hides a column only if it fits.
-        second = Scope(scope.binding, scope.fallback, scope.parent, scope.ctes, scope.clause)
-        if isinstance(node.args["this"], exp.Column) and scope.fallback.find(
-            (node.args["this"].name.lower(),)
-        )[0]:
-            base = bind_expression(node.args["this"], second)
-    keys = [bind_expression(key, scope) for key in node.args["expressions"]]
-    parts = constructor_parts(node.args["this"], scope)
-    for key in keys:
-        base = _subscript(base, key, node, scope, parts)
-        parts = None
-    return base
-
-
-def constructor_parts(node: Any, scope: Scope) -> list[bool] | None:
-    """The nullability of each element when a value is written as `array(...)`, else None."""
-    while node.__class__ is exp.Paren:
-        node = node.args["this"]
-    if node.__class__ is not exp.Array:
-        return None
-    reported = len(scope.binding.diagnostics)
-    flags = [bind_expression(each, scope).nullable for each in node.args["expressions"]]
-    del scope.binding.diagnostics[reported:]
-    return flags
-
-
-def element_nullable(
-    array: t.ArrayType, key: Expr, parts: list[bool] | None, *, first: int
-) -> bool:
-    """Whether an element may be null: by its place in a constructor, else by what Spark assumes.
-
-    `first` is the index of the first element: 0 for `[...]`, 1 for `element_at`.
-    """
-    if not key.foldable or key.nullable:
-        return array.contains_null
-    if parts is None:
-        return True
-    if not isinstance(key.value, int):
-        return any(parts)
-    at = key.value - first if key.value >= 0 else len(parts) + key.value
-    return parts[at] if 0 <= at < len(parts) else False
-
-
-def _subscript(
-    base: Expr, key: Expr, node: exp.Bracket, scope: Scope, parts: list[bool] | None
-) -> Expr:
-    kind = base.type
-    if kind is t.UNKNOWN or key.type is t.UNKNOWN:
-        return unknown([base, key])
-    if isinstance(kind, t.ArrayType):
-        if key.type.kind not in t.INTEGRAL_KINDS and key.type is not t.NULL:
-            if isinstance(kind.element, t.StructType) and isinstance(key.value, str):
-                return bind_field(base, key.value, node, scope)
-            return _bad_index(base, key, node, scope)
-        nullable = element_nullable(kind, key, parts, first=0)
-        return derived(kind.element, nullable or base.nullable, [base, key])
-    if isinstance(kind, t.MapType):
-        return _map_value(base, kind, key, node, scope)
-    if isinstance(kind, t.StructType) and isinstance(key.value, str):
-        return bind_field(base, key.value, node, scope)
-    return scope.binding.error(
-        Code.TYPE_ERROR,
-        f"a value of type `{kind}` has no elements to take",
-        node,
-        "INVALID_EXTRACT_BASE_FIELD_TYPE",
-        help="`[...]` works on arrays, maps and structs",
-    )
-
-
-def _map_value(base: Expr, kind: t.MapType, key: Expr, node: exp.Bracket, scope: Scope) -> Expr:
-    if key.type is not kind.key and not _fits_key(key.type, kind.key):
-        return scope.binding.error(
-            Code.TYPE_ERROR,
-            f"the map's keys are `{kind.key}`, not `{key.type}`",
-            node,
-            "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
-            help=f"cast the key to `{kind.key}`",
-        )
-    return derived(kind.value, True, [base, key])
-
-
-def _fits_key(given: t.DataType, wanted: t.DataType) -> bool:
-    if given is t.NULL or given.kind in t.STRING_KINDS and wanted.kind in t.STRING_KINDS:
-        return True
-    if given.kind in t.NUMERIC_KINDS and wanted.kind in t.NUMERIC_KINDS:
-        return True
-    if wanted.kind in t.STRING_KINDS or given.kind in t.STRING_KINDS:
-        return given.kind not in ("array", "map", "struct")
-    return given.kind == wanted.kind
-
-
-def _bad_index(base: Expr, key: Expr, node: exp.Bracket, scope: Scope) -> Expr:
-    return scope.binding.error(
-        Code.TYPE_ERROR,
-        f"an element of `{base.type}` is taken by an integer, not by `{key.type}`",
-        node,
-        "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
-        help="cast the index to `int`",
-    )

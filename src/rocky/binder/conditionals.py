@@ -37,7 +37,9 @@ def bind_case(node: exp.Case, scope: Scope) -> Expr:
     everything = [*conditions, *results, *([operand] if operand is not None else [])]
     if isinstance(found, OperandMismatch):
         return _no_common_type(node, results, scope)
-    nullable = _nullable(conditions, results, found, simple=operand is not None, full=default is not None)
+    nullable = _nullable(
+        conditions, results, found, simple=operand is not None, full=default is not None
+    )
     return Expr(
         found,
         nullable,
@@ -97,4 +99,4 @@ def _no_common_type(node: exp.Case, results: list[Expr], scope: Scope) -> Expr:
     )
 
 
-CONDITIONALS: Final = {exp.Case: bind_case}
+CONDITIONALS: Final[dict[type, Any]] = {exp.Case: bind_case}

@@ -69,7 +69,8 @@ def rename(relation: Relation, renamed: list[Any], node: exp.Expr, scope: Scope)
 
 def reads_name(node: exp.Expr, name: str) -> bool:
     return any(
-        table.name.lower() == name and not table.args.get("db") for table in node.find_all(exp.Table)
+        table.name.lower() == name and not table.args.get("db")
+        for table in node.find_all(exp.Table)
     )
 
 

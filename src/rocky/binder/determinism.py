@@ -13,8 +13,8 @@ from rocky.binder.scopes import Scope
 from rocky.catalog.functions import FunctionInfo
 
 ORDER_DEPENDENT: Final = frozenset(
-    "first first_value last last_value any_value collect_list array_agg collect_set listagg string_agg "
-    "mode max_by min_by histogram_numeric approx_top_k".split()
+    "first first_value last last_value any_value collect_list array_agg collect_set listagg "
+    "string_agg mode max_by min_by histogram_numeric approx_top_k".split()
 )
 CLOCK: Final = frozenset(
     "current_date curdate current_timestamp now localtimestamp current_time unix_timestamp".split()
@@ -34,12 +34,10 @@ def note_call(
     """Record what a call does to the determinism of the query."""
     binding = scope.binding
     if key in CLOCK and not (key == "unix_timestamp" and args):
-        binding.mark_volatile(f"volatile: `{key}` reads the clock", node)
+        binding.mark_volatile(f"volatile: `{key}` reads the clock")
     elif info is not None and not info.deterministic and key not in ORDER_DEPENDENT:
-        binding.mark_volatile(f"volatile: `{key}` gives a new value on every run", node)
+        binding.mark_volatile(f"volatile: `{key}` gives a new value on every run")
     if key in ORDER_DEPENDENT:
-        binding.mark_volatile(f"order: `{key}` depends on the order of rows", node)
-    elif key in FLOAT_SUMS and (
-        key in _DOUBLES_ALWAYS or (args and args[0].type.kind in _FLOATS)
-    ):
-        binding.mark_volatile(f"float: `{key}` adds floating-point numbers", node)
+        binding.mark_volatile(f"order: `{key}` depends on the order of rows")
+    elif key in FLOAT_SUMS and (key in _DOUBLES_ALWAYS or (args and args[0].type.kind in _FLOATS)):
+        binding.mark_volatile(f"float: `{key}` adds floating-point numbers")

@@ -161,7 +161,7 @@ def merge_flags(args: Iterable[Expr]) -> int:
 def derived(
     type: DataType,  # noqa: A002 - the noun of this package
     nullable: bool,  # noqa: FBT001 - read at hundreds of call sites
-    args: "list[Expr] | tuple[Expr, ...]",
+    args: Iterable[Expr],
     kind: int = EXPRESSION,
 ) -> Expr:
     """An expression computed from others."""
@@ -174,6 +174,4 @@ def derived(
         sources = arg.sources
         if sources and sources is not found:
             found = found | sources if found else sources
-    return Expr(
-        type, nullable, lift(found, kind) if found else found, flags, NO_VALUE, foldable
-    )
+    return Expr(type, nullable, lift(found, kind) if found else found, flags, NO_VALUE, foldable)

@@ -1,4 +1,4 @@
-"""Calls with a syntax of their own: EXTRACT, TRIM, SUBSTRING ... FROM, and words without parentheses."""
+"""Calls with a syntax of their own: EXTRACT, TRIM, SUBSTRING ... FROM, and bare words."""
 
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ from rocky.binder.functions import bind_function, type_function
 from rocky.binder.scopes import Scope
 from rocky.catalog.functions import find_function
 from rocky.datatypes import types as t
+from rocky.diagnostics import Code
 
 
 def _call(key: str, nodes: list[Any], node: exp.Expr, scope: Scope) -> Expr:
@@ -48,6 +49,15 @@ def bind_position(node: exp.StrPosition, scope: Scope) -> Expr:
 
 
 def bind_array(node: exp.Array, scope: Scope) -> Expr:
+    """`array(...)`; square brackets by themselves are no Spark SQL."""
+    if not node._meta:
+        return scope.binding.error(
+            Code.SYNTAX_ERROR,
+            "square brackets do not make an array",
+            node,
+            "PARSE_SYNTAX_ERROR",
+            help="write `array(...)`, or a name in backticks",
+        )
     args = bind_arguments("array", node.args["expressions"], scope)
     return type_function("array", find_function("array"), args, node, scope)
 

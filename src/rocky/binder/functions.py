@@ -9,11 +9,12 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.binder.calls import argument_nodes, bind_arguments, call_kind, report_refusal
-from rocky.binder.columns import constructor_parts, element_nullable, resolve_name
+from rocky.binder.columns import resolve_name
 from rocky.binder.determinism import note_call
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import (
     AGGREGATE,
+    CONDITIONAL,
     EXPRESSION,
     HAS_AGGREGATE,
     HAS_GENERATOR,
@@ -30,10 +31,11 @@ from rocky.binder.expression import (
 from rocky.binder.lambdas import bind_higher_order
 from rocky.binder.scopes import Scope
 from rocky.binder.shapes import shape_of
+from rocky.binder.subscripts import constructor_parts, element_nullable
 from rocky.catalog.functions import FunctionInfo, all_names, find_function, type_call
 from rocky.catalog.generators import GENERATORS
 from rocky.catalog.lambdas import HIGHER_ORDER
-from rocky.catalog.operand import NO_VALUE, Refusal
+from rocky.catalog.operand import NO_VALUE, Refusal, Typing
 from rocky.catalog.special import SPECIAL
 from rocky.catalog.special.folding import fold_call
 from rocky.datatypes import types as t
@@ -44,12 +46,20 @@ from rocky.diagnostics import Code
 from rocky.diagnostics.suggest import closest
 
 ARITHMETIC_AGGREGATES: Final = frozenset(
-    "sum avg mean try_sum try_avg stddev stddev_pop stddev_samp std variance var_pop var_samp".split()
+    "sum avg mean try_sum try_avg stddev stddev_pop stddev_samp std variance var_pop "
+    "var_samp".split()
 )
 # Names the grammar knows and the function registry does not.
 _SYNONYMS: Final = {"timediff": "timestampdiff"}
+_CONDITIONAL: Final = frozenset(
+    "coalesce if iff ifnull nvl nvl2 nullif nullifzero zeroifnull decode greatest least".split()
+)
 _OPERATORS: Final = frozenset("+ - * / % & | ^ div".split())
-_COMPARISONS: Final = {"==": "=", "!=": "<>", **{op: op for op in ("=", "<>", "<", "<=", ">", ">=", "<=>")}}
+_COMPARISONS: Final = {
+    "==": "=",
+    "!=": "<>",
+    **{op: op for op in ("=", "<>", "<", "<=", ">", ">=", "<=>")},
+}
 
 
 def bind_call(node: exp.Anonymous, scope: Scope) -> Expr:
@@ -132,7 +142,9 @@ def _check_grouping_call(key: str, nodes: list[Any], node: exp.Expr, scope: Scop
         return
     for each in nodes:
         if shape_of(each, scope) not in grouping.shapes:
-            condition = "GROUPING_COLUMN_MISMATCH" if key == "grouping" else "GROUPING_ID_COLUMN_MISMATCH"
+            condition = (
+                "GROUPING_COLUMN_MISMATCH" if key == "grouping" else "GROUPING_ID_COLUMN_MISMATCH"
+            )
             scope.binding.error(
                 Code.INVALID_AGGREGATION, f"`{key}` takes a grouping key", node, condition
             )
@@ -153,7 +165,9 @@ def type_function(
     if key in _OPERATORS or key in _COMPARISONS:
         return _operator(key, args, node, scope)
     if key in GENERATORS and kind != "aggregate":
-        return Expr(t.UNKNOWN, True, merge_sources(args, EXPRESSION), merge_flags(args) | HAS_GENERATOR)
+        return Expr(
+            t.UNKNOWN, True, merge_sources(args, EXPRESSION), merge_flags(args) | HAS_GENERATOR
+        )
     problem = _misplaced(key, kind, args, node, scope, windowed=windowed)
     if problem is not None:
         return problem
@@ -166,39 +180,42 @@ def type_function(
         return scope.binding.give_up(f"function `{key}`")
     if isinstance(outcome, Refusal):
         return report_refusal(key, outcome, args, node, scope)
-    result, nullable = outcome
-    if result is t.UNKNOWN and all(arg.type is not t.UNKNOWN for arg in args):
+    if outcome[0] is t.UNKNOWN and all(arg.type is not t.UNKNOWN for arg in args):
         scope.binding.give_up(f"function `{key}`")
-    return _result(key, info, kind, args, result, nullable, node, scope, windowed=windowed)
+    return _result(key, info, args, outcome, "window" if windowed else kind, node, scope)
 
 
 def _result(
     key: str,
     info: FunctionInfo | None,
-    kind: str,
     args: list[Expr],
-    result: t.DataType,
-    nullable: bool,  # noqa: FBT001 - passed on
+    typing: Typing,
+    role: str,
     node: exp.Expr,
     scope: Scope,
-    *,
-    windowed: bool,
 ) -> Expr:
+    """The typed call. `role` is the part it plays: window, aggregate, or anything else."""
     flags = merge_flags(args)
     lineage = EXPRESSION
     foldable = False
-    if windowed:
+    if role == "window":
         flags |= HAS_WINDOW
         lineage = WINDOW
-    elif kind == "aggregate":
+    elif role == "aggregate":
         lineage = AGGREGATE
-        if args and all(arg.flags & HAS_OUTER or not arg.sources for arg in args) and flags & HAS_OUTER:
+        if (
+            args
+            and all(arg.flags & HAS_OUTER or not arg.sources for arg in args)
+            and flags & HAS_OUTER
+        ):
             # An aggregate of outer columns alone belongs to the outer query.
             flags &= ~HAS_OUTER
         else:
             flags |= HAS_AGGREGATE
     else:
         foldable = all(arg.foldable for arg in args)
+        if key in _CONDITIONAL:
+            lineage = CONDITIONAL
     if info is not None and not info.deterministic:
         flags |= VOLATILE
         foldable = False
@@ -212,7 +229,7 @@ def _result(
             help="cast the string where it enters the project, or use `try_cast`",
         )
     value = fold_call(key, args) if foldable else NO_VALUE
-    return Expr(result, nullable, merge_sources(args, lineage), flags, value, foldable)
+    return Expr(*typing, merge_sources(args, lineage), flags, value, foldable)
 
 
 def _operator(key: str, args: list[Expr], node: exp.Expr, scope: Scope) -> Expr:
@@ -292,4 +309,4 @@ def _unknown_function(name: str, node: exp.Expr, scope: Scope) -> Expr:
     )
 
 
-FUNCTIONS: Final = {exp.Anonymous: bind_call}
+FUNCTIONS: Final[dict[type, Any]] = {exp.Anonymous: bind_call}

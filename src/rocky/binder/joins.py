@@ -57,7 +57,9 @@ def bind_derived(node: exp.Subquery, outer: Scope) -> Relation:
     elif not plain and not node.args.get(PIPE):
         # Spark gives a derived table without alias a name nobody can write.
         relation = unqualified(relation)
-    return bind_pivots(relation, node.args["pivots"], scope) if node.args.get("pivots") else relation
+    return (
+        bind_pivots(relation, node.args["pivots"], scope) if node.args.get("pivots") else relation
+    )
 
 
 def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
@@ -215,7 +217,8 @@ def _key_pair(
         )
         scope.binding.error(
             Code.AMBIGUOUS_COLUMN if columns else Code.UNKNOWN_COLUMN,
-            f"the {which} side of the join has {'several columns' if columns else 'no column'} `{name}`",
+            f"the {which} side of the join has "
+            f"{'several columns' if columns else 'no column'} `{name}`",
             place,
             "AMBIGUOUS_REFERENCE" if columns else "UNRESOLVED_USING_COLUMN_FOR_JOIN",
         )
@@ -228,8 +231,8 @@ def _key_pair(
             f"`{name}` is `{a.type}` on the left and `{b.type}` on the right",
             join,
             "DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES",
+            help="cast one side before joining",
         )
-        return None
     return a, b
 
 

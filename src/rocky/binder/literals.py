@@ -69,7 +69,7 @@ def _checked(found: Expr, node: exp.Expr, scope: Scope) -> Expr:
 
 
 def number(text: str, *, negative: bool = False) -> Expr:
-    """The literal a numeral means: int, bigint, decimal by its digits, or double by its exponent."""
+    """The literal a numeral means: int, bigint or decimal by its digits, double by an exponent."""
     if "e" in text or "E" in text:
         return Expr(t.DOUBLE, False, value=float(text), foldable=True)
     if "." in text:
@@ -100,19 +100,19 @@ def decimal_literal(text: str) -> Expr:
     return Expr(t.decimal(precision, scale), False, value=value, foldable=True)
 
 
-def bind_null(node: exp.Null, scope: Scope) -> Expr:  # noqa: ARG001 - the shape of a rule
+def bind_null(node: exp.Null, scope: Scope) -> Expr:
     return Expr(t.NULL, True, value=None, foldable=True)
 
 
-def bind_boolean(node: exp.Boolean, scope: Scope) -> Expr:  # noqa: ARG001 - the shape of a rule
+def bind_boolean(node: exp.Boolean, scope: Scope) -> Expr:
     return Expr(t.BOOLEAN, False, value=bool(node.args["this"]), foldable=True)
 
 
-def bind_hex(node: exp.HexString, scope: Scope) -> Expr:  # noqa: ARG001 - the shape of a rule
+def bind_hex(node: exp.HexString, scope: Scope) -> Expr:
     return Expr(t.BINARY, False, value=node.args["this"], foldable=True)
 
 
-def bind_raw_string(node: Any, scope: Scope) -> Expr:  # noqa: ARG001 - the shape of a rule
+def bind_raw_string(node: Any, scope: Scope) -> Expr:
     return Expr(t.STRING, False, value=node.args["this"], foldable=True)
 
 
@@ -134,16 +134,19 @@ def literal_in_cast(node: exp.Cast, scope: Scope, *, negative: bool = False) -> 
     inner = node.args["this"]
     if inner.__class__ is not exp.Literal:
         return None
-    start = inner._meta.get("start") if inner._meta else None
+    meta = inner._meta or {}
+    start = meta.get("start")
     if start is None:
         return _decimal_suffix(node, inner, scope)
     text = scope.binding.text
     if not inner.args["is_string"]:
-        written = text[start : inner._meta["end"] + 1]
+        written = text[start : meta["end"] + 1]
         suffix = _SUFFIX.search(written)
         if suffix is None:
             return None
-        return _suffixed(written[: suffix.start()], suffix[1].lower(), node, scope, negative=negative)
+        return _suffixed(
+            written[: suffix.start()], suffix[1].lower(), node, scope, negative=negative
+        )
     typed = _TYPED.search(text, max(0, start - 24), start)
     if typed is None:
         return None
@@ -152,7 +155,9 @@ def literal_in_cast(node: exp.Cast, scope: Scope, *, negative: bool = False) -> 
 
 def _decimal_suffix(node: exp.Cast, inner: exp.Literal, scope: Scope) -> Expr | None:
     """`5BD`: the library has dropped its place, and kept its digits as a string."""
-    if not inner.args["is_string"] or not re.fullmatch(r"[0-9.]+([eE][+-]?\d+)?", inner.args["this"]):
+    if not inner.args["is_string"] or not re.fullmatch(
+        r"[0-9.]+([eE][+-]?\d+)?", inner.args["this"]
+    ):
         return None
     return _checked(decimal_literal(inner.args["this"]), node, scope)
 
@@ -187,7 +192,7 @@ def _suffixed(
 def _typed(word: str, value: str, start: int, node: exp.Cast, scope: Scope) -> Expr:
     kind, accepts = _TYPED_CHECKS.get(word, (t.BINARY, None))
     if accepts is not None and not accepts(value):
-        end = node.args["this"]._meta["end"] + 1
+        end = int(node.args["this"].meta["end"]) + 1
         return scope.binding.error(
             Code.SYNTAX_ERROR,
             f"`{value}` is not a {word}",
@@ -217,17 +222,23 @@ def bind_interval(node: exp.Interval, scope: Scope) -> Expr:
     return interval_type(node, scope)
 
 
-def bind_placeholder(node: Any, scope: Scope) -> Expr:  # noqa: ARG001 - the shape of a rule
+_INTERVAL_BOUNDS: Final = frozenset({"start_date", "end_date"})
+
+
+def bind_placeholder(node: Any, scope: Scope) -> Expr:
+    """`@start_date` and `@end_date` become strings when a time-interval model runs."""
+    if node.__class__ is exp.Parameter and node.name.lower() in _INTERVAL_BOUNDS:
+        return Expr(t.STRING, False, foldable=True)
     return scope.binding.give_up("a parameter marker")
 
 
-def bind_string_run(node: exp.Concat, scope: Scope) -> Expr:  # noqa: ARG001 - the shape of a rule
+def bind_string_run(node: exp.Concat, scope: Scope) -> Expr:
     """Adjacent string literals, which Spark reads as one."""
     parts = node.args["expressions"]
     return Expr(t.STRING, False, value="".join(part.name for part in parts), foldable=True)
 
 
-LITERALS: Final = {
+LITERALS: Final[dict[type, Any]] = {
     exp.Literal: bind_literal,
     exp.Null: bind_null,
     exp.Boolean: bind_boolean,

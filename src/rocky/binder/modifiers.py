@@ -57,13 +57,12 @@ def bind_filtered(node: exp.Filter, scope: Scope, *, windowed: bool) -> Expr:
     if problem is not None:
         condition_name, message = problem
         return scope.binding.error(Code.INVALID_AGGREGATION, message, node, condition_name)
-    found = Expr(
+    return Expr(
         value.type,
         value.nullable,
         merge_sources((value, condition), AGGREGATE),
         value.flags | condition.flags,
     )
-    return found
 
 
 def _filter_problem(condition: Expr) -> tuple[str, str] | None:
@@ -77,7 +76,10 @@ def _filter_problem(condition: Expr) -> tuple[str, str] | None:
     if condition.flags & HAS_AGGREGATE:
         return "INVALID_AGGREGATE_FILTER.CONTAINS_AGGREGATE", "the FILTER holds an aggregate"
     if condition.flags & HAS_WINDOW:
-        return "INVALID_AGGREGATE_FILTER.CONTAINS_WINDOW_FUNCTION", "the FILTER holds a window function"
+        return (
+            "INVALID_AGGREGATE_FILTER.CONTAINS_WINDOW_FUNCTION",
+            "the FILTER holds a window function",
+        )
     return None
 
 
@@ -101,7 +103,8 @@ def bind_ordered_set(node: exp.WithinGroup, scope: Scope, *, windowed: bool) -> 
     nodes = argument_nodes(call, scope)
     args = bind_arguments(key, nodes, scope)
     ordering = [
-        bind_expression(each.args["this"], scope) for each in node.args["expression"].args["expressions"]
+        bind_expression(each.args["this"], scope)
+        for each in node.args["expression"].args["expressions"]
     ]
     info = find_function(key)
     if key in _ORDERED_FIRST:

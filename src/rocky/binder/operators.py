@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from rocky.binder.binding import label_at
 from rocky.binder.calls import bind_arguments
 from rocky.binder.dispatch import bind_expression, bind_query
 from rocky.binder.expression import EXPRESSION, Expr, derived, merge_flags, merge_sources
@@ -79,7 +80,7 @@ def _labels(node: exp.Expr, operands: tuple[Expr, ...], scope: Scope) -> tuple[A
         return ()
     sides = (node.args.get("this"), node.args.get("expression"))
     return tuple(
-        scope.binding.label(side, f"this is `{operand.type}`")
+        label_at(scope.binding, side, f"this is `{operand.type}`")
         for side, operand in zip(sides, operands, strict=True)
         if isinstance(side, exp.Expr)
     )
@@ -150,11 +151,13 @@ def bind_not(node: exp.Not, scope: Scope) -> Expr:
 
 def bind_sign(node: exp.Expr, scope: Scope) -> Expr:
     if node.__class__ is exp.Neg:
-        literal = bind_negative(node, scope)  # type: ignore[arg-type]
+        literal = bind_negative(node, scope)
         if literal is not None:
             return literal
     operand = bind_expression(node.args["this"], scope)
-    return _finish(sign("~" if node.__class__ is exp.BitwiseNot else "-", operand), (operand,), node, scope)
+    return _finish(
+        sign("~" if node.__class__ is exp.BitwiseNot else "-", operand), (operand,), node, scope
+    )
 
 
 def bind_like(node: exp.Expr, scope: Scope) -> Expr:
@@ -184,7 +187,9 @@ def bind_between(node: exp.Between, scope: Scope) -> Expr:
     value = bind_expression(args["this"], scope)
     low = bind_expression(args["low"], scope)
     high = bind_expression(args["high"], scope)
-    return _finish(between(value, low, high), (value, low, high), node, scope, Code.INCOMPARABLE_TYPES)
+    return _finish(
+        between(value, low, high), (value, low, high), node, scope, Code.INCOMPARABLE_TYPES
+    )
 
 
 def bind_in_list(node: exp.In, scope: Scope) -> Expr:

@@ -25,11 +25,11 @@ def bind_tail(node: exp.Expr, output: Relation, inner: Scope | None, scope: Scop
     if args.get("limit") is not None:
         _check_limit(args["limit"], "limit", scope)
         if args.get("order") is None and not _single_row(node):
-            scope.binding.mark_volatile("order: LIMIT without ORDER BY keeps arbitrary rows", node)
+            scope.binding.mark_volatile("order: LIMIT without ORDER BY keeps arbitrary rows")
     if args.get("offset") is not None:
         _check_limit(args["offset"], "offset", scope)
         if args.get("order") is None:
-            scope.binding.mark_volatile("order: OFFSET without ORDER BY drops arbitrary rows", node)
+            scope.binding.mark_volatile("order: OFFSET without ORDER BY drops arbitrary rows")
 
 
 def _single_row(node: exp.Expr) -> bool:
@@ -39,7 +39,9 @@ def _single_row(node: exp.Expr) -> bool:
 def _bind_ordering(
     ordering: Any, output: Relation, inner: Scope | None, scope: Scope, *, limited: bool
 ) -> None:
-    place = Scope(scope.binding, output, inner.parent if inner else scope.parent, scope.ctes, "order")
+    place = Scope(
+        scope.binding, output, inner.parent if inner else scope.parent, scope.ctes, "order"
+    )
     if inner is not None:
         place.fallback = inner.relation
         place.inside = inner.inside or inner
@@ -52,7 +54,11 @@ def _bind_ordering(
         _check_key(node, key, ordering, scope)
         if limited:
             scope.binding.influence(key.sources, INFLUENCE_ORDER)
-        if key.type is not t.UNKNOWN and not is_orderable(key.type) and ordering.__class__ is exp.Order:
+        if (
+            key.type is not t.UNKNOWN
+            and not is_orderable(key.type)
+            and ordering.__class__ is exp.Order
+        ):
             scope.binding.error(
                 Code.TYPE_ERROR,
                 f"values of `{key.type}` have no order",
@@ -64,13 +70,23 @@ def _bind_ordering(
 def _check_key(node: Any, key: Expr, ordering: Any, scope: Scope) -> None:
     """ORDER BY takes neither a generator nor, outside the select list, a window function."""
     if key.flags & HAS_GENERATOR:
-        message, condition = "a generator cannot stand in ORDER BY", "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT"
+        message, condition = (
+            "a generator cannot stand in ORDER BY",
+            "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
+        )
     elif key.flags & HAS_WINDOW and ordering.__class__ is exp.Order:
-        message, condition = "a window function cannot stand in ORDER BY", "UNSUPPORTED_EXPR_FOR_OPERATOR"
+        message, condition = (
+            "a window function cannot stand in ORDER BY",
+            "UNSUPPORTED_EXPR_FOR_OPERATOR",
+        )
     else:
         return
     scope.binding.error(
-        Code.INVALID_CLAUSE, message, node, condition, help="select it under a name and order by that"
+        Code.INVALID_CLAUSE,
+        message,
+        node,
+        condition,
+        help="select it under a name and order by that",
     )
 
 

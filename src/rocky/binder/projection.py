@@ -137,7 +137,9 @@ def _generated(node: Any, scope: Scope) -> list[Item]:
     names = _aliases(node)
     columns = made.columns
     if not made.known:
-        columns = [Column(name, t.UNKNOWN, True, frozenset(), scope.binding.fresh()) for name in names]
+        columns = [
+            Column(name, t.UNKNOWN, True, frozenset(), scope.binding.fresh()) for name in names
+        ]
     elif names and len(names) != len(columns):
         scope.binding.error(
             Code.INVALID_CLAUSE,
@@ -176,7 +178,11 @@ def _assign(node: Any, items: list[Item], scope: Scope) -> None:
     for item in items:
         if item.column.key == key:
             item.column = Column(
-                item.column.name or key, expr.type, expr.nullable, expr.sources, scope.binding.fresh()
+                item.column.name or key,
+                expr.type,
+                expr.nullable,
+                expr.sources,
+                scope.binding.fresh(),
             )
             item.expr = expr
             return

@@ -16,7 +16,13 @@ from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
 from rocky.catalog.tables import Tables
 from rocky.diagnostics import Code, Diagnostic
 from rocky.source import Span
-from rocky.syntax.parser import NestedTooDeeply, ParsedQuery, SyntaxProblem, parse_query, with_deep_stack
+from rocky.syntax.parser import (
+    NestedTooDeeply,
+    ParsedQuery,
+    SyntaxProblem,
+    parse_query,
+    with_deep_stack,
+)
 
 install_rules()
 
@@ -62,7 +68,9 @@ def _bind_text(text: str, tables: Tables) -> BoundQuery:
         return BoundQuery((), False, tuple(binding.diagnostics), parsed, binding)
     scope = Scope(binding, EMPTY_RELATION, None, {})
     relation: Relation = bind_query(tree, scope)
-    return BoundQuery(tuple(relation.visible()), relation.known, tuple(binding.diagnostics), parsed, binding)
+    return BoundQuery(
+        tuple(relation.visible()), relation.known, tuple(binding.diagnostics), parsed, binding
+    )
 
 
 def _failed(problem: SyntaxProblem) -> BoundQuery:
@@ -74,5 +82,3 @@ def _failed(problem: SyntaxProblem) -> BoundQuery:
         help=problem.help,
     )
     return BoundQuery((), False, (diagnostic,))
-
-

@@ -93,18 +93,24 @@ def _unknown_table(node: exp.Table, parts: tuple[str, ...], scope: Scope) -> Rel
         f"no table `{written}`",
         _name_only(node),
         "TABLE_OR_VIEW_NOT_FOUND",
-        help=f"there is `{near}`" if near else "declare it under sources/ or add a model of that name",
+        help=f"there is `{near}`"
+        if near
+        else "declare it under sources/ or add a model of that name",
     )
     return Relation([], known=False)
 
 
-_PATH_FORMATS: Final = frozenset({"parquet", "csv", "json", "delta", "orc", "text", "avro", "binaryfile"})
+_PATH_FORMATS: Final = frozenset(
+    {"parquet", "csv", "json", "delta", "orc", "text", "avro", "binaryfile"}
+)
 
 
 def _name_only(node: exp.Table) -> exp.Expr:
     """The table's name without its alias, for a tight span."""
     args = node.args
-    return exp.Dot(this=args.get("catalog") or args.get("db") or args["this"], expression=args["this"])
+    return exp.Dot(
+        this=args.get("catalog") or args.get("db") or args["this"], expression=args["this"]
+    )
 
 
 def aliased(relation: Relation, alias: Any, node: exp.Expr, scope: Scope) -> Relation:
@@ -161,7 +167,10 @@ def _no_generator(call: Any, key: str, scope: Scope) -> None:
     """A function that yields no rows, or no function at all, where rows are wanted."""
     if not key:
         scope.binding.error(
-            Code.SYNTAX_ERROR, "LATERAL VIEW needs a generator such as `explode`", call, "PARSE_SYNTAX_ERROR"
+            Code.SYNTAX_ERROR,
+            "LATERAL VIEW needs a generator such as `explode`",
+            call,
+            "PARSE_SYNTAX_ERROR",
         )
         return
     near = closest(key, list(GENERATORS))
@@ -171,7 +180,9 @@ def _no_generator(call: Any, key: str, scope: Scope) -> None:
         f"`{key}` gives a value, not rows" if known else f"no generator or table function `{key}`",
         call,
         "UNSUPPORTED_GENERATOR.NOT_GENERATOR" if known else "UNRESOLVABLE_TABLE_VALUED_FUNCTION",
-        help=f"there is `{near}`" if near else "`explode`, `posexplode`, `inline` and `stack` give rows",
+        help=f"there is `{near}`"
+        if near
+        else "`explode`, `posexplode`, `inline` and `stack` give rows",
     )
 
 
@@ -181,7 +192,11 @@ def _table_function(call: Any, scope: Scope) -> Relation:
         nodes = argument_nodes(call, scope)
         if len(nodes) == 1 and nodes[0].__class__ is exp.Literal:
             words = nodes[0].name.split(".")
-            parts = dict(zip(("this", "db", "catalog"), map(exp.to_identifier, reversed(words)), strict=False))
+            parts = dict(
+                zip(
+                    ("this", "db", "catalog"), map(exp.to_identifier, reversed(words)), strict=False
+                )
+            )
             return _named_table(exp.Table(**parts), scope)
         scope.binding.give_up("IDENTIFIER of an expression")
         return Relation([], known=False)

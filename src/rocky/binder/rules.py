@@ -1,9 +1,12 @@
 """Every family of expressions and queries, in one visible list."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from sqlglot import exp
 
 from rocky.binder.casts import CASTS
-from rocky.binder.columns import bind_bracket, bind_column, bind_dot, bind_identifier
+from rocky.binder.columns import bind_column, bind_dot, bind_identifier
 from rocky.binder.conditionals import CONDITIONALS
 from rocky.binder.dispatch import EXPRESSIONS, QUERIES
 from rocky.binder.forms import FORMS
@@ -16,12 +19,13 @@ from rocky.binder.relations import bind_table
 from rocky.binder.select import bind_select
 from rocky.binder.set_operations import bind_set_operation, bind_values
 from rocky.binder.subqueries import SUBQUERIES
+from rocky.binder.subscripts import bind_bracket
 from rocky.binder.windows import WINDOWS
 
 
 def install_rules() -> None:
     """Fill the dispatch tables."""
-    for family in (
+    families: tuple[Mapping[type, Any], ...] = (
         LITERALS,
         CASTS,
         OPERATORS,
@@ -37,7 +41,8 @@ def install_rules() -> None:
             exp.Dot: bind_dot,
             exp.Bracket: bind_bracket,
         },
-    ):
+    )
+    for family in families:
         EXPRESSIONS.update(family)
     QUERIES.update(
         {

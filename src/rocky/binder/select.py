@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from rocky.binder.aggregates import Grouping, bind_grouping, check_grouping
+from rocky.binder.aggregates import Grouping, bind_grouping
 from rocky.binder.binding import INFLUENCE_FILTER, INFLUENCE_GROUP
 from rocky.binder.ctes import bind_with
 from rocky.binder.dispatch import bind_expression
@@ -22,6 +22,8 @@ from rocky.binder.expression import (
     Column,
     Expr,
 )
+from rocky.binder.grouping_keys import is_star
+from rocky.binder.grouping_rule import check_grouping
 from rocky.binder.joins import bind_from
 from rocky.binder.naming import output_name
 from rocky.binder.ordering import bind_tail
@@ -96,7 +98,13 @@ def _check_clause_order(node: exp.Select, scope: Scope) -> None:
         before = max(before, start)
 
 
-_WORDS = {"where": "WHERE", "group": "GROUP BY", "having": "HAVING", "order": "ORDER BY", "limit": "LIMIT"}
+_WORDS = {
+    "where": "WHERE",
+    "group": "GROUP BY",
+    "having": "HAVING",
+    "order": "ORDER BY",
+    "limit": "LIMIT",
+}
 
 
 def _check_pipe(step: str | None, items: list[Item], scope: Scope) -> None:
@@ -139,11 +147,7 @@ def _keys(grouping: Grouping, scope: Scope) -> list[Column]:
 
 def _explicit(node: exp.Select) -> bool:
     """Whether the output columns are listed, so that they are known whatever FROM gives."""
-    return not any(
-        item.__class__ is exp.Star
-        or (item.__class__ is exp.Column and item.args["this"].__class__ is exp.Star)
-        for item in node.args.get("expressions") or []
-    )
+    return not any(is_star(item) for item in node.args.get("expressions") or [])
 
 
 def _bind_list(node: exp.Select, scope: Scope) -> tuple[list[Item], Grouping | None]:
@@ -183,7 +187,12 @@ def _check_outer(items: list[Item], grouping: Grouping | None, scope: Scope) -> 
 
 def _check_lateral(items: list[Item], grouping: Grouping | None, scope: Scope) -> None:
     for item in items:
-        if grouping is not None and grouping.all and item.expr.flags & HAS_LATERAL_ALIAS and not item.expr.flags & HAS_AGGREGATE:
+        if (
+            grouping is not None
+            and grouping.all
+            and item.expr.flags & HAS_LATERAL_ALIAS
+            and not item.expr.flags & HAS_AGGREGATE
+        ):
             scope.binding.error(
                 Code.INVALID_AGGREGATION,
                 "GROUP BY ALL cannot group by an expression over another alias of the list",

@@ -7,7 +7,17 @@ from sqlglot import exp
 from rocky.binder.calls import bind_arguments
 from rocky.binder.ctes import bind_with
 from rocky.binder.dispatch import bind_query
-from rocky.binder.expression import DIRECT, HAS_AGGREGATE, HAS_OUTER, HAS_SUBQUERY, HAS_WINDOW, VOLATILE, Column, Expr, merge_sources
+from rocky.binder.expression import (
+    DIRECT,
+    HAS_AGGREGATE,
+    HAS_OUTER,
+    HAS_SUBQUERY,
+    HAS_WINDOW,
+    VOLATILE,
+    Column,
+    Expr,
+    merge_sources,
+)
 from rocky.binder.ordering import bind_tail
 from rocky.binder.relations import aliased
 from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
@@ -73,7 +83,8 @@ def _column(word: str, a: Column, b: Column, index: int, node: Any, scope: Scope
     if isinstance(outcome, OperandMismatch):
         scope.binding.error(
             Code.SET_OPERATION_MISMATCH,
-            f"column {index + 1} of {word} is `{a.type}` (`{a.name}`) in one branch and `{b.type}` (`{b.name}`) in another",
+            f"column {index + 1} of {word} is `{a.type}` (`{a.name}`) in one branch "
+            f"and `{b.type}` (`{b.name}`) in another",
             node.args["expression"],
             "INCOMPATIBLE_COLUMN_TYPE",
             help="cast one of them",
@@ -92,7 +103,9 @@ def _check_distinct(columns: list[Column], node: Any, scope: Scope) -> None:
     for column in columns:
         refusal = distinct_refusal(column.type)
         if refusal is not None:
-            scope.binding.error(Code.SET_OPERATION_MISMATCH, refusal.message, node, refusal.condition)
+            scope.binding.error(
+                Code.SET_OPERATION_MISMATCH, refusal.message, node, refusal.condition
+            )
             return
 
 
@@ -141,7 +154,9 @@ def bind_values(node: exp.Values, scope: Scope) -> Relation:
             "INVALID_INLINE_TABLE.NUM_COLUMNS_MISMATCH",
         )
         return Relation([], known=False)
-    columns = [_values_column(index, rows, node, scope) for index in range(widths.pop() if widths else 0)]
+    columns = [
+        _values_column(index, rows, node, scope) for index in range(widths.pop() if widths else 0)
+    ]
     return aliased(Relation(columns), node.args.get("alias"), node, scope)
 
 

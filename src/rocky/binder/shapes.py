@@ -10,7 +10,9 @@ from sqlglot import exp
 
 from rocky.binder.scopes import Scope
 
-_COMMUTATIVE: Final = frozenset({exp.Add, exp.Mul, exp.EQ, exp.And, exp.Or, exp.BitwiseAnd, exp.BitwiseOr})
+_COMMUTATIVE: Final = frozenset(
+    {exp.Add, exp.Mul, exp.EQ, exp.And, exp.Or, exp.BitwiseAnd, exp.BitwiseOr}
+)
 
 
 def shape_of(node: Any, scope: Scope) -> Any:
@@ -29,7 +31,9 @@ def shape_of(node: Any, scope: Scope) -> Any:
         if isinstance(value, exp.Expr):
             parts.append((name, shape_of(value, scope)))
         elif isinstance(value, list):
-            parts.append((name, tuple(shape_of(v, scope) if isinstance(v, exp.Expr) else v for v in value)))
+            parts.append(
+                (name, tuple(shape_of(v, scope) if isinstance(v, exp.Expr) else v for v in value))
+            )
         elif value is not None and value is not False:
             parts.append((name, value.lower() if isinstance(value, str) else str(value)))
     if kind in _COMMUTATIVE:

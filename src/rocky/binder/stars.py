@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from rocky.binder.columns import bind_field
 from rocky.binder.expression import EXPRESSION, Column, Expr, derived
+from rocky.binder.fields import bind_field
 from rocky.binder.scopes import FROM_CLAUSE, Scope
 from rocky.datatypes import types as t
 from rocky.diagnostics import Code
@@ -161,7 +161,9 @@ def _drop(columns: list[Column], path: tuple[str, ...], node: Any, scope: Scope)
     for size in (1, 2, 3):
         if len(path) < size:
             break
-        matched = [c for c in columns if c.key == path[size - 1] and _qualified(c, path[: size - 1])]
+        matched = [
+            c for c in columns if c.key == path[size - 1] and _qualified(c, path[: size - 1])
+        ]
         if not matched:
             continue
         if len(path) == size:

@@ -6,7 +6,15 @@ from sqlglot import exp
 
 from rocky.binder.binding import INFLUENCE_FILTER
 from rocky.binder.dispatch import bind_expression, bind_query
-from rocky.binder.expression import EXPRESSION, HAS_OUTER, HAS_SUBQUERY, Expr, derived, merge_sources, unknown
+from rocky.binder.expression import (
+    EXPRESSION,
+    HAS_OUTER,
+    HAS_SUBQUERY,
+    Expr,
+    derived,
+    merge_sources,
+    unknown,
+)
 from rocky.binder.operators import bind_in_list
 from rocky.binder.scopes import Relation, Scope
 from rocky.datatypes import types as t
@@ -62,7 +70,8 @@ def bind_in(node: exp.In, scope: Scope) -> Expr:
     if len(values) != len(columns):
         return scope.binding.error(
             Code.INVALID_SUBQUERY,
-            f"{len(values)} value{'s' if len(values) > 1 else ''} cannot be IN a subquery of {len(columns)} columns",
+            f"{len(values)} value{'s' if len(values) > 1 else ''} cannot be IN a subquery "
+            f"of {len(columns)} columns",
             node,
             "DATATYPE_MISMATCH.IN_SUBQUERY_LENGTH_MISMATCH",
         )

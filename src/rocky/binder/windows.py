@@ -6,7 +6,15 @@ from sqlglot import exp
 
 from rocky.binder.binding import INFLUENCE_ORDER
 from rocky.binder.dispatch import bind_expression
-from rocky.binder.expression import HAS_AGGREGATE, HAS_LATERAL_ALIAS, HAS_WINDOW, WINDOW, Expr, merge_flags, merge_sources
+from rocky.binder.expression import (
+    HAS_AGGREGATE,
+    HAS_LATERAL_ALIAS,
+    HAS_WINDOW,
+    WINDOW,
+    Expr,
+    merge_flags,
+    merge_sources,
+)
 from rocky.binder.functions import is_distinct
 from rocky.binder.modifiers import bind_over_target
 from rocky.binder.scopes import Scope
@@ -144,7 +152,11 @@ def _frame_problem(
     if spec is None:
         return None
     ranged = str(spec.args.get("kind") or "").upper() == "RANGE"
-    bounds = [each for each in (spec.args.get("start"), spec.args.get("end")) if isinstance(each, exp.Expr)]
+    bounds = [
+        each
+        for each in (spec.args.get("start"), spec.args.get("end"))
+        if isinstance(each, exp.Expr)
+    ]
     name = _function_name(node)
     if name in _NEEDS_ORDER and name != "nth_value":
         return scope.binding.error(
@@ -165,7 +177,9 @@ def _frame_problem(
     if not ranged:
         for each, value in zip(bounds, bound, strict=True):
             if value.type not in (t.INT, t.UNKNOWN, t.SMALLINT, t.TINYINT):
-                return _bad_bound(each, f"a ROWS frame is bounded by `int`, not `{value.type}`", node, scope)
+                return _bad_bound(
+                    each, f"a ROWS frame is bounded by `int`, not `{value.type}`", node, scope
+                )
         return None
     if not bounds:
         return None
@@ -194,7 +208,13 @@ def _range_bounds(
     for each, value in zip(bounds, bound, strict=True):
         if value.type is t.UNKNOWN:
             continue
-        if key.type.kind in t.STRING_KINDS or key.type.kind in ("boolean", "array", "map", "struct", "binary"):
+        if key.type.kind in t.STRING_KINDS or key.type.kind in (
+            "boolean",
+            "array",
+            "map",
+            "struct",
+            "binary",
+        ):
             return scope.binding.error(
                 Code.TYPE_ERROR,
                 f"a RANGE frame cannot measure distances between values of `{key.type}`",
@@ -206,7 +226,10 @@ def _range_bounds(
         outcome = arithmetic("+", key, value)
         if isinstance(outcome, OperandMismatch) or value.type.kind in t.STRING_KINDS:
             return _bad_bound(
-                each, f"a RANGE frame over `{key.type}` cannot be bounded by `{value.type}`", node, scope
+                each,
+                f"a RANGE frame over `{key.type}` cannot be bounded by `{value.type}`",
+                node,
+                scope,
             )
     return None
 

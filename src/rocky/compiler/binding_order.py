@@ -135,7 +135,9 @@ class _Work:
             return late
         for key in stale:
             try:
-                self._keep(key, bind_model(self.models[key], self.keys[key], self.names, self.schemas))
+                self._keep(
+                    key, bind_model(self.models[key], self.keys[key], self.names, self.schemas)
+                )
             except NotReady:
                 late.append(key)
         return late

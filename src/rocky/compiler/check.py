@@ -47,5 +47,7 @@ def check_sql(
         for name, schema in (tables or {}).items()
     }
     bound = bind_text(sql, tables_by_name(schemas))
-    columns = tuple(CheckedColumn(each.name or "", each.type, each.nullable) for each in bound.columns)
+    columns = tuple(
+        CheckedColumn(each.name or "", each.type, each.nullable) for each in bound.columns
+    )
     return CheckedQuery(columns, bound.diagnostics, bound.known)

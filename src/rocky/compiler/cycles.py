@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.project import ModelFile, Project
@@ -16,7 +17,7 @@ def report_cycles(project: Project, cycles: Sequence[Sequence[str]]) -> Iterator
         first, second = path[0], path[1]
         labels = tuple(
             Label(_reference(reader, read), f"`{reader.name}` reads `{read.name}`", reader.path)
-            for reader, read in zip(path[1:-1], path[2:], strict=True)
+            for reader, read in pairwise(path[1:])
         )
         yield Diagnostic(
             Code.DEPENDENCY_CYCLE,

@@ -10,7 +10,10 @@ from rocky.project import ModelFile
 def materialization_of(model: ModelFile) -> dict[str, Any]:
     """How a model's table is brought up to date, as JSON values."""
     strategy = model.strategy
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in strategy._asdict().items()}
+    return {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in strategy._asdict().items()
+    }
 
 
 def document_of(compilation: Compilation, key: str) -> dict[str, Any]:

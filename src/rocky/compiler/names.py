@@ -12,6 +12,7 @@ from rocky.catalog.tables import Table
 from rocky.datatypes.text import encode_type
 from rocky.project import Project
 
+
 class Names:
     """The index of everything a query of the project may read."""
 
@@ -23,14 +24,15 @@ class Names:
         self._hashes: dict[str, bytes] = {}
         for key, source in project.sources.items():
             parts = tuple(part.strip("`") for part in key.split("."))
-            self._add_external(Table(source.name, source.columns, parts, bool(source.columns)), parts)
+            self._add_external(
+                Table(source.name, source.columns, parts, bool(source.columns)), parts
+            )
         for key, seed in project.seeds.items():
             parts = tuple(part.strip("`") for part in key.split("."))
             self._add_external(Table(seed.name, seed.columns, parts, bool(seed.columns)), parts)
-            target = seed.target
-            if target.schema:
-                table = self._external[parts]
-                self._external.setdefault((target.schema.lower(), parts[-1]), table)
+            schema = seed.target.schema
+            if schema:
+                self._external.setdefault((schema.lower(), parts[-1]), self._external[parts])
         for key, model in project.models.items():
             target = model.target
             full = (target.catalog.lower(), target.schema.lower(), target.table.lower())

@@ -112,16 +112,17 @@ def _edges(
 def _order(project: Project, upstream: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     names = [model.name for model in project.models.values()]
     levels, left_over = topological_levels(names, upstream)
-    return tuple([*(name for level in levels for name in level), *left_over])
+    return (*(name for level in levels for name in level), *left_over)
 
 
 def _suppressed(project: Project, found: list[Diagnostic]) -> list[Diagnostic]:
     allows = {
-        model.path: find_allows(model.text, model.path)
+        model.path: find_allows(model.text, model.path, start=model.sql_offset)
         for model in project.models.values()
-        if "rocky:" in model.text
+        if model.marked
     }
-    return apply_suppressions(found, allows, project.config.lints)
+    levels = {model.path: model.lints for model in project.models.values() if model.lints}
+    return apply_suppressions(found, allows, project.config.lints, levels)
 
 
 def _statistics(outcome: Bound, models: Mapping[str, ModelIr]) -> Statistics:
@@ -130,6 +131,9 @@ def _statistics(outcome: Bound, models: Mapping[str, ModelIr]) -> Statistics:
     for key in unknown:
         for reason, count in models[key].unknowns:
             reasons[reason] = reasons.get(reason, 0) + count
+    broken = sum(unknown.values()) - sum(reasons.values())
+    if unknown and not reasons:
+        reasons["an error reported above"] = broken
     return Statistics(
         len(outcome.records),
         len(outcome.bound),

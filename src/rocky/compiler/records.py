@@ -63,7 +63,9 @@ def record_of(
     columns = [_pack_column(column) for column in bound.columns]
     unknown = sum(column.type is UNKNOWN for column in bound.columns)
     diagnostics = [*bound.diagnostics, *_lint(bound)]
-    findings = marshal.dumps([_pack_diagnostic(each) for each in diagnostics]) if diagnostics else b""
+    findings = (
+        marshal.dumps([_pack_diagnostic(each) for each in diagnostics]) if diagnostics else b""
+    )
     if binding is None or bound.parsed is None:
         body = marshal.dumps((columns, bound.known, [], [], [], [], b""))
         return Record(key, lookups, (), _hash(columns, known=False), 0, 0, None, findings, body)
@@ -102,7 +104,9 @@ def _lint(bound: BoundQuery) -> list[Diagnostic]:
             column.type,
             column.nullable,
             named=column.named,
-            span=bound.binding.span(column.place) if bound.binding is not None and column.place is not None else None,
+            span=bound.binding.span(column.place)
+            if bound.binding is not None and column.place is not None
+            else None,
         )
         for column in bound.columns
     )
@@ -123,14 +127,23 @@ def _pack_column(column: Column) -> tuple[Any, ...]:
         column.named,
         start,
         end,
-        tuple(sorted(column.sources)),
+        _strongest(column.sources),
     )
+
+
+def _strongest(sources: frozenset[int]) -> tuple[int, ...]:
+    """Each source once, by the strongest way it reaches the column."""
+    ordered = sorted(sources)
+    if len(ordered) < 2:
+        return tuple(ordered)
+    # Sources are packed origin first, so the last of each origin is the strongest.
+    return tuple(dict((source >> 3, source) for source in ordered).values())  # noqa: C402 - the last wins
 
 
 def _place(column: Column) -> tuple[int, int]:
     """Where the column got its name, or (-1, -1)."""
-    meta = column.place._meta if column.place is not None else None
-    if meta and "start" in meta:
+    meta = column.place.meta if column.place is not None else {}
+    if "start" in meta:
         return meta["start"], meta["end"] + 1
     return -1, -1
 
@@ -157,7 +170,10 @@ def unpack_model(name: str, record: Record) -> ModelIr:
         tuple(_unpack_column(column, origins) for column in columns),
         known,
         record.reads,
-        tuple(Influence(*origins[at], INFLUENCE_ROLES[role]) for at, role in influences),
+        tuple(
+            Influence(origins[at][0], origins[at][1], INFLUENCE_ROLES[role])
+            for at, role in influences
+        ),
         tuple(determinism),
         tuple((reason, count) for reason, count in unknowns),
         (Span(*record.star),) if record.star is not None else (),
@@ -168,7 +184,10 @@ def unpack_model(name: str, record: Record) -> ModelIr:
 
 def _unpack_column(packed: tuple[Any, ...], origins: list[tuple[str, str]]) -> OutputColumn:
     name, kind, nullable, named, start, end, sources = packed
-    edges = tuple(Edge(*origins[source >> 3], LINEAGE_KINDS[source & 7]) for source in sources)
+    edges = tuple(
+        Edge(origins[source >> 3][0], origins[source >> 3][1], LINEAGE_KINDS[source & 7])
+        for source in sources
+    )
     span = Span(start, end) if start >= 0 else None
     return OutputColumn(name, decode_type(kind), nullable, edges, named, span)
 
@@ -181,7 +200,10 @@ def _pack_diagnostic(each: Diagnostic) -> tuple[Any, ...]:
         tuple(each.span) if each.span is not None else None,
         each.severity.value,
         each.condition,
-        [(tuple(label.span) if label.span else None, label.message, label.path) for label in each.labels],
+        [
+            (tuple(label.span) if label.span else None, label.message, label.path)
+            for label in each.labels
+        ],
         each.help,
     )
 
@@ -190,7 +212,9 @@ def unpack_findings(record: Record, path: str, model: str, offset: int) -> list[
     """The findings of a record as diagnostics in the model's file."""
     if not record.findings:
         return []
-    return [_unpack_diagnostic(packed, path, model, offset) for packed in marshal.loads(record.findings)]
+    return [
+        _unpack_diagnostic(packed, path, model, offset) for packed in marshal.loads(record.findings)
+    ]
 
 
 def _unpack_diagnostic(packed: tuple[Any, ...], path: str, model: str, offset: int) -> Diagnostic:

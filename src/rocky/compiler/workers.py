@@ -31,7 +31,9 @@ def worker_count(jobs: int | None) -> int:
     """How many processes to use: what was asked for, else one a core up to eight."""
     if jobs is not None:
         return max(1, jobs)
-    return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, _MOST_WORKERS)
+    return min(
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, _MOST_WORKERS
+    )
 
 
 Outcome = tuple[str, Record | None, str | None]
@@ -77,12 +79,12 @@ class Pool:
                 self._send(index, chunks.pop(), records, broken, needs)
                 waiting[pipe] = index
         while waiting:
-            for pipe in multiprocessing.connection.wait(list(waiting)):
-                index = waiting.pop(pipe)
+            for ready in multiprocessing.connection.wait(list(waiting)):
+                index = waiting.pop(ready)
                 outcomes.extend(self._pipes[index].recv())
                 if chunks:
                     self._send(index, chunks.pop(), records, broken, needs)
-                    waiting[pipe] = index
+                    waiting[ready] = index
         return outcomes
 
     def _send(

@@ -119,7 +119,7 @@ def newly_nullable_columns(
 
 def _without_baseline(contract: Contract, model: ModelFile) -> Diagnostic:
     return Diagnostic(
-        Code.CONTRACT_NEW_NULLABLE,
+        Code.BASELINE_MISSING,
         f"model `{model.name}` has no recorded baseline, so `no_new_nullable` holds nothing yet",
         contract.no_new_nullable_span,
         contract.path,

@@ -48,7 +48,11 @@ _LOCALE_COLLATION = re.compile(r"[A-Z]{2,3}(_[A-Z]{2,4}){0,2}(_CI|_CS|_AI|_AS|_R
 def is_collation(name: str) -> bool:
     """Whether an upper-case name is one of Spark's collations, as far as its form goes."""
     root, _, _ = name.partition("_RTRIM")
-    return root in _COLLATIONS or root.startswith("UNICODE_") or bool(_LOCALE_COLLATION.fullmatch(name))
+    return (
+        root in _COLLATIONS
+        or root.startswith("UNICODE_")
+        or bool(_LOCALE_COLLATION.fullmatch(name))
+    )
 
 
 class TypeSyntaxError(ValueError):
@@ -252,10 +256,14 @@ class _Reader:
         return t.StructField(name, field_type, nullable)
 
 
+# Words of the JSON form that are no type names in SQL.
+_JSON_WORDS = {"null": t.NULL, "unknown": t.UNKNOWN}
+
+
 def type_from_json(value: Any) -> t.DataType:
     """The type in Spark's schema JSON, such as `"long"` or `{"type": "array", ...}`."""
     if isinstance(value, str):
-        return parse_type(value) if value != "null" else t.NULL
+        return _JSON_WORDS.get(value) or parse_type(value)
     match value["type"]:
         case "array":
             return t.array(type_from_json(value["elementType"]), value["containsNull"])

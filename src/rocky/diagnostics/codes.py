@@ -50,6 +50,7 @@ class Code(StrEnum):
     CONTRACT_NEW_NULLABLE = "E038"
     INVALID_SUBQUERY = "E039"
     INVALID_CLAUSE = "E040"
+    SETTING_COLUMN_MISSING = "E041"
     IMPLICIT_JOIN_CAST = "W001"
     TIME_RANGE_HALF = "W003"
     MERGE_KEY_MISSING = "W006"
@@ -59,7 +60,7 @@ class Code(StrEnum):
     UNNAMED_OUTPUT = "W021"
     UNUSED_ALLOW = "W022"
     SHADOWED_NAME = "W023"
-    DIALECT_DIVERGENCE = "P001"
+    BASELINE_MISSING = "W024"
     SELECT_STAR = "P002"
 
 
@@ -183,6 +184,11 @@ REGISTRY: tuple[CodeInfo, ...] = (
     ),
     CodeInfo(Code.INVALID_CLAUSE, "invalid-clause", "a clause whose content Spark refuses"),
     CodeInfo(
+        Code.SETTING_COLUMN_MISSING,
+        "setting-column-missing",
+        "a setting that names a column the model does not produce",
+    ),
+    CodeInfo(
         Code.IMPLICIT_JOIN_CAST,
         "implicit-join-cast",
         "join keys that only meet by an unsafe cast",
@@ -197,7 +203,11 @@ REGISTRY: tuple[CodeInfo, ...] = (
         suppressible=True,
     ),
     CodeInfo(
-        Code.MERGE_KEY_MISSING, "merge-key-missing", "a merge key that is not an output column"
+        Code.MERGE_KEY_MISSING,
+        "merge-key-missing",
+        "a merge key that is not an output column",
+        _W,
+        suppressible=True,
     ),
     CodeInfo(
         Code.CONTRACT_COLUMN_ABSENT,
@@ -238,10 +248,10 @@ REGISTRY: tuple[CodeInfo, ...] = (
         suppressible=True,
     ),
     CodeInfo(
-        Code.DIALECT_DIVERGENCE,
-        "dialect-divergence",
-        "SQL another dialect would refuse",
-        _E,
+        Code.BASELINE_MISSING,
+        "baseline-missing",
+        "a contract that compares with a baseline nobody recorded",
+        _W,
         suppressible=True,
     ),
     CodeInfo(

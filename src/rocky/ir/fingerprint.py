@@ -27,9 +27,10 @@ def canonical_json(value: Any) -> str:
 
 
 def _without_absent(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    kind = type(value)
+    if kind is dict:
         return {key: _without_absent(each) for key, each in value.items() if each is not None}
-    if isinstance(value, list | tuple):
+    if kind is list or kind is tuple:
         return [_without_absent(each) for each in value]
     return value
 
@@ -38,7 +39,9 @@ def blake3_hex(text: str) -> str:
     return blake3(text.encode("utf-8")).hexdigest()
 
 
-def ir_document(ir: ModelIr, sql: str, target: str, materialization: Mapping[str, Any]) -> dict[str, Any]:
+def ir_document(
+    ir: ModelIr, sql: str, target: str, materialization: Mapping[str, Any]
+) -> dict[str, Any]:
     """The IR of a model as JSON values: what the ledger keeps and the recipe hashes."""
     return {
         "name": ir.name,

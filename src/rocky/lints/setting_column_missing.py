@@ -14,7 +14,7 @@ from rocky.lints.settings import ColumnSetting, Texts, is_missing, missing_colum
 from rocky.project.models import ModelFile
 from rocky.project.strategies import ContentAddressed, DeleteInsert, Incremental, Merge
 
-_CODE: Final = Code.UNUSABLE_FILE
+_CODE: Final = Code.SETTING_COLUMN_MISSING
 _TIME_CODE: Final = Code.TIME_COLUMN_MISSING
 
 

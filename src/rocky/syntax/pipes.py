@@ -80,7 +80,10 @@ def _drop(parser: Any, query: Any) -> Any:
 def _set(parser: Any, query: Any) -> Any:
     parser._advance()
     return _over(
-        query, "set", expressions=[exp.Star()], assignments=parser._parse_csv(parser._parse_assignment)
+        query,
+        "set",
+        expressions=[exp.Star()],
+        assignments=parser._parse_csv(parser._parse_assignment),
     )
 
 
@@ -97,7 +100,9 @@ def _order(parser: Any, query: Any) -> Any:
 
 def _limit(parser: Any, query: Any) -> Any:
     limit = parser._parse_limit()
-    return _over(query, "limit", expressions=[exp.Star()], limit=limit, offset=parser._parse_offset())
+    return _over(
+        query, "limit", expressions=[exp.Star()], limit=limit, offset=parser._parse_offset()
+    )
 
 
 def _offset(parser: Any, query: Any) -> Any:
@@ -140,6 +145,8 @@ PIPE_OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "TABLESAMPLE": _sample,
     "UNPIVOT": _pivot,
     "WHERE": _where,
-    **dict.fromkeys(("JOIN", "LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "SEMI", "ANTI"), _join),
+    **dict.fromkeys(
+        ("JOIN", "LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "SEMI", "ANTI"), _join
+    ),
     **dict.fromkeys(("UNION", "INTERSECT", "EXCEPT", "MINUS"), _set_operation),
 }

@@ -6,6 +6,7 @@ Texts without such syntax pay for one search each.
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from sqlglot.tokens import Token, TokenType
@@ -15,8 +16,12 @@ from rocky.source import Span
 _RECURSION_LEVEL: Final = re.compile(r"(?i)\bmax\s+recursion\s+level\b")
 _WINDOW_CALL: Final = re.compile(r"(?i)\bwindow\s*[(.]|\bcluster\s+by\b")
 _TABLE_QUERY: Final = re.compile(r"(?i)\btable\s+[`\w]|^\s*values\b")
-_TRAILING_COMMA: Final = re.compile(r"(?i),\s*(?:--[^\n]*\n\s*)*(?:from|where|group|order|having)\b")
-_BEFORE_TABLE: Final = frozenset({"UNION", "ALL", "DISTINCT", "EXCEPT", "INTERSECT", "MINUS", "(", "|>"})
+_TRAILING_COMMA: Final = re.compile(
+    r"(?i),\s*(?:--[^\n]*\n\s*)*(?:from|where|group|order|having)\b"
+)
+_BEFORE_TABLE: Final = frozenset(
+    {"UNION", "ALL", "DISTINCT", "EXCEPT", "INTERSECT", "MINUS", "(", "|>"}
+)
 
 
 def as_library_reads(tokens: list[Token], text: str) -> list[Token]:
@@ -68,7 +73,11 @@ def _free_window(tokens: list[Token]) -> None:
         following = tokens[index + 1].token_type
         if token.token_type is TokenType.WINDOW and following in (TokenType.L_PAREN, TokenType.DOT):
             token.token_type = TokenType.VAR
-        elif token.token_type is TokenType.CLUSTER_BY and index > 1 and tokens[index - 2].text.upper() == "OVER":
+        elif (
+            token.token_type is TokenType.CLUSTER_BY
+            and index > 1
+            and tokens[index - 2].text.upper() == "OVER"
+        ):
             token.token_type = TokenType.PARTITION_BY
 
 
@@ -93,7 +102,7 @@ def trailing_comma(tokens: Sequence[Token], text: str) -> Span | None:
     """The place of a comma with no select item after it, which the library overlooks."""
     if _TRAILING_COMMA.search(text) is None:
         return None
-    for token, following in zip(tokens, tokens[1:], strict=False):
+    for token, following in pairwise(tokens):
         if token.token_type is TokenType.COMMA and following.token_type in (
             TokenType.FROM,
             TokenType.WHERE,

@@ -1,0 +1,129 @@
+"""The rule that a select item of an aggregate query is grouped or aggregated."""
+
+from itertools import pairwise
+from typing import Any
+
+from sqlglot import exp
+
+from rocky.binder.aggregates import Grouping
+from rocky.binder.binding import label_at
+from rocky.binder.calls import call_kind
+from rocky.binder.grouping_keys import is_star
+from rocky.binder.scopes import Scope
+from rocky.binder.shapes import shape_of
+from rocky.diagnostics import Code
+from rocky.source import Span
+
+
+def check_grouping(
+    items: list[Any], grouping: Grouping | None, select: exp.Select, scope: Scope
+) -> None:
+    """Report the first column of each select item that is neither grouped nor aggregated."""
+    shapes = grouping.shapes if grouping is not None else set()
+    for item in items:
+        if is_star(item.node):
+            grouped = ("column", item.column.ident) in shapes
+            offender = None if grouped else item.node
+        else:
+            offender = _ungrouped(item.node, shapes, scope, aggregates=True)
+        if offender is not None:
+            name = item.column.name if is_star(item.node) else None
+            _report(offender, name, grouping, select, scope)
+            return
+
+
+def _report(
+    node: Any, name: str | None, grouping: Grouping | None, select: exp.Select, scope: Scope
+) -> None:
+    if name is None:
+        name = ".".join(part.name for part in node.parts) if isinstance(node, exp.Column) else "*"
+    if grouping is not None and grouping.all:
+        scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            f"GROUP BY ALL cannot tell how to group `{name}`, which stands beside an aggregate",
+            node,
+            "UNRESOLVED_ALL_IN_GROUP_BY",
+            span=_group_by_all_span(scope),
+            labels=(label_at(scope.binding, node, "neither grouped nor aggregated"),),
+            help="name the grouping keys",
+        )
+        return
+    if grouping is None:
+        condition = "MISSING_GROUP_BY"
+        message = f"`{name}` stands beside an aggregate, and there is no GROUP BY"
+    else:
+        condition = "MISSING_AGGREGATION"
+        message = f"`{name}` is neither grouped nor aggregated"
+    scope.binding.error(
+        Code.INVALID_AGGREGATION,
+        message,
+        node,
+        condition,
+        help=f"add `{name}` to GROUP BY, or aggregate it, for example with `any_value({name})`",
+    )
+
+
+def _group_by_all_span(scope: Scope) -> Span | None:
+    tokens = scope.binding.tokens
+    for token, following in pairwise(tokens):
+        if token.text.upper() == "GROUP BY" and following.text.upper() == "ALL":
+            return Span(token.start, following.end + 1)
+    return None
+
+
+def _ungrouped(node: Any, shapes: set[Any], scope: Scope, *, aggregates: bool) -> Any:
+    """The first offending column below `node`, or None."""
+    kind = node.__class__
+    if kind is exp.Star and not shapes:
+        return node if scope.relation.columns else None
+    if shapes and shape_of(node, scope) in shapes:
+        return None
+    if kind is exp.Column:
+        return node if _is_own_column(node, shapes, scope) else None
+    if kind in (exp.Subquery, exp.Exists, exp.Select, exp.Lambda):
+        return None
+    if kind is exp.Anonymous and aggregates:
+        name = node.args["this"]
+        if isinstance(name, str) and call_kind(name.lower()) == "aggregate":
+            return None
+    if (kind in (exp.Filter, exp.WithinGroup) and aggregates) or (kind is exp.Any and aggregates):
+        return None
+    if kind is exp.Window:
+        return _ungrouped_window(node, shapes, scope)
+    for child in node.iter_expressions():
+        offender = _ungrouped(child, shapes, scope, aggregates=aggregates)
+        if offender is not None:
+            return offender
+    return None
+
+
+def _ungrouped_window(node: Any, shapes: set[Any], scope: Scope) -> Any:
+    """Under OVER the function itself is no aggregate; what is inside it may be."""
+    call = node.args["this"]
+    while call.__class__ in (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup):
+        call = call.args["this"]
+    inside = [
+        *call.iter_expressions(),
+        *(node.args.get("partition_by") or []),
+        *([node.args["order"]] if node.args.get("order") else []),
+    ]
+    for child in inside:
+        if child.__class__ is exp.Star:
+            continue
+        offender = _ungrouped(child, shapes, scope, aggregates=True)
+        if offender is not None:
+            return offender
+    return None
+
+
+def _is_own_column(node: exp.Column, shapes: set[Any], scope: Scope) -> bool:
+    """Whether a reference is to this query's own relation, and not grouped by a wider name."""
+    if node.args["this"].__class__ is exp.Star:
+        return bool(scope.relation.columns)
+    parts = tuple(part.name.lower() for part in node.parts)
+    columns, used = scope.relation.find(parts)
+    if len(columns) != 1:
+        return False
+    if used < len(parts) and ("column", columns[0].ident) in shapes:
+        return False
+    return ("column", columns[0].ident) not in shapes
