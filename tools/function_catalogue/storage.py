@@ -39,7 +39,8 @@ def write_catalogue(facts: dict[str, FunctionFacts], path: Path, version: str) -
         "null_rules": diagram.null_rules.values,
         "refusals": diagram.refusals.values,
         "outcomes": diagram.outcomes.values,
-        "rows": diagram.rows.values,
+        # As text, read when a look-up needs them: most rows never do.
+        "rows": [" ".join(map(str, row)) for row in diagram.rows.values],
         "functions": functions,
     }
     text = json.dumps(stored, separators=(",", ":"))

@@ -57,7 +57,7 @@ def compare_branch(operand: Expr, condition: Expr, node: exp.Expr, scope: Scope)
 
 
 def _require_boolean(condition: Expr, place: Any, node: exp.Expr, scope: Scope) -> None:
-    if condition.type not in (t.BOOLEAN, t.UNKNOWN, t.NULL):
+    if condition.type not in (t.BOOLEAN, t.UNKNOWN):
         scope.binding.error(
             Code.TYPE_ERROR,
             f"a WHEN condition is `{condition.type}`, not a boolean",

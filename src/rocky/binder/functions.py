@@ -29,7 +29,7 @@ from rocky.binder.expression import (
     merge_sources,
 )
 from rocky.binder.lambdas import bind_higher_order
-from rocky.binder.scopes import Scope
+from rocky.binder.scopes import FROM_CLAUSE, Scope
 from rocky.binder.shapes import shape_of
 from rocky.binder.subscripts import constructor_parts, element_nullable
 from rocky.catalog.functions import FunctionInfo, all_names, find_function, type_call
@@ -203,12 +203,7 @@ def _result(
         lineage = WINDOW
     elif role == "aggregate":
         lineage = AGGREGATE
-        if (
-            args
-            and all(arg.flags & HAS_OUTER or not arg.sources for arg in args)
-            and flags & HAS_OUTER
-        ):
-            # An aggregate of outer columns alone belongs to the outer query.
+        if flags & HAS_OUTER and _belongs_to_having(args, scope):
             flags &= ~HAS_OUTER
         else:
             flags |= HAS_AGGREGATE
@@ -230,6 +225,19 @@ def _result(
         )
     value = fold_call(key, args) if foldable else NO_VALUE
     return Expr(*typing, merge_sources(args, lineage), flags, value, foldable)
+
+
+def _belongs_to_having(args: list[Expr], scope: Scope) -> bool:
+    """Whether an aggregate of outer columns alone, in WHERE, is one of the HAVING around it."""
+    outer = scope.parent
+    while outer is not None and outer.clause == FROM_CLAUSE:
+        outer = outer.parent
+    return (
+        scope.clause == "where"
+        and outer is not None
+        and outer.clause == "having"
+        and all(arg.flags & HAS_OUTER or not arg.sources for arg in args)
+    )
 
 
 def _operator(key: str, args: list[Expr], node: exp.Expr, scope: Scope) -> Expr:

@@ -154,7 +154,7 @@ def _bind_condition(left: Relation, right: Relation, node: exp.Expr, scope: Scop
     inner = Scope(scope.binding, both, scope.parent, scope.ctes, "join")
     condition = bind_expression(node, inner)
     scope.binding.influence(condition.sources, INFLUENCE_JOIN)
-    if condition.type not in (t.BOOLEAN, t.UNKNOWN, t.NULL):
+    if condition.type not in (t.BOOLEAN, t.UNKNOWN):
         scope.binding.error(
             Code.TYPE_ERROR,
             f"the join condition is `{condition.type}`, not a boolean",

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from rocky.binder.calls import report_refusal
 from rocky.binder.dispatch import bind_expression
-from rocky.binder.expression import EXPRESSION, Expr, merge_flags, merge_sources
+from rocky.binder.expression import EXPRESSION, HAS_SUBQUERY, Expr, merge_flags, merge_sources
 from rocky.binder.scopes import Scope
 from rocky.catalog.lambdas import HIGHER_ORDER
 from rocky.catalog.operand import Refusal
@@ -39,7 +39,15 @@ def bind_higher_order(key: str, node: exp.Expr, nodes: list[Any], scope: Scope) 
         inner.lambdas = dict(scope.lambdas or {})
         for name, (kind, nullable) in zip(names, parameters, strict=False):
             inner.lambdas[name] = Expr(kind, nullable, sources, name=name)
-        bound[index] = bind_expression(each.args["this"], inner)
+        body = bind_expression(each.args["this"], inner)
+        if body.flags & HAS_SUBQUERY:
+            return scope.binding.error(
+                Code.INVALID_SUBQUERY,
+                "a lambda cannot hold a subquery",
+                each,
+                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.HIGHER_ORDER_FUNCTION",
+            )
+        bound[index] = body
     args = [arg for arg in bound if arg is not None]
     outcome = rule.typing(key, args)
     if isinstance(outcome, Refusal):

@@ -68,7 +68,7 @@ def bind_filtered(node: exp.Filter, scope: Scope, *, windowed: bool) -> Expr:
 def _filter_problem(condition: Expr) -> tuple[str, str] | None:
     if condition.flags & VOLATILE:
         return "INVALID_AGGREGATE_FILTER.NON_DETERMINISTIC", "the FILTER is not deterministic"
-    if condition.type not in (t.BOOLEAN, t.UNKNOWN, t.NULL):
+    if condition.type not in (t.BOOLEAN, t.UNKNOWN):
         return (
             "INVALID_AGGREGATE_FILTER.NOT_BOOLEAN",
             f"the FILTER is `{condition.type}`, not a boolean",

@@ -237,7 +237,7 @@ def _bind_condition(node: Any, scope: Scope, clause: str) -> Expr:
     """A WHERE, HAVING or QUALIFY condition: a boolean."""
     condition = bind_expression(node, scope.within(clause))
     scope.binding.influence(condition.sources, INFLUENCE_FILTER)
-    if condition.type not in (t.BOOLEAN, t.UNKNOWN, t.NULL) and not (
+    if condition.type not in (t.BOOLEAN, t.UNKNOWN) and not (
         # Spark casts a HAVING that is no predicate to boolean.
         clause == "having" and can_cast(condition.type, t.BOOLEAN)
     ):

@@ -24,7 +24,7 @@ from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
 from rocky.datatypes import types as t
 from rocky.datatypes.branches import set_operation_column
 from rocky.datatypes.casts import cast_nullable
-from rocky.datatypes.coercion import inline_table_type
+from rocky.datatypes.coercion import inline_table_type, same_type, set_operation_type
 from rocky.datatypes.mismatch import OperandMismatch
 from rocky.datatypes.ordering import distinct_refusal
 from rocky.diagnostics import Code
@@ -73,6 +73,12 @@ def _combine(left: Relation, right: Relation, node: Any, scope: Scope) -> Relati
         _column(word, a, b, index, node, scope)
         for index, (a, b) in enumerate(zip(ours, theirs, strict=True))
     ]
+    if word != "UNION" and any(
+        not same_type(a.type, b.type) for a, b in zip(ours, theirs, strict=True)
+    ):
+        # One cast makes Spark cast every column, which merges what may be null inside them.
+        for column, a, b in zip(columns, ours, theirs, strict=True):
+            column.type = set_operation_type(a.type, b.type) or column.type
     if node.args.get("distinct", True):
         _check_distinct(columns, node, scope)
     return Relation(columns)

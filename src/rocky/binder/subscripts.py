@@ -101,6 +101,8 @@ def _map_value(base: Expr, kind: t.MapType, key: Expr, node: exp.Bracket, scope:
 
 
 def _fits_key(given: t.DataType, wanted: t.DataType) -> bool:
+    if wanted is t.NULL:
+        return given is t.NULL
     if given is t.NULL or (given.kind in t.STRING_KINDS and wanted.kind in t.STRING_KINDS):
         return True
     if given.kind in t.NUMERIC_KINDS and wanted.kind in t.NUMERIC_KINDS:

@@ -9,7 +9,7 @@ import gzip
 import json
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
 from rocky.catalog.operand import Operand, Refusal, Typing
@@ -64,8 +64,8 @@ class FunctionInfo:
 
 @cache
 def _load_catalogue() -> tuple[dict[str, list[Any]], Rules]:
-    packed = files("rocky.catalog").joinpath("data", f"spark-{SPARK_VERSION}.json.gz").read_bytes()
-    stored = json.loads(gzip.decompress(packed))
+    packed = Path(__file__).with_name("data") / f"spark-{SPARK_VERSION}.json.gz"
+    stored = json.loads(gzip.decompress(packed.read_bytes()))
     return stored["functions"], Rules(stored)
 
 

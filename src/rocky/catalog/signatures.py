@@ -53,16 +53,32 @@ UNKNOWN_ENTRY: Final = Entry(typing=(UNKNOWN, True))
 class Rules:
     """The stored rules: rows, and the outcomes they lead to. Built when first asked for."""
 
-    __slots__ = ("makers", "null_rules", "outcomes", "refusals", "rows", "stored", "templates")
+    __slots__ = (
+        "makers",
+        "null_rules",
+        "outcomes",
+        "refusals",
+        "rows",
+        "stored",
+        "templates",
+        "texts",
+    )
 
     def __init__(self, stored: dict[str, Any]) -> None:
-        self.rows: list[list[int]] = stored["rows"]
+        self.texts: list[str] = stored["rows"]
+        self.rows: dict[int, list[int]] = {}
         self.outcomes: list[list[int] | None] = stored["outcomes"]
         self.refusals: list[tuple[str, int | None, str]] = stored["refusals"]
         self.templates: list[Any] = stored["templates"]
         self.stored: list[Any] = stored["null_rules"]
         self.makers: dict[int, Maker] = {}
         self.null_rules: dict[int, NullRule] = {}
+
+    def row(self, at: int) -> list[int]:
+        found = self.rows.get(at)
+        if found is None:
+            found = self.rows[at] = [int(text) for text in self.texts[at].split()]
+        return found
 
     def maker(self, at: int) -> Maker:
         found = self.makers.get(at)
@@ -106,15 +122,15 @@ class Signature:
         return self._renamed(seen)
 
     def _walk(self, classes: Sequence[int | None]) -> int:
-        rows, at = self.rules.rows, self.root
+        at = self.root
         for which in classes:
-            at = rows[at][which or 0]
+            at = self.rules.row(at)[which or 0]
         return at
 
     def _reached(self, choices: Sequence[Sequence[int]]) -> set[int]:
-        rows, reached = self.rules.rows, {self.root}
+        reached = {self.root}
         for choice in choices:
-            reached = {rows[at][which] for at in reached for which in choice}
+            reached = {self.rules.row(at)[which] for at in reached for which in choice}
         return reached
 
     def _entry(self, outcome: int, types: tuple[DataType, ...]) -> Entry:

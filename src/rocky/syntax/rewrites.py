@@ -15,7 +15,18 @@ from rocky.source import Span
 
 _RECURSION_LEVEL: Final = re.compile(r"(?i)\bmax\s+recursion\s+level\b")
 _WINDOW_CALL: Final = re.compile(r"(?i)\bwindow\s*[(.]|\bcluster\s+by\b")
-_TABLE_QUERY: Final = re.compile(r"(?i)\btable\s+[`\w]|^\s*values\b")
+_TABLE_QUERY: Final = re.compile(r"(?i)\btable\b|^\s*values\b")
+_DOTTED_KEYWORD: Final = re.compile(
+    r"(?i)\.\s*(?:select|from|where|with|case|when|then|else|end|union|all|distinct|limit|values|set"
+    r"|having|on|using|in|is|not|and|or|as|by|group|order|join|left|right|full|inner|cross|table)\b"
+)
+_SPLIT_KEYWORD: Final = re.compile(
+    r"(?i)\b(?:group|order|partition|within|lateral|sort|distribute|cluster|primary|unique)"
+    r"\s*(?:/\*(?!\+)|--)"
+)
+_COMMENT_OR_QUOTED: Final = re.compile(
+    r"--[^\n]*|/\*(?!\+).*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTALL
+)
 _TRAILING_COMMA: Final = re.compile(
     r"(?i),\s*(?:--[^\n]*\n\s*)*(?:from|where|group|order|having)\b"
 )
@@ -32,9 +43,35 @@ def as_library_reads(tokens: list[Token], text: str) -> list[Token]:
         tokens = _without_recursion_level(tokens)
     if _WINDOW_CALL.search(text):
         _free_window(tokens)
+    if _DOTTED_KEYWORD.search(text):
+        _free_dotted(tokens)
     if _TABLE_QUERY.search(text):
         tokens = _table_as_select(tokens, piped="|>" in text)
     return tokens
+
+
+def without_comments(text: str) -> str:
+    """The text with comments blanked where one stands inside a keyword of two words.
+
+    The library knows `GROUP BY` only with white space between. Offsets stay as they are.
+    """
+    if _SPLIT_KEYWORD.search(text) is None:
+        return text
+    return _COMMENT_OR_QUOTED.sub(_blanked, text)
+
+
+def _blanked(match: re.Match[str]) -> str:
+    found = match[0]
+    if found[0] in "'\"`":
+        return found
+    return "".join("\n" if char == "\n" else " " for char in found)
+
+
+def _free_dotted(tokens: list[Token]) -> None:
+    """A keyword after a dot is a name: `t.select`."""
+    for before, token in pairwise(tokens):
+        if before.token_type is TokenType.DOT and token.text.isidentifier():
+            token.token_type = TokenType.VAR
 
 
 def _without_triple_shift(tokens: list[Token]) -> list[Token]:
