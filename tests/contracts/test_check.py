@@ -404,7 +404,7 @@ def test_a_broken_promise_is_not_reported_again_against_the_baseline(tmp_path):
 def test_a_rule_without_a_baseline_is_a_warning_that_says_how_to_record_one(tmp_path):
     project, (found,) = check(tmp_path, "SELECT a", NO_NEW_NULLABLE, "a int")
 
-    assert Severity.WARNING is found.severity
+    assert ("W024", Severity.WARNING) == (found.code, found.severity)
     assert (CONTRACT, "true") == place(project, found)
     assert "run `rocky compile --record-baselines` and commit the file it writes" == found.help
 

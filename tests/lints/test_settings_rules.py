@@ -179,10 +179,10 @@ def test_a_first_partition_in_another_form_is_reported_at_its_setting(tmp_path, 
 MERGE = '[strategy]\ntype = "merge"\nunique_key = ["id", "{}"]\n'
 
 
-def test_a_merge_key_that_is_not_produced_is_an_error_at_the_key(tmp_path):
+def test_a_merge_key_that_is_not_produced_is_a_warning_at_the_key(tmp_path):
     project, (found,) = lint(tmp_path, SQL, MERGE.format("order_id"), GOOD)
 
-    assert ("W006", Severity.ERROR) == (found.code, found.severity)
+    assert ("W006", Severity.WARNING) == (found.code, found.severity)
     assert (SIDECAR, '"order_id"') == place(project, found)
     assert "the merge key `order_id` is not an output column of model `m`" == found.message
 
@@ -199,19 +199,19 @@ def test_a_merge_key_in_another_case_or_of_an_unknown_output_is_quiet(tmp_path):
     [
         ('[strategy]\ntype = "incremental"\ntimestamp_column = "gone"', "E020", '"gone"'),
         ('[freshness]\nexpected_lag_seconds = 60\ntime_column = "gone"', "E020", '"gone"'),
-        ('[strategy]\ntype = "delete_insert"\npartition_by = ["id", "gone"]', "E017", '"gone"'),
-        ('[strategy]\ntype = "content_addressed"\npartition_columns = ["gone"]', "E017", '"gone"'),
+        ('[strategy]\ntype = "delete_insert"\npartition_by = ["id", "gone"]', "E041", '"gone"'),
+        ('[strategy]\ntype = "content_addressed"\npartition_columns = ["gone"]', "E041", '"gone"'),
         (
             '[strategy]\ntype = "merge"\nunique_key = ["id"]\nupdate_columns = ["gone"]',
-            "E017",
+            "E041",
             '"gone"',
         ),
-        ('[format_options]\npartition_by = ["gone"]', "E017", '"gone"'),
-        ('[format_options]\ncluster_by = ["gone"]', "E017", '"gone"'),
-        ('[classification]\ngone = "pii"', "E017", "gone"),
-        ('[[tests]]\ntype = "not_null"\ncolumn = "gone"', "E017", '"gone"'),
-        ('[[tests]]\ntype = "composite"\ncolumns = ["id", "gone"]', "E017", '"gone"'),
-        ('[columns.gone]\ndescription = "x"', "E017", "gone"),
+        ('[format_options]\npartition_by = ["gone"]', "E041", '"gone"'),
+        ('[format_options]\ncluster_by = ["gone"]', "E041", '"gone"'),
+        ('[classification]\ngone = "pii"', "E041", "gone"),
+        ('[[tests]]\ntype = "not_null"\ncolumn = "gone"', "E041", '"gone"'),
+        ('[[tests]]\ntype = "composite"\ncolumns = ["id", "gone"]', "E041", '"gone"'),
+        ('[columns.gone]\ndescription = "x"', "E041", "gone"),
     ],
 )
 def test_a_setting_that_names_a_column_the_model_lacks_is_reported_there(

@@ -6,6 +6,7 @@ import rocky
 from rocky.compiler.check import CheckedQuery
 from rocky.diagnostics import Severity
 from tests.corpus.questions import questions, shop_tables
+from tests.properties.mutated_queries import mutated_query
 from tests.properties.random_queries import random_query
 
 QUERIES = [question.sql for question in questions()]
@@ -89,6 +90,12 @@ def test_a_random_query_is_typed_or_refused_with_a_reason(seed: int, mistakes: f
     checked = check(sql)
 
     assert checked.complete or any(each.severity is Severity.ERROR for each in checked.diagnostics)
+
+
+@given(st.integers(0, 100_000))
+@settings(max_examples=400)
+def test_a_query_with_another_column_function_or_operator_is_judged(seed: int) -> None:
+    assert_sound(mutated_query(seed))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from rocky.binder.query import bind_text
 from rocky.catalog.tables import tables_by_name
 from rocky.datatypes.text import parse_schema
 from tests.corpus.questions import questions, shop_tables
+from tests.properties.pieces import pieces_of
 from tests.properties.random_queries import random_query
 
 TABLES = tables_by_name({name: parse_schema(ddl) for name, ddl in shop_tables().items()})
@@ -19,17 +20,6 @@ QUERIES = [each.sql for each in questions() if not each.refused and "/* nested" 
 GAPS = st.sampled_from((" ", "\n", "\t", "  \n ", " /* aside */ ", " -- aside\n", "\r\n"))
 
 ALIAS = re.compile(r"t\d+")
-PIECE = re.compile(
-    r"""(?P<hint>/\*\+.*?\*/)
-    |(?P<comment>/\*.*?\*/|--[^\n]*)
-    |(?P<space>\s+)
-    |(?P<string>[rRxX]?'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
-    |(?P<quoted>`[^`]*`)
-    |(?P<number>\d[\w.]*|\.\d\w*)
-    |(?P<word>[^\W\d]\w*)
-    |(?P<mark>.)""",
-    re.VERBOSE | re.DOTALL,
-)
 
 
 def hash_of(sql: str) -> bytes | None:
@@ -40,15 +30,12 @@ def hash_of(sql: str) -> bytes | None:
     return normal_hash(bound.parsed.tokens, bound.binding)
 
 
-def pieces_of(sql: str) -> list[tuple[str, str]]:
-    """The text cut into (kind, text); a cutter of the test's own, so that it can disagree."""
-    return [(str(found.lastgroup), found[0]) for found in PIECE.finditer(sql)]
-
-
 def with_piece(sql: str, kind: str, change: Callable[[str], str], data: st.DataObject) -> str:
     """The query with one piece of a kind changed."""
     pieces = pieces_of(sql)
-    places = [at for at, (found, _) in enumerate(pieces) if found == kind]
+    places = [
+        at for at, (found, text) in enumerate(pieces) if found == kind and change(text) != text
+    ]
     assume(places)
     place = data.draw(st.sampled_from(places))
     return "".join(change(text) if at == place else text for at, (_, text) in enumerate(pieces))
@@ -116,7 +103,6 @@ def test_another_name_or_keyword_changes_the_hash(seed: int, data: st.DataObject
     changed = with_piece(
         sql, "word", lambda text: text if ALIAS.fullmatch(text) else f"{text}x", data
     )
-    assume(changed != sql)
     found = hash_of(changed)
     assume(found is not None)
 
@@ -129,7 +115,6 @@ def test_another_operator_changes_the_hash(seed: int, data: st.DataObject) -> No
     sql = random_query(seed)
     others = {"+": "-", "-": "+", "*": "+", "/": "*", "=": "<", "<": ">"}
     changed = with_piece(sql, "mark", lambda text: others.get(text, text), data)
-    assume(changed != sql)
     found = hash_of(changed)
     assume(found is not None)
 

@@ -4,13 +4,13 @@ It is the one mutable thing here: findings, the tables read, where columns come 
 result may differ between two runs. Every rule gets it through its scope.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlglot import exp
 from sqlglot.tokens import Token
 
-from rocky.binder.expression import Expr, Sources, unknown
+from rocky.binder.expression import DIRECT, Column, Expr, Sources, unknown
 from rocky.catalog.tables import Table, Tables
 from rocky.diagnostics import Code, Diagnostic, Label, Severity
 from rocky.source import Span
@@ -134,6 +134,19 @@ class Binding:
         self.diagnostics.append(
             Diagnostic(code, message, self.span(node), severity=Severity.WARNING, **details)
         )
+
+
+def origin_labels(binding: Binding, operands: Iterable[Expr]) -> tuple[Label, ...]:
+    """Labels on the upstream columns that operands are, each to be placed by the compiler."""
+    labels = []
+    for operand in operands:
+        if len(operand.sources) == 1 and isinstance(operand, Column):
+            (source,) = operand.sources
+            if source & 7 == DIRECT:
+                table, column = binding.origins[source >> 3]
+                message = f"`{column}` of `{table}` is `{operand.type}`"
+                labels.append(Label(None, message, column=(table, column)))
+    return tuple(dict.fromkeys(labels))
 
 
 def label_at(binding: Binding, node: exp.Expr, message: str) -> Label:

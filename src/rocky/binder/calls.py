@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from rocky.binder.binding import origin_labels
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import Expr
 from rocky.binder.scopes import Scope
@@ -142,4 +143,7 @@ def report_refusal(
     if any(arg.type is t.UNKNOWN for arg in args) and not refusal.condition.startswith("WRONG_NUM"):
         return scope.binding.give_up(f"function `{key}` of an unknown argument")
     code = _NO_CODES.get(refusal.condition.partition(".")[0], Code.TYPE_ERROR)
-    return scope.binding.error(code, refusal.message, node, refusal.condition)
+    at = refusal.argument
+    wrong = args[at : at + 1] if at is not None else args
+    labels = origin_labels(scope.binding, wrong) if code is Code.TYPE_ERROR else ()
+    return scope.binding.error(code, refusal.message, node, refusal.condition, labels=labels)

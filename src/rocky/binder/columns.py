@@ -25,10 +25,7 @@ from rocky.diagnostics.suggest import closest
 # Functions Spark accepts without parentheses, after no column of that name was found.
 BARE_FUNCTIONS: dict[str, tuple[t.DataType, bool]] = {
     "current_date": (t.DATE, True),
-    "curdate": (t.DATE, True),
     "current_timestamp": (t.TIMESTAMP, True),
-    "now": (t.TIMESTAMP, True),
-    "localtimestamp": (t.TIMESTAMP_NTZ, True),
     "current_time": (t.time(6), True),
     "current_user": (t.STRING, False),
     "session_user": (t.STRING, False),
@@ -199,8 +196,11 @@ def _ambiguous(parts: tuple[str, ...], columns: list[Column], node: exp.Expr, sc
 def _unresolved(parts: tuple[str, ...], node: exp.Expr, scope: Scope) -> Expr:
     written = ".".join(parts)
     columns = scope.relation.visible()
+    if len(parts) > 1:
+        # What the named relation has is of more help than what its neighbours have.
+        columns = [c for c in columns if c.qualifier[-1:] == parts[-2:-1]] or columns
     near = closest(parts[-1], [column.name or "" for column in columns])
-    qualifiers = {column.qualifier[-1] for column in columns if column.qualifier}
+    qualifiers = {c.qualifier[-1] for c in scope.relation.visible() if c.qualifier}
     if len(parts) > 1 and parts[0] not in qualifiers:
         owner = closest(parts[0], sorted(qualifiers))
         help_text = f"there is a relation `{owner}` here" if owner else None

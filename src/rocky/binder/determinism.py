@@ -6,8 +6,6 @@ Three strengths: `volatile` reads the clock or chance; `order` depends on the or
 
 from typing import Final
 
-from sqlglot import exp
-
 from rocky.binder.expression import Expr
 from rocky.binder.scopes import Scope
 from rocky.catalog.functions import FunctionInfo
@@ -28,16 +26,21 @@ _FLOATS: Final = frozenset({"float", "double"})
 _DOUBLES_ALWAYS: Final = FLOAT_SUMS - {"sum", "try_sum", "avg", "mean", "try_avg"}
 
 
-def note_call(
-    key: str, info: FunctionInfo | None, args: list[Expr], node: exp.Expr, scope: Scope
-) -> None:
-    """Record what a call does to the determinism of the query."""
+def note_call(key: str, info: FunctionInfo | None, args: list[Expr], scope: Scope) -> None:
+    """Record what a call does to the determinism of the query.
+
+    Order-dependent aggregates are noted where it is known whether an ordering was written.
+    """
     binding = scope.binding
     if key in CLOCK and not (key == "unix_timestamp" and args):
         binding.mark_volatile(f"volatile: `{key}` reads the clock")
     elif info is not None and not info.deterministic and key not in ORDER_DEPENDENT:
         binding.mark_volatile(f"volatile: `{key}` gives a new value on every run")
-    if key in ORDER_DEPENDENT:
-        binding.mark_volatile(f"order: `{key}` depends on the order of rows")
-    elif key in FLOAT_SUMS and (key in _DOUBLES_ALWAYS or (args and args[0].type.kind in _FLOATS)):
+    if key in FLOAT_SUMS and (key in _DOUBLES_ALWAYS or (args and args[0].type.kind in _FLOATS)):
         binding.mark_volatile(f"float: `{key}` adds floating-point numbers")
+
+
+def note_order(key: str, scope: Scope) -> None:
+    """Record an aggregate that takes rows as they come, with no ordering written."""
+    if key in ORDER_DEPENDENT:
+        scope.binding.mark_volatile(f"order: `{key}` depends on the order of rows")

@@ -95,6 +95,8 @@ def _field(kind: t.StructType, name: str, node: exp.Expr, scope: Scope) -> t.Str
         f"no field `{name}` in `{kind}`",
         node,
         "FIELD_NOT_FOUND",
-        help=f"there is a field `{near}`" if near else None,
+        help=f"there is a field `{near}`"
+        if near
+        else f"its fields are {', '.join(f'`{field.name}`' for field in kind.fields[:8])}",
     )
     return None

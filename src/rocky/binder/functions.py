@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from rocky.binder.calls import argument_nodes, bind_arguments, call_kind, report_refusal
 from rocky.binder.columns import resolve_name
-from rocky.binder.determinism import note_call
+from rocky.binder.determinism import note_call, note_order
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import (
     AGGREGATE,
@@ -215,7 +215,9 @@ def _result(
         flags |= VOLATILE
         foldable = False
         scope.binding.chances += 1
-    note_call(key, info, args, node, scope)
+    note_call(key, info, args, scope)
+    if role == "aggregate" and node.__class__ is not exp.WithinGroup:
+        note_order(key, scope)
     if key in ARITHMETIC_AGGREGATES and args and args[0].type.kind in t.STRING_KINDS:
         scope.binding.warn(
             Code.STRING_AGGREGATION,

@@ -11,6 +11,7 @@ from rocky.binder.calls import call_kind
 from rocky.binder.grouping_keys import is_star
 from rocky.binder.scopes import Scope
 from rocky.binder.shapes import shape_of
+from rocky.datatypes import types as t
 from rocky.diagnostics import Code
 from rocky.source import Span
 
@@ -19,6 +20,9 @@ def check_grouping(
     items: list[Any], grouping: Grouping | None, select: exp.Select, scope: Scope
 ) -> None:
     """Report the first column of each select item that is neither grouped nor aggregated."""
+    if grouping is not None and any(expr.type is t.UNKNOWN for _, expr in grouping.keys):
+        # A key that is already reported may be the one a select item misses.
+        return
     shapes = grouping.shapes if grouping is not None else set()
     for item in items:
         if is_star(item.node):

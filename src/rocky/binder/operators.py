@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from rocky.binder.binding import label_at
+from rocky.binder.binding import label_at, origin_labels
 from rocky.binder.calls import bind_arguments
 from rocky.binder.dispatch import bind_expression, bind_query
 from rocky.binder.expression import EXPRESSION, Expr, derived, merge_flags, merge_sources
@@ -79,11 +79,12 @@ def _labels(node: exp.Expr, operands: tuple[Expr, ...], scope: Scope) -> tuple[A
     if len(operands) != 2:
         return ()
     sides = (node.args.get("this"), node.args.get("expression"))
-    return tuple(
+    here = tuple(
         label_at(scope.binding, side, f"this is `{operand.type}`")
         for side, operand in zip(sides, operands, strict=True)
         if isinstance(side, exp.Expr)
     )
+    return here + origin_labels(scope.binding, operands)
 
 
 def bind_comparison(node: exp.Binary, scope: Scope) -> Expr:

@@ -116,7 +116,14 @@ def _check_distinct(columns: list[Column], node: Any, scope: Scope) -> None:
 
 
 def _by_name(left: Relation, right: Relation, node: Any, scope: Scope) -> Relation:
-    """UNION BY NAME: columns are paired by name; Spark's SQL has no missing columns."""
+    """UNION BY NAME: no Spark SQL yet; the columns are paired by name all the same."""
+    scope.binding.error(
+        Code.SYNTAX_ERROR,
+        "Spark has no UNION BY NAME",
+        node.args["expression"],
+        "PARSE_SYNTAX_ERROR",
+        help="list the columns of both branches in one order",
+    )
     ours, theirs = left.visible(), right.visible()
     by_key = {column.key: column for column in theirs}
     columns: list[Column] = []

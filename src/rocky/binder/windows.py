@@ -5,6 +5,7 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.binder.binding import INFLUENCE_ORDER
+from rocky.binder.determinism import note_order
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import (
     HAS_AGGREGATE,
@@ -65,6 +66,8 @@ def bind_window(node: exp.Window, scope: Scope) -> Expr:
     )
     if problem is not None:
         return problem
+    if not order:
+        note_order(_function_name(node), scope)
     flags = (value.flags & ~HAS_AGGREGATE) | HAS_WINDOW | merge_flags(everything) & ~HAS_AGGREGATE
     # Aggregates below the window make the query an aggregate; the function itself does not.
     inner = _inner_aggregate(node, everything)
@@ -89,6 +92,14 @@ def _specification(node: exp.Window, scope: Scope) -> tuple[list[Any] | None, li
     spec = args.get("spec")
     if alias is None:
         return partition, order, spec
+    if partition or order:
+        scope.binding.error(
+            Code.SYNTAX_ERROR,
+            "a named window cannot be extended",
+            node,
+            "PARSE_SYNTAX_ERROR",
+            help="write the whole window out, or use the name alone",
+        )
     named = (scope.windows or {}).get(alias.name.lower())
     if named is None:
         return None, [], None

@@ -1,7 +1,7 @@
 """check_sql: one query against the schemas it reads, without a project."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rocky.binder.query import bind_text
@@ -50,4 +50,13 @@ def check_sql(
     columns = tuple(
         CheckedColumn(each.name or "", each.type, each.nullable) for each in bound.columns
     )
-    return CheckedQuery(columns, bound.diagnostics, bound.known)
+    diagnostics = tuple(_placed(each) for each in bound.diagnostics)
+    return CheckedQuery(columns, diagnostics, bound.known)
+
+
+def _placed(diagnostic: Diagnostic) -> Diagnostic:
+    """Without labels on upstream columns: a table given as text has no place to point to."""
+    if all(label.column is None for label in diagnostic.labels):
+        return diagnostic
+    kept = tuple(label for label in diagnostic.labels if label.column is None)
+    return replace(diagnostic, labels=kept)

@@ -4,7 +4,7 @@ A model answers to its name and to its target's full name; a source and a seed t
 names. A model hides a source of the same name from everyone but itself.
 """
 
-from collections.abc import Iterable
+from typing import Final
 
 from blake3 import blake3
 
@@ -12,16 +12,23 @@ from rocky.catalog.tables import Table
 from rocky.datatypes.text import encode_type
 from rocky.project import Project
 
+NO_FACE: Final = b""
+"""The face of a table that does not exist."""
+EVERY_NAME: Final[tuple[str, ...]] = ()
+"""The look-up of a query that asked which names there are."""
+
 
 class Names:
     """The index of everything a query of the project may read."""
 
-    __slots__ = ("_external", "_hashes", "_models", "shown")
+    __slots__ = ("_external", "_faces", "_models", "_project", "_shown")
 
     def __init__(self, project: Project) -> None:
-        self._models: dict[tuple[str, ...], str] = {}
+        self._project = project
+        self._shown: list[str] = []
+        self._models = _index_models(project)
         self._external: dict[tuple[str, ...], Table] = {}
-        self._hashes: dict[str, bytes] = {}
+        self._faces: dict[tuple[str, ...], bytes] = {}
         for key, source in project.sources.items():
             parts = tuple(part.strip("`") for part in key.split("."))
             self._add_external(
@@ -33,25 +40,20 @@ class Names:
             schema = seed.target.schema
             if schema:
                 self._external.setdefault((schema.lower(), parts[-1]), self._external[parts])
-        for key, model in project.models.items():
-            target = model.target
-            full = (target.catalog.lower(), target.schema.lower(), target.table.lower())
-            self._models.setdefault(full, key)
-            self._models.setdefault(full[1:], key)
-        for key in project.models:
-            self._models[(key,)] = key
-        for key in project.blocked:
-            self._models.setdefault((key,), key)
-        self.shown = [
-            *(model.name for model in project.models.values()),
-            *(source.name for source in project.sources.values()),
-            *(seed.name for seed in project.seeds.values()),
-        ]
 
     def _add_external(self, table: Table, parts: tuple[str, ...]) -> None:
         self._external[parts] = table
         if len(parts) == 2:
             self._external.setdefault(("spark_catalog", *parts), table)
+
+    @property
+    def shown(self) -> list[str]:
+        """Every declared name, as it was written."""
+        if not self._shown:
+            project = self._project
+            declared = (project.models, project.sources, project.seeds)
+            self._shown = [each.name for group in declared for each in group.values()]
+        return self._shown
 
     def model(self, parts: tuple[str, ...], reader: str) -> str | None:
         """The key of the model the parts name, unless a source means it to this reader."""
@@ -63,15 +65,39 @@ class Names:
     def external(self, parts: tuple[str, ...]) -> Table | None:
         return self._external.get(parts)
 
-    def external_hash(self, table: Table) -> bytes:
-        """The hash of a source's or seed's declared schema."""
-        found = self._hashes.get(table.name)
+    def external_face(self, parts: tuple[str, ...]) -> bytes:
+        """The hash of all that a reader sees of the source or seed the parts name."""
+        found = self._faces.get(parts)
         if found is None:
-            columns = [(f.name, encode_type(f.type), f.nullable) for f in table.fields]
-            found = blake3(repr(("external", columns, table.known)).encode()).digest(16)
-            self._hashes[table.name] = found
+            found = self._faces[parts] = self._hash(parts)
         return found
 
-    def tables(self) -> Iterable[Table]:
-        """Every source and seed."""
-        return {id(table): table for table in self._external.values()}.values()
+    def _hash(self, parts: tuple[str, ...]) -> bytes:
+        if parts == EVERY_NAME:
+            return blake3("\0".join(self.shown).encode("utf-8", "surrogatepass")).digest(16)
+        table = self._external.get(parts)
+        if table is None:
+            return NO_FACE
+        columns = [(field.name, encode_type(field.type), field.nullable) for field in table.fields]
+        seen = repr((table.name, table.qualifier, columns, table.known))
+        return blake3(seen.encode("utf-8", "surrogatepass")).digest(16)
+
+
+def _index_models(project: Project) -> dict[tuple[str, ...], str]:
+    models: dict[tuple[str, ...], str] = {}
+    add = models.setdefault
+    # A project has few schemas and many models: each schema is lowered once.
+    lowered: dict[tuple[str, str], tuple[str, str]] = {}
+    for key, model in project.models.items():
+        catalog, schema, table = model.target
+        prefix = lowered.get((catalog, schema))
+        if prefix is None:
+            prefix = lowered[catalog, schema] = catalog.lower(), schema.lower()
+        table = table.lower()
+        add((*prefix, table), key)
+        add((prefix[1], table), key)
+    for key in project.models:
+        models[(key,)] = key
+    for key in project.blocked:
+        add((key,), key)
+    return models

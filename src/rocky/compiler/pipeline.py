@@ -19,7 +19,6 @@ from rocky.diagnostics.allows import find_allows
 from rocky.diagnostics.suppress import apply_suppressions
 from rocky.ir.model import ModelIr
 from rocky.lints import lint_graph, lint_settings
-from rocky.lints.settings import names_columns
 from rocky.project import Project
 
 
@@ -52,7 +51,10 @@ def compile_project(
     names = Names(project)
     stamp = cache_stamp()
     cached = load_records(project.root, stamp) if cache else {}
-    keys = {key: model.text_hash + model.settings_hash for key, model in project.models.items()}
+    keys = {
+        key: model.text_hash + model.settings_hash + model.name.encode("utf-8", "surrogatepass")
+        for key, model in project.models.items()
+    }
     outcome = bind_models(project.models, keys, cached, names, project.blocked, jobs)
     if cache and (outcome.bound or cached.keys() != outcome.records.keys()):
         save_records(project.root, stamp, outcome.records)
@@ -62,7 +64,7 @@ def compile_project(
         *project.diagnostics,
         *_binding_findings(project, outcome),
         *report_cycles(project, outcome.cycles),
-        *_settings_findings(project, models),
+        *_settings_findings(project, outcome, models),
         *lint_graph(_starred(outcome, models), project.models, downstream),
         *check_contracts(project, models),
     ]
@@ -77,10 +79,12 @@ def compile_project(
     )
 
 
-def _settings_findings(project: Project, models: Mapping[str, ModelIr]) -> Iterator[Diagnostic]:
-    for key, model in project.models.items():
-        if names_columns(model) and key in models:
-            yield from lint_settings(model, models[key], project.texts)
+def _settings_findings(
+    project: Project, outcome: Bound, models: Mapping[str, ModelIr]
+) -> Iterator[Diagnostic]:
+    for key, record in outcome.records.items():
+        if record.names_columns:
+            yield from lint_settings(project.models[key], models[key], project.texts)
 
 
 def _starred(outcome: Bound, models: Mapping[str, ModelIr]) -> dict[str, ModelIr]:
@@ -121,7 +125,9 @@ def _suppressed(project: Project, found: list[Diagnostic]) -> list[Diagnostic]:
         for model in project.models.values()
         if model.marked
     }
-    levels = {model.path: model.lints for model in project.models.values() if model.lints}
+    # Asking a model for its levels may read its settings: only those are asked that need them.
+    paths = {each.path for each in found} | allows.keys()
+    levels = {model.path: model.lints for model in project.models.values() if model.path in paths}
     return apply_suppressions(found, allows, project.config.lints, levels)
 
 

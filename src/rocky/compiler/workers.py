@@ -1,26 +1,35 @@
 """Worker processes for cold compiles: models of one level at a time, shared out.
 
-Workers are forked after the project is loaded, so texts are never sent. What travels is the keys
-to bind, the records of models they read, and the records that come back; never a syntax tree.
+Workers are forked after the project is loaded, so texts and the records known so far are never
+sent. What travels is the keys to bind, the records of models they read, and the records that come
+back; never a syntax tree.
 """
 
-import contextlib
 import gc
+import marshal
 import multiprocessing
+import multiprocessing.connection
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
-from rocky.compiler.bind import NotReady, Schemas, bind_model
+from rocky.compiler.bind import bind_model
+from rocky.compiler.garbage import collect_trees
 from rocky.compiler.names import Names
 from rocky.compiler.records import Record
+from rocky.compiler.schemas import NotReady, Schemas
 from rocky.project import ModelFile
 
 PARALLEL_FROM: Final = 300
 """Below this many stale models, starting processes costs more than it saves."""
 _MOST_WORKERS: Final = 8
 _CHUNK: Final = 64
+
+Outcome = tuple[str, Record | None]
+"""A model's key with its record; with None when it must wait for another model."""
+Answer = list[tuple[str, tuple[Any, ...] | None]]
 
 
 def can_fork() -> bool:
@@ -31,36 +40,39 @@ def worker_count(jobs: int | None) -> int:
     """How many processes to use: what was asked for, else one a core up to eight."""
     if jobs is not None:
         return max(1, jobs)
-    return min(
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, _MOST_WORKERS
-    )
-
-
-Outcome = tuple[str, Record | None, str | None]
-"""A model's key with its record, or with the key of the model it must wait for."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    return min(cores, _MOST_WORKERS)
 
 
 class Pool:
-    """Forked workers that bind models on demand."""
+    """Forked workers that bind models on demand. `records` are those they start with."""
 
     def __init__(
-        self, count: int, models: Mapping[str, ModelFile], keys: Mapping[str, bytes], names: Names
+        self,
+        count: int,
+        models: Mapping[str, ModelFile],
+        keys: Mapping[str, bytes],
+        names: Names,
+        records: Mapping[str, Record],
     ) -> None:
         context = multiprocessing.get_context("fork")
+        # Collecting would touch, and so copy, every page the workers share with us.
         gc.freeze()
         self._pipes: list[Connection] = []
         self._processes = []
-        self._sent: list[set[str]] = []
+        self._known = [set(records) for _ in range(count)]
         for _ in range(count):
             ours, theirs = context.Pipe()
+            self._pipes.append(ours)
             process = context.Process(
-                target=_serve, args=(theirs, models, keys, names), daemon=True, name="rocky-bind"
+                target=_serve,
+                args=(theirs, list(self._pipes), models, keys, names, dict(records)),
+                daemon=True,
+                name="rocky-bind",
             )
             process.start()
             theirs.close()
-            self._pipes.append(ours)
             self._processes.append(process)
-            self._sent.append(set())
 
     def bind(
         self,
@@ -68,24 +80,30 @@ class Pool:
         records: Mapping[str, Record],
         broken: set[str],
         needs: Mapping[str, Sequence[str]],
-    ) -> list[Outcome]:
+    ) -> Iterator[Outcome]:
         """Bind one level of models, in chunks dealt out as workers become free."""
         size = max(1, min(_CHUNK, -(-len(keys) // len(self._pipes))))
         chunks = [keys[at : at + size] for at in range(0, len(keys), size)]
-        outcomes: list[Outcome] = []
-        waiting: dict[Any, int] = {}
-        for index, pipe in enumerate(self._pipes):
-            if chunks:
-                self._send(index, chunks.pop(), records, broken, needs)
-                waiting[pipe] = index
-        while waiting:
-            for ready in multiprocessing.connection.wait(list(waiting)):
-                index = waiting.pop(ready)
-                outcomes.extend(self._pipes[index].recv())
-                if chunks:
-                    self._send(index, chunks.pop(), records, broken, needs)
-                    waiting[ready] = index
-        return outcomes
+        waiting: dict[Any, tuple[int, Sequence[str]]] = {}
+        free = [index for index, pipe in enumerate(self._pipes) if not pipe.closed]
+        while chunks or waiting:
+            while chunks and free:
+                index, chunk = free.pop(), chunks.pop()
+                self._send(index, chunk, records, broken, needs)
+                waiting[self._pipes[index]] = index, chunk
+            if not waiting:
+                # Every worker is gone: the caller binds the rest itself.
+                yield from ((key, None) for key in chunks.pop())
+                continue
+            for pipe in multiprocessing.connection.wait(list(waiting)):
+                index, chunk = waiting.pop(pipe)
+                answer = self._receive(index)
+                if answer is None:
+                    yield from ((key, None) for key in chunk)
+                    continue
+                free.append(index)
+                for key, fields in answer:
+                    yield key, Record(*fields) if fields else None
 
     def _send(
         self,
@@ -95,16 +113,26 @@ class Pool:
         broken: set[str],
         needs: Mapping[str, Sequence[str]],
     ) -> None:
-        sent = self._sent[index]
-        wanted = {each for key in keys for each in needs.get(key, ()) if each in records} - sent
-        sent |= wanted
-        self._pipes[index].send((list(keys), {key: records[key] for key in wanted}, broken))
+        known = self._known[index]
+        wanted = {each for key in keys for each in needs.get(key, ()) if each in records} - known
+        known |= wanted
+        fresh = {key: tuple(records[key]) for key in wanted}
+        # When the worker is gone, its missing answer says so.
+        with suppress(OSError):
+            self._pipes[index].send_bytes(marshal.dumps((list(keys), fresh, broken)))
+
+    def _receive(self, index: int) -> Answer | None:
+        """A worker's answer; None when somebody killed it."""
+        try:
+            answer: Answer = marshal.loads(self._pipes[index].recv_bytes())
+        except (EOFError, OSError):
+            self._pipes[index].close()
+            return None
+        self._known[index].update(key for key, fields in answer if fields)
+        return answer
 
     def close(self) -> None:
         for pipe in self._pipes:
-            # A forked worker holds its own copy of our end, so closing alone would not wake it.
-            with contextlib.suppress(OSError):
-                pipe.send(None)
             pipe.close()
         for process in self._processes:
             process.join()
@@ -112,25 +140,34 @@ class Pool:
 
 
 def _serve(
-    pipe: Connection, models: Mapping[str, ModelFile], keys: Mapping[str, bytes], names: Names
+    pipe: Connection,
+    inherited: Sequence[Connection],
+    models: Mapping[str, ModelFile],
+    keys: Mapping[str, bytes],
+    names: Names,
+    records: dict[str, Record],
 ) -> None:
-    """A worker's life: bind what is asked until the pipe closes."""
-    gc.set_threshold(200_000, 20, 20)
-    records: dict[str, Record] = {}
+    """A worker's life: bind what is asked until the other end of the pipe is gone."""
+    # The coordinator's ends came along with the fork; held open, they would hide its death.
+    for each in inherited:
+        each.close()
     schemas = Schemas(models, records)
     while True:
-        task = pipe.recv()
-        if task is None:
+        try:
+            wanted, fresh, broken = marshal.loads(pipe.recv_bytes())
+        except (EOFError, OSError):
             return
-        wanted, fresh, broken = task
-        records.update(fresh)
+        for key, fields in fresh.items():
+            records[key] = Record(*fields)
         schemas.broken |= broken
-        outcomes: list[Outcome] = []
+        answer: Answer = []
         for key in wanted:
             try:
-                record = bind_model(models[key], keys[key], names, schemas)
-            except NotReady as missing:
-                outcomes.append((key, None, missing.key))
+                record = records[key] = bind_model(models[key], keys[key], names, schemas)
+            except NotReady:
+                answer.append((key, None))
             else:
-                outcomes.append((key, record, None))
-        pipe.send(outcomes)
+                answer.append((key, tuple(record)))
+            collect_trees()
+        with suppress(OSError):
+            pipe.send_bytes(marshal.dumps(answer))

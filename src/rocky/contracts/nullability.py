@@ -12,7 +12,7 @@ from rocky.contracts.fallbacks import fallback_for, quote_name
 from rocky.contracts.places import column_place, finding_at_column
 from rocky.datatypes.types import UNKNOWN, DataType
 from rocky.diagnostics import Code, Diagnostic, Label
-from rocky.diagnostics.codes import Severity
+from rocky.diagnostics.codes import severity_of
 from rocky.ir.model import ModelIr, OutputColumn
 from rocky.project.contracts import Contract, ContractColumn
 from rocky.project.models import ModelFile
@@ -82,7 +82,7 @@ def newly_nullable_columns(
     baseline: Baseline | Diagnostic | None,
     source_nullable: SourceNullable,
 ) -> Iterator[Diagnostic]:
-    """E038: columns the baseline knows as never null; and a baseline that is missing or broken."""
+    """E038: columns the baseline knows as never null; W024: a baseline nobody recorded."""
     if not contract.no_new_nullable:
         return
     if isinstance(baseline, Diagnostic):
@@ -123,7 +123,7 @@ def _without_baseline(contract: Contract, model: ModelFile) -> Diagnostic:
         f"model `{model.name}` has no recorded baseline, so `no_new_nullable` holds nothing yet",
         contract.no_new_nullable_span,
         contract.path,
-        Severity.WARNING,
+        severity_of(Code.BASELINE_MISSING),
         help="run `rocky compile --record-baselines` and commit the file it writes",
         model=model.name,
     )

@@ -38,11 +38,16 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Another place involved. `path` is None when it is in the diagnostic's own file."""
+    """Another place involved. `path` is None when it is in the diagnostic's own file.
+
+    `column` names a (table, column) whose place is not known yet: the binder knows which column
+    it is, the compiler where its file is. Labels that are rendered have none.
+    """
 
     span: Span | None
     message: str
     path: str | None = None
+    column: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""W006: a merge by a key, or an update of a column, that the query does not give."""
+"""W006: a merge by a key that the query does not give."""
 
 from collections.abc import Iterator
 

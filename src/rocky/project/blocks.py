@@ -112,13 +112,6 @@ class Import(NamedTuple):
     pin: str | None = None
 
 
-class Portability(NamedTuple):
-    """The dialect models must also be legal in, and what is let through."""
-
-    target_dialect: str | None = None
-    allow: tuple[str, ...] = ()
-
-
 class RunRetry(NamedTuple):
     """One budget of retries for all adapters of a run."""
 

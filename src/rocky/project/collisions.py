@@ -65,7 +65,7 @@ def _report_group(
                 message.format(name),
                 span,
                 path,
-                labels=tuple(Label(None, f"also `{other.path}`", other.path) for other in others),
+                labels=tuple(Label(None, "the other one", other.path) for other in others),
                 help="rename one of the files, or set `name` in its sidecar"
                 if key == "name"
                 else "give each model its own `[target]`",

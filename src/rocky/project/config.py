@@ -18,7 +18,6 @@ from rocky.project.blocks import (
     Import,
     Masks,
     MaskSettings,
-    Portability,
     ProjectSchedule,
     Resilience,
     Reuse,
@@ -56,7 +55,6 @@ class Config(NamedTuple):
     cache: Cache = Cache()
     schema_evolution: SchemaEvolution = SchemaEvolution()
     freshness: Freshness = Freshness()
-    portability: Portability = Portability()
     mask: Masks = MaskSettings()
     classifications: Classifications = Classifications()
     role: Mapping[str, Role] = {}

@@ -115,8 +115,13 @@ def _problem_of(error: ParseError, text: str) -> SyntaxProblem:
     span = Span(start, max(start + len(highlight), min(start + 1, len(text))))
     word = text[span.start : span.end]
     described = str(details.get("description") or "")
-    if described.startswith(("Expecting ", "Expected ")) and "token_type" not in described:
-        message = f"{described[0].lower()}{described[1:]} at `{word}`"
+    if described == "Expecting )":
+        message = f"a closing parenthesis is missing before `{word}`"
+    elif described.startswith("Expected TYPE after CAST"):
+        message = f"`{word}` is not a Spark type"
+    elif described.startswith(("Expecting ", "Expected ")) and "token_type" not in described:
+        wanted = described.partition(" ")[2]
+        message = f"expected {wanted} before `{word}`"
     elif described.startswith("Required keyword"):
         message = f"something is missing after `{word}`"
     elif word:

@@ -30,6 +30,8 @@ def span_of(node: exp.Expr, tokens: Sequence[Token]) -> Span | None:
     if own is not None and isinstance(node, _CALLS):
         close = _closing_after(tokens, own)
         return Span(low, max(high, close) + 1)
+    if isinstance(node, exp.Case):
+        return _case_span(tokens, low, high)
     if isinstance(node, exp.Cast | exp.Func):
         return _worded_span(tokens, low, high)
     if isinstance(node, exp.Paren | exp.Subquery):
@@ -63,6 +65,22 @@ def _closing_after(tokens: Sequence[Token], name: int) -> int:
     if at < len(tokens) and tokens[at].token_type is TokenType.L_PAREN:
         return _match(tokens, at)
     return -1
+
+
+def _case_span(tokens: Sequence[Token], low: int, high: int) -> Span:
+    """`CASE ... END` with both words; CASEs inside it are counted past."""
+    start = _index_at(tokens, low)
+    while start >= 0 and (start >= len(tokens) or tokens[start].text.upper() != "CASE"):
+        start -= 1
+    if start < 0:
+        return Span(low, high + 1)
+    depth = 0
+    for token in tokens[start:]:
+        word = token.text.upper()
+        depth += (word == "CASE") - (word == "END")
+        if depth == 0:
+            return Span(tokens[start].start, max(high, token.end) + 1)
+    return Span(tokens[start].start, high + 1)
 
 
 def _worded_span(tokens: Sequence[Token], low: int, high: int) -> Span:

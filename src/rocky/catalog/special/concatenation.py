@@ -46,7 +46,8 @@ def _concat_as_strings(name: str, args: Sequence[Operand], kinds: set[str]) -> T
     if "unknown" in kinds:
         known = next((arg.type for arg in casts if arg.type is not t.UNKNOWN), t.UNKNOWN)
         return (known if known.kind == "string" else t.UNKNOWN), any_nullable(casts)
-    return t.STRING, any_nullable(casts)
+    collated = (arg.type for arg in args if arg.type.kind == "string" and arg.type is not t.STRING)
+    return next(collated, t.STRING), any_nullable(casts)
 
 
 _TEXTS = f.array_of(f.STRING)

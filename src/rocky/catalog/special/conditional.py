@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Sequence
 
+from rocky.catalog.functions import find_function, type_call
 from rocky.catalog.operand import Operand, Refusal, Typing
 from rocky.catalog.special.refusals import (
     different_types,
@@ -140,6 +141,22 @@ def type_equal_null(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     return refusal if refusal is not None else (t.BOOLEAN, False)
 
 
+def type_decode(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    """`decode(bytes, charset)`, or `decode(value, search, result, ..., default)`."""
+    if len(args) < 3:
+        info = find_function("decode")
+        return type_call(info, args) if info is not None else (t.STRING, True)
+    results = [*args[2::2], *(args[-1:] if len(args) % 2 == 0 else ())]
+    for search in args[1:-1:2]:
+        if isinstance(comparison("<=>", args[0], search), OperandMismatch):
+            return different_types(name, [args[0], search])
+    found = common_type([result.type for result in results])
+    if found is None:
+        return different_types(name, results)
+    has_default = len(args) % 2 == 0
+    return found, not has_default or any(becomes_nullable(result, found) for result in results)
+
+
 CONDITIONAL: dict[str, Callable[[str, Sequence[Operand]], Typing | Refusal]] = {
     "coalesce": type_coalesce,
     "if": type_if,
@@ -152,4 +169,5 @@ CONDITIONAL: dict[str, Callable[[str, Sequence[Operand]], Typing | Refusal]] = {
     "greatest": type_greatest,
     "least": type_greatest,
     "equal_null": type_equal_null,
+    "decode": type_decode,
 }

@@ -1,0 +1,1 @@
+SELECT customer_id, is_gift AS flag FROM raw.orders

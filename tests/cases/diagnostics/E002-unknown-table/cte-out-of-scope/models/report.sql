@@ -1,0 +1,4 @@
+SELECT a.x
+FROM (WITH t AS (SELECT 1 AS x) SELECT x FROM t) AS a
+-- expect: E002
+CROSS JOIN t

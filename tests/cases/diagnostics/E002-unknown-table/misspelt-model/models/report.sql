@@ -1,0 +1,3 @@
+SELECT order_id
+-- expect: E002
+FROM stagged

@@ -1,0 +1,2 @@
+WITH T AS (SELECT order_id FROM STAGED)
+SELECT order_id FROM t

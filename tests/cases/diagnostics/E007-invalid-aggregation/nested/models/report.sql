@@ -1,0 +1,4 @@
+SELECT
+  -- expect: E007
+  sum(max(amount)) AS total
+FROM raw.orders

@@ -1,0 +1,1 @@
+SELECT order_id + 1 AS next FROM broken

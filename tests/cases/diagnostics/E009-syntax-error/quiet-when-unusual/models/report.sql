@@ -1,0 +1,1 @@
+FROM raw.orders |> WHERE amount > 1 |> SELECT order_id, amount::int AS amount;

@@ -1,0 +1,1 @@
+SELECT order_id AS Order_ID, amount FROM raw.orders

@@ -1,0 +1,5 @@
+SELECT
+  customer_id,
+  -- expect: E011
+  address
+FROM raw.customers

@@ -1,0 +1,5 @@
+SELECT
+  order_id,
+  -- expect: E011
+  amount * 2 AS amount
+FROM raw.orders

@@ -1,0 +1,5 @@
+SELECT
+  amount AS total,
+  -- expect: E014
+  quantity AS Total
+FROM raw.orders

@@ -1,0 +1,2 @@
+-- expect: E015
+SELECT order_id FROM a

@@ -1,0 +1,2 @@
+-- expect-file: E016
+SELECT order_id FROM raw.orders

@@ -1,0 +1,7 @@
+---toml
+intent = "all orders"
+
+[target]
+table = "order_report"
+---
+SELECT order_id FROM raw.orders

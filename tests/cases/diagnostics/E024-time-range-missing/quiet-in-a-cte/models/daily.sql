@@ -1,0 +1,4 @@
+WITH recent AS (
+  SELECT * FROM raw.orders WHERE ordered_at >= @start_date AND ordered_at < @end_date
+)
+SELECT order_id, ordered_at FROM recent

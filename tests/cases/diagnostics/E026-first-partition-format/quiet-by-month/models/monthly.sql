@@ -1,0 +1,3 @@
+SELECT order_id, ordered_at
+FROM raw.orders
+WHERE ordered_at >= @start_date AND ordered_at < @end_date

@@ -1,0 +1,1 @@
+SELECT order_id, amount FROM raw.orders

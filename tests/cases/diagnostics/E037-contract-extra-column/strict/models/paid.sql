@@ -1,0 +1,5 @@
+SELECT
+  order_id,
+  -- expect: E037
+  amount
+FROM raw.orders

@@ -1,0 +1,5 @@
+SELECT
+  order_id,
+  -- expect: E038
+  amount AS total
+FROM raw.orders

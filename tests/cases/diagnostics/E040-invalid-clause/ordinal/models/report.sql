@@ -1,0 +1,4 @@
+SELECT order_id, status
+FROM raw.orders
+-- expect: E040
+ORDER BY 3

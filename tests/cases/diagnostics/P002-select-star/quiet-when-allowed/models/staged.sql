@@ -1,0 +1,2 @@
+-- rocky: allow(select-star)
+SELECT * FROM raw.orders

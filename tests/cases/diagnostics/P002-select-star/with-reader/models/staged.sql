@@ -1,0 +1,2 @@
+-- expect: P002
+SELECT * FROM raw.orders

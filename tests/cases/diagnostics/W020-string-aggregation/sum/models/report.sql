@@ -1,0 +1,4 @@
+SELECT
+  -- expect: W020
+  sum(status) AS total
+FROM raw.orders

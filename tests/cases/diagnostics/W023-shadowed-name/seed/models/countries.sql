@@ -1,0 +1,2 @@
+-- expect-file: W023
+SELECT DISTINCT country FROM raw.customers

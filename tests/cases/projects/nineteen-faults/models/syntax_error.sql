@@ -1,0 +1,4 @@
+SELECT order_id,
+       amount
+-- expect: E009
+FORM raw.orders

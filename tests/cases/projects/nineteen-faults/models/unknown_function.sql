@@ -1,0 +1,5 @@
+SELECT
+  order_id,
+  -- expect: E006
+  to_euros(amount) AS euros
+FROM raw.orders

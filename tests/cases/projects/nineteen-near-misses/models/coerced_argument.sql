@@ -1,0 +1,4 @@
+SELECT
+  customer_id,
+  upper(customer_id) AS digits
+FROM raw.customers

@@ -1,0 +1,4 @@
+SELECT
+  order_id,
+  AMOUNT AS amount
+FROM raw.orders

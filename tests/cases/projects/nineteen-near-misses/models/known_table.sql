@@ -1,0 +1,3 @@
+WITH oders AS (SELECT order_id FROM raw.orders)
+SELECT order_id
+FROM oders

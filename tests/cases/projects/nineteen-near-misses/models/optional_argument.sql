@@ -1,0 +1,5 @@
+SELECT
+  order_id,
+  round(amount, 2) AS amount,
+  round(amount) AS whole
+FROM raw.orders
