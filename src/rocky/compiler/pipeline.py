@@ -12,6 +12,7 @@ from rocky.compiler.compilation import Compilation, Statistics
 from rocky.compiler.cycles import report_cycles
 from rocky.compiler.graph import topological_levels
 from rocky.compiler.names import Names
+from rocky.compiler.origins import place_origins
 from rocky.compiler.records import Record, unpack_findings, unpack_model
 from rocky.contracts.project import check_contracts
 from rocky.diagnostics import Diagnostic
@@ -62,7 +63,7 @@ def compile_project(
     upstream, downstream = _edges(project, outcome)
     found = [
         *project.diagnostics,
-        *_binding_findings(project, outcome),
+        *_binding_findings(project, outcome, models),
         *report_cycles(project, outcome.cycles),
         *_settings_findings(project, outcome, models),
         *lint_graph(_starred(outcome, models), project.models, downstream),
@@ -92,11 +93,15 @@ def _starred(outcome: Bound, models: Mapping[str, ModelIr]) -> dict[str, ModelIr
     return {key: models[key] for key, record in outcome.records.items() if record.star is not None}
 
 
-def _binding_findings(project: Project, outcome: Bound) -> Iterator[Diagnostic]:
-    for key, record in outcome.records.items():
-        if record.findings:
-            model = project.models[key]
-            yield from unpack_findings(record, model.path, model.name, model.sql_offset)
+def _binding_findings(
+    project: Project, outcome: Bound, models: Mapping[str, ModelIr]
+) -> Iterator[Diagnostic]:
+    # In the project's order, whichever worker finished first.
+    for key, model in project.models.items():
+        record = outcome.records.get(key)
+        if record is not None and record.findings:
+            for found in unpack_findings(record, model.path, model.name, model.sql_offset):
+                yield place_origins(found, project, models)
 
 
 def _edges(
