@@ -43,6 +43,11 @@ def _text(column: tuple[str, Any, bool]) -> str:
     return f"`{name}` {text}{'' if nullable else ' NOT NULL'}"
 
 
+def is_refused(sql: str) -> bool:
+    """Whether Rocky finds an error in a query."""
+    return not rocky.check_sql(sql, tables=shop_tables()).ok
+
+
 def refusal_problem(question: Question, answer: Any) -> str | None:
     """What is wrong with Rocky's judgement of a query Spark refuses; None when it is right.
 

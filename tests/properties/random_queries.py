@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from rocky.datatypes.text import parse_schema
 from rocky.datatypes.types import ArrayType, DataType, MapType, StructType, is_numeric
 from tests.corpus.questions import shop_tables
-from tests.properties.expression_templates import AGGREGATES, LITERALS, SCALARS, WINDOWS
+from tests.properties.leaf_templates import AGGREGATES, LITERALS, WINDOWS
+from tests.properties.scalar_templates import SCALARS
 
 _HOLE = re.compile(r"\{(\w+)\}")
 _FAMILY_OF_KIND = {
@@ -84,6 +85,10 @@ _TABLES = {
 }
 
 
+def _has(source: Source, key: str) -> bool:
+    return sum(name.endswith(f".{key}") for name, _ in source.columns) == 1
+
+
 class _Maker:
     """Makes one query; aliases are numbered so that no two in a query are alike."""
 
@@ -93,7 +98,8 @@ class _Maker:
         self.aliases = 0
 
     def query(self, depth: int) -> Made:
-        shapes = [self.plain, self.plain, self.windowed, self.grouped, self.grouped]
+        shapes = [self.plain, self.plain, self.plain, self.windowed, self.grouped, self.grouped]
+        shapes += [self.aliased, self.pivoted]
         if depth > 0:
             shapes += [self.combined, self.with_cte]
         return self.chance.choice(shapes)(depth)
@@ -105,6 +111,25 @@ class _Maker:
         families = self.families(list(SCALARS))
         items = [self.expression(family, source, 2) for family in families]
         return Made(self.select(items, source) + self.tail(len(items)), families)
+
+    def aliased(self, depth: int) -> Made:
+        """Later columns read earlier ones by their alias."""
+        source = self.source(depth)
+        families = self.families(list(SCALARS))
+        items: list[str] = []
+        for family in families:
+            aliases = tuple((f"c{at}", found) for at, found in enumerate(families[: len(items)], 1))
+            seen = Source(source.sql, source.columns + aliases * 3)
+            items.append(self.expression(family, seen, 2))
+        return Made(self.select(items, source), families)
+
+    def pivoted(self, depth: int) -> Made:
+        source = self.source(depth)
+        families = ("number", "text", "number")
+        inner = self.select([self.expression(family, source, 1) for family in families], source)
+        aggregate = self.chance.choice(("sum(c1)", "max(c1) AS top", "count(c1)", "avg(c1 + 1)"))
+        sql = f"SELECT c3, x + 1 AS c2, y AS c4 FROM ({inner}) PIVOT ({aggregate} FOR c2 IN ('a' AS x, 'b' AS y))"
+        return Made(f"SELECT c3 AS c1, c2, c4 AS c3 FROM ({sql})", ("number", "number", "number"))
 
     def windowed(self, depth: int) -> Made:
         source = self.source(depth)
@@ -182,6 +207,8 @@ class _Maker:
             alias = self.alias()
             inner = self.query(depth - 1)
             return Source(f"({inner.sql}) {alias}", self.columns_of(alias, inner))
+        if self.chance.random() < 0.1:
+            return self.exploded()
         first = self.table()
         return self.joined(first, depth) if self.chance.random() < 0.5 else first
 
@@ -195,10 +222,26 @@ class _Maker:
         )
         if kind == "CROSS JOIN":
             return Source(f"{first.sql} CROSS JOIN {second.sql}", both)
+        shared = [
+            key for key in ("customer_id", "order_id") if _has(first, key) and _has(second, key)
+        ]
+        if shared and self.chance.random() < 0.5:
+            return Source(f"{first.sql} {kind} {second.sql} USING ({shared[0]})", both)
         left = self.column("number", first) or "1"
         right = self.column("number", second) or "1"
         sql = f"{first.sql} {kind} {second.sql} ON {left} = {right}"
         return Source(sql, first.columns if kind == "LEFT SEMI JOIN" else both)
+
+    def exploded(self) -> Source:
+        """A table with one of its arrays or maps turned into rows."""
+        table = self.table()
+        alias = self.alias()
+        outer = self.chance.choice(("", "OUTER "))
+        arrays = [("numbers", "number"), ("texts", "text")]
+        family, element = self.chance.choice(arrays)
+        array = self.column(family, table) or self.chance.choice(LITERALS[family])
+        view = f"LATERAL VIEW {outer}explode({array}) {alias} AS item_{alias}"
+        return Source(f"{table.sql} {view}", (*table.columns, (f"{alias}.item_{alias}", element)))
 
     def table(self) -> Source:
         name = self.chance.choice(list(_TABLES))

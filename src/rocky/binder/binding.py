@@ -33,6 +33,7 @@ class Binding:
         "chances",
         "diagnostics",
         "influences",
+        "missing",
         "origins",
         "reads",
         "stars",
@@ -57,6 +58,8 @@ class Binding:
         self.alias_names: dict[str, None] = {}
         self.alias_places: list[int] = []
         self.stars: list[exp.Expr] = []
+        # Qualifiers that were reported as unknown, by the relation they were looked up in.
+        self.missing: set[tuple[int, str]] = set()
         # How many calls gave up determinism so far.
         self.chances = 0
         self.volatile: set[str] = set()

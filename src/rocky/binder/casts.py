@@ -42,13 +42,18 @@ _ATOMS: Final[dict[Any, t.DataType]] = {
 }
 
 
+_SIZED: Final = frozenset({_D.VARCHAR, _D.CHAR})
+
+
 def type_of(node: exp.Expr) -> t.DataType | None:
     """The Spark type a type expression names, or None when it names none."""
     kind = node.args.get("this")
     if kind.__class__ is exp.Interval:
         return _interval(kind)
-    found = _ATOMS.get(kind)
     inner = node.args.get("expressions") or []
+    if kind in _SIZED and not inner:
+        return None
+    found = _ATOMS.get(kind)
     if found is not None:
         collation = node.args.get("collate")
         return t.string(collation.name.upper()) if collation is not None else found
@@ -159,6 +164,14 @@ def _no_type(node: exp.Expr, scope: Scope) -> Expr:
             node,
             "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION" if over else "INVALID_DECIMAL_PRECISION",
             help="precision is at most 38, and scale at most the precision",
+        )
+    if to.args.get("this") in _SIZED:
+        return scope.binding.error(
+            Code.TYPE_ERROR,
+            f"`{to.args['this'].value.lower()}` needs a length",
+            node,
+            "DATATYPE_MISSING_SIZE",
+            help="write `varchar(20)`, or `string` for any length",
         )
     return scope.binding.error(
         Code.TYPE_ERROR,

@@ -119,15 +119,17 @@ def _lookup_elsewhere(
                     node,
                     "AMBIGUOUS_LATERAL_COLUMN_ALIAS",
                 )
-            return bind_fields(_laterally(alias[0]), identifiers[1:], node, scope)
+            # Where FROM is not fully known, the name may be one of its columns after all.
+            found = _laterally(alias[0]) if scope.relation.known else alias[0]
+            return bind_fields(found, identifiers[1:], node, scope)
     outer = _find_outer(identifiers, parts, node, scope)
     if outer is not None:
         return outer
     if len(parts) == 1 and parts[0] in BARE_FUNCTIONS and not identifiers[0].args.get("quoted"):
-        found, clock = BARE_FUNCTIONS[parts[0]]
+        kind, clock = BARE_FUNCTIONS[parts[0]]
         if clock:
-            scope.binding.mark_volatile(f"`{parts[0]}` reads the clock")
-        return Expr(found, False, foldable=True)
+            scope.binding.mark_volatile(f"volatile: `{parts[0]}` reads the clock")
+        return Expr(kind, False, foldable=True)
     if not _all_known(scope):
         return unknown()
     return _unresolved(parts, node, scope)
@@ -201,6 +203,13 @@ def _unresolved(parts: tuple[str, ...], node: exp.Expr, scope: Scope) -> Expr:
         columns = [c for c in columns if c.qualifier[-1:] == parts[-2:-1]] or columns
     near = closest(parts[-1], [column.name or "" for column in columns])
     qualifiers = {c.qualifier[-1] for c in scope.relation.visible() if c.qualifier}
+    message = f"no column `{written}` in scope"
+    if len(parts) > 1 and not qualifiers & set(parts[:-1]):
+        if (id(scope.relation), parts[0]) in scope.binding.missing:
+            return unknown()
+        # One report for a wrong alias, however often it is used.
+        scope.binding.missing.add((id(scope.relation), parts[0]))
+        message = f"no relation `{parts[0]}` in scope, so no column `{written}`"
     if len(parts) > 1 and parts[0] not in qualifiers:
         owner = closest(parts[0], sorted(qualifiers))
         help_text = f"there is a relation `{owner}` here" if owner else None
@@ -212,7 +221,7 @@ def _unresolved(parts: tuple[str, ...], node: exp.Expr, scope: Scope) -> Expr:
     condition = "WITH_SUGGESTION" if columns else "WITHOUT_SUGGESTION"
     return scope.binding.error(
         Code.UNKNOWN_COLUMN,
-        f"no column `{written}` in scope",
+        message,
         node,
         f"UNRESOLVED_COLUMN.{condition}",
         help=help_text,
@@ -229,7 +238,18 @@ def bind_dot(node: exp.Dot, scope: Scope) -> Expr:
         return scope.binding.error(
             Code.INVALID_CLAUSE, "`*` cannot stand here", node, "INVALID_USAGE_OF_STAR_OR_REGEX"
         )
+    if right.__class__ is exp.Anonymous and node.args["this"].name.lower() not in _FUNCTION_SCHEMAS:
+        return scope.binding.error(
+            Code.UNKNOWN_FUNCTION,
+            f"no function `{node.args['this'].name}.{right.name}`",
+            node,
+            "UNRESOLVED_ROUTINE",
+            help="built-in functions are written without a schema",
+        )
     return bind_expression(right, scope)
+
+
+_FUNCTION_SCHEMAS = frozenset({"builtin", "session"})
 
 
 def bind_identifier(node: exp.Identifier, scope: Scope) -> Expr:

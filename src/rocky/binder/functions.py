@@ -33,7 +33,7 @@ from rocky.binder.scopes import FROM_CLAUSE, Scope
 from rocky.binder.shapes import shape_of
 from rocky.binder.subscripts import constructor_parts, element_nullable
 from rocky.catalog.functions import FunctionInfo, all_names, find_function, type_call
-from rocky.catalog.generators import GENERATORS
+from rocky.catalog.generators import GENERATORS, TABLE_ONLY
 from rocky.catalog.lambdas import HIGHER_ORDER
 from rocky.catalog.operand import NO_VALUE, Refusal, Typing
 from rocky.catalog.special import SPECIAL
@@ -81,6 +81,13 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
     kind = call_kind(key)
     if key == "identifier":
         return _identifier(node, scope)
+    if key in TABLE_ONLY:
+        return scope.binding.error(
+            Code.UNKNOWN_FUNCTION,
+            f"`{key}` gives rows, so it can only stand in FROM",
+            node,
+            "UNRESOLVED_ROUTINE",
+        )
     if not (kind or key in SPECIAL or key in _OPERATORS or key in _COMPARISONS):
         return _unknown_function(name, node, scope)
     if kind == "aggregate" and not windowed:

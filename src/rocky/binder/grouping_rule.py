@@ -88,7 +88,8 @@ def _ungrouped(node: Any, shapes: set[Any], scope: Scope, *, aggregates: bool) -
         return None
     if kind is exp.Anonymous and aggregates:
         name = node.args["this"]
-        if isinstance(name, str) and call_kind(name.lower()) == "aggregate":
+        # A function nobody knows is reported as that; it may well be an aggregate.
+        if isinstance(name, str) and call_kind(name.lower()) in ("aggregate", ""):
             return None
     if (kind in (exp.Filter, exp.WithinGroup) and aggregates) or (kind is exp.Any and aggregates):
         return None

@@ -45,7 +45,13 @@ def interval_type(node: exp.Interval, scope: Scope) -> Expr:
     unit = node.args.get("unit")
     value = node.args.get("this")
     if unit is None:
-        if value is not None and value.__class__ is exp.Literal and value.name.isdigit():
+        if (
+            value is not None
+            and value.__class__ is exp.Literal
+            and value.name.isdigit()
+            and node.parent.__class__ is exp.Add
+            and node.parent.args["expression"] is node
+        ):
             # `INTERVAL 1 DAY + 1`: the library takes the number for a second interval.
             return Expr(t.INT, False, value=int(value.name), foldable=True)
         return _from_words(value.name if value is not None else "", node, scope)

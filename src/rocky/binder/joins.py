@@ -69,6 +69,13 @@ def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
     side = (args.get("side") or "").upper()
     kind = (args.get("kind") or "").upper()
     if args.get("using") or (args.get("method") or "").upper() == "NATURAL":
+        if args.get("on") is not None:
+            scope.binding.error(
+                Code.SYNTAX_ERROR,
+                "a NATURAL or USING join takes no ON",
+                args["on"],
+                "PARSE_SYNTAX_ERROR",
+            )
         if args["this"].__class__ is exp.Lateral:
             scope.binding.error(
                 Code.INVALID_CLAUSE,
@@ -80,6 +87,13 @@ def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
             )
         return _merge_named(left, right, join, side, kind, scope)
     condition = args.get("on")
+    if side in ("RIGHT", "FULL") and args["this"].__class__ is exp.Lateral:
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            f"a lateral join cannot be a {side} join",
+            join,
+            "INVALID_LATERAL_JOIN_TYPE",
+        )
     if condition is not None:
         bound = _bind_condition(left, right, condition, scope)
         if args["this"].__class__ is exp.Lateral and bound.flags & VOLATILE:

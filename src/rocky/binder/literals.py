@@ -229,7 +229,20 @@ def bind_placeholder(node: Any, scope: Scope) -> Expr:
     """`@start_date` and `@end_date` become strings when a time-interval model runs."""
     if node.__class__ is exp.Parameter and node.name.lower() in _INTERVAL_BOUNDS:
         return Expr(t.STRING, False, foldable=True)
-    return scope.binding.give_up("a parameter marker")
+    return scope.binding.error(
+        Code.SYNTAX_ERROR,
+        "a parameter has no value here",
+        node,
+        "UNBOUND_SQL_PARAMETER",
+        help="write the value; Rocky fills in only `@start_date` and `@end_date`",
+        span=_marker_span(scope) if scope.binding.span(node) is None else None,
+    )
+
+
+def _marker_span(scope: Scope) -> Span | None:
+    """The place of a `?`, which carries none of its own."""
+    token = next((each for each in scope.binding.tokens if each.text == "?"), None)
+    return Span(token.start, token.end + 1) if token is not None else None
 
 
 def bind_string_run(node: exp.Concat, scope: Scope) -> Expr:

@@ -140,7 +140,7 @@ def bind_over_target(node: exp.Expr, scope: Scope, *, windowed: bool) -> Expr:
 
 
 def bind_nulls_clause(node: exp.Expr, scope: Scope) -> Expr:
-    return bind_over_target(node.args["this"], scope, windowed=False)
+    return bind_over_target(node, scope, windowed=False)
 
 
 MODIFIERS: Final[dict[type, Any]] = {

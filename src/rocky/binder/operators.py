@@ -180,11 +180,18 @@ def bind_like(node: exp.Expr, scope: Scope) -> Expr:
 
 
 def bind_escape(node: exp.Escape, scope: Scope) -> Expr:
+    mark = node.args["expression"]
+    if mark.__class__ is exp.Literal and len(mark.name) != 1:
+        return scope.binding.error(
+            Code.SYNTAX_ERROR, "ESCAPE takes a single character", mark, "INVALID_ESC"
+        )
     return bind_expression(node.args["this"], scope)
 
 
 def bind_between(node: exp.Between, scope: Scope) -> Expr:
     args = node.args
+    if args.get("symmetric"):
+        return not_spark("BETWEEN SYMMETRIC", "order the bounds yourself", node, scope)
     value = bind_expression(args["this"], scope)
     low = bind_expression(args["low"], scope)
     high = bind_expression(args["high"], scope)
@@ -278,14 +285,19 @@ def bind_variant_path(node: exp.Expr, scope: Scope) -> Expr:
     return derived(t.VARIANT, True, (value,))
 
 
-def bind_at_time_zone(node: exp.Expr, scope: Scope) -> Expr:
+def not_spark(what: str, instead: str, node: exp.Expr, scope: Scope) -> Expr:
+    """The report for syntax the parser library knows from other dialects."""
     return scope.binding.error(
-        Code.SYNTAX_ERROR,
-        "Spark has no AT TIME ZONE",
-        node,
-        "PARSE_SYNTAX_ERROR",
-        help="use `from_utc_timestamp` or `convert_timezone`",
+        Code.SYNTAX_ERROR, f"Spark has no {what}", node, "PARSE_SYNTAX_ERROR", help=instead
     )
+
+
+def bind_at_time_zone(node: exp.Expr, scope: Scope) -> Expr:
+    return not_spark("AT TIME ZONE", "use `from_utc_timestamp` or `convert_timezone`", node, scope)
+
+
+def bind_null_operator(node: exp.Expr, scope: Scope) -> Expr:
+    return not_spark("`??`", "use `coalesce`", node, scope)
 
 
 OPERATORS: Final[dict[type, Any]] = {
@@ -306,4 +318,5 @@ OPERATORS: Final[dict[type, Any]] = {
     exp.Collate: bind_collate,
     exp.AtTimeZone: bind_at_time_zone,
     exp.JSONExtract: bind_variant_path,
+    exp.Coalesce: bind_null_operator,
 }

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from rocky.binder.binding import INFLUENCE_ORDER
 from rocky.binder.dispatch import bind_expression
-from rocky.binder.expression import HAS_GENERATOR, HAS_WINDOW, Expr
+from rocky.binder.expression import HAS_AGGREGATE, HAS_GENERATOR, HAS_WINDOW, Expr
 from rocky.binder.scopes import Relation, Scope
 from rocky.binder.shapes import ordinal_of
 from rocky.datatypes import types as t
@@ -51,7 +51,8 @@ def _bind_ordering(
         key = _bind_key(node, output, place)
         if key is None:
             continue
-        _check_key(node, key, ordering, scope)
+        aggregated = inner is None or inner.inside is not None
+        _check_key(node, key, ordering, scope, aggregated=aggregated)
         if limited:
             scope.binding.influence(key.sources, INFLUENCE_ORDER)
         if (
@@ -67,8 +68,8 @@ def _bind_ordering(
             )
 
 
-def _check_key(node: Any, key: Expr, ordering: Any, scope: Scope) -> None:
-    """ORDER BY takes neither a generator nor, outside the select list, a window function."""
+def _check_key(node: Any, key: Expr, ordering: Any, scope: Scope, *, aggregated: bool) -> None:
+    """ORDER BY takes neither a generator nor a window function, nor an aggregate out of place."""
     if key.flags & HAS_GENERATOR:
         message, condition = (
             "a generator cannot stand in ORDER BY",
@@ -79,6 +80,9 @@ def _check_key(node: Any, key: Expr, ordering: Any, scope: Scope) -> None:
             "a window function cannot stand in ORDER BY",
             "UNSUPPORTED_EXPR_FOR_OPERATOR",
         )
+    elif key.flags & HAS_AGGREGATE and not aggregated and ordering.__class__ is exp.Order:
+        message = "an aggregate cannot order rows that are not aggregated"
+        condition = "UNSUPPORTED_EXPR_FOR_OPERATOR"
     else:
         return
     scope.binding.error(

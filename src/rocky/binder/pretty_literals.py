@@ -202,6 +202,8 @@ def _amount_of_span(text: str, first: str, last: str) -> int | None:
     negative = text.startswith("-")
     numbers = re.findall(r"\d+(?:\.\d+)?", text)
     units = t.YEAR_MONTH_UNITS if first in t.YEAR_MONTH_UNITS else t.DAY_TIME_UNITS
+    if first not in units or last not in units:
+        return None
     names = units[units.index(first) : units.index(last) + 1]
     if len(numbers) != len(names):
         return None

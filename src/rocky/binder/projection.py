@@ -11,7 +11,7 @@ from rocky.binder.naming import output_name
 from rocky.binder.relations import bind_generator
 from rocky.binder.scopes import Relation, Scope
 from rocky.binder.stars import expand_star
-from rocky.catalog.generators import GENERATORS
+from rocky.catalog.generators import GENERATORS, TABLE_ONLY
 from rocky.datatypes import types as t
 from rocky.diagnostics import Code
 
@@ -126,7 +126,8 @@ def _generator(node: Any) -> Any:
         inner = inner.args["this"]
     if inner.__class__ is exp.Anonymous:
         name = inner.args["this"]
-        return inner if isinstance(name, str) and name.lower() in GENERATORS else None
+        key = name.lower() if isinstance(name, str) else ""
+        return inner if key in GENERATORS and key not in TABLE_ONLY else None
     return None
 
 

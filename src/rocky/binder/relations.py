@@ -5,7 +5,7 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.binder.calls import argument_nodes, bind_arguments, call_kind, report_refusal
-from rocky.binder.expression import EXPRESSION, Column, merge_sources
+from rocky.binder.expression import EXPRESSION, HAS_GENERATOR, Column, merge_sources
 from rocky.binder.pivots import bind_pivots
 from rocky.binder.scopes import Relation, Scope
 from rocky.catalog.generators import GENERATORS
@@ -19,6 +19,7 @@ def bind_table(node: exp.Table, scope: Scope) -> Relation:
     """A name in FROM: a CTE, then a table; or a table function; with its alias and pivots."""
     args = node.args
     alias = args.get("alias")
+    _check_sample(args.get("sample"), node, scope)
     if args["this"].__class__ is exp.Anonymous:
         relation = _table_function(args["this"], scope)
     elif alias is not None and not alias.args.get("columns") and not args.get("pivots"):
@@ -28,6 +29,18 @@ def bind_table(node: exp.Table, scope: Scope) -> Relation:
         relation = _named_table(node, scope)
     relation = aliased(relation, alias, node, scope)
     return bind_pivots(relation, args["pivots"], scope) if args.get("pivots") else relation
+
+
+def _check_sample(sample: Any, node: exp.Table, scope: Scope) -> None:
+    """TABLESAMPLE takes at most 100 percent."""
+    percent = sample.args.get("percent") if sample is not None else None
+    if percent.__class__ is exp.Literal and float(percent.name) > 100:
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "a sample of more than 100 percent",
+            node,
+            "_LEGACY_ERROR_TEMP_0064",
+        )
 
 
 def _named_table(
@@ -153,6 +166,14 @@ def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
         _no_generator(call, key, scope)
         return Relation([], known=False)
     args = bind_arguments(key, argument_nodes(call, args_scope), args_scope)
+    if any(arg.flags & HAS_GENERATOR for arg in args):
+        binding.error(
+            Code.INVALID_CLAUSE,
+            "a generator cannot stand inside another",
+            call,
+            "UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS",
+        )
+        return Relation([], known=False)
     outcome = rule(key, args)
     if isinstance(outcome, Refusal):
         report_refusal(key, outcome, args, call, scope)

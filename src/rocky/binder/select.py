@@ -26,6 +26,7 @@ from rocky.binder.grouping_keys import is_star
 from rocky.binder.grouping_rule import check_grouping
 from rocky.binder.joins import bind_from
 from rocky.binder.naming import output_name
+from rocky.binder.operators import not_spark
 from rocky.binder.ordering import bind_tail
 from rocky.binder.projection import Item, project
 from rocky.binder.scopes import EMPTY_RELATION, FROM_CLAUSE, Relation, Scope
@@ -47,6 +48,7 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     relation = bind_from(node, around) if args.get("from_") is not None else EMPTY_RELATION
     scope = Scope(binding, relation, outer, outer.ctes)
     _check_clause_order(node, scope)
+    _check_dialect(node, scope)
     _name_windows(node, scope)
     if args.get("where") is not None:
         _bind_condition(args["where"].args["this"], scope, "where")
@@ -105,6 +107,21 @@ _WORDS = {
     "order": "ORDER BY",
     "limit": "LIMIT",
 }
+
+
+def _check_dialect(node: exp.Select, scope: Scope) -> None:
+    """Clauses of other dialects, which the parser library reads as well."""
+    args = node.args
+    limit, distinct = args.get("limit"), args.get("distinct")
+    if limit is not None and limit.__class__ is exp.Fetch:
+        not_spark("FETCH FIRST", "use LIMIT", limit, scope)
+    if distinct is not None and distinct.args.get("on") is not None:
+        instead = "number the rows with `row_number()` and keep the first"
+        not_spark("DISTINCT ON", instead, distinct, scope)
+    if not args.get("expressions") and args.get(PIPE) is None:
+        scope.binding.error(
+            Code.SYNTAX_ERROR, "SELECT without a column", node, "PARSE_SYNTAX_ERROR"
+        )
 
 
 def _check_pipe(step: str | None, items: list[Item], scope: Scope) -> None:

@@ -28,6 +28,7 @@ from rocky.diagnostics import Code
 _NEEDS_ORDER: Final = frozenset(
     "row_number rank dense_rank percent_rank cume_dist ntile lag lead nth_value".split()
 )
+_BACKWARDS: Final = frozenset({("following", "preceding"), ("FOLLOWING", "PRECEDING")})
 _OFFSETS: Final = frozenset({"lag", "lead"})
 _CLAUSES_WITHOUT: Final = frozenset({"where", "group", "having"})
 
@@ -175,6 +176,13 @@ def _frame_problem(
             f"`{name}` has a frame of its own and takes no other",
             node,
             "WINDOW_FUNCTION_AND_FRAME_MISMATCH" if name in _OFFSETS else "_LEGACY_ERROR_TEMP_1036",
+        )
+    if (spec.args.get("start_side"), spec.args.get("end_side")) in _BACKWARDS:
+        return scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "a frame cannot end before it starts",
+            node,
+            "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_WRONG_COMPARISON",
         )
     bound = [bind_expression(each, scope) for each in bounds]
     for each, value in zip(bounds, bound, strict=True):

@@ -16,19 +16,23 @@ from rocky.errors import NothingSelected
 from rocky.project import ModelFile, Project, load_project
 
 
-def load_chosen(settings: Settings) -> Project:
-    """The project of `--config`, else the one here or in the nearest folder above."""
+def load_chosen(settings: Settings, *, cache: bool = True) -> Project:
+    """The project of `--config`, else the one here or in the nearest folder above.
+
+    With `cache`, models that are as the last load left them are not read again.
+    """
     if settings.config is None:
-        return load_project(_nearest_root(), env=os.environ)
+        return load_project(_nearest_root(), env=os.environ, remember=cache)
     if settings.config.is_dir():
-        return load_project(settings.config, env=os.environ)
-    return load_project(settings.config.parent, env=os.environ, config=settings.config)
+        return load_project(settings.config, env=os.environ, remember=cache)
+    folder, config = settings.config.parent, settings.config
+    return load_project(folder, env=os.environ, config=config, remember=cache)
 
 
 def compile_chosen(
     settings: Settings, *, jobs: int | None = None, cache: bool = True
 ) -> Compilation:
-    return compile_project(load_chosen(settings), jobs=jobs, cache=cache)
+    return compile_project(load_chosen(settings, cache=cache), jobs=jobs, cache=cache)
 
 
 def _nearest_root() -> Path:

@@ -55,7 +55,7 @@ def command(
     as_json = use_json(settings, style)
     if record and names:
         raise click.UsageError("`--record-baselines` is for all contracts: leave out `--model`")
-    project = load_chosen(settings)
+    project = load_chosen(settings, cache=not no_cache)
     compilation = compile_project(project, jobs=jobs, cache=not no_cache)
     recorded = record_baselines(project, compilation.models) if record else []
     if recorded:

@@ -1,0 +1,88 @@
+"""Templates of literals, aggregates and window calls, by family; see `scalar_templates`."""
+
+LITERALS: dict[str, tuple[str, ...]] = {
+    "number": (
+        "1",
+        "0",
+        "2.5",
+        "10L",
+        "1.25D",
+        "3S",
+        "NULL",
+        "0.001",
+        "100BD",
+        "CAST(NULL AS INT)",
+    ),
+    "text": ("'a'", "'2024-01-31'", "'7'", "''", "CAST(NULL AS STRING)", "NULL"),
+    "truth": ("TRUE", "FALSE", "1 = 1", "CAST(NULL AS BOOLEAN)"),
+    "day": ("DATE '2024-02-29'", "current_date()", "CAST(NULL AS DATE)"),
+    "moment": (
+        "TIMESTAMP '2024-02-29 10:00:00'",
+        "TIMESTAMP_NTZ '2024-02-29 10:00:00'",
+        "current_timestamp()",
+    ),
+    "span": ("INTERVAL '1' DAY", "INTERVAL '2 03' DAY TO HOUR", "INTERVAL '1.5' SECOND"),
+    "numbers": ("array(1, 2)", "array(1, NULL)", "array(1.5)", "array()"),
+    "texts": ("array('a')", "array('a', NULL)"),
+    "dictionary": ("map('a', 'b')", "map('a', NULL)", "map()"),
+}
+
+AGGREGATES: dict[str, tuple[str, ...]] = {
+    "number": (
+        "sum({number})",
+        "avg({number})",
+        "min({number})",
+        "max({number})",
+        "count(*)",
+        "count({text})",
+        "count(DISTINCT {number})",
+        "sum(CASE WHEN {truth} THEN {number} ELSE 0 END)",
+        "sum({number}) FILTER (WHERE {truth})",
+        "stddev({number})",
+        "median({number})",
+        "percentile_approx({number}, 0.5)",
+        "count_if({truth})",
+        "first({number})",
+        "max_by({number}, {day})",
+        "approx_count_distinct({text})",
+        "corr({number}, {number})",
+        "sum(DISTINCT {number})",
+    ),
+    "text": (
+        "min({text})",
+        "max({text})",
+        "first({text}, true)",
+        "min_by({text}, {number})",
+        "mode({text})",
+        "listagg({text}, ',')",
+    ),
+    "truth": ("bool_and({truth})", "bool_or({truth})", "every({truth})"),
+    "day": ("min({day})", "max({day})"),
+    "moment": ("min({moment})", "max({moment})"),
+    "span": ("sum({span})", "avg({span})", "max({span})"),
+    "numbers": ("collect_list({number})", "collect_set({number})", "array_agg({number})"),
+    "texts": ("collect_list({text})", "collect_set({text})"),
+}
+
+WINDOWS: dict[str, tuple[str, ...]] = {
+    "number": (
+        "row_number() OVER (ORDER BY {number})",
+        "rank() OVER (PARTITION BY {text} ORDER BY {number} DESC)",
+        "lag({number}) OVER (ORDER BY {day})",
+        "lead({number}, 1, {number}) OVER (ORDER BY {number})",
+        "sum({number}) OVER (PARTITION BY {text})",
+        "avg({number}) OVER (ORDER BY {day} ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)",
+        "count(*) OVER (PARTITION BY {truth})",
+        "ntile(4) OVER (ORDER BY {moment})",
+        "percent_rank() OVER (ORDER BY {number})",
+        "first_value({number}) OVER (PARTITION BY {text} ORDER BY {moment})",
+        "max({number}) OVER ()",
+    ),
+    "text": (
+        "lag({text}, 1, 'x') OVER (ORDER BY {number})",
+        "last_value({text}) OVER (ORDER BY {number})",
+        "max({text}) OVER (PARTITION BY {truth})",
+    ),
+    "day": ("lead({day}) OVER (ORDER BY {number})", "min({day}) OVER ()"),
+    "texts": ("collect_list({text}) OVER (PARTITION BY {number})",),
+}
