@@ -94,9 +94,6 @@ ttl_seconds = 60
 grace_period_days = 3
 [freshness]
 expected_lag_seconds = 60
-[portability]
-target_dialect = "trino"
-allow = ["QUALIFY"]
 [mask]
 pii = "hash"
 [mask.dev]

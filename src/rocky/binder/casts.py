@@ -68,7 +68,8 @@ def type_of(node: exp.Expr) -> t.DataType | None:
     if kind is _D.STRUCT:
         return _struct(inner)
     if kind is _D.TIME:
-        return t.time(int(inner[0].name) if inner else 6)
+        digits = inner[0].name if inner else "6"
+        return t.time(int(digits)) if digits.isdigit() and int(digits) <= 6 else None
     if kind is _D.INTERVAL:
         return t.CALENDAR_INTERVAL
     return None
@@ -77,6 +78,8 @@ def type_of(node: exp.Expr) -> t.DataType | None:
 def _decimal(inner: list[exp.Expr]) -> t.DataType | None:
     if not inner:
         return t.decimal(10, 0)
+    if not all(part.name.isdigit() for part in inner):
+        return None
     precision = int(inner[0].name)
     scale = int(inner[1].name) if len(inner) > 1 else 0
     if precision > t.MAX_PRECISION or scale > precision:
@@ -157,7 +160,8 @@ def _no_type(node: exp.Expr, scope: Scope) -> Expr:
     to = node.args["to"]
     inner = to.args.get("expressions") or []
     if to.args.get("this") is _D.DECIMAL and inner:
-        over = int(inner[0].name) > t.MAX_PRECISION
+        digits = inner[0].name
+        over = digits.isdigit() and int(digits) > t.MAX_PRECISION
         return scope.binding.error(
             Code.TYPE_ERROR,
             f"`decimal({', '.join(part.name for part in inner)})` is not a Spark type",

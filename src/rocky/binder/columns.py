@@ -252,6 +252,13 @@ def bind_dot(node: exp.Dot, scope: Scope) -> Expr:
 _FUNCTION_SCHEMAS = frozenset({"builtin", "session"})
 
 
+def bind_lone_star(node: exp.Expr, scope: Scope) -> Expr:
+    """A star where a value is wanted."""
+    return scope.binding.error(
+        Code.INVALID_CLAUSE, "`*` cannot stand here", node, "INVALID_USAGE_OF_STAR_OR_REGEX"
+    )
+
+
 def bind_identifier(node: exp.Identifier, scope: Scope) -> Expr:
     """A bare word inside a lambda: its parameter, or a column of the query around it."""
     return resolve_name([node], (node.args["this"].lower(),), node, scope)

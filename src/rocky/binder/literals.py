@@ -22,6 +22,7 @@ from rocky.source import Span
 _INT_MAX: Final = 2**31
 _LONG_MAX: Final = 2**63
 _FLOAT_MAX: Final = 3.4028234663852886e38
+_NUMERAL = re.compile(r"\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?")
 _SUFFIX = re.compile(r"(?i)(bd|[lsydf])$")
 _TYPED = re.compile(r"(?i)\b(date|timestamp|timestamp_ntz|timestamp_ltz|time|x)\s*$")
 _SUFFIX_TYPES: Final = {
@@ -45,6 +46,10 @@ def bind_literal(node: exp.Literal, scope: Scope) -> Expr:
     if args["is_string"]:
         return Expr(t.STRING, False, value=args["this"], foldable=True)
     found = _INTEGERS.get(args["this"])
+    if found is None and not _NUMERAL.fullmatch(args["this"]):
+        return scope.binding.error(
+            Code.SYNTAX_ERROR, f"`{args['this']}` is not a number", node, "PARSE_SYNTAX_ERROR"
+        )
     return found if found is not None else _checked(number(args["this"]), node, scope)
 
 
@@ -70,6 +75,8 @@ def _checked(found: Expr, node: exp.Expr, scope: Scope) -> Expr:
 
 def number(text: str, *, negative: bool = False) -> Expr:
     """The literal a numeral means: int, bigint or decimal by its digits, double by an exponent."""
+    if not _NUMERAL.fullmatch(text):
+        return unknown()
     if "e" in text or "E" in text:
         return Expr(t.DOUBLE, False, value=float(text), foldable=True)
     if "." in text:
@@ -119,7 +126,11 @@ def bind_raw_string(node: Any, scope: Scope) -> Expr:
 def bind_negative(node: exp.Neg, scope: Scope) -> Expr | None:
     """`-5` as the literal it is to Spark; None when the operand is not a plain numeral."""
     inner = node.args["this"]
-    if inner.__class__ is exp.Literal and not inner.args["is_string"]:
+    if (
+        inner.__class__ is exp.Literal
+        and not inner.args["is_string"]
+        and _NUMERAL.fullmatch(inner.args["this"])
+    ):
         found = number(inner.args["this"], negative=True)
         return Expr(found.type, False, value=-found.value, foldable=True)
     if inner.__class__ is exp.Cast:

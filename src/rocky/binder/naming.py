@@ -18,6 +18,7 @@ from rocky.binder.pretty_operators import OPERATOR_PRINTERS
 from rocky.binder.pretty_subqueries import SUBQUERY_PRINTERS
 from rocky.binder.pretty_windows import WINDOW_PRINTERS
 from rocky.binder.scopes import Scope
+from rocky.datatypes.types import UNKNOWN
 
 PRINTERS.update(LITERAL_PRINTERS)
 PRINTERS.update(COLUMN_PRINTERS)
@@ -35,7 +36,11 @@ def output_name(node: Any, expr: Expr, scope: Scope) -> tuple[str, bool]:
         word = str(node.args["this"].name)
         if isinstance(expr, Column) or word.lower() not in BARE_FUNCTIONS:
             return word, True
-        return pretty(node, scope), False
+        if expr.type is UNKNOWN:
+        # Nobody will read a column of this name; what was written is good enough.
+        span = scope.binding.span(node)
+        return (scope.binding.text[span.start : span.end] if span else "col"), False
+    return pretty(node, scope), False
     if kind is exp.Dot and node.args["expression"].__class__ is exp.Identifier:
         if _is_path(node.args["this"]):
             return str(node.args["expression"].name), True
@@ -43,6 +48,10 @@ def output_name(node: Any, expr: Expr, scope: Scope) -> tuple[str, bool]:
         inner = _bare(node.args["this"])
         if inner.__class__ is exp.Column and isinstance(bind_quietly(inner, scope), Column):
             return str(inner.args["this"].name), True
+    if expr.type is UNKNOWN:
+        # Nobody will read a column of this name; what was written is good enough.
+        span = scope.binding.span(node)
+        return (scope.binding.text[span.start : span.end] if span else "col"), False
     return pretty(node, scope), False
 
 

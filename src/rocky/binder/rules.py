@@ -6,7 +6,7 @@ from typing import Any
 from sqlglot import exp
 
 from rocky.binder.casts import CASTS
-from rocky.binder.columns import bind_column, bind_dot, bind_identifier
+from rocky.binder.columns import bind_column, bind_dot, bind_identifier, bind_lone_star
 from rocky.binder.conditionals import CONDITIONALS
 from rocky.binder.dispatch import EXPRESSIONS, QUERIES
 from rocky.binder.forms import FORMS
@@ -40,6 +40,7 @@ def install_rules() -> None:
             exp.Identifier: bind_identifier,
             exp.Dot: bind_dot,
             exp.Bracket: bind_bracket,
+            exp.Star: bind_lone_star,
         },
     )
     for family in families:

@@ -3,9 +3,11 @@
 This is where the environment enters: everything below is handed it.
 """
 
+import gc
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from rocky.cli.options import Settings
 from rocky.compiler.compilation import Compilation
@@ -15,12 +17,16 @@ from rocky.diagnostics.suggest import suggestion
 from rocky.errors import NothingSelected
 from rocky.project import ModelFile, Project, load_project
 
+_MANY_OBJECTS: Final = 500_000
+
 
 def load_chosen(settings: Settings, *, cache: bool = True) -> Project:
     """The project of `--config`, else the one here or in the nearest folder above.
 
     With `cache`, models that are as the last load left them are not read again.
     """
+    # A command keeps what it loads until it ends, so looking for garbage in it is a waste.
+    gc.set_threshold(_MANY_OBJECTS, 50, 100)
     if settings.config is None:
         return load_project(_nearest_root(), env=os.environ, remember=cache)
     if settings.config.is_dir():

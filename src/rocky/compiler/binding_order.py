@@ -55,7 +55,9 @@ def bind_models(
     outcome = Bound({key: cached[key] for key in usable if key not in suspects})
     task = Task(models, keys, cached, names, blocked, frozenset(stale), frozenset(suspects), jobs)
     _load_binder()(task, outcome)
-    return outcome
+    # In the project's order, whichever worker finished first.
+    records = {key: outcome.records[key] for key in usable if key in outcome.records}
+    return Bound(records, outcome.cycles, outcome.bound)
 
 
 def _load_binder() -> Callable[[Task, Bound], None]:

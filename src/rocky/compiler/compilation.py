@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rocky.compiler.compiled_models import CompiledModels
 from rocky.diagnostics import Diagnostic, Severity
-from rocky.ir.model import ModelIr
 from rocky.project import Project
 
 
@@ -29,7 +29,7 @@ class Compilation:
     """
 
     project: Project
-    models: Mapping[str, ModelIr]
+    models: CompiledModels
     order: tuple[str, ...]
     upstream: Mapping[str, tuple[str, ...]]
     downstream: Mapping[str, tuple[str, ...]]

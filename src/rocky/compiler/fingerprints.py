@@ -1,15 +1,41 @@
-"""The fingerprints of compiled models: the IR joined with the settings that shape its table."""
+"""The fingerprints of compiled models: the IR joined with the settings that shape its table.
 
-from typing import Any
+Most compiles ask for none and some for all of them, so they are not part of a model's record: those
+that were asked for once are remembered in a cache file of their own.
+"""
 
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from blake3 import blake3
+
+from rocky.compiler.cache_files import load_values, save_values
 from rocky.compiler.compilation import Compilation
-from rocky.ir.fingerprint import Recipe, SkipHash, ir_document, recipe_hash, skip_hash
+from rocky.compiler.records import pack, unpack_body, unpack_schema
+from rocky.datatypes.text import decode_type
+from rocky.ir.fingerprint import Meaning, Recipe, SkipHash, ir_document, recipe_hash, skip_hash
+from rocky.ir.model import INFLUENCE_ROLES, LINEAGE_KINDS
 from rocky.project import ModelFile
+from rocky.project.strategies import Strategy
+
+FINGERPRINTS: Final = "fingerprints.bin"
+
+
+class Fingerprints(NamedTuple):
+    """Both hashes of a model."""
+
+    recipe: Recipe
+    skip_hash: SkipHash
 
 
 def materialization_of(model: ModelFile) -> dict[str, Any]:
     """How a model's table is brought up to date, as JSON values."""
-    strategy = model.strategy
+    return _as_values(model.strategy)
+
+
+@lru_cache(maxsize=1024)
+def _as_values(strategy: Strategy) -> dict[str, Any]:
     return {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in strategy._asdict().items()
@@ -18,16 +44,56 @@ def materialization_of(model: ModelFile) -> dict[str, Any]:
 
 def document_of(compilation: Compilation, key: str) -> dict[str, Any]:
     """The IR document of a model, as the ledger will keep it."""
-    model = compilation.project.models[key]
-    return ir_document(
-        compilation.models[key], model.sql, model.target.full_name, materialization_of(model)
-    )
+    return ir_document(_meaning(compilation, key))
 
 
 def recipe_of(compilation: Compilation, key: str) -> Recipe:
-    return recipe_hash(document_of(compilation, key))
+    return recipe_hash(_meaning(compilation, key))
 
 
 def skip_hash_of(compilation: Compilation, key: str) -> SkipHash:
-    model = compilation.project.models[key]
-    return skip_hash(compilation.models[key], model.target.full_name, materialization_of(model))
+    return skip_hash(_meaning(compilation, key))
+
+
+def fingerprints_of(compilation: Compilation, keys: Iterable[str]) -> dict[str, Fingerprints]:
+    """The fingerprints of the compiled ones among some models, remembered where nothing changed."""
+    models, root = compilation.models, compilation.project.root
+    known = load_values(root, FINGERPRINTS, models.stamp) if models.stamp else {}
+    found: dict[str, Fingerprints] = {}
+    fresh: dict[str, tuple[Any, ...]] = {}
+    for key in keys:
+        if key not in models:
+            continue
+        identity = blake3(pack(tuple(models.record(key)))).digest(16)
+        remembered = known.get(key)
+        if remembered is None or remembered[0] != identity:
+            meaning = _meaning(compilation, key)
+            remembered = fresh[key] = (identity, recipe_hash(meaning), skip_hash(meaning))
+        found[key] = Fingerprints(remembered[1], remembered[2])
+    if fresh and models.stamp:
+        kept = {key: value for key, value in known.items() if key in models}
+        save_values(root, FINGERPRINTS, models.stamp, kept | fresh)
+    return found
+
+
+def _meaning(compilation: Compilation, key: str) -> Meaning:
+    """What a model's fingerprints are made of, from what its record holds."""
+    model, record = compilation.project.models[key], compilation.models.record(key)
+    columns, _ = unpack_schema(record)
+    details, origins, influences, _, normal = unpack_body(record)
+    return Meaning(
+        model.name,
+        model.sql,
+        normal.hex(),
+        model.target.full_name,
+        materialization_of(model),
+        [(name, decode_type(kind), nullable) for name, kind, nullable in columns],
+        [
+            (column[0], LINEAGE_KINDS[source & 7], origins[source >> 3][1], origins[source >> 3][0])
+            for column, detail in zip(columns, details, strict=True)
+            for source in detail[3]
+        ],
+        [(INFLUENCE_ROLES[role], origins[at][1], origins[at][0]) for at, role in influences],
+        record.reads,
+        record.determinism,
+    )

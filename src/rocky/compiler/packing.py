@@ -4,7 +4,6 @@ The bytes are a function of the values alone, never of object identity: the face
 be the same whichever process bound it.
 """
 
-import marshal
 from typing import Any
 
 from blake3 import blake3
@@ -13,7 +12,7 @@ from rocky.binder.binding import Binding
 from rocky.binder.expression import Column
 from rocky.binder.normal_form import normal_hash
 from rocky.binder.query import BoundQuery
-from rocky.compiler.records import MARSHAL_VERSION, Record
+from rocky.compiler.records import Body, Record, Schema, pack
 from rocky.datatypes.text import encode_type
 from rocky.datatypes.types import UNKNOWN, DataType
 from rocky.diagnostics import Diagnostic
@@ -33,32 +32,26 @@ def record_of(
     lookups: tuple[tuple[tuple[str, ...], bytes], ...],
 ) -> Record:
     """The record of a bound query, with what the lints of its output find."""
-    columns = bound.columns
-    schema = _pack(
-        (
-            [(column.name, _type_text(column.type), column.nullable) for column in columns],
-            bound.known,
-        )
+    columns, binding = bound.columns, bound.binding
+    schema = Schema(
+        [(each.name or "", _type_text(each.type), each.nullable) for each in columns], bound.known
     )
+    packed_schema = pack(tuple(schema))
     diagnostics = [*bound.diagnostics, *_lint(bound)]
-    binding = bound.binding
     return Record(
         key,
         lookups,
         tuple(binding.reads) if binding is not None else (),
-        _face(model, schema),
+        _face(model, packed_schema),
         len(columns),
         sum(column.type is UNKNOWN for column in columns),
         _open_star(bound, binding) if binding is not None else None,
         names_columns(model),
-        _pack([_pack_diagnostic(each) for each in diagnostics]) if diagnostics else b"",
-        schema,
-        _pack_body(bound, binding),
+        tuple(sorted(binding.volatile)) if binding is not None else (),
+        pack([_pack_diagnostic(each) for each in diagnostics]) if diagnostics else b"",
+        packed_schema,
+        pack(tuple(_body(bound, binding))),
     )
-
-
-def _pack(value: Any) -> bytes:
-    return marshal.dumps(value, MARSHAL_VERSION)
 
 
 def _face(model: ModelFile, schema: bytes) -> bytes:
@@ -67,19 +60,16 @@ def _face(model: ModelFile, schema: bytes) -> bytes:
     return blake3(names.encode("utf-8", "surrogatepass") + schema).digest(16)
 
 
-def _pack_body(bound: BoundQuery, binding: Binding | None) -> bytes:
+def _body(bound: BoundQuery, binding: Binding | None) -> Body:
     """Everything that only unpacking the model needs."""
     if binding is None or bound.parsed is None:
-        return _pack(([], [], [], [], [], b""))
-    return _pack(
-        (
-            [_pack_column(column) for column in bound.columns],
-            binding.origins,
-            [(origin, _ROLES[role]) for origin, role in sorted(binding.influences)],
-            sorted(binding.volatile),
-            sorted(binding.unknowns.items()),
-            normal_hash(bound.parsed.tokens, binding),
-        )
+        return Body([], [], [], [], b"")
+    return Body(
+        [_pack_column(column) for column in bound.columns],
+        binding.origins,
+        [(origin, _ROLES[role]) for origin, role in sorted(binding.influences)],
+        sorted(binding.unknowns.items()),
+        normal_hash(bound.parsed.tokens, binding),
     )
 
 
@@ -90,7 +80,7 @@ def _type_text(kind: DataType) -> str:
     return found
 
 
-def _pack_column(column: Column) -> tuple[Any, ...]:
+def _pack_column(column: Column) -> tuple[bool, int, int, tuple[int, ...]]:
     start, end = _place(column)
     return column.named, start, end, _strongest(column.sources)
 

@@ -7,13 +7,15 @@ the clock or the environment; the cache is the only thing it writes.
 from collections.abc import Iterator, Mapping
 
 from rocky.compiler.binding_order import Bound, bind_models
-from rocky.compiler.cache import cache_stamp, load_records, save_records
+from rocky.compiler.cache import load_records, save_records
+from rocky.compiler.cache_files import cache_stamp
 from rocky.compiler.compilation import Compilation, Statistics
+from rocky.compiler.compiled_models import CompiledModels
 from rocky.compiler.cycles import report_cycles
 from rocky.compiler.graph import topological_levels
 from rocky.compiler.names import Names
 from rocky.compiler.origins import place_origins
-from rocky.compiler.records import Record, unpack_findings, unpack_model
+from rocky.compiler.records import unpack_findings
 from rocky.contracts.project import check_contracts
 from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.allows import find_allows
@@ -23,43 +25,21 @@ from rocky.lints import lint_graph, lint_settings
 from rocky.project import Project
 
 
-class LazyModels(Mapping[str, ModelIr]):
-    """Models by key, unpacked from their records when asked for."""
-
-    def __init__(self, project: Project, records: Mapping[str, Record]) -> None:
-        self._project = project
-        self._records = records
-        self._unpacked: dict[str, ModelIr] = {}
-
-    def __getitem__(self, key: str) -> ModelIr:
-        found = self._unpacked.get(key)
-        if found is None:
-            found = unpack_model(self._project.models[key].name, self._records[key])
-            self._unpacked[key] = found
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._records)
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-
 def compile_project(
     project: Project, *, jobs: int | None = None, cache: bool = True
 ) -> Compilation:
     """Compile a project. `jobs` limits the processes; `cache=False` neither reads nor writes it."""
     names = Names(project)
-    stamp = cache_stamp()
-    cached = load_records(project.root, stamp) if cache else {}
+    stamp = cache_stamp() if cache else None
+    cached = load_records(project.root, stamp) if stamp else {}
     keys = {
         key: model.text_hash + model.settings_hash + model.name.encode("utf-8", "surrogatepass")
         for key, model in project.models.items()
     }
     outcome = bind_models(project.models, keys, cached, names, project.blocked, jobs)
-    if cache and (outcome.bound or cached.keys() != outcome.records.keys()):
+    if stamp and (outcome.bound or cached.keys() != outcome.records.keys()):
         save_records(project.root, stamp, outcome.records)
-    models = LazyModels(project, outcome.records)
+    models = CompiledModels(project, outcome.records, stamp)
     upstream, downstream = _edges(project, outcome)
     found = [
         *project.diagnostics,

@@ -7,18 +7,16 @@ bind never loads it; `rocky.compiler.packing` makes records.
 """
 
 import marshal
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from blake3 import blake3
 
+from rocky.compiler.cache_files import MARSHAL_VERSION
 from rocky.datatypes.text import decode_type
 from rocky.datatypes.types import StructField
 from rocky.diagnostics import Code, Diagnostic, Label, Severity
 from rocky.ir.model import INFLUENCE_ROLES, LINEAGE_KINDS, Edge, Influence, ModelIr, OutputColumn
 from rocky.source import Span
-
-MARSHAL_VERSION: Final = 2
-"""Later versions write equal values as different bytes, depending on who else refers to them."""
 
 
 class Record(NamedTuple):
@@ -28,7 +26,7 @@ class Record(NamedTuple):
     with the face it found, so that a record is good as long as both still hold. `face` is the hash
     of all that readers see of this model. `columns` and `unknown` are counts, `star` is the place
     of a star through which the output follows an input, `names_columns` tells whether the settings
-    name output columns. The rest is packed.
+    name output columns. `findings`, `schema` and `body` are packed.
     """
 
     key: bytes
@@ -39,21 +37,56 @@ class Record(NamedTuple):
     unknown: int
     star: tuple[int, int] | None
     names_columns: bool
+    determinism: tuple[str, ...]
     findings: bytes
     schema: bytes
     body: bytes
 
 
+class Schema(NamedTuple):
+    """The columns, each with the text of its type and whether it may be null."""
+
+    columns: list[tuple[str, str, bool]]
+    known: bool
+
+
+class Body(NamedTuple):
+    """What only few ask for.
+
+    `details` has for each column whether it was named, where (-1 when nowhere) and its sources,
+    which index `origins` (table, column) as `index << 3 | kind`; so do `influences`, with a role.
+    """
+
+    details: list[tuple[bool, int, int, tuple[int, ...]]]
+    origins: list[tuple[str, str]]
+    influences: list[tuple[int, int]]
+    unknowns: list[tuple[str, int]]
+    normal: bytes
+
+
+def pack(value: Any) -> bytes:
+    """Bytes that are a function of the values alone, never of object identity."""
+    return marshal.dumps(value, MARSHAL_VERSION)
+
+
+def unpack_schema(record: Record) -> Schema:
+    return Schema._make(marshal.loads(record.schema))
+
+
+def unpack_body(record: Record) -> Body:
+    return Body._make(marshal.loads(record.body))
+
+
 def fields_of(record: Record) -> tuple[tuple[StructField, ...], bool]:
     """The schema a reader of the model sees, and whether it is complete."""
-    columns, known = marshal.loads(record.schema)
+    columns, known = unpack_schema(record)
     return tuple(StructField(name, decode_type(kind), null) for name, kind, null in columns), known
 
 
 def unpack_model(name: str, record: Record) -> ModelIr:
     """The IR of a model from its record."""
-    columns, known = marshal.loads(record.schema)
-    details, origins, influences, determinism, unknowns, normal = marshal.loads(record.body)
+    columns, known = unpack_schema(record)
+    details, origins, influences, unknowns, normal = unpack_body(record)
     return ModelIr(
         name,
         tuple(
@@ -66,8 +99,8 @@ def unpack_model(name: str, record: Record) -> ModelIr:
             Influence(origins[at][0], origins[at][1], INFLUENCE_ROLES[role])
             for at, role in influences
         ),
-        tuple(determinism),
-        tuple((reason, count) for reason, count in unknowns),
+        record.determinism,
+        tuple(unknowns),
         (Span(*record.star),) if record.star is not None else (),
         blake3(record.schema).hexdigest(16),
         normal.hex(),
@@ -75,7 +108,9 @@ def unpack_model(name: str, record: Record) -> ModelIr:
 
 
 def _unpack_column(
-    column: tuple[Any, ...], detail: tuple[Any, ...], origins: list[tuple[str, str]]
+    column: tuple[str, str, bool],
+    detail: tuple[bool, int, int, tuple[int, ...]],
+    origins: list[tuple[str, str]],
 ) -> OutputColumn:
     name, kind, nullable = column
     named, start, end, sources = detail

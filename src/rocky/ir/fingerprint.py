@@ -7,89 +7,112 @@ JSON can check them.
 """
 
 import json
-from collections.abc import Mapping
-from typing import Any, NewType
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, NewType
 
 from blake3 import blake3
 
 from rocky.datatypes.text import type_to_json
-from rocky.ir.model import ModelIr, OutputColumn
+from rocky.datatypes.types import DataType
 
 Recipe = NewType("Recipe", str)
 SkipHash = NewType("SkipHash", str)
 
-
-def canonical_json(value: Any) -> str:
-    """JSON with sorted keys, no white space, and nothing where a value is absent."""
-    return json.dumps(
-        _without_absent(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False
-    )
+_NORMALIZER: Final = 1
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_TYPES: dict[DataType, Any] = {}
 
 
-def _without_absent(value: Any) -> Any:
-    kind = type(value)
-    if kind is dict:
-        return {key: _without_absent(each) for key, each in value.items() if each is not None}
-    if kind is list or kind is tuple:
-        return [_without_absent(each) for each in value]
-    return value
+class Meaning(NamedTuple):
+    """What the hashes are made of, in plain values: every model of a project has it made.
+
+    `edges` are (column, kind, source column, source table), `influences` (role, source column,
+    source table), `columns` (name, type, nullable).
+    """
+
+    name: str
+    sql: str
+    normal_sql_hash: str
+    target: str
+    materialization: Mapping[str, Any]
+    columns: Sequence[tuple[str, DataType, bool]]
+    edges: Iterable[tuple[str, str, str, str]]
+    influences: Iterable[tuple[str, str, str]]
+    reads: Sequence[str]
+    determinism: Sequence[str]
 
 
-def blake3_hex(text: str) -> str:
-    return blake3(text.encode("utf-8")).hexdigest()
-
-
-def ir_document(
-    ir: ModelIr, sql: str, target: str, materialization: Mapping[str, Any]
-) -> dict[str, Any]:
+def ir_document(meaning: Meaning) -> dict[str, Any]:
     """The IR of a model as JSON values: what the ledger keeps and the recipe hashes."""
+    # Keys stand in sorted order, here and below, so that encoding need not sort them.
     return {
-        "name": ir.name,
-        "sql": sql,
-        "target": target,
-        "materialization": dict(materialization),
-        "typed_columns": [_typed(column) for column in ir.columns],
-        "lineage_edges": [
-            {
-                "column": column.name,
-                "kind": edge.kind,
-                "source_column": edge.column,
-                "source_table": edge.table,
-            }
-            for column in ir.columns
-            for edge in column.edges
-        ],
+        "determinism": list(meaning.determinism),
         "influences": [
-            {"role": each.role, "source_column": each.column, "source_table": each.table}
-            for each in ir.influences
+            {"role": role, "source_column": column, "source_table": table}
+            for role, column, table in meaning.influences
         ],
-        "reads": list(ir.reads),
-        "determinism": list(ir.determinism),
+        "lineage_edges": [
+            {"column": name, "kind": kind, "source_column": column, "source_table": table}
+            for name, kind, column, table in meaning.edges
+        ],
+        "materialization": _present(meaning.materialization),
+        "name": meaning.name,
+        "reads": list(meaning.reads),
+        "sql": meaning.sql,
+        "target": meaning.target,
+        "typed_columns": _typed_columns(meaning),
     }
 
 
-def _typed(column: OutputColumn) -> dict[str, Any]:
-    return {"name": column.name, "type": type_to_json(column.type), "nullable": column.nullable}
+def skip_document(meaning: Meaning) -> dict[str, Any]:
+    """What can change a row, or the table it lands in, as JSON values."""
+    return {
+        "materialization": _present(meaning.materialization),
+        "normalized_sql": meaning.normal_sql_hash,
+        "normalizer_version": _NORMALIZER,
+        "reads": sorted(meaning.reads),
+        "target": meaning.target,
+        "typed_columns": _typed_columns(meaning),
+    }
 
 
-def recipe_hash(document: Mapping[str, Any]) -> Recipe:
+def recipe_hash(meaning: Meaning) -> Recipe:
     """The hash of a model's IR document."""
-    return Recipe(blake3_hex(canonical_json(document)))
+    return Recipe(_hash_document(ir_document(meaning)))
 
 
-def skip_hash(ir: ModelIr, target: str, materialization: Mapping[str, Any]) -> SkipHash:
+def skip_hash(meaning: Meaning) -> SkipHash:
     """The hash that stays when only cosmetics change."""
-    return SkipHash(
-        blake3_hex(
-            canonical_json(
-                {
-                    "normalizer_version": 1,
-                    "normalized_sql": ir.normal_sql_hash,
-                    "typed_columns": [_typed(column) for column in ir.columns],
-                    "materialization": dict(materialization),
-                    "target": target,
-                    "reads": sorted(ir.reads),
-                }
-            )
-        )
-    )
+    return SkipHash(_hash_document(skip_document(meaning)))
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys and no white space; absent values must already be left out."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _hash_document(document: Mapping[str, Any]) -> str:
+    return blake3(_encode(document).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _typed_columns(meaning: Meaning) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "nullable": nullable, "type": _type_json(kind)}
+        for name, kind, nullable in meaning.columns
+    ]
+
+
+def _type_json(kind: DataType) -> Any:
+    found = _TYPES.get(kind)
+    if found is None:
+        found = _TYPES[kind] = _present(type_to_json(kind))
+    return found
+
+
+def _present(value: Any) -> Any:
+    """A value with its keys sorted and nothing where a value is absent."""
+    if isinstance(value, Mapping):
+        return {key: _present(each) for key, each in sorted(value.items()) if each is not None}
+    if isinstance(value, list | tuple):
+        return [_present(each) for each in value]
+    return value

@@ -77,9 +77,14 @@ class ModelIr:
     @property
     def deterministic(self) -> bool:
         """Whether the same inputs always give the same rows; floating sums are only marked."""
-        return all(reason.startswith("float:") for reason in self.determinism)
+        return is_deterministic(self.determinism)
 
     def column(self, name: str) -> OutputColumn | None:
         """The output column of a name, compared without case."""
         key = name.lower()
         return next((column for column in self.columns if column.name.lower() == key), None)
+
+
+def is_deterministic(reasons: tuple[str, ...]) -> bool:
+    """Whether none of the reasons against it is more than a mark."""
+    return all(reason.startswith("float:") for reason in reasons)

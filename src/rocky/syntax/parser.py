@@ -16,7 +16,8 @@ from sqlglot.tokens import Token
 
 from rocky.source import Span
 from rocky.syntax.dialect import SPARK, spark_settings
-from rocky.syntax.rewrites import as_library_reads, trailing_comma, without_comments
+from rocky.syntax.rewrites import as_library_reads, without_comments
+from rocky.syntax.strictness import misplaced_token
 
 T = TypeVar("T")
 
@@ -57,11 +58,9 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
         return _problem_of(error, text)
     except TokenError as error:
         return _token_problem(error, text)
-    comma = trailing_comma(tokens, text)
-    if comma is not None:
-        return SyntaxProblem(
-            "a comma with nothing after it", comma, "TRAILING_COMMA_IN_SELECT", "remove the comma"
-        )
+    misplaced = misplaced_token(tokens, text)
+    if misplaced is not None:
+        return SyntaxProblem(*misplaced)
     statements = [tree for tree in trees if tree is not None and type(tree) is not exp.Semicolon]
     if not statements:
         return SyntaxProblem(

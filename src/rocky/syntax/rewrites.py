@@ -5,13 +5,10 @@ Texts without such syntax pay for one search each.
 """
 
 import re
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
 from sqlglot.tokens import Token, TokenType
-
-from rocky.source import Span
 
 _RECURSION_LEVEL: Final = re.compile(r"(?i)\bmax\s+recursion\s+level\b")
 _WINDOW_CALL: Final = re.compile(r"(?i)\bwindow\s*[(.]|\bcluster\s+by\b")
@@ -26,9 +23,6 @@ _SPLIT_KEYWORD: Final = re.compile(
 )
 _COMMENT_OR_QUOTED: Final = re.compile(
     r"--[^\n]*|/\*(?!\+).*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTALL
-)
-_TRAILING_COMMA: Final = re.compile(
-    r"(?i),\s*(?:--[^\n]*\n\s*)*(?:from|where|group|order|having)\b"
 )
 _BEFORE_TABLE: Final = frozenset(
     {"UNION", "ALL", "DISTINCT", "EXCEPT", "INTERSECT", "MINUS", "(", "|>"}
@@ -133,19 +127,3 @@ def _table_as_select(tokens: list[Token], *, piped: bool) -> list[Token]:
                 continue
         found.append(token)
     return found
-
-
-def trailing_comma(tokens: Sequence[Token], text: str) -> Span | None:
-    """The place of a comma with no select item after it, which the library overlooks."""
-    if _TRAILING_COMMA.search(text) is None:
-        return None
-    for token, following in pairwise(tokens):
-        if token.token_type is TokenType.COMMA and following.token_type in (
-            TokenType.FROM,
-            TokenType.WHERE,
-            TokenType.GROUP_BY,
-            TokenType.ORDER_BY,
-            TokenType.HAVING,
-        ):
-            return Span(token.start, token.end + 1)
-    return None

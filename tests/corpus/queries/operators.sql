@@ -111,3 +111,9 @@ SELECT `+`(1, 2) AS a, `*`(i, 2.5) AS b, `/`(i, 2) AS c, `=`(i, 1) AS e, `and`(t
 
 -- query: try_arithmetic
 SELECT try_add(i, 1) AS a, try_subtract(l, i) AS b, try_multiply(d5, d20) AS c, try_divide(i, 0) AS e, try_mod(i, 2) AS g, try_divide(d20, d5) AS h, try_add(order_date, 1) AS j, try_add(ordered_at, INTERVAL 1 DAY) AS k, try_subtract(d5, 1) AS m FROM numbers CROSS JOIN orders
+
+-- query: element_of_constant_array
+SELECT element_at(array('a', NULL), 1) AS a, element_at(array(1, 2), 5) AS b, array(1, NULL)[1] AS c, array('a')[0] AS d, try_element_at(array(1), 1) AS e, get(array(1), 0) AS f, element_at(array(quantity, priority), 1) AS g, array(quantity)[quantity] AS h, element_at(map('a', 1), 'a') AS j FROM orders
+
+-- query: struct_equality
+SELECT struct(quantity, status) = struct(quantity, status) AS a, struct(quantity AS x) = struct(order_id AS x) AS b, struct(1, 'a') = struct(2L, 'b') AS c FROM orders

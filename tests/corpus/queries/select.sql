@@ -200,3 +200,19 @@ SELECT order_id FROM orders LIMIT
 
 -- query: leading_digit_alias
 SELECT order_id AS 1st FROM orders
+
+-- query: keyword_as_a_field
+SELECT t.select, l.`Full Name` FROM legacy t CROSS JOIN legacy l
+
+-- query: comments_inside_keywords
+SELECT status, count(*) AS n, sum(count(*)) OVER (PARTITION /* all */ BY status) AS s FROM orders GROUP -- by what
+  BY status ORDER /* last */ BY status
+
+-- query: quoted_function_names
+SELECT `sum`(amount) AS a, `Count`(*) AS b, `upper`('x') AS c FROM orders
+
+-- query: quoted_generator
+SELECT `explode`(tags) AS tag FROM customers
+
+-- query: quoted_window_function
+SELECT `row_number`() OVER (ORDER BY order_id) AS n, `sum`(amount) OVER () AS s FROM orders

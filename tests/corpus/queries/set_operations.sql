@@ -123,3 +123,15 @@ TABLE calendar UNION ALL TABLE calendar
 
 -- query: union_float_and_decimal
 SELECT weight AS w FROM orders UNION ALL SELECT discount FROM orders UNION ALL SELECT tax FROM orders
+
+-- query: intersect_of_arrays_with_and_without_nulls
+SELECT array(1, 2) AS a, split(name, ',') AS b FROM staff INTERSECT SELECT array(1, NULL), tags FROM customers
+
+-- query: except_of_arrays_with_and_without_nulls
+SELECT array('a') AS a FROM staff EXCEPT SELECT tags FROM customers
+
+-- query: intersect_of_structs
+SELECT struct(1 AS a) AS s INTERSECT SELECT struct(CAST(NULL AS INT) AS a)
+
+-- query: union_of_nested_nullability
+SELECT struct(array(1) AS a, map('k', 1) AS m) AS s UNION ALL SELECT struct(array(NULL) AS a, map('k', NULL) AS m)

@@ -123,3 +123,9 @@ FROM orders |> AGGREGATE amount
 
 -- query: pipe_extend_with_aggregate
 FROM orders |> EXTEND sum(amount) AS total
+
+-- query: random_inside_aggregate
+SELECT collect_list(uniform(1, 10)) AS a FROM orders
+
+-- query: star_in_order_by_function
+SELECT status FROM orders GROUP BY status ORDER BY trim(*) DESC

@@ -60,3 +60,18 @@ SELECT c.name FROM customers c LEFT SEMI JOIN LATERAL (SELECT order_id FROM orde
 
 -- query: unresolved_in_exists
 SELECT name FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.buyer = c.customer_id)
+
+-- query: aggregate_of_outer_in_scalar
+SELECT week, (SELECT max(c.week)) AS m FROM calendar c
+
+-- query: subquery_in_lambda
+SELECT filter(sizes, x -> x > (SELECT count(*) FROM staff)) AS a FROM products
+
+-- query: recursive_distinct
+WITH RECURSIVE n AS (SELECT 1 AS i UNION SELECT i + 1 FROM n WHERE i < 3) SELECT i FROM n
+
+-- query: full_join_lateral
+SELECT c.name FROM customers c FULL JOIN LATERAL (SELECT order_id FROM orders o WHERE o.customer_id = c.customer_id) t ON true
+
+-- query: recursive_step_widens
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i || 1 FROM n WHERE i < 10) SELECT i FROM n

@@ -141,3 +141,24 @@ SELECT * FROM orders PIVOT (sum(amount) FOR status)
 
 -- query: values_of_unequal_length
 SELECT * FROM VALUES (1, 2), (3) AS t(a, b)
+
+-- query: plus_for_star
+SELECT count(+) AS n FROM orders
+
+-- query: natural_cross_join
+SELECT * FROM orders NATURAL CROSS JOIN customers
+
+-- query: interval_of_a_column
+SELECT INTERVAL quantity MILLISECONDS AS a FROM orders
+
+-- query: timestamp_of_a_number
+SELECT TIMESTAMP 1
+
+-- query: exists_is_true
+SELECT (EXISTS (SELECT 1 FROM staff) IS TRUE) AS a
+
+-- query: aliases_of_a_scalar_function
+SELECT translate('a', 'b', 'c') AS (n, s)
+
+-- query: letters_beyond_ascii_unquoted
+SELECT 0.1 AS Größe

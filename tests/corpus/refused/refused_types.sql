@@ -306,3 +306,24 @@ SELECT '7' / '2'
 
 -- query: two_time_windows
 SELECT window(ordered_at, '10 minutes') AS w, window(ordered_at, '1 hour').start AS s FROM orders
+
+-- query: struct_equality_of_other_names
+SELECT struct(amount, status) = struct(discount, note) AS a FROM orders
+
+-- query: where_null
+SELECT order_id FROM orders WHERE NULL
+
+-- query: filter_null
+SELECT sum(amount) FILTER (WHERE NULL) AS s FROM orders
+
+-- query: case_when_null
+SELECT min(CASE WHEN NULL THEN quantity END) AS m FROM orders
+
+-- query: key_of_empty_map
+SELECT map()['a'] AS a
+
+-- query: pair_in_pairs_of_other_types
+SELECT (amount, status) IN ((1, 'a'), (2, note)) AS a FROM orders
+
+-- query: decimal_of_a_name
+SELECT CAST(quantity AS DECIMAL(priority, 2)) AS a FROM orders

@@ -2,14 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from rocky.compiler.compilation import Compilation
-from rocky.compiler.fingerprints import recipe_of, skip_hash_of
+from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
+from rocky.compiler.records import unpack_schema
+from rocky.datatypes.text import decode_type
 from rocky.datatypes.types import UNKNOWN
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.diagnostics.render import render_json
-from rocky.ir.model import ModelIr
+from rocky.ir.model import ModelIr, is_deterministic
 from rocky.project import ModelFile
 
 SHOWN_REASONS = 5
@@ -88,37 +91,45 @@ def compilation_document(
     compilation: Compilation, models: Sequence[ModelFile], diagnostics: Sequence[Diagnostic]
 ) -> dict[str, Any]:
     """What `rocky compile -o json` prints of the chosen models."""
+    hashes = fingerprints_of(compilation, [each.key for each in models])
     return {
         "has_errors": any(each.severity is Severity.ERROR for each in diagnostics),
-        "models": [_model(compilation, each) for each in models],
+        "models": [_model(compilation, each, hashes.get(each.key)) for each in models],
         "diagnostics": render_json(diagnostics, compilation.project.texts),
         "summary": summarise(compilation, models, diagnostics),
     }
 
 
-def _model(compilation: Compilation, model: ModelFile) -> dict[str, Any]:
-    ir = compilation.models.get(model.key)
+def _model(
+    compilation: Compilation, model: ModelFile, hashes: Fingerprints | None
+) -> dict[str, Any]:
     document: dict[str, Any] = {
         "name": model.name,
         "path": model.path,
         "target": model.target.full_name,
         "strategy": model.strategy.type,
     }
-    if ir is None:
+    if hashes is None:
         return document | _UNREAD
-    columns = [
-        {"name": column.name, "type": column.type.text, "nullable": column.nullable}
-        for column in ir.columns
-    ]
+    # From the record: unpacking the lineage of every model would cost more than all the rest.
+    record = compilation.models.record(model.key)
+    columns, known = unpack_schema(record)
     return document | {
-        "columns": columns,
-        "columns_complete": ir.known,
-        "reads": ir.reads,
-        "deterministic": ir.deterministic,
-        "determinism": ir.determinism,
-        "recipe_hash": recipe_of(compilation, model.key),
-        "skip_hash": skip_hash_of(compilation, model.key),
+        "columns": [_column(each) for each in columns],
+        "columns_complete": known,
+        "reads": record.reads,
+        "deterministic": is_deterministic(record.determinism),
+        "determinism": record.determinism,
+        "recipe_hash": hashes.recipe,
+        "skip_hash": hashes.skip_hash,
     }
+
+
+# Most columns of a project are carried from model to model: one document serves them all.
+@lru_cache(maxsize=1 << 16)
+def _column(column: tuple[str, str, bool]) -> dict[str, Any]:
+    name, kind, nullable = column
+    return {"name": name, "type": decode_type(kind).text, "nullable": nullable}
 
 
 _UNREAD: dict[str, Any] = {

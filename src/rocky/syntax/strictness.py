@@ -1,0 +1,80 @@
+"""Texts the parser library takes although Spark does not: commas, aliases and IS out of place.
+
+A search over the text finds suspects at the speed of C; only then are tokens looked at, so that
+strings and comments raise no false alarm.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from sqlglot.tokens import Token, TokenType
+
+from rocky.source import Span
+
+_SUSPECT: Final = re.compile(
+    r"(?i),\s*(?:--[^\n]*\n\s*)*(?:[,)\]]|(?:from|where|group|order|having)\b)|\(\s*,|\bselect\s+,"
+    r"|\bas\s*['\",]|\bis\s+(?!(?:not\s+)?(?:null|true|false|unknown|distinct)\b)"
+)
+_CLAUSES: Final = frozenset(
+    {TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.HAVING}
+)
+_AFTER_COMMA: Final = _CLAUSES | {TokenType.COMMA, TokenType.R_PAREN, TokenType.R_BRACKET}
+_AFTER_IS: Final = frozenset({"NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT", "NOT"})
+
+
+class Misplaced(NamedTuple):
+    """A token that cannot stand where it does."""
+
+    message: str
+    span: Span
+    condition: str
+    help: str | None
+
+
+def misplaced_token(tokens: Sequence[Token], text: str) -> Misplaced | None:
+    """The first token Spark's grammar has no place for, of the kinds looked for here."""
+    if _SUSPECT.search(text) is None:
+        return None
+    for before, token in pairwise(tokens):
+        found = _judge(before, token)
+        if found is not None:
+            return found
+    return None
+
+
+def _judge(before: Token, token: Token) -> Misplaced | None:
+    kind, following = before.token_type, token.token_type
+    if kind is TokenType.COMMA and following in _AFTER_COMMA:
+        condition = "TRAILING_COMMA_IN_SELECT" if following in _CLAUSES else "PARSE_SYNTAX_ERROR"
+        return Misplaced(
+            "a comma with nothing after it", _span(before), condition, "remove the comma"
+        )
+    if following is TokenType.COMMA and kind in (TokenType.L_PAREN, TokenType.SELECT):
+        return Misplaced(
+            "a comma with nothing before it", _span(token), "PARSE_SYNTAX_ERROR", "remove the comma"
+        )
+    if kind is TokenType.ALIAS and following is TokenType.STRING:
+        return Misplaced(
+            "an alias is a name, not a string",
+            _span(token),
+            "PARSE_SYNTAX_ERROR",
+            f"write it without quotes, or in backticks: `` `{token.text}` ``",
+        )
+    if kind is TokenType.ALIAS and following is TokenType.COMMA:
+        return Misplaced(
+            "an alias is missing after AS", _span(before), "PARSE_SYNTAX_ERROR", "name the column"
+        )
+    if kind is TokenType.IS and token.text.upper() not in _AFTER_IS:
+        return Misplaced(
+            f"IS cannot be followed by `{token.text}`",
+            _span(token),
+            "PARSE_SYNTAX_ERROR",
+            "use `=`, or IS [NOT] NULL, TRUE, FALSE or DISTINCT FROM",
+        )
+    return None
+
+
+def _span(token: Token) -> Span:
+    return Span(token.start, token.end + 1)
