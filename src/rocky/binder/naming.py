@@ -36,11 +36,7 @@ def output_name(node: Any, expr: Expr, scope: Scope) -> tuple[str, bool]:
         word = str(node.args["this"].name)
         if isinstance(expr, Column) or word.lower() not in BARE_FUNCTIONS:
             return word, True
-        if expr.type is UNKNOWN:
-        # Nobody will read a column of this name; what was written is good enough.
-        span = scope.binding.span(node)
-        return (scope.binding.text[span.start : span.end] if span else "col"), False
-    return pretty(node, scope), False
+        return pretty(node, scope), False
     if kind is exp.Dot and node.args["expression"].__class__ is exp.Identifier:
         if _is_path(node.args["this"]):
             return str(node.args["expression"].name), True
