@@ -10,9 +10,11 @@ columns. Cold is without `.rocky/`; warm is after that, nothing changed.
 """
 
 import argparse
+import re
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +31,10 @@ API = (
     "import rocky; c = rocky.compile_project(rocky.load_project()); print(c.statistics.bound)",
 )
 
+_READ = re.compile(r"FROM (int_\w+) AS")
+
+FULL_SIZE = 10_000
+"""What the targets were promised for; in a small project the start of Python weighs more."""
 COLD, WARM, EDITED, PEAK, START, GROWTH = 2.2, 0.03, 0.04, 300, 0.15, 1.15
 
 
@@ -50,6 +56,7 @@ class Bench:
     root: Path
     models: int
     environment: dict[str, str]
+    edited: Path
 
     def parse(self) -> float:
         """CPU seconds of the parser alone."""
@@ -66,16 +73,20 @@ class Bench:
         return int(run(API, self.root, self.environment, keep_output=True).printed)
 
     def edit(self, before: str, after: str) -> None:
-        """Change the same words in one model of the second layer, which many others read."""
-        path = min((self.root / "models" / "intermediate").rglob("*.sql"), key=_number)
-        text = path.read_text()
+        """Change some words in the model of the second layer that most others read."""
+        text = self.edited.read_text()
         if before not in text:
-            sys.exit(f"`{before}` is not in {path}")
-        path.write_text(text.replace(before, after))
+            sys.exit(f"`{before}` is not in {self.edited}")
+        self.edited.write_text(text.replace(before, after))
 
 
-def _number(path: Path) -> int:
-    return int(path.stem.partition("_")[2])
+def make_project(folder: Path, models: int, environment: dict[str, str]) -> Bench:
+    root = folder / f"project-{models}"
+    generate(root, models)
+    paths = {path.stem: path for path in root.rglob("int_*.sql")}
+    read = Counter(name for path in paths.values() for name in _READ.findall(path.read_text()))
+    name = max(paths, key=lambda each: read[each])
+    return Bench(root, models, environment, paths[name])
 
 
 def main() -> int:
@@ -92,8 +103,10 @@ def main() -> int:
     finally:
         if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)
-    missed = [line.name for line in lines if line.met is False]
+    missed = [line.name.strip() for line in lines if line.met is False]
     print(f"missed: {', '.join(missed)}" if missed else "every target met")
+    if options.models < FULL_SIZE:
+        print(f"the targets are promised for {FULL_SIZE:,} models")
     return 1 if missed and options.check else 0
 
 
@@ -114,6 +127,8 @@ def measure(
     folder: Path, environment: dict[str, str], options: argparse.Namespace
 ) -> Iterator[Line]:
     """Every line of the table, as it becomes known."""
+    # Byte code is written once, in a project of its own, as an installation would.
+    make_project(folder, 20, environment).compile(TABLE)
     bench = make_project(folder, options.models, environment)
     yield from measure_start(bench, options.repeat)
     yield from measure_compiles(bench, options.repeat)
@@ -121,15 +136,8 @@ def measure(
         yield from measure_growth(folder, environment, bench)
 
 
-def make_project(folder: Path, models: int, environment: dict[str, str]) -> Bench:
-    root = folder / f"project-{models}"
-    generate(root, models)
-    return Bench(root, models, environment)
-
-
 def measure_start(bench: Bench, repeat: int) -> Iterator[Line]:
     version = ("-m", "rocky.cli", "--version")
-    run(version, bench.root, bench.environment)
     cost = typical([run(version, bench.root, bench.environment) for _ in range(2 * repeat + 1)])
     yield Line("rocky --version", cost, f"{cost.cpu:.3f} s", f"< {START} s", cost.cpu < START)
 
@@ -157,7 +165,7 @@ def measure_compiles(bench: Bench, repeat: int) -> Iterator[Line]:
     edited = typical(edits)
     yield _share("compile, one body edited", edited, cold, EDITED)
     bench.edit("a.quantity > ", "a.quantity > 9")
-    yield Line("  models bound for it", None, f"{bench.bound():,}")
+    yield Line("  models bound for such an edit", None, f"{bench.bound():,}")
 
     bench.edit("    j.net_price,", "    CAST(j.net_price AS DOUBLE) AS net_price,")
     changed = bench.compile(TABLE)

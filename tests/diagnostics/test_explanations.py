@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import rocky
-from rocky.diagnostics import REGISTRY
+from rocky.diagnostics import REGISTRY, Code
 from rocky.diagnostics.explain import explanation
 
 BLOCK = re.compile(r"^```\w+ (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -66,7 +66,11 @@ def codes_of(root: Path) -> set[str]:
     return {found.code.value for found in compilation.diagnostics}
 
 
-@pytest.mark.parametrize("row", REGISTRY, ids=lambda row: f"{row.code.value}-{row.name}")
+# W025 is a fault of Rocky itself: no query is known to cause it.
+WITH_EXAMPLE = [row for row in REGISTRY if row.code is not Code.QUERY_NOT_UNDERSTOOD]
+
+
+@pytest.mark.parametrize("row", WITH_EXAMPLE, ids=lambda row: f"{row.code.value}-{row.name}")
 def test_the_example_reports_its_code_and_the_fixed_one_does_not(row, tmp_path):
     code = row.code.value
     example, fix = explanation(code).split("## Example")[1].split("## Fix")

@@ -202,7 +202,7 @@ def bind_between(node: exp.Between, scope: Scope) -> Expr:
 
 def bind_in_list(node: exp.In, scope: Scope) -> Expr:
     value = bind_expression(node.args["this"], scope)
-    items = bind_arguments("in", node.args["expressions"], scope)
+    items = bind_arguments("in", node.args.get("expressions") or [], scope)
     if not items:
         return scope.binding.error(
             Code.SYNTAX_ERROR, "an IN list needs a value", node, "PARSE_SYNTAX_ERROR"

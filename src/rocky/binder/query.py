@@ -5,6 +5,7 @@ that trees can be dropped as soon as a model is bound.
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 from sqlglot import exp
 
@@ -14,7 +15,7 @@ from rocky.binder.expression import Column
 from rocky.binder.rules import install_rules
 from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
 from rocky.catalog.tables import Tables
-from rocky.diagnostics import Code, Diagnostic
+from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.source import Span
 from rocky.syntax.parser import (
     NestedTooDeeply,
@@ -67,10 +68,34 @@ def _bind_text(text: str, tables: Tables) -> BoundQuery:
         )
         return BoundQuery((), False, tuple(binding.diagnostics), parsed, binding)
     scope = Scope(binding, EMPTY_RELATION, None, {})
-    relation: Relation = bind_query(tree, scope)
+    try:
+        relation: Relation = bind_query(tree, scope)
+    except _MALFORMED as fault:
+        return _not_understood(fault, binding, parsed)
     return BoundQuery(
         tuple(relation.visible()), relation.known, tuple(binding.diagnostics), parsed, binding
     )
+
+
+# What a rule raises when the library's tree lacks a part the rule counts on: mostly texts that are
+# no SQL at all, and else a fault of ours. Neither may take the whole compile down.
+_MALFORMED: Final = (LookupError, AttributeError, TypeError, ValueError, ArithmeticError)
+
+
+def _not_understood(fault: Exception, binding: Binding, parsed: ParsedQuery) -> BoundQuery:
+    """An honest unknown for the whole query, with the fault named so that it can be mended."""
+    binding.give_up("a query Rocky does not understand")
+    if not binding.diagnostics:
+        binding.diagnostics.append(
+            Diagnostic(
+                Code.QUERY_NOT_UNDERSTOOD,
+                f"Rocky cannot work out this query ({type(fault).__name__}: {fault})",
+                Span(0, len(parsed.text.rstrip())),
+                severity=Severity.WARNING,
+                help="ask Spark with `rocky compile --verify spark`; report it if Spark takes it",
+            )
+        )
+    return BoundQuery((), False, tuple(binding.diagnostics), parsed, binding)
 
 
 def _failed(problem: SyntaxProblem) -> BoundQuery:

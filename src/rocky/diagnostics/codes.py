@@ -61,6 +61,7 @@ class Code(StrEnum):
     UNUSED_ALLOW = "W022"
     SHADOWED_NAME = "W023"
     BASELINE_MISSING = "W024"
+    QUERY_NOT_UNDERSTOOD = "W025"
     SELECT_STAR = "P002"
 
 
@@ -251,6 +252,13 @@ REGISTRY: tuple[CodeInfo, ...] = (
         Code.BASELINE_MISSING,
         "baseline-missing",
         "a contract that compares with a baseline nobody recorded",
+        _W,
+        suppressible=True,
+    ),
+    CodeInfo(
+        Code.QUERY_NOT_UNDERSTOOD,
+        "query-not-understood",
+        "a query Rocky cannot work out, by a fault of its own",
         _W,
         suppressible=True,
     ),

@@ -1,0 +1,75 @@
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from benchmarks.generate import generate
+
+from rocky.compiler import workers
+from rocky.compiler.workers import PARALLEL_FROM
+from tests.compiler.projects import answers, compiled, edit
+
+MODELS = 400
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    """More models than one process would be left with."""
+    root = tmp_path_factory.mktemp("generated")
+    generate(root, MODELS)
+    assert MODELS > PARALLEL_FROM
+    return root
+
+
+@pytest.fixture(scope="module")
+def alone(project):
+    return compiled(project, jobs=1, cache=False)
+
+
+def test_workers_give_what_one_process_gives(project, alone):
+    shared = compiled(project, jobs=2, cache=False)
+
+    assert MODELS == shared.statistics.bound
+    assert alone.statistics == shared.statistics
+    assert answers(alone) == answers(shared)
+
+
+def test_a_generated_project_has_no_findings_and_twelve_columns_a_model(alone):
+    assert () == alone.diagnostics
+    assert (MODELS * 12, 0) == (alone.statistics.columns, alone.statistics.unknown_columns)
+
+
+def test_records_of_workers_hold_for_one_process(project, alone):
+    compiled(project, jobs=2)
+    again = compiled(project, jobs=1)
+
+    assert 0 == again.statistics.bound
+    assert answers(alone) == answers(again)
+
+
+def test_a_change_that_reaches_many_is_shared_out_and_right(project):
+    compiled(project, jobs=2)
+    for n in range(20):
+        edit(project, f"sources/table_{n}.toml", "decimal(12,2)", "decimal(14,3)")
+    shared = compiled(project, jobs=2)
+
+    assert MODELS == shared.statistics.bound
+    assert answers(compiled(project, jobs=1, cache=False)) == answers(shared)
+    for n in range(20):
+        edit(project, f"sources/table_{n}.toml", "decimal(14,3)", "decimal(12,2)")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("victims", [1, 2])
+def test_killed_workers_only_cost_time(project, alone, monkeypatch, victims):
+    start = workers.Pool.__init__
+
+    def start_and_lose_some(self, *arguments):
+        start(self, *arguments)
+        for process in self._processes[:victims]:
+            os.kill(process.pid, signal.SIGKILL)
+
+    monkeypatch.setattr(workers.Pool, "__init__", start_and_lose_some)
+    survived = compiled(project, jobs=2, cache=False)
+
+    assert answers(alone) == answers(survived)
