@@ -37,6 +37,12 @@ def call_kind(key: str) -> str:
     return kind
 
 
+def function_name(node: exp.Expr) -> str:
+    """The name as written, also when it is quoted."""
+    name = node.args["this"]
+    return name if isinstance(name, str) else str(name.name)
+
+
 def argument_nodes(node: exp.Expr, scope: Scope) -> list[Any]:
     """The argument nodes of a call, DISTINCT taken off."""
     nodes = node.args.get("expressions")

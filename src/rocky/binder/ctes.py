@@ -7,7 +7,8 @@ from sqlglot import exp
 from rocky.binder.dispatch import bind_query
 from rocky.binder.expression import Column
 from rocky.binder.scopes import Relation, Scope
-from rocky.datatypes.coercion import set_operation_type
+from rocky.datatypes import types as t
+from rocky.datatypes.coercion import same_type, set_operation_type
 from rocky.diagnostics import Code
 
 
@@ -76,6 +77,14 @@ def reads_name(node: exp.Expr, name: str) -> bool:
 
 def _bind_recursive(body: exp.Union, name: str, renamed: list[Any], scope: Scope) -> Relation:
     """The anchor gives the schema; the step is bound with the name meaning the anchor's rows."""
+    if body.args.get("distinct"):
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "a recursive CTE joins its parts by UNION ALL",
+            body,
+            "UNION_NOT_SUPPORTED_IN_RECURSIVE_CTE",
+            help="write UNION ALL",
+        )
     scope = bind_with(body, scope)
     anchor = bind_query(body.args["this"], scope)
     names = [identifier.name for identifier in renamed]
@@ -101,7 +110,10 @@ def _bind_recursive(body: exp.Union, name: str, renamed: list[Any], scope: Scope
         return anchor
     steps = step.visible()
     for column, each in zip(columns, steps, strict=False):
-        if set_operation_type(column.type, each.type) is None:
+        found = set_operation_type(column.type, each.type)
+        if found is None or (
+            not same_type(found, column.type) and t.UNKNOWN not in (found, column.type)
+        ):
             scope.binding.error(
                 Code.SET_OPERATION_MISMATCH,
                 f"the recursive step gives `{each.type}` where the anchor has `{column.type}`",

@@ -8,7 +8,13 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from rocky.binder.calls import argument_nodes, bind_arguments, call_kind, report_refusal
+from rocky.binder.calls import (
+    argument_nodes,
+    bind_arguments,
+    call_kind,
+    function_name,
+    report_refusal,
+)
 from rocky.binder.columns import resolve_name
 from rocky.binder.determinism import note_call, note_order
 from rocky.binder.dispatch import bind_expression
@@ -51,6 +57,8 @@ ARITHMETIC_AGGREGATES: Final = frozenset(
 )
 # Names the grammar knows and the function registry does not.
 _SYNONYMS: Final = {"timediff": "timestampdiff"}
+# Functions that take one element: the index of the first one, and whether a miss gives null.
+_ELEMENTS: Final = {"element_at": (1, False), "try_element_at": (1, True), "get": (0, True)}
 _CONDITIONAL: Final = frozenset(
     "coalesce if iff ifnull nvl nvl2 nullif nullifzero zeroifnull decode greatest least".split()
 )
@@ -65,12 +73,6 @@ _COMPARISONS: Final = {
 def bind_call(node: exp.Anonymous, scope: Scope) -> Expr:
     """A call that stands on its own, not under OVER."""
     return bind_function(function_name(node), node, scope, windowed=False)
-
-
-def function_name(node: exp.Expr) -> str:
-    """The name as written, also when it is quoted."""
-    name = node.args["this"]
-    return name if isinstance(name, str) else str(name.name)
 
 
 def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) -> Expr:
@@ -114,9 +116,10 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
     found = type_function(key, info, args, node, scope, windowed=windowed)
     if key in ("grouping", "grouping_id"):
         _check_grouping_call(key, nodes, node, scope)
-    elif key == "element_at" and len(args) == 2 and isinstance(args[0].type, t.ArrayType):
+    elif key in _ELEMENTS and len(args) == 2 and isinstance(args[0].type, t.ArrayType):
         parts = constructor_parts(nodes[0], scope)
-        nullable = element_nullable(args[0].type, args[1], parts, first=1)
+        first, safe = _ELEMENTS[key]
+        nullable = element_nullable(args[0].type, args[1], parts, first=first, safe=safe)
         found.nullable = nullable or args[0].nullable
     return found
 
@@ -277,6 +280,14 @@ def _misplaced(
                     node,
                     "NESTED_AGGREGATE_FUNCTION",
                     help="compute the inner aggregate in a subquery or CTE first",
+                )
+            if arg.flags & VOLATILE:
+                return scope.binding.error(
+                    Code.INVALID_AGGREGATION,
+                    f"`{key}` of a value that is not deterministic",
+                    node,
+                    "AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION",
+                    help="compute the value in a subquery or CTE first",
                 )
             if arg.flags & HAS_LATERAL_ALIAS:
                 return scope.binding.error(

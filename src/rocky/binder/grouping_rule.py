@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from rocky.binder.aggregates import Grouping
 from rocky.binder.binding import label_at
-from rocky.binder.calls import call_kind
+from rocky.binder.calls import call_kind, function_name
 from rocky.binder.grouping_keys import is_star
 from rocky.binder.scopes import Scope
 from rocky.binder.shapes import shape_of
@@ -86,11 +86,8 @@ def _ungrouped(node: Any, shapes: set[Any], scope: Scope, *, aggregates: bool) -
         return node if _is_own_column(node, shapes, scope) else None
     if kind in (exp.Subquery, exp.Exists, exp.Select, exp.Lambda):
         return None
-    if kind is exp.Anonymous and aggregates:
-        name = node.args["this"]
-        # A function nobody knows is reported as that; it may well be an aggregate.
-        if isinstance(name, str) and call_kind(name.lower()) in ("aggregate", ""):
-            return None
+    if kind is exp.Anonymous and aggregates and _may_aggregate(node):
+        return None
     if (kind in (exp.Filter, exp.WithinGroup) and aggregates) or (kind is exp.Any and aggregates):
         return None
     if kind is exp.Window:
@@ -100,6 +97,11 @@ def _ungrouped(node: Any, shapes: set[Any], scope: Scope, *, aggregates: bool) -
         if offender is not None:
             return offender
     return None
+
+
+def _may_aggregate(node: Any) -> bool:
+    """Whether a call aggregates; one nobody knows is reported as that, and may well do so."""
+    return call_kind(function_name(node).lower()) in ("aggregate", "")
 
 
 def _ungrouped_window(node: Any, shapes: set[Any], scope: Scope) -> Any:

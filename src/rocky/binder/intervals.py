@@ -60,6 +60,8 @@ def interval_type(node: exp.Interval, scope: Scope) -> Expr:
     field = unit_of(unit.name)
     if field is None:
         return _bad(f"`{unit.name}` is not an interval unit", node, scope)
+    if value is not None and value.__class__ not in (exp.Literal, exp.Neg):
+        return _bad("an interval is written with a number, not an expression", node, scope)
     if value is not None and value.__class__ is exp.Literal:
         text = str(value.args["this"]).strip()
         if not re.fullmatch(r"[+-]?\s*\d*\.?\d*", text) or not any(c.isdigit() for c in text):

@@ -69,6 +69,13 @@ def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
     side = (args.get("side") or "").upper()
     kind = (args.get("kind") or "").upper()
     if args.get("using") or (args.get("method") or "").upper() == "NATURAL":
+        if kind in ("CROSS", "SEMI", "ANTI") and not args.get("using"):
+            scope.binding.error(
+                Code.INVALID_CLAUSE,
+                f"a NATURAL join cannot be a {kind} join",
+                join,
+                "INCOMPATIBLE_JOIN_TYPES",
+            )
         if args.get("on") is not None:
             scope.binding.error(
                 Code.SYNTAX_ERROR,

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from rocky.binder.calls import argument_nodes, bind_arguments, call_kind
+from rocky.binder.calls import argument_nodes, bind_arguments, call_kind, function_name
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import (
     AGGREGATE,
@@ -14,7 +14,7 @@ from rocky.binder.expression import (
     Expr,
     merge_sources,
 )
-from rocky.binder.functions import bind_function, function_name, type_function
+from rocky.binder.functions import bind_function, type_function
 from rocky.binder.scopes import Scope
 from rocky.catalog.functions import find_function
 from rocky.datatypes import types as t

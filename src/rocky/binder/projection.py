@@ -5,6 +5,7 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.binder.aggregates import Grouping
+from rocky.binder.calls import function_name
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import EXPRESSION, HAS_GENERATOR, Column, Expr, derived, unknown
 from rocky.binder.naming import output_name
@@ -79,7 +80,16 @@ def _item(node: Any, kind: type, scope: Scope, grouping: Grouping | None) -> Ite
             known.append(expr)
         _refuse_generator(expr, node, scope)
         return Item(column, expr, inner)
-    expr = bind_expression(node, scope)
+    if kind is exp.Aliases:
+        expr = scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "several names for one value",
+            node,
+            "MULTI_ALIAS_WITHOUT_GENERATOR",
+            help="`AS (a, b)` names the columns of a generator such as `inline`",
+        )
+    else:
+        expr = bind_expression(node, scope)
     if grouping is not None and grouping.makes_null(node, scope):
         expr = _nulled(expr)
     _refuse_generator(expr, node, scope)
@@ -125,8 +135,7 @@ def _generator(node: Any) -> Any:
     while inner.__class__ in _WRAPPERS or inner.__class__ is exp.Paren:
         inner = inner.args["this"]
     if inner.__class__ is exp.Anonymous:
-        name = inner.args["this"]
-        key = name.lower() if isinstance(name, str) else ""
+        key = function_name(inner).lower()
         return inner if key in GENERATORS and key not in TABLE_ONLY else None
     return None
 

@@ -4,7 +4,13 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from rocky.binder.calls import argument_nodes, bind_arguments, call_kind, report_refusal
+from rocky.binder.calls import (
+    argument_nodes,
+    bind_arguments,
+    call_kind,
+    function_name,
+    report_refusal,
+)
 from rocky.binder.expression import EXPRESSION, HAS_GENERATOR, Column, merge_sources
 from rocky.binder.pivots import bind_pivots
 from rocky.binder.scopes import Relation, Scope
@@ -163,8 +169,7 @@ def unqualified(relation: Relation) -> Relation:
 
 def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
     """The columns a generator or table function yields; `args_scope` is what its arguments see."""
-    name = call.args.get("this")
-    key = name.lower() if isinstance(name, str) else ""
+    key = function_name(call).lower() if call.__class__ is exp.Anonymous else ""
     rule = GENERATORS.get(key)
     binding = scope.binding
     if rule is None:

@@ -46,20 +46,21 @@ def constructor_parts(node: Any, scope: Scope) -> list[bool] | None:
 
 
 def element_nullable(
-    array: t.ArrayType, key: Expr, parts: list[bool] | None, *, first: int
+    array: t.ArrayType, key: Expr, parts: list[bool] | None, *, first: int, safe: bool = False
 ) -> bool:
     """Whether an element may be null: by its place in a constructor, else by what Spark assumes.
 
-    `first` is the index of the first element: 0 for `[...]`, 1 for `element_at`.
+    `first` is the index of the first element: 0 for `[...]`, 1 for `element_at`. `safe` is for
+    functions that give null for an index out of range.
     """
     if not key.foldable or key.nullable:
-        return array.contains_null
+        return safe or array.contains_null
     if parts is None:
         return True
     if not isinstance(key.value, int):
         return any(parts)
     at = key.value - first if key.value >= 0 else len(parts) + key.value
-    return parts[at] if 0 <= at < len(parts) else False
+    return parts[at] if 0 <= at < len(parts) else safe
 
 
 def _subscript(

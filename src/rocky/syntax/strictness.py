@@ -35,12 +35,28 @@ class Misplaced(NamedTuple):
 
 def misplaced_token(tokens: Sequence[Token], text: str) -> Misplaced | None:
     """The first token Spark's grammar has no place for, of the kinds looked for here."""
+    if not text.isascii():
+        foreign = _beyond_ascii(tokens)
+        if foreign is not None:
+            return foreign
     if _SUSPECT.search(text) is None:
         return None
     for before, token in pairwise(tokens):
         found = _judge(before, token)
         if found is not None:
             return found
+    return None
+
+
+def _beyond_ascii(tokens: Sequence[Token]) -> Misplaced | None:
+    for token in tokens:
+        if token.token_type is TokenType.VAR and not token.text.isascii():
+            return Misplaced(
+                f"the name `{token.text}` has letters that need quoting",
+                _span(token),
+                "INVALID_IDENTIFIER",
+                "write it in backticks",
+            )
     return None
 
 
