@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 import rocky
-from rocky.diagnostics.codes import REGISTRY
+from rocky.diagnostics.codes import REGISTRY, Code
 from rocky.diagnostics.render import render_full
 from tests.expectations import expected_findings, reported_findings
 
@@ -48,6 +48,8 @@ def test_every_code_has_a_case_that_reports_it_and_a_near_miss_that_is_quiet():
     }
     lacking = []
     for row in REGISTRY:
+        if row.code is Code.QUERY_NOT_UNDERSTOOD:
+            continue  # A fault of Rocky's own: a query known to show it would be mended, not kept.
         cases = shown.get(f"{row.code}-{row.name}", {})
         if not any(f"[{row.code} {row.name}]" in text for text in cases.values()):
             lacking.append(f"{row.code}: no case reports it")

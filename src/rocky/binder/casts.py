@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import CAST, Expr, derived, unknown
-from rocky.binder.literals import literal_in_cast
+from rocky.binder.literals import literal_in_cast, typed_literal
 from rocky.binder.scopes import Scope
 from rocky.datatypes import types as t
 from rocky.datatypes.casts import (
@@ -116,6 +116,13 @@ def bind_cast(node: exp.Cast, scope: Scope) -> Expr:
     literal = literal_in_cast(node, scope)
     if literal is not None:
         return literal
+    inner = node.args["this"]
+    if inner.__class__ is exp.Cast:
+        # `DATE '2026-01-31'::STRING`: the library reads the casts the other way round.
+        typed = typed_literal(inner, scope)
+        target = type_of(inner.args["to"])
+        if typed is not None and target is not None:
+            return cast_to(typed, target, node, scope, safe=False)
     value = bind_expression(node.args["this"], scope)
     target = type_of(node.args["to"])
     if target is None:

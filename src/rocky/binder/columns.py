@@ -204,10 +204,13 @@ def _unresolved(parts: tuple[str, ...], node: exp.Expr, scope: Scope) -> Expr:
     near = closest(parts[-1], [column.name or "" for column in columns])
     qualifiers = {c.qualifier[-1] for c in scope.relation.visible() if c.qualifier}
     message = f"no column `{written}` in scope"
+    if (id(scope.relation), written) in scope.binding.missing:
+        return unknown()
+    scope.binding.missing.add((id(scope.relation), written))
     if len(parts) > 1 and not qualifiers & set(parts[:-1]):
         if (id(scope.relation), parts[0]) in scope.binding.missing:
             return unknown()
-        # One report for a wrong alias, however often it is used.
+        # One report for a wrong name or alias, however often it is used.
         scope.binding.missing.add((id(scope.relation), parts[0]))
         message = f"no relation `{parts[0]}` in scope, so no column `{written}`"
     if len(parts) > 1 and parts[0] not in qualifiers:

@@ -5,6 +5,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import Expr
 from rocky.binder.scopes import Scope
 from rocky.datatypes import types as t
@@ -45,15 +46,13 @@ def interval_type(node: exp.Interval, scope: Scope) -> Expr:
     unit = node.args.get("unit")
     value = node.args.get("this")
     if unit is None:
-        if (
-            value is not None
-            and value.__class__ is exp.Literal
-            and value.name.isdigit()
-            and node.parent.__class__ is exp.Add
-            and node.parent.args["expression"] is node
-        ):
-            # `INTERVAL 1 DAY + 1`: the library takes the number for a second interval.
-            return Expr(t.INT, False, value=int(value.name), foldable=True)
+        parent = node.parent
+        if value is not None and parent.__class__ is exp.Add and parent.args["expression"] is node:
+            # `INTERVAL 1 DAY + 1`: the library takes the number for a second interval, and a
+            # whole number for a string.
+            if value.__class__ is exp.Literal and value.name.isdigit():
+                return Expr(t.INT, False, value=int(value.name), foldable=True)
+            return bind_expression(value, scope)
         return _from_words(value.name if value is not None else "", node, scope)
     if unit.__class__ is exp.IntervalSpan:
         return _unit_to_unit(node, unit, scope)

@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from rocky.binder.binding import INFLUENCE_JOIN
+from rocky.binder.binding import INFLUENCE_JOIN, origin_labels
 from rocky.binder.ctes import bind_with
 from rocky.binder.dispatch import bind_expression, bind_query
 from rocky.binder.expression import (
@@ -22,6 +22,7 @@ from rocky.binder.relations import aliased, bind_generator, bind_lateral_view, u
 from rocky.binder.scopes import EMPTY_RELATION, Relation, Scope
 from rocky.datatypes import types as t
 from rocky.datatypes.coercion import widest_type
+from rocky.datatypes.comparison import is_unsafe_meeting
 from rocky.diagnostics import Code
 from rocky.syntax.pipes import PIPE
 
@@ -253,6 +254,14 @@ def _key_pair(
             join,
             "DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES",
             help="cast one side before joining",
+        )
+    elif is_unsafe_meeting(a.type, b.type):
+        scope.binding.warn(
+            Code.IMPLICIT_JOIN_CAST,
+            f"join keys `{name}` of types `{a.type}` and `{b.type}` meet only by an implicit cast",
+            join,
+            labels=origin_labels(scope.binding, (a, b)),
+            help="cast one side before joining, or fix the type where the key is made",
         )
     return a, b
 

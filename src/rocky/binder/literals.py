@@ -17,6 +17,7 @@ from rocky.binder.intervals import interval_type
 from rocky.binder.scopes import Scope
 from rocky.datatypes import types as t
 from rocky.diagnostics import Code
+from rocky.diagnostics.suggest import closest
 from rocky.source import Span
 
 _INT_MAX: Final = 2**31
@@ -24,6 +25,7 @@ _LONG_MAX: Final = 2**63
 _FLOAT_MAX: Final = 3.4028234663852886e38
 _NUMERAL = re.compile(r"\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?")
 _SUFFIX = re.compile(r"(?i)(bd|[lsydf])$")
+_DOUBLE_COLON = re.compile(r"\s*::")
 _TYPED = re.compile(r"(?i)\b(date|timestamp|timestamp_ntz|timestamp_ltz|time|x)\s*$")
 _SUFFIX_TYPES: Final = {
     "l": (t.BIGINT, _LONG_MAX),
@@ -133,7 +135,7 @@ def bind_negative(node: exp.Neg, scope: Scope) -> Expr | None:
     ):
         found = number(inner.args["this"], negative=True)
         return Expr(found.type, False, value=-found.value, foldable=True)
-    if inner.__class__ is exp.Cast:
+    if inner.__class__ is exp.Cast and inner.args["this"].__class__ is exp.Literal:
         literal = literal_in_cast(inner, scope, negative=True)
         if literal is not None and literal.type.kind in t.NUMERIC_KINDS:
             return Expr(literal.type, False, value=-literal.value, foldable=True)
@@ -159,6 +161,18 @@ def literal_in_cast(node: exp.Cast, scope: Scope, *, negative: bool = False) -> 
             written[: suffix.start()], suffix[1].lower(), node, scope, negative=negative
         )
     typed = _TYPED.search(text, max(0, start - 24), start)
+    if typed is None or _DOUBLE_COLON.match(text, meta["end"] + 1):
+        return None
+    return _typed(typed[1].lower(), inner.args["this"], typed.start(), node, scope)
+
+
+def typed_literal(node: exp.Cast, scope: Scope) -> Expr | None:
+    """The literal `DATE '...'` under a cast that the library put between word and string."""
+    inner = node.args["this"]
+    start = (inner._meta or {}).get("start")
+    if inner.__class__ is not exp.Literal or start is None or not inner.args["is_string"]:
+        return None
+    typed = _TYPED.search(scope.binding.text, max(0, start - 24), start)
     if typed is None:
         return None
     return _typed(typed[1].lower(), inner.args["this"], typed.start(), node, scope)
@@ -245,15 +259,25 @@ def bind_placeholder(node: Any, scope: Scope) -> Expr:
         "a parameter has no value here",
         node,
         "UNBOUND_SQL_PARAMETER",
-        help="write the value; Rocky fills in only `@start_date` and `@end_date`",
-        span=_marker_span(scope) if scope.binding.span(node) is None else None,
+        help=_parameter_help(node),
+        span=_marker_span(node, scope),
     )
 
 
-def _marker_span(scope: Scope) -> Span | None:
-    """The place of a `?`, which carries none of its own."""
-    token = next((each for each in scope.binding.tokens if each.text == "?"), None)
-    return Span(token.start, token.end + 1) if token is not None else None
+def _parameter_help(node: Any) -> str:
+    near = closest(node.name.lower(), sorted(_INTERVAL_BOUNDS)) if node.name else None
+    if near is not None:
+        return f"did you mean `@{near}`?"
+    return "write the value; Rocky fills in only `@start_date` and `@end_date`"
+
+
+def _marker_span(node: Any, scope: Scope) -> Span | None:
+    """The place of a `?`, `:name`, `@name` or `${name}`, which carries none of its own."""
+    name = re.escape(node.name) if node.name else ""
+    match = re.search(
+        rf"[@:]{name}\b|\$\{{{name}\}}|\{{\s*{name}\s*\}}" if name else r"\?", scope.binding.text
+    )
+    return Span(match.start(), match.end()) if match is not None else None
 
 
 def bind_string_run(node: exp.Concat, scope: Scope) -> Expr:

@@ -7,7 +7,14 @@ from sqlglot import exp
 from rocky.binder.binding import label_at, origin_labels
 from rocky.binder.calls import bind_arguments
 from rocky.binder.dispatch import bind_expression, bind_query
-from rocky.binder.expression import EXPRESSION, Expr, derived, merge_flags, merge_sources
+from rocky.binder.expression import (
+    EXPRESSION,
+    Column,
+    Expr,
+    derived,
+    merge_flags,
+    merge_sources,
+)
 from rocky.binder.literals import bind_negative
 from rocky.binder.scopes import Scope
 from rocky.datatypes import types as t
@@ -103,12 +110,19 @@ def bind_comparison(node: exp.Binary, scope: Scope) -> Expr:
             labels=_labels(node, (left, right), scope),
             help="cast one side to the other's type",
         )
-    if outcome.unsafe and scope.clause == "join" and left.sources and right.sources:
-        _unsafe_key(left, right, node, scope)
+    if outcome.unsafe and _joins(left, right, scope):
+        warn_unsafe_key(left, right, node, scope)
     return derived(t.BOOLEAN, outcome.nullable, (left, right))
 
 
-def _unsafe_key(left: Expr, right: Expr, node: exp.Expr, scope: Scope) -> None:
+def _joins(left: Expr, right: Expr, scope: Scope) -> bool:
+    """Whether a comparison joins: columns of two relations, in ON, WHERE or a correlation."""
+    if not (isinstance(left, Column) and isinstance(right, Column)):
+        return scope.clause == "join" and bool(left.sources and right.sources)
+    return left.qualifier != right.qualifier or left.outer != right.outer
+
+
+def warn_unsafe_key(left: Expr, right: Expr, node: exp.Expr, scope: Scope) -> None:
     """A join of a string with a number compiles, and fails at the first row that is no number."""
     scope.binding.warn(
         Code.IMPLICIT_JOIN_CAST,

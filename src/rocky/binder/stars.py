@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from rocky.binder.expression import EXPRESSION, Column, Expr, derived
 from rocky.binder.fields import bind_field
-from rocky.binder.scopes import FROM_CLAUSE, Scope
+from rocky.binder.scopes import EMPTY_RELATION, FROM_CLAUSE, Scope
 from rocky.datatypes import types as t
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggest import closest
@@ -40,7 +40,7 @@ def _starred(path: tuple[str, ...], node: Any, scope: Scope) -> list[Column]:
     relation = scope.relation
     if not path:
         columns = relation.visible()
-        if not columns and relation.known and scope.clause == "select" and not _nested(scope):
+        if relation is EMPTY_RELATION and scope.clause == "select" and not _nested(scope):
             scope.binding.error(
                 Code.INVALID_CLAUSE,
                 "`*` needs a FROM clause",
@@ -94,9 +94,11 @@ def _nested(scope: Scope) -> bool:
 
 def _own_order(columns: list[Column]) -> list[Column]:
     """Of a relation joined by USING, the key may stand twice: shown and hidden."""
-    # The hidden one stands where the relation has the column, so the last of each is kept.
-    last = {column.ident: column for column in columns}
-    return [column for column in columns if last[column.ident] is column]
+    # Spark shows the keys of USING first, also in the star of one side.
+    first: dict[int, Column] = {}
+    for column in sorted(columns, key=lambda column: not column.hidden):
+        first.setdefault(column.ident, column)
+    return list(first.values())
 
 
 def _shown(column: Column) -> Column:

@@ -10,12 +10,13 @@ from rocky.binder.expression import (
     EXPRESSION,
     HAS_OUTER,
     HAS_SUBQUERY,
+    Column,
     Expr,
     derived,
     merge_sources,
     unknown,
 )
-from rocky.binder.operators import bind_in_list
+from rocky.binder.operators import bind_in_list, warn_unsafe_key
 from rocky.binder.scopes import Relation, Scope
 from rocky.datatypes import types as t
 from rocky.datatypes.comparison import in_subquery
@@ -86,6 +87,8 @@ def bind_in(node: exp.In, scope: Scope) -> Expr:
                 "DATATYPE_MISMATCH.IN_SUBQUERY_DATA_TYPE_MISMATCH",
             )
         nullable = nullable or outcome.nullable
+        if outcome.unsafe and isinstance(value, Column):
+            warn_unsafe_key(value, column, node, scope)
     scope.binding.influence(merge_sources(columns, EXPRESSION), INFLUENCE_FILTER)
     found = derived(t.BOOLEAN, nullable, [*values, *columns])
     found.flags |= HAS_SUBQUERY

@@ -6,9 +6,10 @@ from typing import Any
 
 from rocky.binder.query import bind_text
 from rocky.catalog.tables import tables_by_name
-from rocky.datatypes.text import fields_from_json, parse_schema
-from rocky.datatypes.types import DataType
+from rocky.datatypes.text import TypeSyntaxError, fields_from_json, parse_schema
+from rocky.datatypes.types import DataType, StructField
 from rocky.diagnostics import Diagnostic, Severity
+from rocky.errors import InvalidSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +42,36 @@ class CheckedQuery:
 def check_sql(
     sql: str, tables: Mapping[str, str | Mapping[str, Any]] | None = None
 ) -> CheckedQuery:
-    """Type-check one query. A table's value is a DDL list of columns or Spark's schema JSON."""
-    schemas = {
-        name: parse_schema(schema) if isinstance(schema, str) else fields_from_json(schema)
-        for name, schema in (tables or {}).items()
-    }
+    """Type-check one query. A table's value is a DDL list of columns or Spark's schema JSON.
+
+    Raises InvalidSchema for a table whose columns cannot be read.
+    """
+    if not isinstance(sql, str):
+        raise TypeError(f"check_sql wants the query as a str, not {type(sql).__name__}")
+    schemas = {name: _fields(name, schema) for name, schema in (tables or {}).items()}
     bound = bind_text(sql, tables_by_name(schemas))
     columns = tuple(
         CheckedColumn(each.name or "", each.type, each.nullable) for each in bound.columns
     )
     diagnostics = tuple(_placed(each) for each in bound.diagnostics)
     return CheckedQuery(columns, diagnostics, bound.known)
+
+
+def _fields(name: str, schema: str | Mapping[str, Any]) -> list[StructField]:
+    """A table's columns. Raises InvalidSchema, which names the table."""
+    try:
+        if isinstance(schema, str):
+            return parse_schema(schema)
+        if isinstance(schema, Mapping):
+            return fields_from_json(schema)
+    except TypeSyntaxError as error:
+        raise InvalidSchema(f"table `{name}`: {error}") from error
+    except (KeyError, TypeError) as error:
+        raise InvalidSchema(f"table `{name}`: not Spark's schema JSON ({error!r})") from error
+    raise InvalidSchema(
+        f"table `{name}`: columns are a DDL text or Spark's schema JSON as a dict,"
+        f" not {type(schema).__name__}"
+    )
 
 
 def _placed(diagnostic: Diagnostic) -> Diagnostic:

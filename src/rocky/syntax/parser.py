@@ -4,6 +4,7 @@ Spans are not stored on the tree: most nodes never need one. `rocky.syntax.spans
 span of a node from its leaves and the tokens when a finding is reported.
 """
 
+import re
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -56,8 +57,8 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
             trees = SPARK.parser().parse(tokens, text)
     except ParseError as error:
         return _problem_of(error, text)
-    except TokenError as error:
-        return _token_problem(error, text)
+    except TokenError:
+        return _token_problem(text)
     misplaced = misplaced_token(tokens, text)
     if misplaced is not None:
         return SyntaxProblem(*misplaced)
@@ -140,15 +141,33 @@ def _offset_of(text: str, line: int | None, col: int | None, width: int) -> int:
     return max(0, min(start + col - max(width, 1), len(text)))
 
 
-def _token_problem(error: TokenError, text: str) -> SyntaxProblem:
-    message = str(error).split("\n", 1)[0]
+_QUOTED: Final = re.compile(
+    r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTALL
+)
+
+
+def _unclosed_quote(text: str) -> tuple[str, int]:
+    """The quote that is opened and never closed, and where; an empty one when there is none."""
+    at = 0
+    while at < len(text):
+        closed = _QUOTED.match(text, at)
+        if closed is not None:
+            at = closed.end()
+        elif text[at] in "'\"`":
+            return text[at], at
+        else:
+            at += 1
+    return "", -1
+
+
+def _token_problem(text: str) -> SyntaxProblem:
     at = len(text.rstrip())
-    for quote, name in (("'", "string"), ('"', "string"), ("`", "quoted name")):
-        if f"Missing {quote}" in message:
-            opened = text.rfind(quote)
+    quote, opened = _unclosed_quote(text)
+    for mark, name in (("'", "string"), ('"', "string"), ("`", "quoted name")):
+        if quote == mark:
             return SyntaxProblem(
                 f"a {name} is opened and never closed",
                 Span(opened, min(opened + 1, len(text))),
-                help=f"close it with `{quote}`" if quote != "`" else "close it with a backtick",
+                help=f"close it with `{mark}`" if mark != "`" else "close it with a backtick",
             )
     return SyntaxProblem("the text cannot be read as SQL", Span(max(at - 1, 0), at))

@@ -195,9 +195,6 @@ SELECT count(*) AS n FROM orders o
 -- query: star_except_everything
 SELECT * EXCEPT (a, b) FROM (SELECT 1 AS a, 2 AS b)
 
--- query: limit_as_an_alias
-SELECT order_id FROM orders LIMIT
-
 -- query: leading_digit_alias
 SELECT order_id AS 1st FROM orders
 
