@@ -24,7 +24,7 @@ def test_a_table_may_be_given_as_spark_schema_json():
     }
     result = rocky.check_sql("SELECT x * 2 AS y FROM t", tables={"t": schema})
 
-    assert ["decimal(13,2)"] == [str(column.type) for column in result.columns]
+    assert ["decimal(12,2)"] == [str(column.type) for column in result.columns]
 
 
 def test_a_finding_has_code_condition_and_offsets_into_the_text():

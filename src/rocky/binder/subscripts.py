@@ -17,8 +17,12 @@ _SUBSCRIPTABLE = frozenset({"array", "map", "struct", "variant", "unknown"})
 def bind_bracket(node: exp.Bracket, scope: Scope) -> Expr:
     """`value[key]` on arrays, maps, structs and variants."""
     base = bind_expression(node.args["this"], scope)
-    if scope.fallback is not None and base.type.kind not in _SUBSCRIPTABLE:
-        # As with fields: a select item of that name hides a column only if it fits.
+    if (
+        scope.clause == "order"
+        and scope.fallback is not None
+        and base.type.kind not in _SUBSCRIPTABLE
+    ):
+        # In ORDER BY a select item of that name hides a column only if it fits.
         second = Scope(scope.binding, scope.fallback, scope.parent, scope.ctes, scope.clause)
         if (
             isinstance(node.args["this"], exp.Column)
