@@ -6,6 +6,7 @@ names become numbers, since renaming them changes no row.
 """
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from blake3 import blake3
 from sqlglot.tokens import Token, TokenType
@@ -14,25 +15,33 @@ from rocky.binder.binding import Binding
 
 _VERSION = "1\n"
 # Literals whose letters matter; numbers and names do not tell `E` from `e`.
-_LITERALS = frozenset({TokenType.RAW_STRING, TokenType.HEREDOC_STRING, TokenType.NATIONAL_STRING})
+_LITERALS = frozenset(
+    {
+        TokenType.STRING,
+        TokenType.RAW_STRING,
+        TokenType.HEREDOC_STRING,
+        TokenType.NATIONAL_STRING,
+    }
+)
+_QUOTED = _LITERALS | {TokenType.IDENTIFIER}
+_kind, _text, _start = attrgetter("token_type"), attrgetter("text"), attrgetter("start")
 
 
 def normal_hash(tokens: Sequence[Token], binding: Binding) -> bytes:
     """The digest of the normal form."""
-    texts = [token.text for token in tokens]
+    texts: list[str] = list(map(_text, tokens))
     kept: list[str] = []
-    for index, token in enumerate(tokens):
-        kind = token.token_type
-        if kind is TokenType.STRING or kind in _LITERALS:
+    for index in [at for at, kind in enumerate(map(_kind, tokens)) if kind in _QUOTED]:
+        if tokens[index].token_type in _LITERALS:
             kept.append(texts[index])
             texts[index] = "'"
-        elif kind is TokenType.IDENTIFIER:
+        else:
             texts[index] = "`" + texts[index]
     if texts and texts[-1] == ";":
         texts.pop()
     numbers = {name: f"#{index}" for index, name in enumerate(binding.alias_names)}
     if numbers:
-        at = {token.start: index for index, token in enumerate(tokens)}
+        at = dict(zip(map(_start, tokens), range(len(tokens)), strict=True))
         for place in binding.alias_places:
             index = at.get(place, -1)
             number = numbers.get(tokens[index].text.lower()) if index >= 0 else None

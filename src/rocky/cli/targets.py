@@ -6,6 +6,8 @@ of it, while `fct_revenue.revenue` is a column of a model: the longest relation 
 
 from dataclasses import dataclass
 
+import click
+
 from rocky.cli.projects import unknown_name
 from rocky.compiler.compilation import Compilation
 from rocky.datatypes.types import DataType
@@ -79,16 +81,23 @@ class Relations:
         return [each.name for group in declared for each in group.values()]
 
     def resolve(self, target: str, column: str | None) -> tuple[KnownRelation, KnownColumn | None]:
-        """The relation, and the column if one is named. Raises NothingSelected."""
+        """The relation, and the column if one is named; named twice, it must be one column.
+
+        Raises NothingSelected, and UsageError for two columns.
+        """
         text = target.replace("`", "")
         relation = self.find(text)
         if relation is not None:
             return relation, relation.column(column) if column is not None else None
-        if column is None:
-            owner, _, name = text.rpartition(".")
-            relation = self.find(owner) if owner else None
-            if relation is not None:
-                return relation, relation.column(name)
+        owner, _, name = text.rpartition(".")
+        relation = self.find(owner) if owner else None
+        if relation is not None:
+            if column is not None and column.replace("`", "").lower() != name.lower():
+                raise click.UsageError(
+                    f"`{target}` names the column `{name}` and `--column` names `{column}`:"
+                    " leave one of them out"
+                )
+            return relation, relation.column(name)
         raise NothingSelected(self._unknown(text))
 
     def _unknown(self, text: str) -> str:

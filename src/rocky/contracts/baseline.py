@@ -127,6 +127,9 @@ def write_baseline(root: Path, contract: Contract, ir: ModelIr) -> str:
     try:
         draft.write_text(encode_baseline(ir), encoding="utf-8", newline="\n")
         draft.replace(target)
+    except OSError as failure:
+        # The draft is our own affair: what could not be written is the baseline.
+        raise OSError(failure.errno, failure.strerror, str(target)) from failure
     finally:
         draft.unlink(missing_ok=True)
     return path

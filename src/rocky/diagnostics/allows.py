@@ -1,8 +1,8 @@
-"""Allows: the `-- rocky: allow(CODE)` comments of a model.
+"""Allows: the `-- rocky: allow(CODE)` comments of a model, in any case; block comments too.
 
 Where the comment stands decides what it covers: before the first SQL token the whole
-model, alone on a line the next line of SQL, after SQL its own line. Text inside quotes
-and block comments is not a comment, so the scan has to know strings.
+model, alone on a line the next line of SQL, after SQL its own line. Text inside quotes is
+not a comment, nor is a comment inside a block comment, so the scan has to know both.
 """
 
 import re
@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from rocky.source import SourceText, Span
 
-MARK = "rocky:"
-"""No allow without it: looking for this is all that most models cost."""
+_MARK = "rocky"
 
 # Strings first: a `--` inside one opens no comment. In a raw string a backslash is a letter.
 _PIECE = re.compile(
@@ -24,7 +23,11 @@ _PIECE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BLOCK_EDGE = re.compile(r"/\*|\*/")
-_DIRECTIVE = re.compile(r"--+\s*rocky:\s*(?P<word>[\w-]*)\s*(?P<list>\([^)]*\))?")
+# A space before the colon makes it prose, unless an allow follows.
+_DIRECTIVE = re.compile(
+    r"(?:--+|/\*+)\s*rocky(?::|\s+:(?=\s*allow\b))\s*(?P<word>[\w-]*)\s*(?P<list>\([^)]*\))?",
+    re.IGNORECASE,
+)
 _NAME = re.compile(r"[^\s,()]+")
 
 
@@ -44,9 +47,14 @@ class Allow:
     comment: Span | None = None
 
 
+def is_marked(text: str) -> bool:
+    """Whether a text can hold an allow: asking this is all that most models cost."""
+    return _MARK in text or _MARK in text.lower()
+
+
 def find_allows(sql_text: str, path: str, *, start: int = 0) -> tuple[Allow, ...]:
     """The allows of a model's text from offset `start` (after any front matter)."""
-    if MARK not in sql_text:
+    if not is_marked(sql_text):
         return ()
     text = SourceText(path, sql_text)
     first_sql: int | None = None
@@ -68,15 +76,14 @@ def find_allows(sql_text: str, path: str, *, start: int = 0) -> tuple[Allow, ...
 
 
 def _pieces(text: str, start: int) -> Iterator[tuple[str, Span]]:
-    """The line comments and the SQL of a text; white space and block comments fall away."""
+    """The comments and the SQL of a text; white space falls away."""
     at = start
     while piece := _PIECE.search(text, at):
         at = piece.end()
         kind = piece.lastgroup or "sql"
         if kind == "block":
-            at = _end_of_block(text, at)
-        else:
-            yield kind, Span(piece.start(), piece.end())
+            at, kind = _end_of_block(text, at), "comment"
+        yield kind, Span(piece.start(), at)
 
 
 def _end_of_block(text: str, at: int) -> int:

@@ -4,10 +4,12 @@ A type that cannot be read leaves the column with type UNKNOWN: it is reported o
 and no rule complains about it again.
 """
 
+import re
 from typing import Annotated, Any, Final, NamedTuple
 
 from rocky.datatypes.text import TypeSyntaxError, parse_type
 from rocky.datatypes.types import UNKNOWN, DataType, StructField
+from rocky.diagnostics.suggest import suggestion
 from rocky.project.documents import Document, Problem
 from rocky.project.rules import Parsed, Problems
 from rocky.project.shapes import INVALID, reader_for
@@ -48,6 +50,13 @@ _FOREIGN: Final = {
     "char": "string",
     "json": "variant",
 }
+_TYPE_NAMES: Final = (
+    *("array", "bigint", "binary", "boolean", "byte", "char", "character", "date", "dec"),
+    *("decimal", "double", "float", "int", "integer", "interval", "long", "map", "numeric"),
+    *("real", "short", "smallint", "string", "struct", "time", "timestamp", "timestamp_ltz"),
+    *("timestamp_ntz", "tinyint", "varchar", "variant", "void"),
+)
+_WORD: Final = re.compile(r"\w+")
 
 
 def read_type(value: Any) -> DataType:
@@ -59,9 +68,18 @@ def read_type(value: Any) -> DataType:
     try:
         return parse_type(value)
     except TypeSyntaxError as failure:
-        spark = _FOREIGN.get(value.strip().lower())
-        hint = f"Spark calls it `{spark}`" if spark else None
+        hint = _hint(value, failure.offset)
         raise UnreadableType(failure.message, failure.offset, hint) from failure
+
+
+def _hint(text: str, offset: int) -> str | None:
+    """What Spark calls the type, or the name that was probably meant where reading stopped."""
+    found = _WORD.match(text, offset)
+    word = found[0].lower() if found else text.strip().lower()
+    spark = _FOREIGN.get(word)
+    if spark is not None:
+        return f"Spark calls it `{spark}`"
+    return suggestion(word, _TYPE_NAMES) if found and word not in _TYPE_NAMES else None
 
 
 TypeText = Annotated[DataType, Parsed(read_type)]

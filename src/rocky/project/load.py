@@ -78,6 +78,10 @@ def load_project(
 
 def _find_config(root: Path, config: Path | None) -> tuple[str, str]:
     """The project's folder and the settings file relative to it."""
+    if config is not None and not config.exists():
+        raise ProjectNotFound(
+            f"`{config}` does not exist: name a project's `{CONFIG_NAME}` or its folder"
+        )
     if config is None:
         config = root if root.is_file() else root / CONFIG_NAME
     folder = root.parent if root.is_file() else root

@@ -23,7 +23,7 @@ from rocky.project.models import ModelFile, Row
 from rocky.version import __version__
 
 MEMORY_PATH: Final = ".rocky/cache/models.bin"
-_MAGIC: Final = b"rocky-models-1\n"
+_MAGIC: Final = b"rocky-models-2\n"
 _DIGEST: Final = 32
 # The coarsest clock a file system is likely to have, in nanoseconds, twice over.
 _GRAIN: Final = 20_000_000

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from rocky.diagnostics import Code
+from rocky.diagnostics.allows import is_marked
 from rocky.project.assertions import AssertionRecord
 from rocky.project.files import Stamp, read_unchanged
 from rocky.project.inheritance import Inherited, resolve_settings
@@ -68,7 +69,7 @@ class ModelFile:
     """A model as it stands on disk. Never changed after loading.
 
     `text_hash` is the BLAKE3 digest of the file's bytes, `settings_hash` one of everything
-    in TOML that has a say in this model. `marked` tells whether the text holds `rocky:`, so
+    in TOML that has a say in this model. `marked` tells whether the text speaks of Rocky, so
     that only such texts are searched for allows. `row` is what a later load needs to
     remember the model, None when it must not.
     """
@@ -132,7 +133,7 @@ class ModelFile:
         """A model whose files were just read."""
         model = cls(settings.name or stem_of(path), path, inherited, settings.target, hashes)
         model.depends_on = settings.depends_on
-        model.marked = "rocky:" in text
+        model.marked = is_marked(text)
         model.sql_offset = sql_offset
         model.settings_place = place
         model._text = text

@@ -24,7 +24,7 @@ from typing import (
     get_type_hints,
 )
 
-from rocky.diagnostics.suggest import suggestion
+from rocky.diagnostics.suggest import closest, suggestion
 from rocky.project.documents import Problem
 from rocky.project.rules import AtLeast, Between, Parsed, Problems, ReadBy, Reader, Tagged, Written
 from rocky.project.variables import Keys, Substituted, Unset, written
@@ -92,10 +92,26 @@ _KINDS: Final = (
 def wrong_type(wanted: str, value: Any, at: Keys, problems: Problems) -> Any:
     if isinstance(value, Unset):
         return INVALID
-    name = next((str(key) for key in reversed(at) if isinstance(key, str)), "value")
     found = f"`{value.written}`" if isinstance(value, Substituted) else describe(value)
-    problems.append(Problem(at, f"`{name}` must be {wanted}, not {found}"))
+    problems.append(Problem(at, f"{_shown(at)} must be {wanted}, not {found}"))
     return INVALID
+
+
+def _shown(at: Keys) -> str:
+    """What a message calls the value at a path: its key, and which item of a list it is."""
+    name = next((str(key) for key in reversed(at) if isinstance(key, str)), "value")
+    last = at[-1] if at else None
+    return f"item {last + 1} of `{name}`" if isinstance(last, int) else f"`{name}`"
+
+
+def misspelt(table: Mapping[str, Any], known: Iterable[str]) -> set[str]:
+    """The known keys that unknown keys of a table were most likely meant to be.
+
+    The unknown key is reported; that the known one is missing would be a second report of it.
+    """
+    names = sorted(known)
+    found = (closest(key, names) for key in table if key not in names)
+    return {name for name in found if name is not None and name not in table}
 
 
 def unknown_key(key: str, known: Iterable[str], at: Keys) -> Problem:
@@ -179,7 +195,7 @@ def _range_reader(inner: Reader, least: float, most: float | None) -> Reader:
         number = inner(value, at, problems)
         if number is INVALID or (number >= least and (most is None or number <= most)):
             return number
-        problems.append(Problem(at, f"`{at[-1]}` must be {wanted}"))
+        problems.append(Problem(at, f"{_shown(at)} must be {wanted}"))
         return INVALID
 
     return read
@@ -191,7 +207,7 @@ def _form_reader(pattern: re.Pattern[str], form: str) -> Reader:
             return value
         if not isinstance(value, str) or isinstance(value, Unset):
             return wrong_type(form, value, at, problems)
-        problems.append(Problem(at, f"`{at[-1]}` must be {form}"))
+        problems.append(Problem(at, f"{_shown(at)} must be {form}"))
         return INVALID
 
     return read
@@ -309,7 +325,7 @@ def _record_reader(cls: Any) -> Reader:
                 values[index] = found
         for _, index in required:
             if values[index] is INVALID:
-                _report_missing(required, value, at, problems)
+                _report_missing(required, slots, value, at, problems)
                 return INVALID
         return tuple.__new__(cls, values)
 
@@ -321,10 +337,15 @@ def _named_tuples(rule: Tagged) -> tuple[Any, ...]:
 
 
 def _report_missing(
-    required: list[tuple[str, int]], value: dict[str, Any], at: Keys, problems: Problems
+    required: list[tuple[str, int]],
+    known: Iterable[str],
+    value: dict[str, Any],
+    at: Keys,
+    problems: Problems,
 ) -> None:
+    meant = misspelt(value, known)
     for name, _ in required:
-        if name not in value:
+        if name not in value and name not in meant:
             problems.append(Problem(at, f"missing key `{name}`"))
 
 

@@ -14,7 +14,7 @@ from rocky.project.documents import Document, Problem, parse_document
 from rocky.project.files import Report, child_path, read_text, scan_folders, show_text
 from rocky.project.rules import Problems
 from rocky.project.settings import Freshness
-from rocky.project.shapes import INVALID, reader_for, unknown_key, wrong_type
+from rocky.project.shapes import INVALID, misspelt, reader_for, unknown_key, wrong_type
 from rocky.project.toml_places import locate_keys
 from rocky.project.variables import written
 from rocky.source import Span
@@ -142,14 +142,15 @@ def _read_source(
         message = "a source's name is `table`, `schema.table` or `catalog.schema.table`"
         problems.append(Problem((*at, "name"), message))
         return None
-    if record.format in _FILE_FORMATS and record.path is None and "path" not in block:
+    given = block.keys() | misspelt(block, SourceRecord._fields)
+    if record.format in _FILE_FORMATS and record.path is None and "path" not in given:
         problems.append(
             Problem((*at, "format"), f"a source of format `{record.format}` needs `path`")
         )
     columns: tuple[StructField, ...] = ()
     if record.columns:
         columns = read_columns(record.columns, (*at, "columns"), problems)
-    elif "columns" not in block:
+    elif "columns" not in given:
         problems.append(
             Problem(
                 at,

@@ -16,7 +16,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokens import Token
 
 from rocky.source import Span
-from rocky.syntax.dialect import SPARK, spark_settings
+from rocky.syntax.dialect import SPARK, TOKENIZER, spark_settings
 from rocky.syntax.rewrites import as_library_reads, without_comments
 from rocky.syntax.strictness import misplaced_token
 
@@ -53,7 +53,7 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
     """The one statement in `text`. Comments alone, or two statements, are a problem."""
     try:
         with spark_settings():
-            tokens = as_library_reads(SPARK.tokenize(without_comments(text)), text)
+            tokens = as_library_reads(TOKENIZER.tokenize(without_comments(text)), text)
             trees = SPARK.parser().parse(tokens, text)
     except ParseError as error:
         return _problem_of(error, text)

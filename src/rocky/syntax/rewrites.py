@@ -1,25 +1,44 @@
 """Spark syntax the parser library does not know, said in words it does.
 
 Each rewrite keeps the places of the tokens it touches and changes nothing a type could depend on.
-Texts without such syntax pay for one search each.
+Texts without such syntax pay for one short search each.
 """
 
 import re
 from itertools import pairwise
 from typing import Final
 
+from sqlglot.dialects.spark import Spark
 from sqlglot.tokens import Token, TokenType
 
-_RECURSION_LEVEL: Final = re.compile(r"(?i)\bmax\s+recursion\s+level\b")
-_WINDOW_CALL: Final = re.compile(r"(?i)\bwindow\s*[(.]|\bcluster\s+by\b")
-_TABLE_QUERY: Final = re.compile(r"(?i)\btable\b|^\s*values\b")
-_DOTTED_KEYWORD: Final = re.compile(
-    r"(?i)\.\s*(?:select|from|where|with|case|when|then|else|end|union|all|distinct|limit|values|set"
-    r"|having|on|using|in|is|not|and|or|as|by|group|order|join|left|right|full|inner|cross|table)\b"
+from rocky.syntax.kinds import kind_class, kinds_of
+
+# What may have to be said differently, as kinds of tokens: `window(`, CLUSTER BY, TABLE, a keyword
+# after a dot.
+_WINDOW_CALL: Final = re.compile(
+    kind_class([TokenType.WINDOW])
+    + kind_class([TokenType.L_PAREN, TokenType.DOT])
+    + "|"
+    + kind_class([TokenType.CLUSTER_BY])
 )
-_SPLIT_KEYWORD: Final = re.compile(
-    r"(?i)\b(?:group|order|partition|within|lateral|sort|distribute|cluster|primary|unique)"
-    r"\s*(?:/\*(?!\+)|--)"
+_TABLE_QUERY: Final = re.compile(
+    f"{kind_class([TokenType.TABLE])}|^{kind_class([TokenType.VALUES])}"
+)
+_KEYWORDS: Final = (
+    "SELECT FROM WHERE WITH CASE WHEN THEN ELSE END UNION ALL DISTINCT LIMIT VALUES SET HAVING ON "
+    "USING IN IS NOT AND OR AS BY GROUP ORDER JOIN LEFT RIGHT FULL INNER CROSS TABLE"
+).split()
+_DOTTED_KEYWORD: Final = re.compile(
+    kind_class([TokenType.DOT])
+    + kind_class(
+        {Spark.tokenizer_class.KEYWORDS.get(word, TokenType.VAR) for word in _KEYWORDS}
+        - {TokenType.VAR}
+    )
+)
+_NEAR: Final = 200
+_COMMENT: Final = re.compile(r"--|/\*(?!\+)")
+_SPLIT_KEYWORDS: Final = tuple(
+    "group order partition within lateral sort distribute cluster primary unique".split()
 )
 _COMMENT_OR_QUOTED: Final = re.compile(
     r"--[^\n]*|/\*(?!\+).*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTALL
@@ -31,15 +50,16 @@ _BEFORE_TABLE: Final = frozenset(
 
 def as_library_reads(tokens: list[Token], text: str) -> list[Token]:
     """The tokens as the library can parse them."""
+    kinds = kinds_of(tokens)
     if ">>>" in text:
         tokens = _without_triple_shift(tokens)
-    if _RECURSION_LEVEL.search(text):
+    if "recursion" in text.lower():
         tokens = _without_recursion_level(tokens)
-    if _WINDOW_CALL.search(text):
+    if _WINDOW_CALL.search(kinds):
         _free_window(tokens)
-    if _DOTTED_KEYWORD.search(text):
+    if _DOTTED_KEYWORD.search(kinds):
         _free_dotted(tokens)
-    if _TABLE_QUERY.search(text):
+    if _TABLE_QUERY.search(kinds):
         tokens = _table_as_select(tokens, piped="|>" in text)
     return tokens
 
@@ -49,9 +69,11 @@ def without_comments(text: str) -> str:
 
     The library knows `GROUP BY` only with white space between. Offsets stay as they are.
     """
-    if _SPLIT_KEYWORD.search(text) is None:
-        return text
-    return _COMMENT_OR_QUOTED.sub(_blanked, text)
+    for comment in _COMMENT.finditer(text):
+        before = text[max(0, comment.start() - _NEAR) : comment.start()]
+        if before.rstrip().lower().endswith(_SPLIT_KEYWORDS):
+            return _COMMENT_OR_QUOTED.sub(_blanked, text)
+    return text
 
 
 def _blanked(match: re.Match[str]) -> str:

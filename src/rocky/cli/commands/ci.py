@@ -9,11 +9,10 @@ from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import render_summary
-from rocky.cli.render.findings import FORMATS, render_findings
+from rocky.cli.render.findings import FORMATS, findings_document, render_findings
 from rocky.cli.selection import chosen_models, use_json
 from rocky.compiler.compilation import Compilation
 from rocky.diagnostics import Severity
-from rocky.diagnostics.render import render_json
 
 
 @click.command("ci", cls=RockyCommand)
@@ -44,7 +43,7 @@ def command(settings: Settings, style: str | None, jobs: int | None, no_cache: b
             "tests_passed": 0,
             "tests_failed": 0,
             "exit_code": int(code),
-            "diagnostics": render_json(diagnostics, compilation.project.texts),
+            "diagnostics": findings_document(diagnostics, compilation.project),
             "failures": [],
         }
         write_json("ci", document)

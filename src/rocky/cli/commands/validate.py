@@ -13,9 +13,8 @@ from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import load_chosen
 from rocky.cli.render.compilation import counted
-from rocky.cli.render.findings import render_findings
+from rocky.cli.render.findings import findings_document, render_findings
 from rocky.diagnostics import Code, Diagnostic, Severity
-from rocky.diagnostics.render import render_json
 from rocky.diagnostics.render import render_summary as count_findings
 from rocky.diagnostics.suppress import apply_suppressions, find_allows
 from rocky.project import Project
@@ -37,7 +36,7 @@ def command(settings: Settings) -> ExitCode:
             "sources": len(project.sources),
             "seeds": len(project.seeds),
             "contracts": len(project.contracts),
-            "diagnostics": render_json(diagnostics, project.texts),
+            "diagnostics": findings_document(diagnostics, project),
         }
         write_json("validate", document)
     else:

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from rocky.cli.render.findings import findings_document
 from rocky.compiler.compilation import Compilation
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.compiler.records import unpack_schema
 from rocky.datatypes.text import decode_type
 from rocky.datatypes.types import UNKNOWN
 from rocky.diagnostics import Diagnostic, Severity
-from rocky.diagnostics.render import render_json
 from rocky.ir.model import ModelIr, is_deterministic
 from rocky.project import ModelFile
 
@@ -95,7 +95,7 @@ def compilation_document(
     return {
         "has_errors": any(each.severity is Severity.ERROR for each in diagnostics),
         "models": [_model(compilation, each, hashes.get(each.key)) for each in models],
-        "diagnostics": render_json(diagnostics, compilation.project.texts),
+        "diagnostics": findings_document(diagnostics, compilation.project),
         "summary": summarise(compilation, models, diagnostics),
     }
 

@@ -7,9 +7,11 @@ places an annotation, only if it is relative to the working folder.
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from rocky.diagnostics import Diagnostic
-from rocky.diagnostics.render import render_concise, render_full, render_github
+from rocky.diagnostics.order import in_reading_order
+from rocky.diagnostics.render import render_concise, render_full, render_github, render_json
 from rocky.project import Project
 from rocky.source import SourceText
 
@@ -19,15 +21,21 @@ FORMATS = ("full", "concise", "github")
 def render_findings(
     diagnostics: Sequence[Diagnostic], project: Project, style: str, *, colour: bool
 ) -> str:
-    """The findings in one of FORMATS."""
+    """The findings in one of FORMATS, in the order they are read."""
     prefix = path_prefix(project)
-    moved = [_moved(each, prefix) for each in diagnostics] if prefix else diagnostics
+    ordered = in_reading_order(diagnostics)
+    moved = [_moved(each, prefix) for each in ordered] if prefix else ordered
     find = _texts(project, prefix)
     if style == "github":
         return render_github(moved, find)
     if style == "concise":
         return render_concise(moved, find, colour=colour)
     return render_full(moved, find, colour=colour)
+
+
+def findings_document(diagnostics: Sequence[Diagnostic], project: Project) -> list[dict[str, Any]]:
+    """The findings for JSON, in the order they are read."""
+    return render_json(in_reading_order(diagnostics), project.texts)
 
 
 def path_prefix(project: Project) -> str:

@@ -1,7 +1,7 @@
 """The JSON form: one document a diagnostic, every key always present.
 
 `span` holds both offsets (for tools) and lines (for people); the lines are null when the
-text is not at hand. `suggestion` repeats `help` under the name older readers expect.
+text is not at hand. `suggestion` is the `help` that names what was probably meant, else null.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,10 +34,15 @@ def _document(diagnostic: Diagnostic, find: _Find) -> dict[str, Any]:
         "labels": [_label(label, diagnostic.path, find) for label in diagnostic.labels],
         "help": diagnostic.help,
         "notes": list(diagnostic.notes),
-        "suggestion": diagnostic.help,
+        "suggestion": _suggestion(diagnostic),
         "fix": _fix(diagnostic.fix, diagnostic.path, find),
         "suppressible": info.suppressible,
     }
+
+
+def _suggestion(diagnostic: Diagnostic) -> str | None:
+    said = diagnostic.help
+    return said if said is not None and said.startswith("did you mean") else None
 
 
 def _span(path: str | None, span: Span | None, find: _Find) -> dict[str, Any] | None:
