@@ -167,10 +167,13 @@ def literal_in_cast(node: exp.Cast, scope: Scope, *, negative: bool = False) -> 
 
 
 def typed_literal(node: exp.Cast, scope: Scope) -> Expr | None:
-    """The literal `DATE '...'` under a cast that the library put between word and string."""
+    """The literal of `DATE '...'::type`, where the library cast the string before the word."""
     inner = node.args["this"]
-    start = (inner._meta or {}).get("start")
+    meta = inner._meta or {}
+    start = meta.get("start")
     if inner.__class__ is not exp.Literal or start is None or not inner.args["is_string"]:
+        return None
+    if not _DOUBLE_COLON.match(scope.binding.text, meta["end"] + 1):
         return None
     typed = _TYPED.search(scope.binding.text, max(0, start - 24), start)
     if typed is None:

@@ -12,9 +12,13 @@ from typing import Any, Final, NoReturn
 
 import click
 
+from rocky.cli import leave_interrupted
 from rocky.cli.console import (
+    describe_lost_output,
+    drop_output,
     make_output_safe,
     report_failure,
+    report_interrupt,
     write_json,
     write_line,
     write_note,
@@ -77,23 +81,34 @@ class RockyGroup(click.Group):
         """Run a command line and leave with its exit code."""
         given = list(sys.argv[1:] if args is None else args)
         make_output_safe()
-        sys.excepthook = _report_defect
+        sys.excepthook = _report_unforeseen
         extra["standalone_mode"] = False
         try:
-            code = super().main(given, prog_name or "rocky", **extra)
-        except click.UsageError as mistake:
-            code = _report_usage(mistake, given)
-        except click.ClickException as failure:
-            report_failure(_said(failure), None, as_json=wants_json(given, None))
-            code = ExitCode.FAILED
-        except (click.Abort, KeyboardInterrupt):
-            write_note("interrupted")
-            code = ExitCode.INTERRUPTED
+            code = self._run(given, prog_name or "rocky", extra)
         except BrokenPipeError:
             # Whoever read our output has had enough; the interpreter must not try to flush it.
-            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - lives until exit
+            drop_output()
+            code = ExitCode.FAILED
+        except OSError as failure:
+            # Commands report what fails on disk, so this is the output itself: a full disk.
+            drop_output()
+            write_note(f"error: {describe_lost_output(failure)}")
             code = ExitCode.FAILED
         sys.exit(int(code or 0))
+
+    def _run(self, given: list[str], prog_name: str, extra: dict[str, Any]) -> Any:
+        """The exit code of a command line. Raises only when the output is lost."""
+        try:
+            return super().main(given, prog_name, **extra)
+        except click.UsageError as mistake:
+            return _report_usage(mistake, given)
+        except click.ClickException as failure:
+            report_failure(_said(failure), None, as_json=wants_json(given, None))
+            return ExitCode.FAILED
+        except (click.Abort, KeyboardInterrupt):
+            name = next((each for each in given if each in COMMANDS), None)
+            report_interrupt(name, as_json=wants_json(given, None))
+            return ExitCode.INTERRUPTED
 
 
 def _said(failure: click.ClickException) -> Exception:
@@ -118,10 +133,12 @@ def _report_usage(mistake: click.UsageError, given: Sequence[str]) -> ExitCode:
     return ExitCode.FAILED
 
 
-def _report_defect(
+def _report_unforeseen(
     kind: type[BaseException], error: BaseException, traceback: TracebackType | None
 ) -> None:
     """What no command foresaw. Users should see a sentence, and developers can ask for more."""
+    if issubclass(kind, KeyboardInterrupt):
+        leave_interrupted(kind, error, traceback)
     if os.environ.get(TRACEBACK):
         sys.__excepthook__(kind, error, traceback)
         return

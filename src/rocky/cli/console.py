@@ -5,6 +5,7 @@ terminal cannot show is escaped, never a reason to stop.
 """
 
 import json
+import os
 import sys
 from io import TextIOWrapper
 from typing import Any
@@ -15,19 +16,41 @@ from rocky.errors import InternalError
 from rocky.version import __version__
 
 
+class OutputLost(OSError):
+    """Standard output could not be written; no document or line can go there any more."""
+
+
 def make_output_safe() -> None:
-    """Escape what the streams cannot encode: file names may hold bytes that are not UTF-8."""
+    """Escape what the streams cannot encode: file names may hold bytes that are not UTF-8.
+
+    A stream that was closed before we began is None; what is written to it is dropped.
+    """
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - lives until exit
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 - lives until exit
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
+def drop_output() -> None:
+    """Send what is left to nowhere, so that the interpreter's last flush does not fail."""
+    sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - lives until exit
+
+
 def write_text(text: str, *, newline: bool = False) -> None:
-    click.echo(text, nl=newline)
+    """The only way to standard output. Raises OutputLost; BrokenPipeError when no one reads."""
+    try:
+        click.echo(text, nl=newline)
+    except BrokenPipeError:
+        raise
+    except OSError as failure:
+        raise OutputLost(failure.errno, failure.strerror) from failure
 
 
 def write_line(text: str = "") -> None:
-    click.echo(text)
+    write_text(text, newline=True)
 
 
 def write_note(text: str) -> None:
@@ -41,7 +64,7 @@ def write_json(command: str, document: dict[str, Any]) -> None:
     indent = 2 if sys.stdout.isatty() else None
     separators = None if indent else (",", ":")
     ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-    click.echo(json.dumps(whole, indent=indent, separators=separators, ensure_ascii=ascii_only))
+    write_line(json.dumps(whole, indent=indent, separators=separators, ensure_ascii=ascii_only))
 
 
 def report_failure(failure: BaseException, command: str | None, *, as_json: bool) -> None:
@@ -50,6 +73,18 @@ def report_failure(failure: BaseException, command: str | None, *, as_json: bool
     if as_json:
         write_json(command or "", {"error": {"kind": type(failure).__name__, "message": message}})
     write_note(f"error: {message}")
+
+
+def report_interrupt(command: str | None, *, as_json: bool) -> None:
+    """Say that the command was stopped, in JSON mode as a document as well."""
+    if as_json:
+        error = {"kind": "Interrupted", "message": "interrupted"}
+        write_json(command or "", {"error": error})
+    write_note("interrupted")
+
+
+def describe_lost_output(failure: OSError) -> str:
+    return f"cannot write the output: {(failure.strerror or str(failure)).lower()}"
 
 
 def describe_failure(failure: BaseException) -> str:

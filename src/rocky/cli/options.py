@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import click
 
-from rocky.cli.console import report_failure
+from rocky.cli.console import OutputLost, report_failure, report_interrupt
 from rocky.cli.exit_codes import ExitCode
 from rocky.errors import RockyError
 
@@ -91,14 +91,19 @@ class RockyCommand(click.Command):
         outer = ctx.parent.params if ctx.parent is not None else {}
         merged = {name: outer.get(name) if value is None else value for name, value in own.items()}
         self._refuse_meaningless(ctx, merged)
-        ctx.obj = _resolve(ctx.info_name or "", merged, self.piped)
+        # `--format` speaks of text, so it also decides what a failure looks like.
+        piped = self.piped if ctx.params.get("style") is None else Output.TABLE
+        ctx.obj = _resolve(ctx.info_name or "", merged, piped)
         try:
             return super().invoke(ctx)
         except (RockyError, OSError) as failure:
-            if isinstance(failure, BrokenPipeError):
+            if isinstance(failure, BrokenPipeError | OutputLost):
                 raise
             report_failure(failure, ctx.info_name, as_json=ctx.obj.json)
             return ExitCode.FAILED
+        except KeyboardInterrupt:
+            report_interrupt(ctx.info_name, as_json=ctx.obj.json)
+            return ExitCode.INTERRUPTED
 
     def _refuse_meaningless(self, ctx: click.Context, given: Mapping[str, Any]) -> None:
         refused = []

@@ -3,6 +3,7 @@
 This is where the environment enters: everything below is handed it.
 """
 
+import atexit
 import gc
 import os
 from collections.abc import Iterable
@@ -25,14 +26,20 @@ def load_chosen(settings: Settings, *, cache: bool = True) -> Project:
 
     With `cache`, models that are as the last load left them are not read again.
     """
-    # A command keeps what it loads until it ends, so looking for garbage in it is a waste.
-    gc.set_threshold(_MANY_OBJECTS, 50, 100)
+    _spare_collector()
     if settings.config is None:
         return load_project(_nearest_root(), env=os.environ, remember=cache)
     if settings.config.is_dir():
         return load_project(settings.config, env=os.environ, remember=cache)
     folder, config = settings.config.parent, settings.config
     return load_project(folder, env=os.environ, config=config, remember=cache)
+
+
+def _spare_collector() -> None:
+    """A command keeps what it loads until it ends: looking for garbage in it is a waste."""
+    gc.set_threshold(_MANY_OBJECTS, 50, 100)
+    # At exit the interpreter collects once more, all of a large project, for nobody.
+    atexit.register(gc.freeze)
 
 
 def compile_chosen(

@@ -7,7 +7,7 @@ import click
 from rocky.cli.options import Settings
 from rocky.cli.projects import broken_models, model_named
 from rocky.compiler.compilation import Compilation
-from rocky.diagnostics import Diagnostic
+from rocky.diagnostics import Code, Diagnostic
 from rocky.lineage.models import reach_models
 from rocky.project import ModelFile
 
@@ -34,13 +34,18 @@ def chosen_models(compilation: Compilation, names: Sequence[str]) -> list[ModelF
 def chosen_findings(
     compilation: Compilation, models: Sequence[ModelFile]
 ) -> tuple[Diagnostic, ...]:
-    """The findings of some models, and those in `rocky.toml`, which concern every model."""
+    """The findings of some models, and those in `rocky.toml`, which concern every model.
+
+    A clash of two models is reported at one of them and concerns both.
+    """
     names = {model.name.lower() for model in models}
     paths = {model.path for model in models} | {compilation.project.config_path}
+    own = {path for model in models for path in (model.path, model.settings_path) if path}
     return tuple(
         each
         for each in compilation.diagnostics
         if (each.model.lower() in names if each.model is not None else each.path in paths)
+        or (each.code is Code.DUPLICATE_TARGET and any(label.path in own for label in each.labels))
     )
 
 

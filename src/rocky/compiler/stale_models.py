@@ -17,13 +17,14 @@ from rocky.compiler.schemas import NotReady, Schemas, is_current
 from rocky.compiler.workers import PARALLEL_FROM, Pool, can_fork, worker_count
 
 _MANY: Final = 75
-"""From here on it pays to set the garbage collector up."""
+"""From this many models on it pays to help the garbage collector."""
 
 
 def bind_stale(task: Task, outcome: Bound) -> None:
     """Fill in the records of the suspects, and the cycles among them."""
-    with trees_collected_by_hand() if len(task.stale) >= _MANY else nullcontext():
-        work = _Work(task, outcome)
+    many = len(task.stale) >= _MANY
+    with trees_collected_by_hand() if many else nullcontext():
+        work = _Work(task, outcome, many=many)
         try:
             work.run()
         finally:
@@ -33,7 +34,8 @@ def bind_stale(task: Task, outcome: Bound) -> None:
 class _Work:
     """One pass over the levels; holds what the steps share."""
 
-    def __init__(self, task: Task, outcome: Bound) -> None:
+    def __init__(self, task: Task, outcome: Bound, *, many: bool) -> None:
+        self.many = many
         self.task = task
         self.outcome = outcome
         self.schemas = Schemas(task.models, outcome.records)
@@ -90,7 +92,9 @@ class _Work:
     def _bind(self, key: str) -> None:
         task = self.task
         self._keep(key, bind_model(task.models[key], task.keys[key], task.names, self.schemas))
-        collect_trees()
+        # The first collection looks at all that was loaded, too long for a handful of trees.
+        if self.many or len(self.outcome.bound) % _MANY == 0:
+            collect_trees()
 
     def _bind_level(self, stale: list[str]) -> list[str]:
         """Bind a level; gives back the models that must wait for another."""

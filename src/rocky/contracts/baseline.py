@@ -5,6 +5,7 @@ plain compile: a baseline that followed every change would hold nothing. One tha
 is an error, not an absent one.
 """
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping
@@ -131,5 +132,6 @@ def write_baseline(root: Path, contract: Contract, ir: ModelIr) -> str:
         # The draft is our own affair: what could not be written is the baseline.
         raise OSError(failure.errno, failure.strerror, str(target)) from failure
     finally:
-        draft.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
     return path

@@ -30,15 +30,20 @@ _NAMING_STRATEGIES: Final = frozenset(
 
 
 def names_columns(model: ModelFile) -> bool:
-    """Whether the settings can name an output column at all; most models' do not."""
+    """Whether the settings can be at odds with the query at all; most models' cannot.
+
+    They name an output column, or the query may ask for an interval (`@start_date`).
+    """
     settings = model.settings
     if type(settings.strategy) in _NAMING_STRATEGIES:
         return True
     if settings.classification or settings.tests or settings.columns:
         return True
     freshness = settings.freshness
-    return settings.format_options is not None or (
-        freshness is not None and freshness.time_column is not None
+    return (
+        settings.format_options is not None
+        or (freshness is not None and freshness.time_column is not None)
+        or "@" in model.sql
     )
 
 

@@ -1,7 +1,8 @@
-"""E020-E026, W003: models that are filled interval by interval.
+"""E020-E026, W003: models that are filled interval by interval; E009: one that is not.
 
-Such a model needs a time column it can rely on, and a query that keeps to its interval. The
-placeholders count only as SQL: one in a comment or a quoted text is never replaced.
+An interval model needs a time column it can rely on, and a query that keeps to its interval;
+in any other model nothing fills in the placeholders. They count only as SQL: one in a comment
+or a quoted text is never replaced.
 """
 
 import re
@@ -63,6 +64,7 @@ def time_interval(model: ModelFile, ir: ModelIr, texts: Texts) -> Iterator[Diagn
         case Microbatch(column, grain):
             interval = _Interval("timestamp_column", column, grain, None, model, ir, texts)
         case _:
+            yield from _unfilled_findings(model)
             return
     yield from _column_findings(interval)
     yield from _range_findings(interval)
@@ -104,12 +106,31 @@ def _column_findings(interval: _Interval) -> Iterator[Diagnostic]:
         yield _at_column(Code.TIME_GRAIN_TOO_FINE, message, column, keys, interval, advice)
 
 
-def _range_findings(interval: _Interval) -> Iterator[Diagnostic]:
-    model = interval.model
+def _placeholders(sql: str) -> dict[str, Span]:
+    """The placeholders a query uses, each where it stands first."""
     used: dict[str, Span] = {}
-    for found in _PLACEHOLDER.finditer(model.sql):
+    for found in _PLACEHOLDER.finditer(sql) if "@" in sql else ():
         if found["name"]:
             used.setdefault(found["name"].lower(), Span(*found.span()))
+    return used
+
+
+def _unfilled_findings(model: ModelFile) -> Iterator[Diagnostic]:
+    for name, span in _placeholders(model.sql).items():
+        yield Diagnostic(
+            Code.SYNTAX_ERROR,
+            f"nothing fills in `@{name}` here: the strategy of model `{model.name}` is"
+            f" `{model.strategy.type}`",
+            model.place_in_file(span),
+            model.path,
+            help="use the strategy `time_interval` or `microbatch`, or write the value",
+            model=model.name,
+        )
+
+
+def _range_findings(interval: _Interval) -> Iterator[Diagnostic]:
+    model = interval.model
+    used = _placeholders(model.sql)
     where = f"`WHERE {interval.column} >= @start_date AND {interval.column} < @end_date`"
     if not used:
         yield _at_setting(

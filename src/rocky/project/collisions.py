@@ -1,7 +1,7 @@
 """Names that meet: two models with one name or one target, a model that hides a source.
 
-Names are compared without case, as Spark compares them. Each participant is reported at
-its own file with the others labelled, so the report is complete wherever one starts.
+Names are compared without case, as Spark compares them. A clash is one report, at one of
+those who take part, with the others labelled.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from rocky.project.project import Texts
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
 from rocky.project.strategies import has_target
-from rocky.project.variables import written
+from rocky.project.variables import Substituted, written
 
 
 def index_models(models: Iterable[ModelFile], report: Report) -> dict[str, ModelFile]:
@@ -28,7 +28,18 @@ def index_models(models: Iterable[ModelFile], report: Report) -> dict[str, Model
         if first is not model:
             groups.setdefault(model.key, [first]).append(model)
     for group in groups.values():
-        _report_group(group, "another model is also called `{}`", "name", report, None)
+        *others, model = group
+        report(
+            Diagnostic(
+                Code.DUPLICATE_TARGET,
+                f"another model is also called `{model.name}`",
+                None,
+                model.path,
+                labels=tuple(Label(None, "the other one", each.path) for each in others),
+                help="rename one of the files, or set `name` in its sidecar",
+                model=model.name,
+            )
+        )
     return found
 
 
@@ -45,39 +56,47 @@ def report_shared_targets(models: Iterable[ModelFile], texts: Texts, report: Rep
                 by_target.setdefault(model.target.key, []).append(model)
     for group in by_target.values():
         if len(group) > 1:
-            _report_group(
-                group, "another model also writes the table `{}`", "target", report, texts
-            )
+            report(_shared_target(group, texts))
 
 
-def _report_group(
-    group: list[ModelFile], message: str, key: str, report: Report, texts: Texts | None
-) -> None:
-    for model in group:
-        path, span = model.path, None
-        if texts:
-            path, span = setting_place(model, texts, (key,))
-        name = model.name if key == "name" else ".".join(map(written, model.target))
-        others = [other for other in group if other is not model]
-        report(
-            Diagnostic(
-                Code.DUPLICATE_TARGET,
-                message.format(name),
-                span,
-                path,
-                labels=tuple(Label(None, "the other one", other.path) for other in others),
-                help="rename one of the files, or set `name` in its sidecar"
-                if key == "name"
-                else "give each model its own `[target]`",
-                model=model.name,
-            )
-        )
+def _shared_target(group: list[ModelFile], texts: Texts) -> Diagnostic:
+    """The finding about models with one target, at the last of them that sets its own."""
+    places = [(model, *setting_place(model, texts, ("target", "table"))) for model in group]
+    model, path, span = next((each for each in reversed(places) if each[2]), places[-1])
+    *names, last = [f"`{each.name}`" for each in group]
+    return Diagnostic(
+        Code.DUPLICATE_TARGET,
+        f"models {', '.join(names)} and {last} write one table, `{_shown_target(model, group)}`",
+        span,
+        path,
+        labels=tuple(
+            Label(place, f"`{other.name}` writes it too", file)
+            for other, file, place in places
+            if other is not model
+        ),
+        help="give each model its own `[target]`",
+        model=model.name,
+    )
+
+
+def _shown_target(model: ModelFile, group: list[ModelFile]) -> str:
+    """The table's name as a file has it: what a variable holds is not ours to show.
+
+    A model that spells the name out is asked first, because that says the most.
+    """
+    plain = [
+        each
+        for each in (model, *group)
+        if not any(isinstance(part, Substituted) for part in each.target)
+    ]
+    return ".".join(map(written, (plain or [model])[0].target))
 
 
 def report_shadowed(
     models: Mapping[str, ModelFile],
     sources: Mapping[str, SourceTable],
     seeds: Mapping[str, SeedTable],
+    texts: Texts,
     report: Report,
 ) -> None:
     """Report models, and then seeds, that hide a table of the same name."""
@@ -103,6 +122,7 @@ def report_shadowed(
                 model=model.name,
             )
         )
+    _report_shadowing_targets(models.values(), sources, texts, report)
     for key in sorted(seeds.keys() & sources.keys()):
         report(
             Diagnostic(
@@ -112,6 +132,35 @@ def report_shadowed(
                 seeds[key].path,
                 labels=(_source_label(sources[key]),),
                 help="rename one of the two",
+            )
+        )
+
+
+def _report_shadowing_targets(
+    models: Iterable[ModelFile], sources: Mapping[str, SourceTable], texts: Texts, report: Report
+) -> None:
+    """Report models whose target has the name of a source: that name now means the model."""
+    by_name = {key.replace("`", ""): source for key, source in sources.items() if "." in key}
+    tables = {name[name.rfind(".") + 1 :] for name in by_name}
+    for model in models:
+        if model.target.table.lower() not in tables:
+            continue
+        full = model.target.key
+        source = by_name.get(full) or by_name.get(full.partition(".")[2])
+        if source is None:
+            continue
+        path, span = setting_place(model, texts, ("target", "table"))
+        name = written(source.name)
+        report(
+            Diagnostic(
+                Code.SHADOWED_NAME,
+                f"the target of model `{model.name}` hides the source `{name}`",
+                span,
+                path,
+                severity_of(Code.SHADOWED_NAME),
+                labels=(_source_label(source),),
+                help=f"give the model another target; `{name}` in SQL now means the model",
+                model=model.name,
             )
         )
 

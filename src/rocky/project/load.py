@@ -59,7 +59,7 @@ def load_project(
     seeds = load_seeds(folder, env, report)
     contracts = load_contracts(folder, found.contracts, models, env, report)
     report_shared_targets(models.values(), texts, report)
-    report_shadowed(models, sources, seeds, report)
+    report_shadowed(models, sources, seeds, texts, report)
     report_unknown_dependencies(models, [*sources, *seeds], texts, report)
     return Project(
         Path(folder),

@@ -30,6 +30,8 @@ def span_of(node: exp.Expr, tokens: Sequence[Token]) -> Span | None:
     if own is not None and isinstance(node, _CALLS):
         close = _closing_after(tokens, own)
         return Span(low, max(high, close) + 1)
+    if isinstance(node, exp.In):
+        return _in_span(tokens, low, high)
     if isinstance(node, exp.Case):
         return _case_span(tokens, low, high)
     if isinstance(node, exp.Cast | exp.Func):
@@ -65,6 +67,16 @@ def _closing_after(tokens: Sequence[Token], name: int) -> int:
     if at < len(tokens) and tokens[at].token_type is TokenType.L_PAREN:
         return _match(tokens, at)
     return -1
+
+
+def _in_span(tokens: Sequence[Token], low: int, high: int) -> Span:
+    """`value IN (...)` with the closing parenthesis of its list or subquery."""
+    for index in range(_index_at(tokens, low), len(tokens) - 1):
+        if tokens[index].start > high:
+            break
+        if tokens[index].text.upper() == "IN" and tokens[index + 1].token_type is TokenType.L_PAREN:
+            return Span(low, max(high, _match(tokens, index + 1)) + 1)
+    return Span(low, high + 1)
 
 
 def _case_span(tokens: Sequence[Token], low: int, high: int) -> Span:
