@@ -13,11 +13,12 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import click
 
 from rocky.cli.app import main as command_line
-from rocky.project import contracts, hooks, settings, sources
+from rocky.project import columns, contracts, hooks, seeds, settings, sources
 from rocky.project.config import Config
 from rocky.project.lint_levels import LintLevels
-from rocky.project.shapes import AtLeast, Between, Tagged, Written
+from rocky.project.rules import AtLeast, Between, Parsed, Tagged, Written
 
+COLUMNS = tuple[Any, ...]
 PAGES = Path(__file__).parents[1] / "docs" / "reference"
 
 CONFIGURATION_HEAD = """# Configuration
@@ -36,10 +37,12 @@ CLI_HEAD = """# Commands
 Written from the commands themselves; `rocky COMMAND --help` says the same.
 
 Global options (those of `rocky` itself) may stand before or after the command. With `-o json`
-standard output is exactly one JSON document, and everything else goes to standard error. A
-selector that matches nothing is an error.
+standard output is exactly one JSON document, and everything else goes to standard error. JSON is
+the default in a pipe, but `explain` and `emit-sql` stay text, and so does a command with
+`--format`. A selector that matches nothing is an error.
 
-Exit codes: 0 fine, 1 failure or error diagnostics, 4 `ci` with warnings only, 130 interrupted.
+Exit codes: 0 fine, 1 failure, wrong usage or error diagnostics, 2 a run that built only some
+tables (no command runs tables yet), 4 `ci` with warnings only, 130 interrupted.
 """
 
 
@@ -66,6 +69,11 @@ Commands and web hooks that follow an event; an array of tables for several. Eve
 }
 
 
+SEED_COLUMNS = """
+`[target]` is that of a model; `[[columns]]` have the keys of `[[source.columns]]`.
+"""
+
+
 def format_configuration() -> str:
     """The page of every setting."""
     seen: set[type] = set()
@@ -84,9 +92,13 @@ def format_configuration() -> str:
     parts.extend(_sections("the top level of `_defaults.toml`", settings.FolderDefaults, seen))
     parts.append("\n## Sources\n")
     parts.extend(_sections("[[source]]", sources.SourceRecord, seen))
+    parts.extend(_sections("[[source.columns]]", columns.ColumnRecord, seen))
+    parts.append("\n## Seeds: the sidecar of a CSV\n")
+    parts.extend(_sections("the top level of a seed's sidecar", seeds.SeedRecord, seen))
+    parts.append(SEED_COLUMNS)
     parts.append("\n## Contracts\n")
-    parts.extend(_sections("[[columns]]", contracts._ColumnRecord, seen))  # noqa: SLF001 - the page shows it
-    parts.extend(_sections("[rules]", contracts._Rules, seen))  # noqa: SLF001 - the page shows it
+    parts.extend(_sections("[[columns]]", contracts.PromisedColumn, seen))
+    parts.extend(_sections("[rules]", contracts.ContractRules, seen))
     return "".join(parts)
 
 
@@ -125,7 +137,9 @@ def _sections(title: str, hint: Any, seen: set[type]) -> Iterator[str]:
             if chosen and key == "type":
                 continue
             default = getattr(record, "_field_defaults", {}).get(key, ...)
-            yield f"| `{key.rstrip('_')}` | {_words(field)} | {_default(default)} |\n"
+            # Columns are read one by one, so their records do not show in the annotation.
+            words = "list of table" if key == "columns" and field == COLUMNS else _words(field)
+            yield f"| `{key.rstrip('_')}` | {words} | {_default(default)} |\n"
         inside = title.strip("[]") if title.startswith("[") else ""
         for key, field in hints.items():
             path = f"{inside}.{key}" if inside else key
@@ -160,6 +174,8 @@ def _ruled(hint: Any, rule: Any) -> str:
             return f"{_words(hint)}, {least:g} to {most:g}"
         case Written(_, form):
             return f"text {form}"
+        case Parsed():
+            return "text"
         case Tagged(records):
             return "table or text; `type`: " + ", ".join(
                 f"`{record._field_defaults['type']}`" for record in records
@@ -197,11 +213,15 @@ def format_commands() -> str:
 
 def _usage(title: str, command: click.Command) -> str:
     """The help of a command, without the options that every command has."""
-    if command is not command_line:
-        shared = {parameter.name for parameter in command_line.params}
-        command = copy(command)
+    shared = {parameter.name for parameter in command_line.params}
+    is_root = command is command_line
+    # click keeps the help option of the first context that asked for it: a copy has none yet.
+    command = copy(command)
+    command._help_option = None  # noqa: SLF001
+    if not is_root:
         command.params = [each for each in command.params if each.name not in shared]
-    context = click.Context(command, info_name=title, terminal_width=88, max_content_width=88)
+    settings = command_line.context_settings | {"terminal_width": 88, "max_content_width": 88}
+    context = click.Context(command, info_name=title, **settings)
     text = "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
     return f"\n## `{title}`\n\n```text\n{text}\n```\n"
 

@@ -222,6 +222,98 @@ def test_an_interrupt_leaves_with_130(monkeypatch, rocky, write):
     assert ExitCode.INTERRUPTED == rocky("compile").code
 
 
+def test_an_interrupted_command_in_json_is_one_document(monkeypatch, rocky, write):
+    write(MODEL)
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rocky.cli.commands.list.compile_chosen", interrupt)
+    answer = rocky("list", "-o", "json")
+
+    assert ExitCode.INTERRUPTED == answer.code
+    assert ("list", {"kind": "Interrupted", "message": "interrupted"}) == (
+        answer.json["command"],
+        answer.json["error"],
+    )
+    assert "interrupted\n" == answer.err
+
+
+def test_an_interrupt_while_the_command_is_loading_leaves_with_130_and_no_traceback():
+    code = (
+        "import sys, types\n"
+        "class Stop:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'click':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stop())\n"
+        "import rocky.cli.app\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+    )
+
+    assert (ExitCode.INTERRUPTED, "interrupted\n") == (done.returncode, done.stderr)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize(
+    "arguments", [("compile", "-o", "json"), ("list", "-o", "table"), ("--help",)]
+)
+def test_output_that_cannot_be_written_is_one_line_and_a_failure(write, arguments):
+    root = write(MODEL)
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rocky.cli", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            cwd=root,
+            env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        )
+
+    assert (1, "error: cannot write the output: no space left on device\n") == (
+        done.returncode,
+        done.stderr,
+    )
+
+
+def test_a_closed_standard_output_is_no_failure(write):
+    root = write(MODEL)
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m rocky.cli list >&-"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+    )
+
+    assert (0, "") == (done.returncode, done.stderr)
+
+
+def test_a_config_that_does_not_exist_is_named(rocky):
+    answer = rocky("-c", "nowhere", "compile", "-o", "table")
+
+    assert (
+        "error: `nowhere` does not exist: name a project's `rocky.toml` or its folder\n"
+        == answer.err
+    )
+
+
+def test_a_failure_is_text_when_a_form_of_text_was_asked_for(rocky):
+    answer = rocky("compile", "--format", "concise")
+
+    assert ExitCode.FAILED == answer.code
+    assert "" == answer.out
+    assert answer.err.startswith("error: no `rocky.toml` in")
+
+
 def test_a_name_that_is_not_utf8_is_printed_escaped(write):
     root = write(MODEL)
     (root / "models" / os.fsdecode(b"caf\xe9.sql")).write_text("SELECT nope FROM raw.orders\n")

@@ -128,3 +128,48 @@ def test_baselines_are_recorded_only_on_request(rocky, write):
     assert ["contracts/good.baseline.json"] == answer.json["baselines_recorded"]
     assert baseline.exists()
     assert [] == answer.json["diagnostics"]
+
+
+def test_findings_are_shown_down_each_file_whichever_pass_found_them(rocky, write):
+    write({"models/open.sql": "SELECT\n  amount * 2,\n  order_idd\nFROM raw.orders\n"})
+    document = rocky("compile", "-o", "json").json
+    concise = rocky("compile", "--format", "concise", "-q").out.splitlines()
+    lines = [each["span"]["line"] for each in document["diagnostics"]]
+
+    assert [2, 3] == lines
+    assert [f"models/open.sql:{line}" for line in lines] == [
+        each.rpartition(": ")[0][: len("models/open.sql:2")] for each in concise
+    ]
+
+
+def test_a_clash_concerns_each_model_that_takes_part(rocky, write):
+    files = {"models/a.sql": "SELECT 1 AS x\n", "models/b.sql": "SELECT 1 AS x\n"}
+    write(
+        {**files, "models/b.toml": '[target]\ntable = "a"\n', "models/c.sql": files["models/a.sql"]}
+    )
+
+    assert [["E016"], ["E016"], []] == [
+        [each["code"] for each in rocky("compile", "--model", name).json["diagnostics"]]
+        for name in ("a", "b", "c")
+    ]
+
+
+def test_an_interval_that_nothing_fills_in_is_found_with_and_without_the_cache(rocky, write):
+    write({"models/a.sql": "SELECT order_id FROM raw.orders WHERE status > @start_date\n"})
+
+    for _ in range(2):
+        (found,) = rocky("compile").json["diagnostics"]
+        assert ("E009", 48) == (found["code"], found["span"]["col"])
+
+
+def test_a_baseline_that_cannot_be_written_is_named(rocky, write):
+    root = write(
+        {
+            "models/a.sql": "SELECT order_id FROM raw.orders\n",
+            "contracts/a.contract.toml": "[rules]\nno_new_nullable = true\n",
+        }
+    )
+    (root / "contracts" / "a.baseline.json").mkdir()
+    answer = rocky("compile", "--record-baselines", "--format", "concise")
+
+    assert "error: cannot use `contracts/a.baseline.json`: is a directory\n" == answer.err

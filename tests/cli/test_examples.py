@@ -6,25 +6,38 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def run_example(name, *arguments):
+def run_example(name, *arguments, code=0):
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / name), *arguments],
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
     )
-    return done.stdout
+    assert code == done.returncode
+    return done
+
+
+def fail_example(name, *arguments):
+    return run_example(name, *arguments, code=1).stderr
 
 
 def test_the_query_example_shows_types_and_a_finding():
-    out = run_example("check_query.py")
+    out = run_example("check_query.py").stdout
 
     assert "  revenue: decimal(22,2)\n" in out
     assert "  error E003 at `order_idd`: no column `order_idd` in scope\n" in out
 
 
 def test_the_blast_radius_example_reaches_the_marts(shop):
-    out = run_example("blast_radius.py", str(shop), "raw.orders", "amount")
+    out = run_example("blast_radius.py", str(shop), "raw.orders", "amount").stdout
 
     assert "fct_revenue.revenue  (aggregate)\n" in out
+
+
+def test_the_blast_radius_example_says_how_it_is_used_and_what_does_not_exist(shop):
+    alone = fail_example("blast_radius.py")
+    misspelt = fail_example("blast_radius.py", str(shop), "raw.orders", "amuont")
+
+    assert "usage: python blast_radius.py PROJECT TABLE COLUMN\n" == alone
+    assert "no column `amuont` in `raw.orders`\n" == misspelt

@@ -58,6 +58,20 @@ def test_the_column_may_be_an_option(rocky, write):
     assert rocky("lineage", "b.total").out == rocky("lineage", "b", "--column", "total").out
 
 
+def test_a_column_named_twice_must_be_one_column(rocky, write):
+    write(FILES)
+    agreed = rocky("lineage", "b.total", "--column", "Total")
+    other = rocky("lineage", "b.total", "--column", "order_id")
+
+    assert rocky("lineage", "b.total").out == agreed.out
+    assert ExitCode.FAILED == other.code
+    assert {
+        "kind": "UsageError",
+        "message": "`b.total` names the column `total` and `--column` names `order_id`:"
+        " leave one of them out",
+    } == other.json["error"]
+
+
 def test_both_ways_can_be_asked_for(rocky, write):
     write(FILES)
     document = rocky("lineage", "a.doubled", "--upstream", "--downstream").json

@@ -64,7 +64,7 @@ def test_json_carries_offsets_and_lines_of_every_place():
         ],
         "help": "there is a column `dab`",
         "notes": [],
-        "suggestion": "there is a column `dab`",
+        "suggestion": None,
         "fix": {
             "title": "rename it",
             "safety": "safe",

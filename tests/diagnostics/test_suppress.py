@@ -84,9 +84,32 @@ def test_one_comment_may_allow_several_codes():
 
 
 @pytest.mark.parametrize(
+    "comment",
+    [
+        "-- Rocky:allow( W021 )",
+        "-- ROCKY: ALLOW(w021)",
+        "-- rocky : allow(W021)",
+        "/* rocky: allow(W021) */",
+        "/*rocky:allow(W021), because\n of two lines */",
+    ],
+)
+def test_an_allow_may_be_in_any_case_and_in_a_block_comment(comment):
+    text = f"SELECT a + b, {comment}\n c + d FROM t"
+
+    assert ["W021@c + d"] == outcome(text, finding(text, "a + b"), finding(text, "c + d"))
+
+
+def test_a_block_comment_that_stands_alone_covers_the_next_line():
+    text = "SELECT a + b,\n/* rocky: allow(W021) */\nc + d FROM t"
+
+    assert ["W021@a + b"] == outcome(text, finding(text, "a + b"), finding(text, "c + d"))
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "SELECT '-- rocky: allow(W021)', a + b FROM t",
+        "SELECT a + b -- Rocky : a film\nFROM t",
         'SELECT "it\'s -- rocky: allow(W021)", a + b FROM t',
         "SELECT 'it\\'s -- rocky: allow(W021)', a + b FROM t",
         "SELECT `-- rocky: allow(W021)`, a + b FROM t",

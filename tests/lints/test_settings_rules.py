@@ -9,7 +9,8 @@ from tests.contracts.outputs import codes, labels, load_files, output_of, place
 MODEL = "models/m.sql"
 SIDECAR = "models/m.toml"
 RANGE = "WHERE at >= @start_date AND at < @end_date"
-SQL = f"SELECT id, at FROM t {RANGE}"
+PLAIN = "SELECT id, at FROM t"
+SQL = f"{PLAIN} {RANGE}"
 GOOD = "id int, at timestamp not null"
 
 
@@ -176,11 +177,31 @@ def test_a_first_partition_in_another_form_is_reported_at_its_setting(tmp_path, 
     assert f"write it like `{FORMS[grain]}`" == found.help
 
 
+@pytest.mark.parametrize("sidecar", ["", 'strategy = "view"\n'])
+def test_an_interval_asked_for_in_another_model_is_reported_at_the_placeholder(tmp_path, sidecar):
+    project, found = lint(tmp_path, f"{SQL} AND at > @START_DATE", sidecar, GOOD)
+    kind = "view" if sidecar else "full_refresh"
+
+    assert [
+        f"nothing fills in `@start_date` here: the strategy of model `m` is `{kind}`",
+        f"nothing fills in `@end_date` here: the strategy of model `m` is `{kind}`",
+    ] == [each.message for each in found]
+    assert ["E009", "E009"] == codes(found)
+    assert (MODEL, "@start_date") == place(project, found[0])
+    assert "use the strategy `time_interval` or `microbatch`, or write the value" == found[0].help
+
+
+def test_a_placeholder_in_a_comment_or_a_text_asks_for_nothing(tmp_path):
+    _, found = lint(tmp_path, f"{PLAIN} WHERE x = '@start_date' -- @end_date", "", GOOD)
+
+    assert [] == found
+
+
 MERGE = '[strategy]\ntype = "merge"\nunique_key = ["id", "{}"]\n'
 
 
 def test_a_merge_key_that_is_not_produced_is_a_warning_at_the_key(tmp_path):
-    project, (found,) = lint(tmp_path, SQL, MERGE.format("order_id"), GOOD)
+    project, (found,) = lint(tmp_path, PLAIN, MERGE.format("order_id"), GOOD)
 
     assert ("W006", Severity.WARNING) == (found.code, found.severity)
     assert (SIDECAR, '"order_id"') == place(project, found)
@@ -188,8 +209,8 @@ def test_a_merge_key_that_is_not_produced_is_a_warning_at_the_key(tmp_path):
 
 
 def test_a_merge_key_in_another_case_or_of_an_unknown_output_is_quiet(tmp_path):
-    _, cased = lint(tmp_path, SQL, MERGE.format("AT"), GOOD)
-    _, unknown = lint(tmp_path, SQL, MERGE.format("gone"), GOOD, known=False)
+    _, cased = lint(tmp_path, PLAIN, MERGE.format("AT"), GOOD)
+    _, unknown = lint(tmp_path, PLAIN, MERGE.format("gone"), GOOD, known=False)
 
     assert [] == [*cased, *unknown]
 

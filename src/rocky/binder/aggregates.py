@@ -125,9 +125,7 @@ def _check_key(node: Any, expr: Expr, scope: Scope) -> None:
             Code.INVALID_AGGREGATION,
             "a window function or generator cannot be a grouping key",
             node,
-            "UNSUPPORTED_EXPR_FOR_OPERATOR"
-            if expr.flags & HAS_WINDOW
-            else "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
+            "UNSUPPORTED_EXPR_FOR_OPERATOR",
         )
     else:
         refusal = group_refusal(expr.type)

@@ -42,6 +42,7 @@ _ATOMS: Final[dict[Any, t.DataType]] = {
 }
 
 
+_NESTED: Final = frozenset({_D.ARRAY, _D.MAP, _D.STRUCT})
 _SIZED: Final = frozenset({_D.VARCHAR, _D.CHAR})
 
 
@@ -65,7 +66,7 @@ def type_of(node: exp.Expr) -> t.DataType | None:
     if kind is _D.MAP and len(inner) == 2:
         key, value = type_of(inner[0]), type_of(inner[1])
         return t.map_of(key, value) if key is not None and value is not None else None
-    if kind is _D.STRUCT:
+    if kind is _D.STRUCT and inner:
         return _struct(inner)
     if kind is _D.TIME:
         digits = inner[0].name if inner else "6"
@@ -175,6 +176,15 @@ def _no_type(node: exp.Expr, scope: Scope) -> Expr:
             node,
             "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION" if over else "INVALID_DECIMAL_PRECISION",
             help="precision is at most 38, and scale at most the precision",
+        )
+    if to.args.get("this") in _NESTED:
+        word = to.args["this"].value
+        return scope.binding.error(
+            Code.TYPE_ERROR,
+            f"`{word.lower()}` needs the types of what is in it",
+            node,
+            f"INCOMPLETE_TYPE_DEFINITION.{word}",
+            help="for example `array<int>`, `map<string, int>` or `struct<a: int>`",
         )
     if to.args.get("this") in _SIZED:
         return scope.binding.error(

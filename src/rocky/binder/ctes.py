@@ -40,6 +40,14 @@ def _bind_cte(cte: Any, name: str, scope: Scope, *, recursive: bool) -> Relation
     renamed = cte.args["alias"].args.get("columns") or []
     if recursive and body.__class__ is exp.Union and reads_name(body, name):
         relation = _bind_recursive(body, name, renamed, scope)
+    elif recursive and name not in scope.ctes and reads_name(body, name):
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            f"the recursive CTE `{name}` is no UNION ALL of a start and a step",
+            cte.args["alias"],
+            "INVALID_RECURSIVE_CTE",
+        )
+        relation = Relation([], known=False)
     else:
         relation = bind_query(body, scope)
     return rename(relation, renamed, cte, scope)

@@ -5,7 +5,7 @@ from typing import Any
 from sqlglot import exp
 
 from rocky.binder.dispatch import bind_expression
-from rocky.binder.expression import HAS_AGGREGATE, Expr
+from rocky.binder.expression import HAS_AGGREGATE, HAS_GENERATOR, Expr
 from rocky.binder.naming import output_name
 from rocky.binder.scopes import Scope
 from rocky.binder.shapes import ordinal_of
@@ -116,6 +116,9 @@ def _ordinal(node: Any, position: int, select: exp.Select, scope: Scope) -> tupl
             node,
             "GROUP_BY_POS_AGGREGATE",
         )
+    if expr.flags & HAS_GENERATOR:
+        # Pointing at a generator by its position groups by what it yields.
+        expr = Expr(expr.type, expr.nullable, expr.sources, expr.flags & ~HAS_GENERATOR)
     return inner, expr
 
 

@@ -155,6 +155,13 @@ def literal_in_cast(node: exp.Cast, scope: Scope, *, negative: bool = False) -> 
     if not inner.args["is_string"]:
         written = text[start : meta["end"] + 1]
         suffix = _SUFFIX.search(written)
+        if suffix is None and _TYPED.search(text, max(0, start - 24), start):
+            return scope.binding.error(
+                Code.SYNTAX_ERROR,
+                "a typed literal is written as a string",
+                node,
+                "PARSE_SYNTAX_ERROR",
+            )
         if suffix is None:
             return None
         return _suffixed(

@@ -254,6 +254,10 @@ def bind_concat(node: exp.DPipe, scope: Scope) -> Expr:
 
 def bind_paren(node: exp.Paren, scope: Scope) -> Expr:
     inner: Any = node.args["this"]
+    if inner is None:
+        return scope.binding.error(
+            Code.SYNTAX_ERROR, "an operand is missing", node, "PARSE_SYNTAX_ERROR"
+        )
     if node.args.get("plus"):
         operand = bind_expression(inner, scope)
         return _finish(sign("+", operand), (operand,), node, scope)

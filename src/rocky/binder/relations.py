@@ -137,6 +137,12 @@ def _name_only(node: exp.Table) -> exp.Expr:
     )
 
 
+_ALIAS_CONDITIONS: Final[dict[type, str]] = {
+    exp.Lateral: "UDTF_ALIAS_NUMBER_MISMATCH",
+    exp.Values: "INVALID_INLINE_TABLE.NUM_COLUMNS_MISMATCH",
+}
+
+
 def aliased(relation: Relation, alias: Any, node: exp.Expr, scope: Scope) -> Relation:
     """The relation under its alias, with renamed columns where the alias lists them."""
     if alias is None:
@@ -149,9 +155,7 @@ def aliased(relation: Relation, alias: Any, node: exp.Expr, scope: Scope) -> Rel
             Code.INVALID_CLAUSE,
             f"the alias names {len(renamed)} columns, but there are {len(columns)}",
             alias,
-            "ASSIGNMENT_ARITY_MISMATCH"
-            if node.__class__ is not exp.Lateral
-            else "UDTF_ALIAS_NUMBER_MISMATCH",
+            _ALIAS_CONDITIONS.get(node.__class__, "ASSIGNMENT_ARITY_MISMATCH"),
         )
         return Relation([], known=False)
     qualifier = (scope.binding.define_alias(this),) if this is not None else None
@@ -173,7 +177,7 @@ def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
     rule = GENERATORS.get(key)
     binding = scope.binding
     if rule is None:
-        _no_generator(call, key, scope)
+        _no_generator(call, key, scope, view=args_scope is not scope)
         return Relation([], known=False)
     args = bind_arguments(key, argument_nodes(call, args_scope), args_scope)
     if any(arg.flags & HAS_GENERATOR for arg in args):
@@ -194,7 +198,7 @@ def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
     )
 
 
-def _no_generator(call: Any, key: str, scope: Scope) -> None:
+def _no_generator(call: Any, key: str, scope: Scope, *, view: bool) -> None:
     """A function that yields no rows, or no function at all, where rows are wanted."""
     if not key:
         scope.binding.error(
@@ -210,11 +214,18 @@ def _no_generator(call: Any, key: str, scope: Scope) -> None:
         Code.UNKNOWN_FUNCTION,
         f"`{key}` gives a value, not rows" if known else f"no generator or table function `{key}`",
         call,
-        "UNSUPPORTED_GENERATOR.NOT_GENERATOR" if known else "UNRESOLVABLE_TABLE_VALUED_FUNCTION",
+        _not_rows(view=view, known=bool(known)),
         help=f"there is `{near}`"
         if near
         else "`explode`, `posexplode`, `inline` and `stack` give rows",
     )
+
+
+def _not_rows(*, view: bool, known: bool) -> str:
+    """Spark's condition, which depends on where rows were wanted."""
+    if not view:
+        return "UNRESOLVABLE_TABLE_VALUED_FUNCTION"
+    return "UNSUPPORTED_GENERATOR.NOT_GENERATOR" if known else "ROUTINE_NOT_FOUND"
 
 
 def _table_function(call: Any, scope: Scope) -> Relation:

@@ -92,7 +92,7 @@ def _column(word: str, a: Column, b: Column, index: int, node: Any, scope: Scope
             f"column {index + 1} of {word} is `{a.type}` (`{a.name}`) in one branch "
             f"and `{b.type}` (`{b.name}`) in another",
             node.args["expression"],
-            "INCOMPATIBLE_COLUMN_TYPE",
+            outcome.condition,
             help="cast one of them",
         )
         kind, nullable = t.UNKNOWN, True

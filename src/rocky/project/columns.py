@@ -86,7 +86,7 @@ TypeText = Annotated[DataType, Parsed(read_type)]
 
 
 class ColumnRecord(NamedTuple):
-    """A column of a source or a seed."""
+    """A column of a source or a seed; `type` is written as Spark writes it."""
 
     name: str
     type: TypeText

@@ -96,14 +96,18 @@ class Contract:
         return self.document.span_of(("rules", "strict"))
 
 
-class _ColumnRecord(NamedTuple):
+class PromisedColumn(NamedTuple):
+    """A column the model must have. A key that is left out promises nothing about its part."""
+
     name: str
     type: TypeText | None = None
     nullable: bool | None = None
     description: str | None = None
 
 
-class _Rules(NamedTuple):
+class ContractRules(NamedTuple):
+    """Rules over all columns."""
+
     required: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
     no_new_nullable: bool = False
@@ -112,7 +116,7 @@ class _Rules(NamedTuple):
 
 class _ContractRecord(NamedTuple):
     columns: tuple[Any, ...] = ()
-    rules: _Rules = _Rules()
+    rules: ContractRules = ContractRules()
 
 
 def load_contracts(
@@ -207,7 +211,7 @@ def _read_columns(
     for index, value in enumerate(records):
         at = ("columns", index)
         before = len(problems)
-        record = reader_for(_ColumnRecord)(value, at, problems)
+        record = reader_for(PromisedColumn)(value, at, problems)
         if record is INVALID:
             continue
         if record.name.lower() in seen:

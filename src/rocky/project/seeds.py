@@ -48,7 +48,9 @@ class SeedTable:
         return self.name.lower()
 
 
-class _SeedRecord(NamedTuple):
+class SeedRecord(NamedTuple):
+    """What a seed's sidecar can say. Columns that are not listed are inferred from the cells."""
+
     name: str | None = None
     columns: tuple[Any, ...] = ()
     target: TargetSetting = TargetSetting()
@@ -92,11 +94,11 @@ def load_seed(
     path: str, read: tuple[str, bytes] | None, document: Document | None, report: Report
 ) -> SeedTable:
     """The seed in a CSV file's text and bytes; an unusable one is reported, without columns."""
-    record = _SeedRecord()
+    record = SeedRecord()
     declared: tuple[StructField, ...] = ()
     problems: Problems = []
     if document:
-        record = read_record(_SeedRecord, document.data, (), problems) or record
+        record = read_record(SeedRecord, document.data, (), problems) or record
         declared = read_columns(record.columns, ("columns",), problems)
         if len(record.delimiter) != 1:
             problems.append(Problem(("delimiter",), "`delimiter` must be one character"))

@@ -114,15 +114,14 @@ def _model(
     # From the record: unpacking the lineage of every model would cost more than all the rest.
     record = compilation.models.record(model.key)
     columns, known = unpack_schema(record)
-    return document | {
-        "columns": [_column(each) for each in columns],
-        "columns_complete": known,
-        "reads": record.reads,
-        "deterministic": is_deterministic(record.determinism),
-        "determinism": record.determinism,
-        "recipe_hash": hashes.recipe,
-        "skip_hash": hashes.skip_hash,
-    }
+    document["columns"] = list(map(_column, columns))
+    document["columns_complete"] = known
+    document["reads"] = record.reads
+    document["deterministic"] = is_deterministic(record.determinism)
+    document["determinism"] = record.determinism
+    document["recipe_hash"] = hashes.recipe
+    document["skip_hash"] = hashes.skip_hash
+    return document
 
 
 # Most columns of a project are carried from model to model: one document serves them all.
