@@ -1,10 +1,12 @@
 import pytest
 
 from tests.corpus.comparison import differences, refusal_problem
+from tests.corpus.gaps import ACCEPTED_GAPS, REFUSED_GAPS
 from tests.corpus.questions import Question, questions, recorded_answers
 
-ACCEPTED = [question for question in questions() if not question.refused]
-REFUSED = [question for question in questions() if question.refused]
+BY_ID = {question.id: question for question in questions()}
+ACCEPTED = [each for each in questions() if not each.refused and each.id not in ACCEPTED_GAPS]
+REFUSED = [each for each in questions() if each.refused and each.id not in REFUSED_GAPS]
 
 
 @pytest.mark.parametrize("question", ACCEPTED, ids=lambda question: question.id)
@@ -15,6 +17,16 @@ def test_a_query_has_the_columns_spark_gives_it(question: Question) -> None:
 @pytest.mark.parametrize("question", REFUSED, ids=lambda question: question.id)
 def test_a_query_spark_refuses_is_an_error_at_its_place(question: Question) -> None:
     assert refusal_problem(question, recorded_answers()[question.id]) is None
+
+
+@pytest.mark.parametrize("name", sorted(ACCEPTED_GAPS))
+def test_a_known_gap_in_what_is_accepted_is_still_one(name: str) -> None:
+    assert [] != differences(BY_ID[name].sql, recorded_answers()[name])
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED_GAPS))
+def test_a_known_gap_in_what_is_refused_is_still_one(name: str) -> None:
+    assert refusal_problem(BY_ID[name], recorded_answers()[name]) is not None
 
 
 def test_every_query_has_a_name_of_its_own_and_an_answer() -> None:
