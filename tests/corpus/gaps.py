@@ -21,6 +21,5 @@ REFUSED_GAPS = {
     "refused_types/cast_to_unknown_type": "NUMBER is read as DECIMAL",
     "refused_types/collated_comparison": "the strength of a collation is not modelled",
     "refused_types/two_time_windows": "several time windows in one query are let pass",
-    "refused_types/pair_in_pairs_of_other_types": "pairs in an IN list are brought to one type",
 }
 """Spark refuses these, and Rocky accepts them or says something else."""

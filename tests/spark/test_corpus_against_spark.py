@@ -9,6 +9,9 @@ from tests.properties.random_queries import random_query
 pytestmark = pytest.mark.spark
 
 QUERIES = 400
+SPARK_FAULTS = ("INTERNAL_ERROR", None)
+"""What Spark throws when it runs into a fault of its own: no judgement of the query."""
+
 FAMILIES = sorted({question.family for question in questions()})
 
 
@@ -32,6 +35,11 @@ def test_rocky_and_spark_agree_on_queries_nobody_wrote(shop_spark, make) -> None
     for seed in range(QUERIES):
         sql = make(seed)
         answer = spark_answer(shop_spark, sql)
+        if isinstance(answer, dict) and answer["condition"] in SPARK_FAULTS:
+            continue
+        if isinstance(answer, dict) and answer["condition"] == "INTERNAL_ERROR":
+            # Spark itself failed: there is nothing to agree with.
+            continue
         if isinstance(answer, dict):
             problem = [] if is_refused(sql) else [f"accepted, Spark says {answer['condition']}"]
         else:

@@ -5,7 +5,8 @@ from typing import Any
 from sqlglot import exp
 
 from rocky.binder.expression import HAS_AGGREGATE, HAS_GENERATOR, HAS_WINDOW, Column, Expr
-from rocky.binder.grouping_keys import bind_key, bind_quietly
+from rocky.binder.grouping_keys import bind_key
+from rocky.binder.pretty import bind_quietly
 from rocky.binder.scopes import Relation, Scope
 from rocky.binder.shapes import shape_of
 from rocky.datatypes.ordering import group_refusal

@@ -4,7 +4,8 @@ It is the one mutable thing here: findings, the tables read, where columns come 
 result may differ between two runs. Every rule gets it through its scope.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from sqlglot import exp
@@ -137,6 +138,21 @@ class Binding:
         self.diagnostics.append(
             Diagnostic(code, message, self.span(node), severity=Severity.WARNING, **details)
         )
+
+
+@contextmanager
+def silently(binding: Binding) -> Iterator[None]:
+    """Bind for a look only: what is found wrong meanwhile is left to whoever binds in earnest."""
+    reported, missing, unknowns = (
+        len(binding.diagnostics),
+        set(binding.missing),
+        dict(binding.unknowns),
+    )
+    try:
+        yield
+    finally:
+        del binding.diagnostics[reported:]
+        binding.missing, binding.unknowns = missing, unknowns
 
 
 def origin_labels(binding: Binding, operands: Iterable[Expr]) -> tuple[Label, ...]:

@@ -62,6 +62,10 @@ def bind_arguments(key: str, nodes: list[Any], scope: Scope) -> list[Expr]:
         if kind is exp.Star or (kind is exp.Column and node.args["this"].__class__ is exp.Star):
             args.extend(_star_arguments(key, node, scope))
         elif kind is exp.PropertyEQ or kind is exp.Alias:
+            if key != "struct":
+                scope.binding.error(
+                    Code.SYNTAX_ERROR, "an argument takes no alias", node, "PARSE_SYNTAX_ERROR"
+                )
             args.append(_named(node, scope))
         elif kind is exp.Kwarg:
             args.append(_keyword(key, node, scope))

@@ -255,7 +255,12 @@ def _belongs_to_having(args: list[Expr], scope: Scope) -> bool:
 def _operator(key: str, args: list[Expr], node: exp.Expr, scope: Scope) -> Expr:
     """An operator called by its name, as in `` `+`(1, 2) ``."""
     if len(args) != 2:
-        return scope.binding.give_up(f"the operator `{key}` with {len(args)} operands")
+        return scope.binding.error(
+            Code.UNKNOWN_FUNCTION,
+            f"`{key}` takes 2 arguments, not {len(args)}",
+            node,
+            "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
+        )
     if key in _OPERATORS:
         outcome = arithmetic(key, args[0], args[1])
         if not isinstance(outcome, OperandMismatch):

@@ -7,6 +7,7 @@ from sqlglot import exp
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import HAS_AGGREGATE, HAS_GENERATOR, Expr
 from rocky.binder.naming import output_name
+from rocky.binder.pretty import bind_quietly
 from rocky.binder.scopes import Scope
 from rocky.binder.shapes import ordinal_of
 from rocky.diagnostics import Code
@@ -57,15 +58,6 @@ def _bind_item(item: Any, place: Any, scope: Scope, select: exp.Select) -> Expr:
                 continue
             inner.aliases.setdefault(name, []).append(bind_quietly(each.args["this"], inner))
     return bind_expression(item, inner)
-
-
-def bind_quietly(node: Any, scope: Scope) -> Expr:
-    """Bind without reporting: the select list reports for itself."""
-    diagnostics = scope.binding.diagnostics
-    count = len(diagnostics)
-    expr = bind_expression(node, scope)
-    del diagnostics[count:]
-    return expr
 
 
 def _aliased_item(name: str, select: exp.Select, scope: Scope) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from rocky.binder.binding import INFLUENCE_GROUP
+from rocky.binder.binding import INFLUENCE_GROUP, silently
 from rocky.binder.columns import resolve_name
 from rocky.binder.constants import value_text
 from rocky.binder.dispatch import bind_expression
@@ -115,9 +115,8 @@ class _Cells:
         binding = self.scope.binding
         relation = Relation([column.nulled() for column in self.scope.relation.columns])
         inner = Scope(binding, relation, self.scope.parent, self.scope.ctes)
-        before = len(binding.diagnostics)
-        again = [bind_expression(_unaliased(node), inner) for node in self.nodes]
-        del binding.diagnostics[before:]
+        with silently(binding):
+            again = [bind_expression(_unaliased(node), inner) for node in self.nodes]
         self.nullable = [each.nullable for each in again]
 
     def columns(self, value: str | None) -> list[Column]:

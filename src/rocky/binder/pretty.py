@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from rocky.binder.binding import silently
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import Expr
 from rocky.binder.scopes import Scope
@@ -61,9 +62,5 @@ def opening_before(node: exp.Expr, scope: Scope) -> str:
 
 def bind_quietly(node: exp.Expr, scope: Scope) -> Expr:
     """The typed expression, when it was bound and reported on before: nothing is noted again."""
-    binding = scope.binding
-    reported, unknowns = len(binding.diagnostics), dict(binding.unknowns)
-    found = bind_expression(node, scope)
-    del binding.diagnostics[reported:]
-    binding.unknowns = unknowns
-    return found
+    with silently(scope.binding):
+        return bind_expression(node, scope)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from rocky.binder.binding import silently
 from rocky.binder.constants import date_text, float_text, timestamp_text
 from rocky.binder.expression import Expr
 from rocky.binder.intervals import unit_of
@@ -84,10 +85,8 @@ def print_negative_literal(node: exp.Neg, scope: Scope) -> str | None:
 
 def cast_literal(node: exp.Cast, scope: Scope, *, negative: bool = False) -> Expr | None:
     """The literal behind a cast nobody wrote (`1L`, `DATE '...'`); nothing is reported again."""
-    reported = len(scope.binding.diagnostics)
-    literal = literal_in_cast(node, scope, negative=negative)
-    del scope.binding.diagnostics[reported:]
-    return literal
+    with silently(scope.binding):
+        return literal_in_cast(node, scope, negative=negative)
 
 
 def print_null(node: exp.Null, scope: Scope) -> str:

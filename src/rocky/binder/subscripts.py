@@ -4,6 +4,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from rocky.binder.binding import silently
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import Expr, derived, unknown
 from rocky.binder.fields import bind_field
@@ -43,10 +44,8 @@ def constructor_parts(node: Any, scope: Scope) -> list[bool] | None:
         node = node.args["this"]
     if node.__class__ is not exp.Array:
         return None
-    reported = len(scope.binding.diagnostics)
-    flags = [bind_expression(each, scope).nullable for each in node.args["expressions"]]
-    del scope.binding.diagnostics[reported:]
-    return flags
+    with silently(scope.binding):
+        return [bind_expression(each, scope).nullable for each in node.args["expressions"]]
 
 
 def element_nullable(

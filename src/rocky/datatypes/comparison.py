@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Final
 
 from rocky.datatypes.casts import force_nullable, plain
-from rocky.datatypes.coercion import widest_of
+from rocky.datatypes.coercion import same_type, widest_of
 from rocky.datatypes.decimals import wider_decimal
 from rocky.datatypes.mismatch import (
     Operand,
@@ -120,12 +120,14 @@ def named_alike(wanted: DataType, given: DataType) -> DataType:
         and isinstance(given, StructType)
         and len(wanted.fields) == len(given.fields)
     ):
-        return struct(
+        renamed = struct(
             tuple(
                 StructField(ours.name, named_alike(ours.type, theirs.type), theirs.nullable)
                 for ours, theirs in zip(wanted.fields, given.fields, strict=True)
             )
         )
+        # Types that differ as well are only cast between fields of one name.
+        return renamed if same_type(wanted, renamed) else given
     return given
 
 

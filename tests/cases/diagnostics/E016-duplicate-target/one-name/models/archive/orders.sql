@@ -1,2 +1,1 @@
--- expect-file: E016
 SELECT order_id FROM raw.orders WHERE status = 'old'
