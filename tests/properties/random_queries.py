@@ -126,7 +126,10 @@ class _Maker:
     def pivoted(self, depth: int) -> Made:
         source = self.source(depth)
         families = ("number", "text", "number")
-        inner = self.select([self.expression(family, source, 1) for family in families], source)
+        items = [self.expression(family, source, 1) for family in families]
+        # Spark folds the cast of 'a' to the column's type, and may fail over its value.
+        items[1] = f"CAST({items[1]} AS STRING)"
+        inner = self.select(items, source)
         aggregate = self.chance.choice(("sum(c1)", "max(c1) AS top", "count(c1)", "avg(c1 + 1)"))
         sql = f"SELECT c3, x + 1 AS c2, y AS c4 FROM ({inner}) PIVOT ({aggregate} FOR c2 IN ('a' AS x, 'b' AS y))"
         return Made(f"SELECT c3 AS c1, c2, c4 AS c3 FROM ({sql})", ("number", "number", "number"))

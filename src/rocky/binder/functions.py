@@ -272,43 +272,45 @@ def _operator(key: str, args: list[Expr], node: exp.Expr, scope: Scope) -> Expr:
     return scope.binding.error(Code.INCOMPARABLE_TYPES, compared.message, node, compared.condition)
 
 
+# What an aggregate's argument may not hold: the flag, the words, Spark's condition, the way out.
+_NOT_INSIDE_AGGREGATES: Final = (
+    (
+        HAS_AGGREGATE,
+        "has an aggregate function inside it",
+        "NESTED_AGGREGATE_FUNCTION",
+        "compute the inner aggregate in a subquery or CTE first",
+    ),
+    (
+        VOLATILE,
+        "takes no value that is not deterministic",
+        "AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION",
+        "compute the value in a subquery or CTE first",
+    ),
+    (
+        HAS_LATERAL_ALIAS,
+        "cannot use an alias of its own select list",
+        "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_AGGREGATE_FUNC",
+        "write the expression out, or compute it in a CTE first",
+    ),
+    (
+        HAS_WINDOW,
+        "has a window function inside it",
+        "_LEGACY_ERROR_TEMP_1031",
+        "compute the window function in a subquery or CTE first",
+    ),
+)
+
+
 def _misplaced(
     key: str, kind: str, args: list[Expr], node: exp.Expr, scope: Scope, *, windowed: bool
 ) -> Expr | None:
     """The report for a call that cannot stand where it does, or None."""
     if kind == "aggregate" and not windowed:
-        for arg in args:
-            if arg.flags & HAS_AGGREGATE:
+        flags = merge_flags(args)
+        for flag, what, condition, instead in _NOT_INSIDE_AGGREGATES:
+            if flags & flag:
                 return scope.binding.error(
-                    Code.INVALID_AGGREGATION,
-                    f"`{key}` has an aggregate function inside it",
-                    node,
-                    "NESTED_AGGREGATE_FUNCTION",
-                    help="compute the inner aggregate in a subquery or CTE first",
-                )
-            if arg.flags & VOLATILE:
-                return scope.binding.error(
-                    Code.INVALID_AGGREGATION,
-                    f"`{key}` of a value that is not deterministic",
-                    node,
-                    "AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION",
-                    help="compute the value in a subquery or CTE first",
-                )
-            if arg.flags & HAS_LATERAL_ALIAS:
-                return scope.binding.error(
-                    Code.INVALID_AGGREGATION,
-                    f"`{key}` cannot use an alias of its own select list",
-                    node,
-                    "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_AGGREGATE_FUNC",
-                    help="write the expression out, or compute it in a CTE first",
-                )
-            if arg.flags & HAS_WINDOW:
-                return scope.binding.error(
-                    Code.INVALID_AGGREGATION,
-                    f"`{key}` has a window function inside it",
-                    node,
-                    "_LEGACY_ERROR_TEMP_1031",
-                    help="compute the window function in a subquery or CTE first",
+                    Code.INVALID_AGGREGATION, f"`{key}` {what}", node, condition, help=instead
                 )
     if kind == "window" and not windowed:
         return scope.binding.error(
