@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-# Over lower-case text, and each with a word in front: ignoring case, or looking for several words at
-# once, would make the search five times as slow.
+# Over lower-case text, and each with a word in front: ignoring case, or looking for several words
+# at once, would make the search five times as slow.
 _NAME = r"(?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+)){0,2}"
 _FROM = re.compile(rf"from\s+({_NAME}(?:(?:\s+(?:as\s+)?\w+)?\s*,\s*{_NAME})*)")
 _JOIN = re.compile(rf"join\s+({_NAME})")
