@@ -120,7 +120,7 @@ def _lookup_elsewhere(
                     "AMBIGUOUS_LATERAL_COLUMN_ALIAS",
                 )
             # Where FROM is not fully known, the name may be one of its columns after all.
-            found = _laterally(alias[0]) if scope.relation.known else alias[0]
+            found = _laterally(alias[0], word_of(identifiers[0]), known=scope.relation.known)
             return bind_fields(found, identifiers[1:], node, scope)
     outer = _find_outer(identifiers, parts, node, scope)
     if outer is not None:
@@ -135,16 +135,16 @@ def _lookup_elsewhere(
     return _unresolved(parts, node, scope)
 
 
-def _laterally(expr: Expr) -> Expr:
+def _laterally(expr: Expr, name: str, *, known: bool) -> Expr:
     """An alias of the same select list, marked: some places do not take it."""
     return Expr(
         expr.type,
         expr.nullable,
         expr.sources,
-        expr.flags | HAS_LATERAL_ALIAS,
+        expr.flags | (HAS_LATERAL_ALIAS if known else 0),
         expr.value,
         expr.foldable,
-        expr.name,
+        name,
     )
 
 
