@@ -27,7 +27,7 @@ def hash_of(sql: str) -> bytes | None:
     bound = bind_text(sql, TABLES)
     if bound.parsed is None or bound.binding is None:
         return None
-    return normal_hash(bound.parsed.tokens, bound.binding)
+    return normal_hash(bound.parsed, bound.binding)
 
 
 def with_piece(sql: str, kind: str, change: Callable[[str], str], data: st.DataObject) -> str:

@@ -5,13 +5,16 @@ upper-cased (Spark compares names without case); strings stay as they are; table
 names become numbers, since renaming them changes no row.
 """
 
-from collections.abc import Sequence
+import re
+from itertools import count
 from operator import attrgetter
 
 from blake3 import blake3
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokens import TokenType
 
 from rocky.binder.binding import Binding
+from rocky.syntax.kinds import kind_class
+from rocky.syntax.parser import ParsedQuery
 
 _VERSION = "1\n"
 # Literals whose letters matter; numbers and names do not tell `E` from `e`.
@@ -23,15 +26,17 @@ _LITERALS = frozenset(
         TokenType.NATIONAL_STRING,
     }
 )
-_QUOTED = _LITERALS | {TokenType.IDENTIFIER}
-_kind, _text, _start = attrgetter("token_type"), attrgetter("text"), attrgetter("start")
+_QUOTED = re.compile(kind_class([*_LITERALS, TokenType.IDENTIFIER]))
+_text, _start = attrgetter("text"), attrgetter("start")
 
 
-def normal_hash(tokens: Sequence[Token], binding: Binding) -> bytes:
+def normal_hash(parsed: ParsedQuery, binding: Binding) -> bytes:
     """The digest of the normal form."""
+    tokens = parsed.tokens
     texts: list[str] = list(map(_text, tokens))
     kept: list[str] = []
-    for index in [at for at, kind in enumerate(map(_kind, tokens)) if kind in _QUOTED]:
+    for match in _QUOTED.finditer(parsed.kinds):
+        index = match.start()
         if tokens[index].token_type in _LITERALS:
             kept.append(texts[index])
             texts[index] = "'"
@@ -39,13 +44,14 @@ def normal_hash(tokens: Sequence[Token], binding: Binding) -> bytes:
             texts[index] = "`" + texts[index]
     if texts and texts[-1] == ";":
         texts.pop()
-    numbers = {name: f"#{index}" for index, name in enumerate(binding.alias_names)}
-    if numbers:
-        at = dict(zip(map(_start, tokens), range(len(tokens)), strict=True))
+    if binding.alias_names:
+        numbers = {name: f"#{index}" for index, name in enumerate(binding.alias_names)}
+        at = dict(zip(map(_start, tokens), count(), strict=False))
         for place in binding.alias_places:
-            index = at.get(place, -1)
-            number = numbers.get(tokens[index].text.lower()) if index >= 0 else None
-            if number is not None:
-                texts[index] = number
+            found = at.get(place)
+            if found is not None:
+                number = numbers.get(tokens[found].text.lower())
+                if number is not None:
+                    texts[found] = number
     form = f"{_VERSION}{chr(10).join(texts).upper()}\0{chr(0).join(kept)}"
     return blake3(form.encode("utf-8", "surrogatepass")).digest()

@@ -69,7 +69,7 @@ def _body(bound: BoundQuery, binding: Binding | None) -> Body:
         binding.origins,
         [(origin, _ROLES[role]) for origin, role in sorted(binding.influences)],
         sorted(binding.unknowns.items()),
-        normal_hash(bound.parsed.tokens, binding),
+        normal_hash(bound.parsed, binding),
     )
 
 

@@ -28,11 +28,12 @@ _DEEP_RECURSION: Final = 30_000
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A parsed statement with the tokens it came from."""
+    """A parsed statement with the tokens it came from, and their kinds as a string."""
 
     text: str
     tree: exp.Expr
     tokens: Sequence[Token]
+    kinds: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,13 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
     """The one statement in `text`. Comments alone, or two statements, are a problem."""
     try:
         with spark_settings():
-            tokens = as_library_reads(TOKENIZER.tokenize(without_comments(text)), text)
+            tokens, kinds = as_library_reads(TOKENIZER.tokenize(without_comments(text)), text)
             trees = SPARK.parser().parse(tokens, text)
     except ParseError as error:
         return _problem_of(error, text)
     except TokenError:
         return _token_problem(text)
-    misplaced = misplaced_token(tokens, text)
+    misplaced = misplaced_token(tokens, kinds, text)
     if misplaced is not None:
         return SyntaxProblem(*misplaced)
     statements = [tree for tree in trees if tree is not None and type(tree) is not exp.Semicolon]
@@ -74,7 +75,7 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
             Span(second.start, second.end + 1),
             help="keep one SELECT here and move the others to files of their own",
         )
-    return ParsedQuery(text, statements[0], tokens)
+    return ParsedQuery(text, statements[0], tokens, kinds)
 
 
 def with_deep_stack(work: Callable[[], T]) -> T:

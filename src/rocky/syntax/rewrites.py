@@ -48,20 +48,25 @@ _BEFORE_TABLE: Final = frozenset(
 )
 
 
-def as_library_reads(tokens: list[Token], text: str) -> list[Token]:
-    """The tokens as the library can parse them."""
+def as_library_reads(tokens: list[Token], text: str) -> tuple[list[Token], str]:
+    """The tokens as the library can parse them, and their kinds."""
     kinds = kinds_of(tokens)
-    if ">>>" in text:
+    shift, recursion = ">>>" in text, "recursion" in text.lower()
+    window, dotted = _WINDOW_CALL.search(kinds), _DOTTED_KEYWORD.search(kinds)
+    table = _TABLE_QUERY.search(kinds)
+    if not (shift or recursion or window or dotted or table):
+        return tokens, kinds
+    if shift:
         tokens = _without_triple_shift(tokens)
-    if "recursion" in text.lower():
+    if recursion:
         tokens = _without_recursion_level(tokens)
-    if _WINDOW_CALL.search(kinds):
+    if window:
         _free_window(tokens)
-    if _DOTTED_KEYWORD.search(kinds):
+    if dotted:
         _free_dotted(tokens)
-    if _TABLE_QUERY.search(kinds):
+    if table:
         tokens = _table_as_select(tokens, piped="|>" in text)
-    return tokens
+    return tokens, kinds_of(tokens)
 
 
 def without_comments(text: str) -> str:

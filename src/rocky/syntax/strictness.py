@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from sqlglot.tokens import Token, TokenType
 
 from rocky.source import Span
-from rocky.syntax.kinds import kind_class, kinds_of
+from rocky.syntax.kinds import kind_class
 
 _CLAUSES: Final = frozenset(
     {TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.HAVING}
@@ -52,13 +52,13 @@ class Misplaced(NamedTuple):
     help: str | None
 
 
-def misplaced_token(tokens: Sequence[Token], text: str) -> Misplaced | None:
+def misplaced_token(tokens: Sequence[Token], kinds: str, text: str) -> Misplaced | None:
     """The first token Spark's grammar has no place for, of the kinds looked for here."""
     if not text.isascii():
         foreign = _beyond_ascii(tokens)
         if foreign is not None:
             return foreign
-    if _SUSPECT.search(kinds_of(tokens)) is None:
+    if _SUSPECT.search(kinds) is None:
         return None
     for before, token in pairwise(tokens):
         found = _judge(before, token)
