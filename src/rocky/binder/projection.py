@@ -7,10 +7,10 @@ from sqlglot import exp
 from rocky.binder.aggregates import Grouping
 from rocky.binder.calls import function_name
 from rocky.binder.dispatch import bind_expression
-from rocky.binder.expression import EXPRESSION, HAS_GENERATOR, Column, Expr, derived, unknown
+from rocky.binder.expression import EXPRESSION, HAS_GENERATOR, Column, Expr, derived
 from rocky.binder.naming import output_name
 from rocky.binder.relations import bind_generator
-from rocky.binder.scopes import Relation, Scope
+from rocky.binder.scopes import Scope
 from rocky.binder.stars import expand_star
 from rocky.catalog.generators import GENERATORS, TABLE_ONLY
 from rocky.datatypes import types as t
@@ -202,6 +202,3 @@ def _assign(node: Any, items: list[Item], scope: Scope) -> None:
         target,
         "UNRESOLVED_COLUMN.WITH_SUGGESTION",
     )
-
-
-__all__ = ["Item", "Relation", "project", "unknown"]

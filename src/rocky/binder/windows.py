@@ -8,7 +8,6 @@ from rocky.binder.binding import INFLUENCE_ORDER
 from rocky.binder.determinism import note_order
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import (
-    HAS_AGGREGATE,
     HAS_LATERAL_ALIAS,
     HAS_WINDOW,
     WINDOW,
@@ -30,7 +29,6 @@ _NEEDS_ORDER: Final = frozenset(
 )
 _BACKWARDS: Final = frozenset({("following", "preceding"), ("FOLLOWING", "PRECEDING")})
 _OFFSETS: Final = frozenset({"lag", "lead"})
-_CLAUSES_WITHOUT: Final = frozenset({"where", "group", "having"})
 
 
 def bind_window(node: exp.Window, scope: Scope) -> Expr:
@@ -69,19 +67,14 @@ def bind_window(node: exp.Window, scope: Scope) -> Expr:
         return problem
     if not order:
         note_order(_function_name(node), scope)
-    flags = (value.flags & ~HAS_AGGREGATE) | HAS_WINDOW | merge_flags(everything) & ~HAS_AGGREGATE
     # Aggregates below the window make the query an aggregate; the function itself does not.
-    inner = _inner_aggregate(node, everything)
+    flags = merge_flags(everything) | HAS_WINDOW
     return Expr(
         value.type,
         value.nullable,
         merge_sources(everything, WINDOW),
-        flags | inner,
+        flags,
     )
-
-
-def _inner_aggregate(node: exp.Window, everything: list[Expr]) -> int:
-    return merge_flags(everything) & HAS_AGGREGATE
 
 
 def _specification(node: exp.Window, scope: Scope) -> tuple[list[Any] | None, list[Any], Any]:

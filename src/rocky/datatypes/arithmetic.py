@@ -32,10 +32,6 @@ from rocky.datatypes.types import (
     DecimalType,
 )
 
-ARITHMETIC_OPERATORS: Final = frozenset(
-    {"+", "-", "*", "/", "%", "div", "&", "|", "^", "<<", ">>", ">>>"}
-)
-
 _SUMMABLE: Final = NUMERIC_KINDS | INTERVAL_KINDS
 _ACCEPTED: Final[dict[str, frozenset[str]]] = {
     "+": _SUMMABLE,

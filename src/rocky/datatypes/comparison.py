@@ -42,7 +42,6 @@ from rocky.datatypes.types import (
     struct,
 )
 
-COMPARISON_OPERATORS: Final = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
 _RANGE_OPERATORS: Final = frozenset({"<", "<=", ">", ">="})
 _PLAIN_ATOMS: Final = frozenset({TINYINT, SMALLINT, INT, BIGINT, DOUBLE, STRING, DATE, TIMESTAMP})
 _LONG_MIN: Final = -(2**63)

@@ -5,7 +5,6 @@ stands by itself: WHERE, ON and CASE WHEN want a boolean as it is.
 """
 
 from collections.abc import Sequence
-from typing import Final
 
 from rocky.datatypes.casts import force_nullable, plain
 from rocky.datatypes.coercion import implicit_cast
@@ -14,7 +13,6 @@ from rocky.datatypes.operators import check_sides, coerce_sides, narrowed_litera
 from rocky.datatypes.types import BOOLEAN, NULL, STRING, UNKNOWN, DataType
 
 _CONDITIONS: dict[tuple[DataType, DataType], bool] = {}
-LIKE_OPERATORS: Final = frozenset({"LIKE", "ILIKE", "RLIKE"})
 
 
 def conjunction(op: str, left: Operand, right: Operand) -> Typing | OperandMismatch:

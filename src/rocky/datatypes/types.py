@@ -277,10 +277,6 @@ def struct(fields: tuple[StructField, ...]) -> StructType:
     return found
 
 
-def is_integral(type: DataType) -> bool:  # noqa: A002 - the noun of this package
-    return type.kind in INTEGRAL_KINDS
-
-
 def is_numeric(type: DataType) -> bool:  # noqa: A002 - the noun of this package
     return type.kind in NUMERIC_KINDS
 

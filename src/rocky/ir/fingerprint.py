@@ -86,11 +86,6 @@ def skip_hash(meaning: Meaning) -> SkipHash:
     return SkipHash(_hash_document(skip_document(meaning)))
 
 
-def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and no white space; absent values must already be left out."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
 def _hash_document(document: Mapping[str, Any]) -> str:
     return blake3(_encode(document).encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -91,7 +91,6 @@ _LOCK: Final = RLock()
 SPARK: Final = Spark()
 # Making one takes as long as reading ten lines with it; it is used under the lock only.
 TOKENIZER: Final = SPARK.tokenizer()
-IDENTIFIER_TOKENS: Final = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 
 
 @contextmanager

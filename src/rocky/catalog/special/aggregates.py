@@ -197,12 +197,6 @@ def type_bits(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     return fitted if isinstance(fitted, Refusal) else (fitted[0].type, True)
 
 
-def type_regression(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    """Statistics of two numbers, all of them a nullable double."""
-    fitted = fit(name, args, (f.DOUBLE, f.DOUBLE))
-    return fitted if isinstance(fitted, Refusal) else (t.DOUBLE, True)
-
-
 def type_approx_count_distinct(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     if not 1 <= len(args) <= 2:
         return wrong_count(name, "1 or 2", len(args))

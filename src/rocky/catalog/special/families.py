@@ -89,7 +89,6 @@ ANY_TIMESTAMP: Final = Family("a timestamp", "timestamps")
 TIME: Final = Family("a time", "time")
 YEAR_MONTH: Final = Family("a year-month interval", "interval_ym")
 DAY_TIME: Final = Family("a day-time interval", "interval_dt")
-CALENDAR: Final = exactly(t.CALENDAR_INTERVAL)
 VARIANT: Final = exactly(t.VARIANT)
 
 

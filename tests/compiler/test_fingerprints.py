@@ -1,0 +1,87 @@
+"""Fingerprints can be checked by anyone who has the JSON, and change when a row can."""
+
+import json
+from pathlib import Path
+
+import pytest
+from blake3 import blake3
+
+import rocky
+from rocky.compiler.fingerprints import document_of, recipe_of, skip_hash_of
+
+SQL = """\
+WITH big AS (SELECT o.id, o.amount FROM raw.orders AS o WHERE o.amount > 10)
+SELECT b.id, sum(b.amount) AS total, struct(b.id AS k, 'Größe' AS `näme`) AS s
+FROM big AS b GROUP BY b.id
+"""
+
+
+def compiled(root: Path, sql: str, sidecar: str = "") -> rocky.Compilation:
+    (root / "models").mkdir(exist_ok=True)
+    (root / "sources").mkdir(exist_ok=True)
+    (root / "rocky.toml").write_text(
+        '[pipeline.p]\ntype = "transformation"\nmodels = "models/**"\n'
+    )
+    (root / "sources/raw.toml").write_text(
+        '[[source]]\nname = "raw.orders"\n'
+        'columns = [{ name = "id", type = "bigint", nullable = false }, '
+        '{ name = "amount", type = "decimal(10,2)" }]\n'
+    )
+    (root / "models/m.sql").write_text(sql, encoding="utf-8")
+    (root / "models/m.toml").write_text(sidecar)
+    return rocky.compile_project(rocky.load_project(root), cache=False)
+
+
+def test_the_recipe_is_the_blake3_of_the_canonical_json_of_the_document(tmp_path):
+    sidecar = '[strategy]\ntype = "merge"\nunique_key = ["id"]\n'
+    compilation = compiled(tmp_path, SQL, sidecar)
+    canonical = json.dumps(
+        document_of(compilation, "m"), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
+
+    assert blake3(canonical.encode()).hexdigest() == recipe_of(compilation, "m")
+    assert "null" not in canonical.replace('"nullable"', "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("SELECT b.id", "select   b.id"),
+        ("FROM big AS b GROUP", "FROM big AS b -- all of them\nGROUP"),
+        ("big", "large"),
+        ("o.", "x."),
+    ],
+)
+def test_cosmetics_change_the_recipe_and_not_the_skip_hash(tmp_path, before, after):
+    sql = SQL.replace(before, after).replace(
+        "raw.orders AS o", f"raw.orders AS {after[0]}" if before == "o." else "raw.orders AS o"
+    )
+    first, second = compiled(tmp_path, SQL), compiled(tmp_path, sql)
+
+    assert () == second.diagnostics
+    assert recipe_of(first, "m") != recipe_of(second, "m")
+    assert skip_hash_of(first, "m") == skip_hash_of(second, "m")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("> 10", "> 11"),
+        ("> 10", ">= 10"),
+        ("sum(", "max("),
+        ("AS total", "AS sums"),
+        ("Größe", "größe"),
+    ],
+)
+def test_what_can_change_a_row_changes_the_skip_hash(tmp_path, before, after):
+    first, second = compiled(tmp_path, SQL), compiled(tmp_path, SQL.replace(before, after))
+
+    assert () == second.diagnostics
+    assert skip_hash_of(first, "m") != skip_hash_of(second, "m")
+
+
+def test_how_the_table_is_written_changes_the_skip_hash(tmp_path):
+    first = compiled(tmp_path, SQL)
+    second = compiled(tmp_path, SQL, '[strategy]\ntype = "merge"\nunique_key = ["id"]\n')
+
+    assert skip_hash_of(first, "m") != skip_hash_of(second, "m")
