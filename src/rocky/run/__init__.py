@@ -1,0 +1,1 @@
+"""Runs: models built in the order of the graph, each recorded as it ends."""

@@ -1,0 +1,118 @@
+"""Engine: what a run needs of Spark, as a Protocol, so that runs are tested without a JVM.
+
+Strategies compose SQL over views; the engine binds views to pinned files, runs SQL and writes
+results into a table's folder as content-addressed files. It never commits: that is the store's.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from rocky.datatypes.types import StructField
+from rocky.project.seeds import SeedTable
+from rocky.project.sources import SourceTable
+from rocky.spark.layout import Layout, Metrics
+from rocky.store.files import DataFile
+from rocky.store.snapshot import Snapshot
+from rocky.store.warehouse import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Files that lie in the table's folder under their addresses, not yet committed."""
+
+    files: tuple[DataFile, ...]
+    rows: int
+    rows_hash: str
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePin:
+    """What a source was when it was read: its files with size and time, or a version."""
+
+    files: tuple[tuple[str, int, int], ...] = ()
+    version: str | None = None
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFacts:
+    """What can change a result or its bytes: recorded with every run."""
+
+    spark_version: str
+    writer: str
+    settings: Mapping[str, str]
+
+
+Frame = Any
+"""A query that has been analysed and not run: opaque outside the engine."""
+
+
+class Views(Protocol):
+    """Temporary views: the names that bound SQL speaks of. Thread-safe."""
+
+    def bind_table(self, view: str, table: Table, snapshot: Snapshot) -> None:
+        """A view over exactly the snapshot's files; `_metadata.file_name` is usable."""
+
+    def bind_source(self, view: str, source: SourceTable) -> SourcePin:
+        """A view over a source, with its declared columns."""
+
+    def bind_seed(self, view: str, seed: SeedTable) -> None:
+        """A view over a seed's CSV, with its columns."""
+
+    def bind_rows(
+        self, view: str, columns: Sequence[StructField], rows: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """A view over literal rows: the fixtures of unit tests. Absent keys are null."""
+
+    def bind_frame(self, view: str, frame: Frame) -> None:
+        """A view over a frame: how a strategy builds on the author's query."""
+
+    def unbind(self, views: Sequence[str]) -> None: ...
+
+
+class Jobs(Protocol):
+    """The Spark jobs of a model, known by a tag. Thread-safe."""
+
+    def tagged(self, tag: str) -> AbstractContextManager[None]:
+        """Jobs this thread starts inside carry the tag."""
+
+    def metrics(self, tag: str) -> Metrics: ...
+
+    def progress(self, tag: str) -> tuple[int, int]:
+        """Tasks done and tasks known, of the tag's jobs."""
+
+    def cancel(self, tag: str) -> None: ...
+
+
+class Engine(Protocol):
+    """Spark, as a run sees it. All methods may be called from several threads."""
+
+    @property
+    def facts(self) -> EngineFacts: ...
+
+    @property
+    def views(self) -> Views: ...
+
+    @property
+    def jobs(self) -> Jobs: ...
+
+    def frame(self, sql: str) -> Frame:
+        """Analyse a query over bound views."""
+
+    def python_frame(self, path: Path, inputs: Mapping[str, str]) -> Frame:
+        """Call a Python model's function with its inputs (parameter name -> bound view)."""
+
+    def columns(self, frame: Frame) -> tuple[StructField, ...]: ...
+
+    def rows(self, frame: Frame, limit: int) -> list[tuple[Any, ...]]:
+        """The first rows, as Python values: for small answers only."""
+
+    def write(self, frame: Frame, table: Table, layout: Layout, taken: frozenset[str]) -> Written:
+        """Run the query; executors write, hash and place files. `taken` are paths already live."""

@@ -1,0 +1,1 @@
+"""How a model's table is brought up to date: one strategy a file."""

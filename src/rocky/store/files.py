@@ -1,0 +1,36 @@
+"""Data files: Parquet files whose name is the BLAKE3 of their bytes.
+
+All files of a table lie flat in its folder, also those of a partitioned table: partition columns
+are stored in the files as well, so equal names mean equal rows, and Iceberg readers find every
+column.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NewType
+
+Address = NewType("Address", str)
+"""The hex BLAKE3 of a file's bytes."""
+
+SUFFIX = ".parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file of a table as its log keeps it. `stats` is Delta's JSON text of statistics."""
+
+    path: str
+    size: int
+    rows: int
+    stats: str
+    partition_values: Mapping[str, str | None]
+    modified_ms: int
+
+    @property
+    def address(self) -> Address:
+        return Address(self.path.removesuffix(SUFFIX))
+
+
+def path_of(address: Address) -> str:
+    """Where a file of this address lies, relative to its table."""
+    return f"{address}{SUFFIX}"
