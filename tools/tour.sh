@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tour of `make demo`: a small shop compiled, broken, and asked where a number comes from.
+# The tour of `make demo`: a small shop compiled, broken, run on Spark, and asked what happened.
 # It makes ./demo once and leaves it to you; the mistake is made in a copy.
 set -eu
 
@@ -28,11 +28,28 @@ cp -R "$project/." "$copy"
 sed 's/^  amount,$/  amuont,/' "$project/models/staging/stg_orders.sql" >"$copy/models/staging/stg_orders.sql"
 (cd "$copy" && show compile)
 
+say "Run it on Spark: every table written content-addressed, every model measured"
+(cd "$project" && show run)
+
+say "Look at a result (no Spark needed)"
+(cd "$project" && show show fct_revenue --limit 5)
+
 say "Where does a number come from?"
 (cd "$project" && show lineage fct_revenue.revenue)
 
-say "What does a code mean? (the first lines)"
-show explain E003 | head -n 10
+say "What did it cost?"
+(cd "$project" && show cost)
+
+say "The first step of an audit, without Rocky: the name of each file is the BLAKE3 of its bytes"
+(cd "$project" && python - <<'PYTHON'
+from pathlib import Path
+from blake3 import blake3
+
+for file in sorted(Path("warehouse").glob("*/marts/*/*.parquet")):
+    verdict = "same" if blake3(file.read_bytes()).hexdigest() == file.stem else "DIFFERENT"
+    print(f"{verdict}  {file.parent.name}/{file.name}")
+PYTHON
+)
 
 say "Your turn"
 cat <<END
@@ -40,5 +57,7 @@ cat <<END
   cd $project
   less README.md                 # mistakes to make on purpose
   rocky compile                  # after each edit
-  rocky compile --verify spark   # ask Spark's own analyser (needs Java 17)
+  rocky run stg_orders+          # build what you edited and everything that reads it
+  rocky test                     # the tests declared beside the models
+  rocky history                  # every run, what it did and what it cost
 END

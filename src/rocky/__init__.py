@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from rocky.version import __version__
 
 if TYPE_CHECKING:
-    from rocky.api import compile_project, load_project
+    from rocky.api.projects import compile_project, load_project
+    from rocky.api.runs import run_project
     from rocky.compiler.check import CheckedColumn, CheckedQuery, check_sql
     from rocky.compiler.compilation import Compilation
     from rocky.diagnostics import Diagnostic
     from rocky.errors import RockyError
     from rocky.project import Project
+    from rocky.run.outcomes import RunReport
 
 _HOMES = {
     "CheckedColumn": "rocky.compiler.check",
@@ -24,9 +26,11 @@ _HOMES = {
     "Diagnostic": "rocky.diagnostics",
     "Project": "rocky.project",
     "RockyError": "rocky.errors",
+    "RunReport": "rocky.run.outcomes",
     "check_sql": "rocky.compiler.check",
-    "compile_project": "rocky.api",
-    "load_project": "rocky.api",
+    "compile_project": "rocky.api.projects",
+    "load_project": "rocky.api.projects",
+    "run_project": "rocky.api.runs",
 }
 
 __all__ = [
@@ -36,10 +40,12 @@ __all__ = [
     "Diagnostic",
     "Project",
     "RockyError",
+    "RunReport",
     "__version__",
     "check_sql",
     "compile_project",
     "load_project",
+    "run_project",
 ]
 
 

@@ -4,7 +4,21 @@ RockyError                 the world failed: a file, a server, a setting
 ├── ProjectNotFound        no rocky.toml where one was asked for
 ├── NothingSelected        a model, column or code that was named does not exist
 ├── InvalidSchema          a table handed to `check_sql` whose columns cannot be read
-├── SparkUnavailable       Spark or Java is missing or would not start
+├── AdapterUnusable        `[adapter]` asks for what cannot be: two addresses, a setting that is held
+├── SparkUnavailable       Spark or Java is missing, would not start or cannot be reached
+├── SourceUnreadable       a source is not where it was declared, or not what was declared
+├── StoreUnreadable        a table's log or files could not be read: never the same as absent
+├── StoreUnwritable        a table's log or files could not be written
+├── RowsRefused            rows their table may not hold: a null where there must be none
+├── ExtraMissing           a setting needs an optional extra that is not installed
+├── ChangeRefused          a change the table cannot take: a type, a schema, a table property
+├── ConcurrentChange       somebody else changed the table a change was computed from
+├── LedgerUnreadable       the state file is not a ledger, is newer than us, or cannot be opened
+├── LedgerUnwritable       the state file or its folder cannot be written, or the disk is full
+├── LedgerLocked           another process keeps the ledger, or builds the same tables
+├── RunRefused             the selection, or what it reads, has errors: nothing was started
+├── InputNotBuilt          a model reads a table that no run has built yet
+├── ModelFailed            a model could not be built; the message names it and says why
 └── InternalError          we are wrong: users must not be able to cause it
 
 A mistake in the user's project is never an exception: it is a `Diagnostic`.
@@ -27,8 +41,64 @@ class InvalidSchema(RockyError, ValueError):
     """A table's columns are neither a DDL list nor Spark's schema JSON."""
 
 
+class AdapterUnusable(RockyError):
+    """`[adapter]` asks for what cannot be: two addresses, a setting that is held."""
+
+
 class SparkUnavailable(RockyError):
-    """Spark or Java is missing, too old, or would not start."""
+    """Spark or Java is missing, too old, would not start or cannot be reached."""
+
+
+class SourceUnreadable(RockyError):
+    """A source is not where it was declared to be, or not what was declared."""
+
+
+class StoreUnreadable(RockyError):
+    """A table's log or files could not be read: never the same as absent."""
+
+
+class StoreUnwritable(RockyError):
+    """A table's log or files could not be written."""
+
+
+class RowsRefused(RockyError):
+    """Rows that their table may not hold: a null in a required column, and the like."""
+
+
+class ExtraMissing(RockyError):
+    """A setting needs an optional extra of Rocky's that is not installed."""
+
+
+class ChangeRefused(RockyError):
+    """A change that its table cannot take: a type Delta has not, a schema that does not fit."""
+
+
+class ConcurrentChange(RockyError):
+    """Somebody else changed the table that a change was computed from."""
+
+
+class LedgerUnreadable(RockyError):
+    """The state file is not a ledger, is newer than this Rocky, or cannot be opened."""
+
+
+class LedgerUnwritable(RockyError):
+    """The state file or its folder cannot be written, or the disk is full."""
+
+
+class LedgerLocked(RockyError):
+    """Another process keeps the ledger, or builds the same tables."""
+
+
+class RunRefused(RockyError):
+    """The selection, or what it reads, has errors: nothing was started."""
+
+
+class InputNotBuilt(RockyError):
+    """A model reads a table that no run has built yet, and this one does not either."""
+
+
+class ModelFailed(RockyError):
+    """A model could not be built; the message names it and says why."""
 
 
 class InternalError(RockyError):

@@ -117,14 +117,18 @@ def test_the_contracts_about_outside_libraries_name_every_package():
     assert packages == parser_free | {"rocky.syntax", "rocky.binder"}
 
 
+def libraries(requirements: list[str]) -> set[str]:
+    return {re.split(r"[\[<>=]", requirement)[0] for requirement in requirements}
+
+
 def test_the_declared_dependencies_are_the_imported_ones():
     imported = {name for module in MODULES for name in imported_names(module)}
     third_party = imported - set(sys.stdlib_module_names) - {"rocky", "py4j", "__future__"}
-    declared = {
-        re.split(r"[\[<>=]", requirement)[0] for requirement in PYPROJECT["project"]["dependencies"]
-    }
+    declared = libraries(PYPROJECT["project"]["dependencies"])
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    optional = {name for extra in extras if extra != "dev" for name in libraries(extras[extra])}
 
-    assert declared == third_party
+    assert declared == third_party - (optional - declared)
 
 
 @pytest.mark.parametrize(
@@ -133,6 +137,7 @@ def test_the_declared_dependencies_are_the_imported_ones():
         ("rocky", ("pyspark", "sqlglot", "rich", "click", "msgpack")),
         ("rocky.cli.app", ("pyspark", "sqlglot", "rich", "msgpack", "rocky.compiler")),
         ("rocky.compiler", ("pyspark", "py4j", "rich", "sqlite3", "sqlglot.optimizer")),
+        ("rocky.store.iceberg", ("pyspark", "pyiceberg")),
     ],
 )
 def test_an_import_does_not_drag_in_what_only_others_need(module, kept_out):

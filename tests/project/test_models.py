@@ -429,7 +429,7 @@ def test_the_rocky_language_is_refused_rather_than_ignored(tmp_path):
     project = load(tmp_path, {"models/m.sql": SQL, "models/n.rocky": "from m"})
 
     assert [
-        "E017 models/n.rocky `models/n.rocky` is not read: models are `.sql` files"
+        "E017 models/n.rocky `models/n.rocky` is not read: models are `.sql` or `.py` files"
     ] == findings(project)
 
 

@@ -36,8 +36,15 @@ COMMANDS: Final = {
     "list": ("list", "List models, sources and seeds."),
     "explain": ("explain", "Explain a diagnostic code."),
     "lineage": ("lineage", "Show where a model's or a column's values come from."),
+    "seed": ("seed", "Load the seeds that are named, or all, into their tables."),
+    "run": ("run", "Build the selected models' tables on Spark and record it."),
+    "test": ("test", "Run the tests of the selected models, or of all."),
     "emit-sql": ("emit_sql", "Print the SQL that would run."),
     "ci": ("ci", "Compile for a build: exit 1 on errors, 4 on warnings only."),
+    "show": ("show", "Show rows of a model's table."),
+    "history": ("history", "Show what ran, newest first."),
+    "cost": ("cost", "Show what a run used and cost."),
+    "state": ("state", "Show what is remembered between runs."),
 }
 """Name -> module under `rocky.cli.commands` and one-line help, in the order of `--help`."""
 

@@ -8,7 +8,7 @@ command is refused, never ignored.
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -29,7 +29,10 @@ class Output(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The global options of one invocation. `asked` is False when `output` is the default."""
+    """The global options of one invocation. `asked` is False when `output` is the default.
+
+    `variables` are the values of `@var(name)` in SQL.
+    """
 
     command: str
     config: Path | None
@@ -38,6 +41,7 @@ class Settings:
     state_path: Path | None
     quiet: bool
     colour: bool
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def json(self) -> bool:
@@ -74,6 +78,32 @@ def global_options() -> list[click.Parameter]:
     ]
 
 
+def _read_variables(
+    ctx: click.Context,
+    param: click.Parameter,
+    value: Sequence[str],
+) -> dict[str, str]:
+    """`NAME=VALUE` each; a value may hold anything, also another `=`."""
+    found: dict[str, str] = {}
+    for each in value:
+        name, equals, text = each.partition("=")
+        if not equals or not name.isidentifier():
+            raise click.BadParameter(f"`{each}` is not written NAME=VALUE", ctx, param)
+        found[name] = text
+    return found
+
+
+def variable_option() -> click.Option:
+    """A fresh `--var`, for every command that reads a project's models."""
+    return click.Option(
+        ["--var", "variables"],
+        callback=_read_variables,
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="The value of `@var(NAME)` in SQL. Repeatable; the last one of a name wins.",
+    )
+
+
 class RockyCommand(click.Command):
     """A command with the global options; its callback gets them as `Settings`."""
 
@@ -83,17 +113,20 @@ class RockyCommand(click.Command):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if self.uses_project:
+            self.params.append(variable_option())
         self.params.extend(global_options())
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a RockyError becomes one line and an exit code."""
         own = {name: ctx.params.pop(name, None) for name in _NAMES}
+        variables = ctx.params.pop("variables", {})
         outer = ctx.parent.params if ctx.parent is not None else {}
         merged = {name: outer.get(name) if value is None else value for name, value in own.items()}
         self._refuse_meaningless(ctx, merged)
         # `--format` speaks of text, so it also decides what a failure looks like.
         piped = self.piped if ctx.params.get("style") is None else Output.TABLE
-        ctx.obj = _resolve(ctx.info_name or "", merged, piped)
+        ctx.obj = replace(_resolve(ctx.info_name or "", merged, piped), variables=variables)
         try:
             return super().invoke(ctx)
         except (RockyError, OSError) as failure:

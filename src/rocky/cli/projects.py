@@ -27,12 +27,30 @@ def load_chosen(settings: Settings, *, cache: bool = True) -> Project:
     With `cache`, models that are as the last load left them are not read again.
     """
     _spare_collector()
+    config = None
     if settings.config is None:
-        return load_project(_nearest_root(), env=os.environ, remember=cache)
-    if settings.config.is_dir():
-        return load_project(settings.config, env=os.environ, remember=cache)
-    folder, config = settings.config.parent, settings.config
-    return load_project(folder, env=os.environ, config=config, remember=cache)
+        folder = nearest_root()
+    elif settings.config.is_dir():
+        folder = settings.config
+    else:
+        folder, config = settings.config.parent, settings.config
+    variables = settings.variables
+    project = load_project(
+        folder, env=os.environ, config=config, remember=cache, variables=variables
+    )
+    for name in variables:
+        if name not in project.variables:
+            raise NothingSelected(_unused_variable(name, project))
+    return project
+
+
+def _unused_variable(name: str, project: Project) -> str:
+    known = sorted(project.variables)
+    hint = suggestion(name, known)
+    if hint is None:
+        listed = ", ".join(f"`{each}`" for each in known)
+        hint = f"they ask for {listed}" if known else "none asks for any"
+    return f"no model asks for the variable `{name}`; {hint}"
 
 
 def _spare_collector() -> None:
@@ -48,7 +66,7 @@ def compile_chosen(
     return compile_project(load_chosen(settings, cache=cache), jobs=jobs, cache=cache)
 
 
-def _nearest_root() -> Path:
+def nearest_root() -> Path:
     """Where `rocky.toml` is; here when there is none, so that the message is about here."""
     here = Path()
     for folder in (here, *(Path(os.path.relpath(each)) for each in Path.cwd().parents)):

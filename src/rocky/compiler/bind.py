@@ -8,8 +8,10 @@ from collections.abc import Iterable
 
 from rocky.binder.query import bind_text
 from rocky.catalog.tables import Table
+from rocky.compiler.history import with_history
 from rocky.compiler.names import EVERY_NAME, Names
 from rocky.compiler.packing import record_of
+from rocky.compiler.python_models import bind_python
 from rocky.compiler.records import Record
 from rocky.compiler.schemas import Schemas
 from rocky.project import ModelFile
@@ -43,5 +45,7 @@ class ModelTables:
 def bind_model(model: ModelFile, key: bytes, names: Names, schemas: Schemas) -> Record:
     """The record of a model. Raises NotReady when it reads a model that is not bound yet."""
     tables = ModelTables(model.key, names, schemas)
-    bound = bind_text(model.sql, tables)
+    if model.is_python:
+        return bind_python(model, key, tables)
+    bound = with_history(bind_text(model.sql, tables), model.strategy)
     return record_of(key, model, bound, tuple(tables.lookups.items()))

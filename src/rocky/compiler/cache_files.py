@@ -34,6 +34,7 @@ _COMPILER_PACKAGES: Final = (
     "diagnostics",
     "ir",
     "lints",
+    "project",
     "syntax",
 )
 _SUFFIXES: Final = (".py", ".json", ".gz")

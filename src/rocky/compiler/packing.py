@@ -42,19 +42,19 @@ def record_of(
         key,
         lookups,
         tuple(binding.reads) if binding is not None else (),
-        _face(model, packed_schema),
+        face_of(model, packed_schema),
         len(columns),
         sum(column.type is UNKNOWN for column in columns),
         _open_star(bound, binding) if binding is not None else None,
         names_columns(model),
         tuple(sorted(binding.volatile)) if binding is not None else (),
-        pack([_pack_diagnostic(each) for each in diagnostics]) if diagnostics else b"",
+        pack([pack_diagnostic(each) for each in diagnostics]) if diagnostics else b"",
         packed_schema,
         pack(tuple(_body(bound, binding))),
     )
 
 
-def _face(model: ModelFile, schema: bytes) -> bytes:
+def face_of(model: ModelFile, schema: bytes) -> bytes:
     """The hash of the columns and of the names their table answers to."""
     names = f"{model.name}\0{model.target.catalog}\0{model.target.schema}\0"
     return blake3(names.encode("utf-8", "surrogatepass") + schema).digest(16)
@@ -129,7 +129,7 @@ def _open_star(bound: BoundQuery, binding: Binding) -> tuple[int, int] | None:
     return (span.start, span.end) if span is not None else (0, 0)
 
 
-def _pack_diagnostic(each: Diagnostic) -> tuple[Any, ...]:
+def pack_diagnostic(each: Diagnostic) -> tuple[Any, ...]:
     return (
         each.code.value,
         each.message,

@@ -80,7 +80,7 @@ def _binding_findings(
     for key, model in project.models.items():
         record = outcome.records.get(key)
         if record is not None and record.findings:
-            for found in unpack_findings(record, model.path, model.name, model.sql_offset):
+            for found in unpack_findings(record, model.path, model.name, model.place_in_file):
                 yield place_origins(found, project, models)
 
 

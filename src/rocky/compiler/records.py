@@ -7,6 +7,7 @@ bind never loads it; `rocky.compiler.packing` makes records.
 """
 
 import marshal
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from blake3 import blake3
@@ -17,6 +18,9 @@ from rocky.datatypes.types import StructField
 from rocky.diagnostics import Code, Diagnostic, Label, Severity
 from rocky.ir.model import INFLUENCE_ROLES, LINEAGE_KINDS, Edge, Influence, ModelIr, OutputColumn
 from rocky.source import Span
+
+Place = Callable[[Span], Span]
+"""From a span of a model's SQL to one of its file."""
 
 
 class Record(NamedTuple):
@@ -122,35 +126,37 @@ def _unpack_column(
     return OutputColumn(name, decode_type(kind), nullable, edges, named, span)
 
 
-def unpack_findings(record: Record, path: str, model: str, offset: int) -> list[Diagnostic]:
+def unpack_findings(record: Record, path: str, model: str, place: Place) -> list[Diagnostic]:
     """The findings of a record as diagnostics in the model's file."""
     if not record.findings:
         return []
     return [
-        _unpack_diagnostic(packed, path, model, offset) for packed in marshal.loads(record.findings)
+        _unpack_diagnostic(packed, path, model, place) for packed in marshal.loads(record.findings)
     ]
 
 
-def _unpack_diagnostic(packed: tuple[Any, ...], path: str, model: str, offset: int) -> Diagnostic:
+def _unpack_diagnostic(packed: tuple[Any, ...], path: str, model: str, place: Place) -> Diagnostic:
     code, message, own_path, span, severity, condition, labels, help_text = packed
     return Diagnostic(
         Code(code),
         message,
-        _moved(span, 0 if own_path else offset),
+        _placed(span, None if own_path else place),
         own_path or path,
         Severity(severity),
         condition,
-        tuple(_unpack_label(label, path if own_path else None, offset) for label in labels),
+        tuple(_unpack_label(label, path if own_path else None, place) for label in labels),
         help_text,
         model=model,
     )
 
 
-def _unpack_label(packed: tuple[Any, ...], elsewhere: str | None, offset: int) -> Label:
+def _unpack_label(packed: tuple[Any, ...], elsewhere: str | None, place: Place) -> Label:
     """A label; `elsewhere` is the model's path when the diagnostic itself is in another file."""
     span, message, path, column = packed
-    return Label(_moved(span, 0 if path else offset), message, path or elsewhere, column)
+    return Label(_placed(span, None if path else place), message, path or elsewhere, column)
 
 
-def _moved(span: tuple[int, int] | None, by: int) -> Span | None:
-    return Span(span[0] + by, span[1] + by) if span is not None else None
+def _placed(span: tuple[int, int] | None, place: Place | None) -> Span | None:
+    if span is None:
+        return None
+    return place(Span(*span)) if place is not None else Span(*span)

@@ -15,6 +15,8 @@ from rocky.compiler.graph import scan_references, topological_levels
 from rocky.compiler.records import Record
 from rocky.compiler.schemas import NotReady, Schemas, is_current
 from rocky.compiler.workers import PARALLEL_FROM, Pool, can_fork, worker_count
+from rocky.project import ModelFile
+from rocky.project.python_models import inputs_of
 
 _MANY: Final = 75
 """From this many models on it pays to help the garbage collector."""
@@ -49,7 +51,7 @@ class _Work:
         if record is not None and record.key == self.task.keys[key]:
             named = [parts for parts, _ in record.lookups]
         else:
-            named = list(scan_references(self.task.models[key].sql))
+            named = list(_references(self.task.models[key]))
         found = [self.task.names.model(parts, key) for parts in named]
         return [each for each in found if each is not None and each != key]
 
@@ -132,6 +134,13 @@ class _Work:
                 self.schemas.broken.add(missing.key)
                 continue
             path.pop()
+
+
+def _references(model: ModelFile) -> set[tuple[str, ...]]:
+    """Names a model that was never bound seems to read."""
+    if model.is_python:
+        return {each.parts for each in inputs_of(model)}
+    return scan_references(model.sql)
 
 
 def _closed(cycle: list[str]) -> list[str]:

@@ -154,6 +154,7 @@ def null_advice(
 
 
 _CAUSES = (
+    ("opaque", "the Python model declares it nullable"),
     ("aggregate", "an aggregate of no rows is null"),
     ("window", "a window function can find nothing to take a value from"),
     ("conditional", "a branch can be null or is missing"),

@@ -46,6 +46,7 @@ class Code(StrEnum):
     TIME_RANGE_MISSING = "E024"
     TIME_GRAIN_TOO_FINE = "E025"
     FIRST_PARTITION_FORMAT = "E026"
+    MISSING_VARIABLE = "E028"
     CONTRACT_EXTRA_COLUMN = "E037"
     CONTRACT_NEW_NULLABLE = "E038"
     INVALID_SUBQUERY = "E039"
@@ -170,6 +171,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
         "first-partition-format",
         "a first partition not written in its grain's form",
     ),
+    CodeInfo(Code.MISSING_VARIABLE, "missing-variable", "a variable in SQL that has no value"),
     CodeInfo(
         Code.CONTRACT_EXTRA_COLUMN,
         "contract-extra-column",

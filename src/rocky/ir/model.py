@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from rocky.datatypes.types import DataType
 from rocky.source import Span
 
-LINEAGE_KINDS = ("direct", "cast", "expression", "conditional", "aggregate", "window")
-"""How a source column reaches a value, weakest first; the binder packs the index."""
+LINEAGE_KINDS = ("direct", "cast", "expression", "conditional", "aggregate", "window", "opaque")
+"""How a source column reaches a value, weakest first; the binder packs the index.
+
+`opaque` is the way through code that Rocky does not read: any input may be in any output."""
 
 INFLUENCE_ROLES = ("filter", "join", "group", "order")
 """How a column decides which rows exist, or in which order, without being part of a value."""

@@ -12,7 +12,13 @@ from rocky.diagnostics.codes import Severity
 from rocky.ir.model import ModelIr
 from rocky.lints.settings import ColumnSetting, Texts, is_missing, missing_column
 from rocky.project.models import ModelFile
-from rocky.project.strategies import ContentAddressed, DeleteInsert, Incremental, Merge
+from rocky.project.strategies import (
+    ContentAddressed,
+    DeleteInsert,
+    Incremental,
+    Merge,
+    Snapshot,
+)
 
 _CODE: Final = Code.SETTING_COLUMN_MISSING
 _TIME_CODE: Final = Code.TIME_COLUMN_MISSING
@@ -42,6 +48,11 @@ def _strategy_columns(model: ModelFile) -> Iterator[tuple[Code, ColumnSetting]]:
             yield from _listed(("strategy", "update_columns"), names, "the column to update")
         case DeleteInsert(partition_by=names):
             yield from _listed(("strategy", "partition_by"), names, "the partition column")
+        case Snapshot(unique_key=names, updated_at=updated):
+            yield from _listed(("strategy", "unique_key"), names, "the snapshot key")
+            if updated is not None:
+                keys = ("strategy", "updated_at")
+                yield _TIME_CODE, ColumnSetting(keys, updated, "the time of change")
         case ContentAddressed(partition_columns=names):
             yield from _listed(("strategy", "partition_columns"), names, "the partition column")
         case _:

@@ -16,6 +16,7 @@ from rocky.project.strategies import (
     Incremental,
     Merge,
     Microbatch,
+    Snapshot,
     TimeInterval,
 )
 from rocky.project.variables import Keys
@@ -25,7 +26,7 @@ Texts = Mapping[str, SourceText]
 
 _SHOWN: Final = 8
 _NAMING_STRATEGIES: Final = frozenset(
-    {Incremental, Merge, TimeInterval, Microbatch, DeleteInsert, ContentAddressed}
+    {Incremental, Merge, TimeInterval, Microbatch, DeleteInsert, Snapshot, ContentAddressed}
 )
 
 
@@ -43,7 +44,7 @@ def names_columns(model: ModelFile) -> bool:
     return (
         settings.format_options is not None
         or (freshness is not None and freshness.time_column is not None)
-        or "@" in model.sql
+        or (not model.is_python and "@" in model.sql)
     )
 
 

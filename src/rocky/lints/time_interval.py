@@ -116,7 +116,7 @@ def _placeholders(sql: str) -> dict[str, Span]:
 
 
 def _unfilled_findings(model: ModelFile) -> Iterator[Diagnostic]:
-    for name, span in _placeholders(model.sql).items():
+    for name, span in ({} if model.is_python else _placeholders(model.sql)).items():
         yield Diagnostic(
             Code.SYNTAX_ERROR,
             f"nothing fills in `@{name}` here: the strategy of model `{model.name}` is"

@@ -82,6 +82,8 @@ def _read_assertion(value: Any, at: Keys, problems: Problems) -> Any:
         for key in must
         if key not in value
     )
+    if "min" in may and "min" not in value and "max" not in value:
+        problems.append(Problem(at, f"an assertion of type `{read.type}` needs `min` or `max`"))
     known = {*_SHARED, *must, *may}
     problems.extend(
         unknown_key(key, known, (*at, key))

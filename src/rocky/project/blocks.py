@@ -9,11 +9,12 @@ from rocky.project.variables import Keys
 
 
 class Cost(NamedTuple):
-    """The rates a run's cost is computed with."""
+    """The rates a run's cost is computed with, in USD; a part without a rate has no price."""
 
     storage_cost_per_gb_month: Amount = 0.023
     compute_cost_per_dbu: Amount = 0.40
     compute_cost_per_core_hour: Amount | None = None
+    scan_cost_per_tb: Amount | None = None
     warehouse_size: str = "Medium"
     min_history_runs: Positive = 5
 

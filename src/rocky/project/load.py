@@ -33,14 +33,21 @@ from rocky.project.seeds import load_seeds
 from rocky.project.sources import load_sources
 
 CONFIG_NAME: Final = "rocky.toml"
+NO_VARIABLES: Final[Mapping[str, str]] = {}
 
 
 def load_project(
-    root: Path, *, env: Mapping[str, str], config: Path | None = None, remember: bool = False
+    root: Path,
+    *,
+    env: Mapping[str, str],
+    config: Path | None = None,
+    remember: bool = False,
+    variables: Mapping[str, str] = NO_VARIABLES,
 ) -> Project:
     """The project at `root`, which is its folder or its `rocky.toml`.
 
-    `env` gives `${VAR}` its values; `config` names a settings file other than `rocky.toml`.
+    `env` gives `${VAR}` its values and `variables` those of `@var(name)` in SQL; `config` names a
+    settings file other than `rocky.toml`.
     With `remember`, models that are as the last such load left them are not read again.
     Raises ProjectNotFound when there is no settings file.
     """
@@ -49,7 +56,7 @@ def load_project(
     report = diagnostics.append
     document, digest = _read_config_file(folder, config_path, env, report)
     settings = _read_settings(document, report)
-    loading = Loading(folder, env, diagnostics)
+    loading = Loading(folder, env, diagnostics, variables=variables)
     found = _load_models(loading, settings, remember=remember)
     for pattern in found.unmatched:
         report(_no_models(pattern, document, config_path))
@@ -73,6 +80,7 @@ def load_project(
         texts,
         frozenset(loading.blocked),
         digest,
+        frozenset(loading.used),
     )
 
 

@@ -1,10 +1,11 @@
-"""Loading one model: its `.sql` file and its sidecar or front matter -> `ModelFile`.
+"""Loading one model: its `.sql` or `.py` file and its sidecar or front matter -> `ModelFile`.
 
 A model whose own files cannot be used still exists, so that its readers are not told that
 it is unknown: it is *blocked*. This is the hot path of a first load: the plain case does
 two small reads, two hashes and one record.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, time
@@ -19,6 +20,13 @@ from rocky.project.files import Stamp, read_text
 from rocky.project.front_matter import FrontMatter, find_front_matter
 from rocky.project.inheritance import Inherited, resolve_settings
 from rocky.project.models import ModelFile, SettingsPlace, stem_of
+from rocky.project.python_models import check_python_model, refuse_python_settings
+from rocky.project.query_variables import (
+    Variable,
+    fill_variables,
+    find_variables,
+    has_variables,
+)
 from rocky.project.rules import Problems
 from rocky.project.settings import ModelSettings
 from rocky.source import Span
@@ -26,12 +34,17 @@ from rocky.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """A load in progress: where from, and what was found so far."""
+    """A load in progress: where from, and what was found so far.
+
+    `variables` are the values of `@var(name)`, `used` the names that models ask for.
+    """
 
     root: str
     env: Mapping[str, str]
     diagnostics: list[Diagnostic]
     blocked: set[str] = field(default_factory=set)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
 
     def report(self, diagnostic: Diagnostic) -> None:
         self.diagnostics.append(diagnostic)
@@ -52,7 +65,8 @@ def load_model(
         loading.blocked.add(stem.lower())
     text, data = read or ("", b"")
     sql_offset, document = 0, None
-    matter = find_front_matter(text) if "---" in text[:200] else None
+    python = path.endswith(".py")
+    matter = find_front_matter(text) if "---" in text[:200] and not python else None
     if matter:
         sql_offset = matter.sql_start
         document = _read_front_matter(path, text, matter, sidecar, loading)
@@ -60,20 +74,56 @@ def load_model(
         document = _read_sidecar(sidecar, stem, loading)
     settings, digest, place = base.settings, base.digest, None
     if document:
-        settings = _read_settings(document, stem, base, loading)
+        settings = _read_settings(document, stem, base, loading, python=python)
         digest = blake3(base.digest + digest_data(document)).digest()
         place = SettingsPlace(document.path, document.start)
     if not _is_name(settings.name or stem):
         loading.report(_bad_file_name(path))
     hashes = (blake3(data).digest(), digest)
     model = ModelFile.loaded(path, text, sql_offset, settings, place, base, hashes)
+    varied = not python and has_variables(text)
+    if varied:
+        _fill(model, loading)
+    usable = stem.lower() not in loading.blocked
+    if python and usable and not check_python_model(path, text, settings, document, loading.report):
+        loading.blocked.add(stem.lower())
     if stem.lower() in loading.blocked:
         loading.blocked.add(model.key)
-    if stamps and len(loading.diagnostics) == before and _is_plain(document):
+    if stamps and not varied and len(loading.diagnostics) == before and _is_plain(document):
         own = document.data if document else None
         start = document.start if document else 0
         model.row = (stamps, base.digest, hashes, model.marked, sql_offset, start, own)
     return model
+
+
+def _fill(model: ModelFile, loading: Loading) -> None:
+    """Fill in a model's variables; without all of their values it is reported and blocked."""
+    found, missing = fill_variables(model.sql, loading.variables)
+    asked = [each.name for each in find_variables(model.sql) if each.name]
+    loading.used.update(asked)
+    for each in missing:
+        loading.report(_missing_variable(each, model))
+    if missing:
+        loading.blocked.add(model.key)
+        return
+    model.filled = found
+    values = {name: loading.variables[name] for name in asked if name in loading.variables}
+    chosen = json.dumps(values, sort_keys=True).encode("utf-8", "surrogatepass")
+    model.settings_hash = blake3(model.settings_hash + chosen).digest()
+
+
+def _missing_variable(variable: Variable, model: ModelFile) -> Diagnostic:
+    name = variable.name
+    return Diagnostic(
+        Code.MISSING_VARIABLE,
+        f"the variable `{name}` has no value"
+        if name
+        else "a variable is written `@var(name)` or `@var(name, default)`",
+        model.place_in_file(variable.span),
+        model.path,
+        help=f"pass `--var {name}=...`, or give a default: `@var({name}, ...)`" if name else None,
+        model=model.name,
+    )
 
 
 def _is_plain(document: Document | None) -> bool:
@@ -150,10 +200,12 @@ def _at_opening(problem: Problem, span: Span, path: str, *labels: Label) -> Diag
 
 
 def _read_settings(
-    document: Document, stem: str, base: Inherited, loading: Loading
+    document: Document, stem: str, base: Inherited, loading: Loading, *, python: bool
 ) -> ModelSettings:
     problems: Problems = []
     settings = resolve_settings(document.data, base, problems)
+    if not python:
+        problems.extend(refuse_python_settings(settings))
     if settings.name is not None and not _is_name(settings.name):
         problems.append(
             Problem(

@@ -4,7 +4,7 @@ A model that an earlier load remembers, and whose files and inheritance are stil
 is not read again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rocky.diagnostics import Code, Diagnostic
@@ -45,6 +45,7 @@ class FolderLoader:
     def load_folder(self, folder: Folder) -> None:
         """Load the models of one folder; what is wrong with them is reported."""
         stems: dict[str, str] = {}
+        python: dict[str, str] = {}
         sidecars: dict[str, str] = {}
         contracts: list[str] = []
         has_defaults = False
@@ -57,21 +58,26 @@ class FolderLoader:
                 contracts.append(name)
             elif name.endswith(".toml"):
                 sidecars[name[:-5]] = name
+            elif name.endswith(".py"):
+                # A leading underscore marks what models import: helpers are no models.
+                if not name.startswith("_"):
+                    python[name[:-3]] = name
             elif name.endswith(".rocky"):
                 self.loading.report(_not_sql(child_path(folder.path, name)))
         inherited = self._folder_defaults(folder.path, has_defaults=has_defaults)
-        models = self._load_models(folder, stems, sidecars, inherited)
+        names = [*stems.values(), *python.values()]
+        models = self._load_models(folder, names, sidecars, inherited)
         for name in contracts:
             stem = name.removesuffix(".contract.toml")
             self.found.contracts.append((child_path(folder.path, name), models.get(stem)))
-        for stem in sorted(sidecars.keys() - stems.keys()):
+        for stem in sorted(sidecars.keys() - stems.keys() - python.keys()):
             path = child_path(folder.path, sidecars[stem])
-            self.loading.report(_lone_sidecar(path, stem, stems))
+            self.loading.report(_lone_sidecar(path, stem, names))
 
     def _load_models(
         self,
         folder: Folder,
-        stems: Mapping[str, str],
+        names: list[str],
         sidecars: Mapping[str, str],
         inherited: tuple[FolderDefaults, bytes],
     ) -> dict[str, ModelFile]:
@@ -80,7 +86,8 @@ class FolderLoader:
         prefix = folder.path + "/" if folder.path else ""
         stamp_of = folder.stamps.get
         recall = self.memory.recall
-        for stem, name in stems.items():
+        for name in names:
+            stem = name[: name.rfind(".")]
             path = prefix + name
             pattern = next((one for one in self.patterns if one.owns(path)), None)
             if pattern is None:
@@ -119,20 +126,20 @@ class FolderLoader:
         return merged
 
 
-def _lone_sidecar(path: str, stem: str, stems: Mapping[str, str]) -> Diagnostic:
+def _lone_sidecar(path: str, stem: str, names: Iterable[str]) -> Diagnostic:
     return Diagnostic(
         Code.UNUSABLE_FILE,
         f"the sidecar `{path}` has no model `{stem}.sql` beside it",
         None,
         path,
-        help=suggestion(f"{stem}.sql", stems.values()) or "name the sidecar like its model",
+        help=suggestion(f"{stem}.sql", names) or "name the sidecar like its model",
     )
 
 
 def _not_sql(path: str) -> Diagnostic:
     return Diagnostic(
         Code.UNUSABLE_FILE,
-        f"`{path}` is not read: models are `.sql` files",
+        f"`{path}` is not read: models are `.sql` or `.py` files",
         None,
         path,
         help="write the model as one SELECT in a `.sql` file",

@@ -1,8 +1,9 @@
-"""Models on disk: one `.sql` file each, with an optional sidecar or front matter.
+"""Models on disk: one `.sql` or `.py` file each, with an optional sidecar or front matter.
 
-`sql` is what the compiler reads; with front matter it starts inside the file, so a span in
-the file is a span in `sql` moved by `sql_offset`. A model remembered from an earlier load
-has neither text nor settings until someone asks: most of a large project nobody does.
+`sql` is what the compiler reads: it starts after front matter and has values in place of
+`@var(...)`, so `place_in_file` leads from a span in it to one in the file. A model
+remembered from an earlier load has neither text nor settings until someone asks: most of a
+large project nobody does.
 """
 
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from rocky.project.assertions import AssertionRecord
 from rocky.project.files import Stamp, read_unchanged
 from rocky.project.inheritance import Inherited, resolve_settings
 from rocky.project.lint_levels import Level
+from rocky.project.query_variables import Filled
 from rocky.project.settings import Freshness, ModelSettings, TargetSetting
 from rocky.project.strategies import Strategy
 from rocky.source import Span
@@ -62,7 +64,7 @@ _NO_TARGET: Final = TargetSetting()
 
 
 def stem_of(path: str) -> str:
-    return path[path.rfind("/") + 1 : -4]
+    return path[path.rfind("/") + 1 : path.rfind(".")]
 
 
 class ModelFile:
@@ -71,7 +73,7 @@ class ModelFile:
     `text_hash` is the BLAKE3 digest of the file's bytes, `settings_hash` one of everything
     in TOML that has a say in this model. `marked` tells whether the text speaks of Rocky, so
     that only such texts are searched for allows. `row` is what a later load needs to
-    remember the model, None when it must not.
+    remember the model, None when it must not: a model with variables depends on more than files.
     """
 
     __slots__ = (
@@ -80,6 +82,7 @@ class ModelFile:
         "_settings",
         "_text",
         "depends_on",
+        "filled",
         "marked",
         "name",
         "path",
@@ -110,6 +113,7 @@ class ModelFile:
         )
         self.text_hash, self.settings_hash = hashes
         self.depends_on: tuple[str, ...] = ()
+        self.filled: Filled | None = None
         self.marked = False
         self.sql_offset = 0
         self.settings_place: SettingsPlace | None = None
@@ -169,6 +173,11 @@ class ModelFile:
         return self.name.lower()
 
     @property
+    def is_python(self) -> bool:
+        """Whether the model is a Python function, of which `sql` is only the text."""
+        return self.path.endswith(".py")
+
+    @property
     def text(self) -> str:
         """The whole file. Raises RockyError when it changed since it was loaded."""
         if self._text is None:
@@ -177,7 +186,9 @@ class ModelFile:
 
     @property
     def sql(self) -> str:
-        """The query: the file without its front matter."""
+        """The query: the file without its front matter, values in place of its variables."""
+        if self.filled is not None:
+            return self.filled.sql
         return self.text[self.sql_offset :] if self.sql_offset else self.text
 
     @property
@@ -223,4 +234,6 @@ class ModelFile:
 
     def place_in_file(self, span: Span) -> Span:
         """A span of `sql` as a span of the file."""
+        if self.filled is not None:
+            span = self.filled.written(span)
         return Span(span.start + self.sql_offset, span.end + self.sql_offset)

@@ -45,7 +45,10 @@ class Texts(Mapping[str, SourceText]):
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project on disk. Models, sources, seeds and contracts are keyed by lower-case name."""
+    """A project on disk. Models, sources, seeds and contracts are keyed by lower-case name.
+
+    `variables` are the names that `@var(...)` asks for in any model.
+    """
 
     root: Path
     config_path: str
@@ -58,3 +61,4 @@ class Project:
     texts: Texts
     blocked: frozenset[str]
     config_hash: bytes
+    variables: frozenset[str] = frozenset()

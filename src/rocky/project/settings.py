@@ -121,7 +121,7 @@ Format = Literal[
 
 
 class ModelSettings(NamedTuple):
-    """Everything a sidecar can say about its model."""
+    """Everything a sidecar can say about its model. `inputs` and `output` are a Python model's."""
 
     name: str | None = None
     depends_on: tuple[str, ...] = ()
@@ -144,6 +144,8 @@ class ModelSettings(NamedTuple):
     store: Store | None = None
     columns: Mapping[str, ColumnSetting] = {}
     lints: LintLevels = NO_LEVELS
+    inputs: Mapping[str, str] = {}
+    output: tuple[Any, ...] = ()
 
 
 class FolderDefaults(NamedTuple):

@@ -57,6 +57,23 @@ class DeleteInsert(NamedTuple):
     type: str = "delete_insert"
 
 
+class Snapshot(NamedTuple):
+    """Every version of a row is kept: `unique_key` finds a row again, `updated_at` dates it.
+
+    Without `updated_at` a row has changed when any of its columns has. Rows that are gone stay
+    current unless `invalidate_hard_deletes` is set.
+    """
+
+    unique_key: tuple[str, ...]
+    updated_at: str | None = None
+    invalidate_hard_deletes: bool = False
+    type: str = "snapshot"
+
+
+HISTORY_COLUMNS: Final = ("valid_from", "valid_to", "is_current", "snapshot_id")
+"""The columns a snapshot's table has after those of its query."""
+
+
 class Ephemeral(NamedTuple):
     """No table: readers get the query itself."""
 
@@ -90,6 +107,7 @@ Strategy = (
     | TimeInterval
     | Microbatch
     | DeleteInsert
+    | Snapshot
     | Ephemeral
     | View
     | MaterializedView
@@ -104,3 +122,13 @@ StrategySetting = Annotated[Strategy, Tagged(STRATEGIES, noun="strategy")]
 def has_target(strategy: Strategy) -> bool:
     """Whether a run leaves a table or a view at the model's target."""
     return not isinstance(strategy, Ephemeral)
+
+
+def is_inline(strategy: Strategy) -> bool:
+    """Whether readers get the query itself, as a view, because there is no table of its rows."""
+    return isinstance(strategy, Ephemeral | View)
+
+
+def query_width(strategy: Strategy, columns: int) -> int:
+    """How many of a model's columns its query gives: the strategy adds the others."""
+    return columns - len(HISTORY_COLUMNS) if isinstance(strategy, Snapshot) else columns

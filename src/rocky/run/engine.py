@@ -114,5 +114,18 @@ class Engine(Protocol):
     def rows(self, frame: Frame, limit: int) -> list[tuple[Any, ...]]:
         """The first rows, as Python values: for small answers only."""
 
-    def write(self, frame: Frame, table: Table, layout: Layout, taken: frozenset[str]) -> Written:
-        """Run the query; executors write, hash and place files. `taken` are paths already live."""
+    def rows_hash(self, frame: Frame) -> str:
+        """The order-independent hash of a query's rows, as `write` finds it, without writing."""
+
+    def write(
+        self,
+        frame: Frame,
+        table: Table,
+        layout: Layout,
+        schema: Sequence[StructField],
+        taken: frozenset[str],
+    ) -> Written:
+        """Run the query; executors write, hash and place files.
+
+        `schema` says what may be null; `taken` are paths that stay live beside the new files.
+        """

@@ -6,7 +6,7 @@ so a difference is reported once, where it arises, and not again in everything d
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -19,6 +19,7 @@ from rocky.datatypes.types import StructField
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.ir.model import ModelIr
 from rocky.project import ModelFile
+from rocky.project.strategies import query_width
 from rocky.spark.comparison import Difference, compare_columns, is_complete
 from rocky.spark.placeholders import fill_placeholders
 from rocky.spark.session import open_session
@@ -118,6 +119,9 @@ class Analyser:
         if reason is not None or ir is None:
             self._missing.add(model.name)
             return reason or "it was not compiled"
+        if model.is_python:
+            self._put_model(model, _fields(ir))
+            return "it is Python, whose columns are declared"
         # A model Rocky is sure about need not be asked when only its readers are compared.
         if not compare and not errors and _complete(ir):
             self._put_model(model, _fields(ir))
@@ -126,11 +130,14 @@ class Analyser:
         if isinstance(answer, Refused):
             return self._refused(model, ir, errors, answer)
         self._put_model(model, _fields(ir) if _complete(ir) else answer)
+        width = query_width(model.strategy, len(ir.columns))
         if errors:
             ours = f"refused, {errors[0].code.value}: {errors[0].message}"
             difference = Difference(model.name, None, "acceptance", ours, "accepted")
             return Compared(tuple(answer), (difference,))
-        return Compared(tuple(answer), tuple(compare_columns(ir, answer)))
+        return Compared(
+            tuple(answer), tuple(compare_columns(replace(ir, columns=ir.columns[:width]), answer))
+        )
 
     def schema_of(self, sql: str) -> list[StructField] | Refused:
         """The columns Spark gives a query, or why it refuses it."""

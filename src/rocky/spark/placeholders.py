@@ -1,6 +1,7 @@
-"""`@start_date` and `@end_date`: filled in so that Spark can read a time-interval model.
+"""`@start_date` and `@end_date`: the ends of an interval, put into the query of an interval model.
 
-Which dates does not matter to the analyser; that they are text literals, as in a run, does.
+They become text literals, which Spark compares with dates and timestamps; a placeholder inside a
+string, a quoted name or a comment is left alone.
 """
 
 import re
@@ -12,13 +13,16 @@ _PIECE: Final = re.compile(
     r"|@(?P<name>start_date|end_date)\b",
     re.DOTALL | re.IGNORECASE,
 )
-_DATES: Final = {"start_date": "'2000-01-01'", "end_date": "'2000-01-02'"}
 
 
-def fill_placeholders(sql: str) -> str:
-    """The query with a date in place of each placeholder."""
+def fill_placeholders(sql: str, start: str = "2000-01-01", end: str = "2000-01-02") -> str:
+    """The query with the two times in place of its placeholders.
+
+    Which times does not matter to Spark's analyser, only that they are texts, as in a run.
+    """
     if "@" not in sql:
         return sql
+    texts = {"start_date": f"'{start}'", "end_date": f"'{end}'"}
     return _PIECE.sub(
-        lambda found: _DATES[found["name"].lower()] if found["name"] else found[0], sql
+        lambda found: texts[found["name"].lower()] if found["name"] else found[0], sql
     )

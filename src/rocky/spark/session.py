@@ -1,63 +1,74 @@
-"""A local Spark session that is quiet, small and only analyses.
+"""Sessions: a Spark of our own, quiet and with the settings that Rocky pins.
 
-The JVM is a child process that inherits standard output and standard error and keeps them:
-whatever it prints would land in the middle of a JSON document. So it is started with both
-pointed at a file, which is read only when Spark does not come up.
+One process has at most one Spark driver. If one is running already, a connection shares it
+through a session of its own and does not stop it.
 """
 
-import logging
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import IO, Final
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
 
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
-from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from rocky.catalog.functions import SPARK_VERSION
-from rocky.errors import SparkUnavailable
-from rocky.spark.java import check_java
+from rocky.errors import AdapterUnusable, SparkUnavailable
+from rocky.project.adapter import Adapter
+from rocky.spark.addresses import check_master
+from rocky.spark.connections import (
+    Connection,
+    adopt_session,
+    check_version,
+    connection_of,
+    kind_of,
+    silence_refusals,
+)
+from rocky.spark.failures import FailureKind, classify_failure
+from rocky.spark.java import choose_java
+from rocky.spark.launch import Jvm, last_words, launch_jvm
+from rocky.spark.remotes import open_remote
+from rocky.spark.settings import check_conf, start_settings
 
-SETTINGS: Final[Mapping[str, str]] = {
-    # Rocky types as ANSI Spark does. It is the default, but a spark-defaults.conf may differ.
-    "spark.sql.ansi.enabled": "true",
-    # The zone decides nothing the analyser does, but two machines should print the same.
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.catalogImplementation": "in-memory",
-    # Nobody looks at the UI, and its port may be taken.
-    "spark.ui.enabled": "false",
-    # A laptop without network cannot resolve its own name.
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
+DEFAULT_MASTER: Final = "local[*]"
+
+# Analysis makes no tasks, and a few partitions keep the odd local job short.
+SMALL: Final[Mapping[str, str]] = {
     "spark.driver.memory": "1g",
-    # Analysis makes no tasks; a few partitions keep the odd local job short.
     "spark.sql.shuffle.partitions": "1",
-    # Deeply nested queries are legal, and the JVM's default stack is not made for them.
-    "spark.driver.extraJavaOptions": "-Xss16m",
 }
 
 
+def connect_spark(adapter: Adapter, root: Path) -> Connection:
+    """The Spark that `[adapter]` asks for. Relative paths in its settings start at `root`.
+
+    Raises SparkUnavailable, AdapterUnusable.
+    """
+    if adapter.master and adapter.remote:
+        raise AdapterUnusable(
+            "`[adapter]` has both `master` and `remote`: keep the one that models run on"
+        )
+    check_conf(adapter.conf)
+    if adapter.remote:
+        return open_remote(adapter.remote, adapter.conf)
+    running = SparkContext._active_spark_context  # noqa: SLF001 - asking must not start one
+    if running is not None:
+        return _share(running, adapter)
+    master = adapter.master or DEFAULT_MASTER
+    check_master(master)
+    session, jvm = _start(master, adapter.conf, root, record=True)
+    log = jvm.log if jvm else None
+    return connection_of(session, kind_of(master), _Stop(session, jvm), log)
+
+
 def start_session(master: str = "local[1]") -> SparkSession:
-    """A local session with a JVM of its own. Raises SparkUnavailable."""
-    check_java()
-    scratch = tempfile.mkdtemp(prefix="rocky-spark-")
-    builder = SparkSession.builder.master(master).appName("rocky")
-    for name, value in SETTINGS.items():
-        builder = builder.config(name, value)
-    builder = builder.config("spark.sql.warehouse.dir", scratch)
-    with tempfile.TemporaryFile("w+b") as log:
-        try:
-            with _streams_into(log):
-                session = builder.getOrCreate()
-                session.sparkContext.setLogLevel("ERROR")
-        except (PySparkException, OSError, RuntimeError) as failure:
-            raise SparkUnavailable(f"Spark would not start: {_reason(log, failure)}") from failure
-    _check_version(session)
-    # pyspark writes every refused query to standard error; a refusal is an answer to us.
-    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    """A small local session for questions to the analyser. Raises SparkUnavailable."""
+    session, _ = _start(master, SMALL, Path.cwd(), record=False)
     return session
 
 
@@ -71,37 +82,104 @@ def open_session() -> Iterator[SparkSession]:
         session.stop()
 
 
-@contextmanager
-def _streams_into(log: IO[bytes]) -> Iterator[None]:
-    """Point the process's standard output and error at a file while a child is started."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    kept = [os.dup(number) for number in (1, 2)]
-    try:
-        for number in (1, 2):
-            os.dup2(log.fileno(), number)
-        yield
-    finally:
-        for number, copy in zip((1, 2), kept, strict=True):
-            os.dup2(copy, number)
-            os.close(copy)
+class _Stop:
+    """Stops a session and its JVM, once."""
+
+    def __init__(self, session: SparkSession, jvm: Jvm | None) -> None:
+        self._session = session
+        self._jvm = jvm
+        self._done = False
+
+    def __call__(self) -> None:
+        if self._done:
+            return
+        self._done = True
+        try:
+            # pyspark warns of a JVM that is gone; it is what was wanted.
+            with suppress(Py4JError, OSError), warnings.catch_warnings(action="ignore"):
+                self._session.stop()
+        finally:
+            if self._jvm is not None:
+                self._jvm.end()
 
 
-def _reason(log: IO[bytes], failure: BaseException) -> str:
-    """The last thing Spark said before it gave up."""
-    log.seek(0)
-    said = log.read().decode(errors="replace").strip().splitlines()
-    told = [line for line in said if "Exception" in line or "rror" in line]
-    return (told or said or [str(failure)])[-1].strip()
-
-
-def _check_version(session: SparkSession) -> None:
-    version = session.version
-    if not version.startswith(f"{SPARK_VERSION}."):
-        session.stop()
-        home = os.environ.get("SPARK_HOME")
-        hint = f" (SPARK_HOME is `{home}`)" if home else ""
-        raise SparkUnavailable(
-            f"Spark {version} was started{hint}, and Rocky speaks of Spark {SPARK_VERSION}:"
-            f" install pyspark {SPARK_VERSION} and unset SPARK_HOME"
+def _share(running: SparkContext, adapter: Adapter) -> Connection:
+    """A session of our own on a Spark that runs in this process already."""
+    if adapter.master and kind_of(adapter.master) != kind_of(running.master):
+        raise AdapterUnusable(
+            f'`master = "{adapter.master}"` cannot be started, because this process already runs'
+            f" Spark on `{running.master}`: stop that one first, or pass its session"
         )
+    return adopt_session(SparkSession(running), adapter.conf)
+
+
+def _start(
+    master: str, conf: Mapping[str, str], root: Path, *, record: bool
+) -> tuple[SparkSession, Jvm | None]:
+    """A session on a master, and the JVM if one had to be launched for it."""
+    settings = start_settings(conf, local=kind_of(master) == "local")
+    settings["spark.master"] = master
+    settings.setdefault("spark.app.name", "rocky")
+    jvm = None
+    if SparkContext._gateway is None:  # noqa: SLF001 - a JVM outlives the sessions in it
+        jvm = launch_jvm(choose_java(), settings, root, record=record)
+        scratch = jvm.scratch
+    else:
+        scratch = Path(tempfile.mkdtemp(prefix="rocky-spark-"))
+    # Tables of Spark's own catalogue are never Rocky's; they must not land in the project.
+    settings.setdefault("spark.sql.warehouse.dir", str(scratch / "catalogue"))
+    try:
+        session = _session(settings)
+    except (PySparkException, Py4JError, OSError, RuntimeError) as failure:
+        # Before the JVM ends: it has to be asked what the exception says.
+        reason = _reason(failure, jvm)
+        if jvm is not None:
+            jvm.end()
+        raise SparkUnavailable(f"Spark would not start on `{master}`: {reason}") from failure
+    try:
+        home = os.environ.get("SPARK_HOME")
+        hint = f": unset SPARK_HOME, which is `{home}`" if home else ""
+        check_version(session.version, "what was started", hint)
+    except SparkUnavailable:
+        _Stop(session, jvm)()
+        raise
+    return session, jvm
+
+
+def _reason(failure: BaseException, jvm: Jvm | None) -> str:
+    known = classify_failure(failure)
+    if jvm is not None and known.kind is FailureKind.CONNECTION_LOST:
+        # It gave up before it was asked anything; why is in its log only.
+        with jvm.log.open("rb") as log:
+            return last_words(log)
+    return known.message
+
+
+def _session(settings: Mapping[str, str]) -> SparkSession:
+    conf: Any = SparkConf()
+    for name, value in settings.items():
+        conf.set(name, value)
+    # Not the builder: it would turn to Spark Connect when the environment names a remote.
+    context = SparkContext(conf=conf)
+    context.setLogLevel("ERROR")
+    python = _python(settings)
+    if python is not None:
+        context.pythonExec = python
+    session = SparkSession(context)
+    for name, value in settings.items():
+        # Spark takes only names that begin with its own from a start.
+        if not name.startswith("spark."):
+            session.conf.set(name, value)
+    silence_refusals()
+    return session
+
+
+def _python(settings: Mapping[str, str]) -> str | None:
+    """The Python of the executors; None leaves the choice to pyspark."""
+    if "PYSPARK_PYTHON" in os.environ:
+        return None
+    named = settings.get("spark.pyspark.python")
+    if named is None and settings["spark.master"].startswith("local"):
+        # On this machine it is the one we run in: `python3` may be another, without pyspark.
+        return sys.executable
+    return named

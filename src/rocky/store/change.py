@@ -22,9 +22,11 @@ class Change:
 
     REPLACE makes `adds` the whole content; APPEND adds; MERGE and OVERWRITE add `adds` and remove
     the files at the paths `removes`. `schema` and `partition_columns` are those of the table after
-    the change. `properties` replace table properties of the same names. `info` goes into commitInfo
-    (runId, model, recipeHash, ledgerHead ...). `transaction` (application id, version) makes the
-    commit happen at most once.
+    the change; while files stay, only columns may be added and NOT NULL dropped. `properties`
+    replace table properties of the same names, and REPLACE drops all other `rocky.` ones. An append
+    that sets a property which another writer has set meanwhile (a watermark) is refused, not
+    rebased. `info` goes into commitInfo (runId, model, recipeHash, ledgerHead ...). `transaction`
+    (application id, version) makes the commit happen at most once.
     """
 
     operation: Operation
@@ -40,9 +42,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What a commit did. `repeated` is True when its transaction had been committed before."""
+    """What a commit did. `repeated` is True when its transaction had been committed before.
+
+    `warnings` say what failed after the commit and did not undo it, such as a checkpoint.
+    """
 
     snapshot: Snapshot
     added: tuple[DataFile, ...]
     removed: tuple[str, ...]
     repeated: bool = False
+    warnings: tuple[str, ...] = ()

@@ -1,14 +1,23 @@
 """A snapshot: everything a table's log says at one version."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from blake3 import blake3
 
 from rocky.datatypes.types import StructField
 from rocky.store.files import DataFile
+from rocky.store.protocol import DEFAULT, Protocol
 
 ROWS_HASH: Final = "rocky.rowsHash"
 """Table property: the order-independent 128-bit hash of all rows, 32 hex digits."""
+FILES_HASH: Final = "rocky.filesHash"
+"""Table property: `files_hash` of the files that `ROWS_HASH` was computed of.
+
+Other tools change a table and leave its properties as they are; so the rows hash is believed only
+while the files are still these.
+"""
 WATERMARK: Final = "rocky.watermark"
 """Table property of an incremental model: the highest value loaded, as JSON."""
 
@@ -18,7 +27,7 @@ class Snapshot:
     """A table at a version. `files` is sorted by path; `configuration` holds table properties.
 
     `transactions` maps an application id to its highest committed version: what makes a retried
-    append harmless.
+    append harmless. `metadata` is the log's own `metaData` action, whose other keys commits keep.
     """
 
     version: int
@@ -29,6 +38,8 @@ class Snapshot:
     transactions: Mapping[str, int]
     table_id: str
     timestamp_ms: int
+    protocol: Protocol = DEFAULT
+    metadata: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def rows(self) -> int:
@@ -37,3 +48,8 @@ class Snapshot:
     @property
     def bytes(self) -> int:
         return sum(file.size for file in self.files)
+
+
+def files_hash(paths: Iterable[str]) -> str:
+    """The hex BLAKE3 of the sorted paths of files, a line each."""
+    return blake3("".join(f"{path}\n" for path in sorted(paths)).encode()).hexdigest()

@@ -46,6 +46,7 @@ def command(settings: Settings, model: str | None, out: Path | None) -> ExitCode
         raise RockyError(
             f"{counted(len(errors), 'error')}: nothing would run, so nothing is printed"
         )
+    models = _with_sql(models, alone=model is not None, quiet=settings.quiet)
     written = _write_files(models, compilation.project.root, out) if out is not None else []
     if settings.json:
         documents = [
@@ -58,6 +59,17 @@ def command(settings: Settings, model: str | None, out: Path | None) -> ExitCode
     elif not settings.quiet:
         write_line(f"{counted(len(written), 'file')} written to {out}")
     return ExitCode.OK
+
+
+def _with_sql(models: Sequence[ModelFile], *, alone: bool, quiet: bool) -> list[ModelFile]:
+    """The models that are SQL. Raises RockyError when the one asked for is not."""
+    python = [each.name for each in models if each.is_python]
+    if python and alone:
+        raise RockyError(f"model `{python[0]}` is Python: there is no SQL to print")
+    if python and not quiet:
+        listed = ", ".join(f"`{name}`" for name in python)
+        write_note(f"note: left out, because they are Python: {listed}")
+    return [each for each in models if not each.is_python]
 
 
 def _print(models: Sequence[ModelFile], *, alone: bool) -> None:

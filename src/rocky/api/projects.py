@@ -1,4 +1,4 @@
-"""The Python API's way in: a project from a path, compiled.
+"""Projects from Python: loaded from a path, compiled.
 
 The compiler itself never reads the environment; this is where `${VAR}` gets it from.
 """
@@ -13,12 +13,20 @@ from rocky.project import Project
 from rocky.project import load_project as _load_project
 
 
-def load_project(path: str | Path = ".", *, env: Mapping[str, str] | None = None) -> Project:
+def load_project(
+    path: str | Path = ".",
+    *,
+    env: Mapping[str, str] | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> Project:
     """The project at `path`: its folder or its `rocky.toml`. Raises ProjectNotFound.
 
     `env` gives `${VAR}` its values; by default the process's environment does.
+    `variables` gives `@var(name)` in SQL its values.
     """
-    return _load_project(Path(path), env=os.environ if env is None else env)
+    return _load_project(
+        Path(path), env=os.environ if env is None else env, variables=variables or {}
+    )
 
 
 def compile_project(

@@ -1,0 +1,51 @@
+"""Runs from Python: a project built on Spark, the caller's own session included."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rocky.compiler.compilation import Compilation
+from rocky.compiler.pipeline import compile_project
+from rocky.ledger import STATE_FILE
+from rocky.project import Project
+from rocky.run.circumstances import observe_circumstances
+from rocky.run.listener import Listener, Silence
+from rocky.run.outcomes import RunReport
+from rocky.run.project_run import run_request
+from rocky.run.request import RunRequest, plan_request
+
+
+def run_project(
+    project: Project | Compilation,
+    *,
+    spark: Any = None,
+    select: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    full_refresh: bool = False,
+    parallel: int = 4,
+    state_path: str | Path | None = None,
+    listener: Listener | None = None,
+    env: Mapping[str, str] | None = None,
+) -> RunReport:
+    """Build the selected models' tables. A model that fails is in the report, not raised.
+
+    `spark` is a session of yours, classic or Connect: it is used, and left as it was. Without one
+    the project's `[adapter]` says which Spark to start or to reach. Raises RunRefused when the
+    selection has errors, and other RockyErrors when nothing could be run at all.
+    """
+    compilation = project if isinstance(project, Compilation) else compile_project(project)
+    root = compilation.project.root
+    request = RunRequest(
+        tuple(select), tuple(exclude), parallel=parallel, full_refresh=full_refresh
+    )
+    environment = os.environ if env is None else env
+    return run_request(
+        plan_request(compilation, request),
+        request,
+        state=root / STATE_FILE if state_path is None else Path(state_path),
+        circumstances=observe_circumstances(root, environment, session_source="api"),
+        environment=environment,
+        listener=listener or Silence(),
+        spark=spark,
+    )

@@ -1,0 +1,142 @@
+"""What people see of a run while it goes on: on standard error, never in the way of the answer.
+
+On a terminal the steps that run are a small table that is drawn over; elsewhere each step that ends
+is a line, which is what a CI log wants.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from rocky.cli.console import write_note
+from rocky.cli.render.units import format_count, format_duration
+from rocky.ledger.records import AttemptRecord, ModelExecution, ModelStatus
+from rocky.plan.steps import Step
+from rocky.run.outcomes import StepOutcome
+
+_DRAWS_PER_SECOND: Final = 8
+_MARKS: Final = {
+    ModelStatus.SUCCESS: "built",
+    ModelStatus.REUSED: "reused",
+    ModelStatus.FAILED: "FAILED",
+    ModelStatus.SKIPPED: "skipped",
+    ModelStatus.INTERRUPTED: "interrupted",
+}
+
+
+class LineListener:
+    """A line for each step that ends."""
+
+    def __init__(self, say: Callable[[str], None] = write_note) -> None:
+        self._say = say
+        self._total = 0
+        self._ended = 0
+
+    def queued(self, run_id: str, steps: Sequence[Step]) -> None:
+        self._total = len(steps)
+        self._say(f"{run_id}: {_counted(steps)}")
+
+    def started(self, step: Step) -> None: ...
+
+    def progress(self, step: Step, done: int, known: int) -> None: ...
+
+    def retried(self, step: Step, attempt: AttemptRecord) -> None:
+        self._say(_describe_retry(step, attempt))
+
+    def finished(self, outcome: StepOutcome) -> None:
+        self._ended += 1
+        width = len(str(self._total))
+        place = f"{self._ended:>{width}}/{self._total}"
+        self._say(f"{place}  {describe_ending(outcome)}")
+
+
+class LiveListener:
+    """A table of the steps that run, drawn over; steps that ended scroll away above it."""
+
+    def __init__(self, *, no_colour: bool) -> None:
+        console = Console(stderr=True, no_color=no_colour)
+        self._lines = LineListener(lambda text: console.print(text, markup=False, highlight=False))
+        self._running: dict[str, tuple[Step, float, int, int]] = {}
+        self._waiting = 0
+        self._live = Live(
+            console=console,
+            get_renderable=self._draw,
+            refresh_per_second=_DRAWS_PER_SECOND,
+            transient=True,
+        )
+
+    def __enter__(self) -> "LiveListener":
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def queued(self, run_id: str, steps: Sequence[Step]) -> None:
+        self._waiting = len(steps)
+        self._lines.queued(run_id, steps)
+
+    def started(self, step: Step) -> None:
+        self._waiting -= 1
+        self._running[step.id] = (step, time.monotonic(), 0, 0)
+
+    def progress(self, step: Step, done: int, known: int) -> None:
+        if step.id in self._running:
+            self._running[step.id] = (step, self._running[step.id][1], done, known)
+
+    def retried(self, step: Step, attempt: AttemptRecord) -> None:
+        self._lines.retried(step, attempt)
+
+    def finished(self, outcome: StepOutcome) -> None:
+        if self._running.pop(outcome.step.id, None) is None:
+            self._waiting -= 1
+        self._lines.finished(outcome)
+
+    def _draw(self) -> Table:
+        table = Table.grid(padding=(0, 2))
+        now = time.monotonic()
+        for step, began, done, known in list(self._running.values()):
+            tasks = f"{done}/{known} tasks" if known else "starting"
+            table.add_row("running", step.name, format_duration(int((now - began) * 1000)), tasks)
+        if self._waiting > 0:
+            table.add_row("queued", f"{self._waiting} more")
+        return table
+
+
+def describe_ending(outcome: StepOutcome) -> str:
+    """How a step ended, in a line."""
+    execution = outcome.execution
+    if outcome.blocked_by:
+        blocked = ", ".join(f"`{name}`" for name in outcome.blocked_by)
+        return f"skipped  {outcome.step.name}  because {blocked} failed"
+    said = [_MARKS[execution.status], outcome.step.name, *_facts(outcome, execution)]
+    return "  ".join(said)
+
+
+def _facts(outcome: StepOutcome, execution: ModelExecution) -> list[str]:
+    if execution.status is ModelStatus.FAILED:
+        return [execution.error or "no reason was given"]
+    facts = [format_duration(execution.duration_ms)]
+    if execution.rows_affected is not None:
+        facts.append(f"{format_count(execution.rows_affected)} rows")
+    if execution.status is ModelStatus.SUCCESS and outcome.step.kind == "inline":
+        facts.append("no table: readers get the query")
+    elif execution.reason:
+        facts.append(execution.reason)
+    return facts
+
+
+def _describe_retry(step: Step, attempt: AttemptRecord) -> str:
+    wait = format_duration(attempt.backoff_ms)
+    return f"retry  {step.name}  attempt {attempt.attempt} failed, again in {wait}: {attempt.error}"
+
+
+def _counted(steps: Sequence[Step]) -> str:
+    seeds = sum(step.kind == "seed" for step in steps)
+    models = len(steps) - seeds
+    text = f"{models} model{'' if models == 1 else 's'}"
+    return f"{text}, {seeds} seed{'' if seeds == 1 else 's'}" if seeds else text

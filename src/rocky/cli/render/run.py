@@ -1,0 +1,216 @@
+"""A run's report: the table at its end, and the JSON document."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from rocky.cli.render.tables import render_table
+from rocky.cli.render.units import (
+    format_bytes,
+    format_count,
+    format_duration,
+    format_seconds,
+    format_usd,
+)
+from rocky.ledger.encoding import format_time
+from rocky.ledger.records import BudgetBreach, ModelExecution, ModelStatus, RunStatus
+from rocky.run.outcomes import RunReport, StepOutcome
+
+_HEAD: Final = (
+    "MODEL", "DECISION", "ROWS", "FILES", "READ", "WRITTEN", "CORE S", "TIME", "USD",
+)  # fmt: skip
+_NUMBERS: Final = {2, 3, 4, 5, 6, 7, 8}
+_DONE: Final = {
+    RunStatus.SUCCESS: "done",
+    RunStatus.PARTIAL_FAILURE: "done in part",
+    RunStatus.FAILURE: "failed",
+    RunStatus.INTERRUPTED: "interrupted",
+    RunStatus.RUNNING: "running",
+}
+
+
+def render_run(report: RunReport) -> str:
+    """The table at the end of a run, the failures, and a last line that says it all."""
+    parts = [render_table(_HEAD, [_cells(each) for each in report.outcomes], _NUMBERS)]
+    failures = [each for each in report.outcomes if each.execution.error]
+    parts += [f"error: {each.step.name}: {each.execution.error}" for each in failures]
+    parts += [f"budget: {_describe_breach(each)}" for each in report.budget.breaches]
+    parts += [f"note: {each}" for each in report.budget.unchecked]
+    return "\n".join([*parts, render_last_line(report)])
+
+
+def render_last_line(report: RunReport) -> str:
+    totals = report.totals
+    said = [
+        f"{report.run_id} {_DONE[report.status]}: {_count_endings(report.outcomes)}",
+        f"in {format_duration(totals.duration_ms)}",
+    ]
+    if totals.core_ms is not None:
+        said.append(f"{format_seconds(totals.core_ms)} core seconds")
+    if totals.cost_usd is not None:
+        said.append(f"{format_usd(totals.cost_usd)} USD")
+    if report.resumed_from is not None:
+        said.append(f"resumed from {report.resumed_from}")
+    return ", ".join(said)
+
+
+def run_document(report: RunReport) -> dict[str, Any]:
+    """What `rocky run -o json` prints."""
+    outcomes = report.outcomes
+    return _known(
+        {
+            "run_id": report.run_id,
+            "status": report.status.value,
+            "started_at": format_time(report.started_at),
+            "finished_at": format_time(report.finished_at),
+            "duration_ms": report.totals.duration_ms,
+            "pipeline": report.pipeline,
+            "tables_copied": sum(
+                each.execution.status is ModelStatus.SUCCESS and each.step.kind != "inline"
+                for each in outcomes
+            ),
+            "tables_failed": sum(each.execution.status is ModelStatus.FAILED for each in outcomes),
+            "tables_skipped": sum(
+                each.execution.status is ModelStatus.SKIPPED for each in outcomes
+            ),
+            "interrupted": report.status is RunStatus.INTERRUPTED,
+            "resumed_from": report.resumed_from,
+            "materializations": [
+                _materialization(each)
+                for each in outcomes
+                if each.execution.status is ModelStatus.SUCCESS
+            ],
+            "errors": [_error(each) for each in outcomes if each.execution.error],
+            "contained": [
+                {"model": each.step.name, "blocked_by": list(each.blocked_by)}
+                for each in outcomes
+                if each.blocked_by
+            ],
+            "model_decisions": [_decision(each) for each in outcomes],
+            "cost_summary": _cost_summary(report),
+            "budget_breaches": [each.to_json() for each in report.budget.breaches],
+            "budget_unchecked": list(report.budget.unchecked),
+        }
+    )
+
+
+def _cells(outcome: StepOutcome) -> tuple[str, ...]:
+    execution = outcome.execution
+    return (
+        outcome.step.name,
+        _describe_decision(outcome),
+        format_count(execution.rows_affected),
+        format_count(execution.files),
+        format_bytes(execution.bytes_scanned),
+        format_bytes(execution.bytes_written),
+        format_seconds(execution.metrics.executor_run_ms if execution.metrics else None),
+        format_duration(execution.duration_ms),
+        format_usd(execution.cost_usd),
+    )
+
+
+def _describe_decision(outcome: StepOutcome) -> str:
+    execution = outcome.execution
+    if execution.status is ModelStatus.SUCCESS:
+        return "view" if outcome.step.kind == "inline" else (execution.decision or "built")
+    return execution.status.value
+
+
+def _count_endings(outcomes: Sequence[StepOutcome]) -> str:
+    counts: dict[str, int] = {}
+    for each in outcomes:
+        built = each.execution.status is ModelStatus.SUCCESS
+        word = "built" if built else each.execution.status.value
+        counts[word] = counts.get(word, 0) + 1
+    return ", ".join(f"{count} {word}" for word, count in counts.items()) or "nothing to do"
+
+
+def _describe_breach(breach: BudgetBreach) -> str:
+    whose = f"`{breach.model_name}`" if breach.model_name else "the run"
+    return f"{whose} exceeded `{breach.limit_type}` = {breach.limit:g}: {breach.actual:g}"
+
+
+def _materialization(outcome: StepOutcome) -> dict[str, Any]:
+    execution = outcome.execution
+    return _known(
+        {
+            "asset_key": (execution.target or outcome.step.name).split("."),
+            "model": outcome.step.name,
+            "rows_copied": execution.rows_affected,
+            "rows_hash": execution.rows_hash,
+            "canonical": execution.canonical,
+            "files": execution.files,
+            "commit_version": execution.commit_version,
+            "started_at": format_time(execution.started_at),
+            "duration_ms": execution.duration_ms,
+            "bytes_scanned": execution.bytes_scanned,
+            "bytes_written": execution.bytes_written,
+            "cost_usd": execution.cost_usd,
+            "metadata": _known(
+                {
+                    "strategy": execution.strategy,
+                    "target_table_full_name": execution.target,
+                    "sql_hash": execution.sql_hash or None,
+                    "recipe_hash": execution.recipe_hash,
+                    "input_hash": execution.input_hash,
+                    "watermark": outcome.watermark,
+                }
+            ),
+            "partitions": [
+                _known({"key": each.key, "rows": each.rows, "error": each.error})
+                for each in outcome.partitions
+            ],
+            "metrics": execution.metrics.to_json() if execution.metrics else None,
+            "attempts": [each.to_json() for each in execution.attempts],
+        }
+    )
+
+
+def _error(outcome: StepOutcome) -> dict[str, Any]:
+    execution = outcome.execution
+    return {
+        "asset_key": (execution.target or outcome.step.name).split("."),
+        "model": outcome.step.name,
+        "error": execution.error,
+        "failure_kind": execution.failure_kind or "unknown",
+        "attempts": [each.to_json() for each in execution.attempts],
+    }
+
+
+def _decision(outcome: StepOutcome) -> dict[str, Any]:
+    execution: ModelExecution = outcome.execution
+    return _known(
+        {
+            "model": outcome.step.name,
+            "status": execution.status.value,
+            "decision": execution.decision,
+            "reason": execution.reason,
+        }
+    )
+
+
+def _cost_summary(report: RunReport) -> dict[str, Any]:
+    return _known(
+        {
+            "adapter_type": "spark",
+            "total_cost_usd": report.totals.cost_usd,
+            "total_duration_ms": report.totals.duration_ms,
+            "total_bytes_scanned": report.totals.bytes_scanned,
+            "total_bytes_written": report.totals.bytes_written,
+            "total_core_ms": report.totals.core_ms,
+            "rate": report.rate.to_json() if report.rate else None,
+            "per_model": [
+                _known(
+                    {
+                        "model": each.step.name,
+                        "duration_ms": each.execution.duration_ms,
+                        "cost_usd": each.execution.cost_usd,
+                    }
+                )
+                for each in report.outcomes
+            ],
+        }
+    )
+
+
+def _known(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if value is not None}

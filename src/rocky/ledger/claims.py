@@ -1,0 +1,142 @@
+"""Claims: which living run writes which tables.
+
+A run holds an operating-system lock on a file of its own for as long as its process lives. A file
+that is there says nothing; only the lock does: it goes when the process does, however it ends.
+Claims are looked at and made inside a write transaction of the ledger, never at the same time.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable
+from rocky.ledger.encoding import MalformedRecord, format_json
+from rocky.ledger.records import Record, RunId
+
+_SUFFIX: Final = ".lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(Record):
+    """The tables a run will write, by full name, and the process that does it."""
+
+    run_id: RunId
+    process: int
+    hostname: str
+    since: datetime
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldClaim:
+    """A claim of this process: its lock is held until `release`."""
+
+    path: Path
+    descriptor: int
+
+    def release(self) -> None:
+        # Unlinked first: whoever opens the file afterwards makes a new one.
+        self.path.unlink(missing_ok=True)
+        os.close(self.descriptor)
+
+
+def claims_folder(ledger: Path) -> Path:
+    return ledger.with_name(f"{ledger.name}.runs")
+
+
+def hold_claim(ledger: Path, claim: Claim) -> HeldClaim:
+    """Lock a file of the run's own. Raises LedgerUnwritable."""
+    folder = claims_folder(ledger)
+    path = folder / f"{claim.run_id}{_SUFFIX}"
+    held: HeldClaim | None = None
+    try:
+        folder.mkdir(exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+        held = HeldClaim(path, os.open(path, flags, 0o644))
+        # Waits only for somebody who looks whether we live: a moment.
+        fcntl.flock(held.descriptor, fcntl.LOCK_EX)
+        os.write(held.descriptor, format_json(claim.to_json()).encode())
+    except OSError as failure:
+        if held is not None:
+            held.release()
+        raise LedgerUnwritable(
+            f"cannot lock a file in `{folder}`: {(failure.strerror or '').lower()};"
+            " give yourself the right to write there, or name another state file with"
+            " `--state-path`"
+        ) from failure
+    return held
+
+
+def is_alive(ledger: Path, run_id: str) -> bool:
+    """Whether the process of a run still holds its claim."""
+    return _is_locked(claims_folder(ledger) / f"{run_id}{_SUFFIX}")
+
+
+def refuse_claimed(ledger: Path, targets: Iterable[str]) -> None:
+    """Raises LedgerLocked when a living run writes one of these tables; clears dead claims."""
+    wanted = {target.lower(): target for target in targets}
+    for path in _claim_files(ledger):
+        if not _is_locked(path):
+            path.unlink(missing_ok=True)
+            continue
+        claim = _load_claim(path)
+        if claim is None:
+            continue
+        both = sorted(wanted[each.lower()] for each in claim.targets if each.lower() in wanted)
+        if both:
+            more = f" and {len(both) - 1} more of these tables" if len(both) > 1 else ""
+            raise LedgerLocked(
+                f"run `{claim.run_id}` is writing `{both[0]}`{more}"
+                f" (process {claim.process} on `{claim.hostname}`,"
+                f" since {claim.since:%Y-%m-%d %H:%M:%S} UTC);"
+                " wait until it has ended, or end that process, then run again"
+            )
+
+
+def _claim_files(ledger: Path) -> Iterator[Path]:
+    folder = claims_folder(ledger)
+    try:
+        yield from sorted(each for each in folder.iterdir() if each.suffix == _SUFFIX)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as failure:
+        raise _doubt(folder, failure) from failure
+
+
+def _doubt(place: Path, failure: OSError) -> LedgerUnreadable:
+    why = (failure.strerror or "").lower()
+    return LedgerUnreadable(f"cannot tell which runs are alive: `{place}`: {why}")
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as failure:
+        raise _doubt(path, failure) from failure
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _load_claim(path: Path) -> Claim | None:
+    """What a living run claims; None when it has just ended."""
+    try:
+        return Claim.from_json(json.loads(path.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, MalformedRecord) as failure:
+        raise LedgerLocked(
+            f"a run holds `{path}`, and what it writes cannot be read ({failure});"
+            " wait until it has ended"
+        ) from failure

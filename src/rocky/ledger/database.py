@@ -1,0 +1,208 @@
+"""The ledger's file: opened, checked, created; what SQLite says turned into our conditions.
+
+Reading uses a writable connection that is told not to write: SQLite's read-only mode leaves its
+side files (`-wal`, `-shm`) lying about. Read-only mode is for files that cannot be written.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable, RockyError
+from rocky.ledger.schema import SCHEMA_VERSION, TABLES, create_tables, stored_version, table_names
+
+STATE_FILE: Final = ".rocky-state.db"
+"""The ledger's name beside `rocky.toml`, unless another is named."""
+
+WRITER_PATIENCE_SECONDS: Final = 20.0
+READER_PATIENCE_SECONDS: Final = 5.0
+
+_OTHER_FILE: Final = "or name another file with `--state-path`"
+
+
+def connect_writer(path: Path, patience: float = WRITER_PATIENCE_SECONDS) -> sqlite3.Connection:
+    """A connection for writing; an absent or empty file becomes a ledger.
+
+    Raises LedgerUnreadable, LedgerUnwritable, LedgerLocked. A file that is not ours is not touched.
+    """
+    _refuse_non_file(path)
+    if not path.parent.is_dir():
+        raise LedgerUnwritable(
+            f"no folder `{path.parent}` for the state file; make it, {_OTHER_FILE}"
+        )
+    with translated(path, writing=True):
+        connection = _connect(path, "rwc", patience)
+        try:
+            _check_schema(connection, path)
+            # One writer and any number of readers at once; and a kill loses nothing committed.
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            connection.execute("PRAGMA synchronous = FULL")
+            with transaction(connection):
+                # Again inside the lock: somebody else may have made the tables meanwhile.
+                _check_schema(connection, path)
+                create_tables(connection)
+        except (sqlite3.Error, RockyError):
+            connection.close()
+            raise
+    return connection
+
+
+def connect_reader(
+    path: Path, patience: float = READER_PATIENCE_SECONDS
+) -> sqlite3.Connection | None:
+    """A connection that only reads, or None when there is no ledger: no file, or an empty one.
+
+    Raises LedgerUnreadable, LedgerLocked.
+    """
+    if not _refuse_non_file(path):
+        return None
+    with translated(path, writing=False):
+        connection = _connect_for_reading(path, patience)
+        try:
+            connection.execute("PRAGMA query_only = ON")
+            if _check_schema(connection, path):
+                return connection
+        except (sqlite3.Error, RockyError):
+            connection.close()
+            raise
+        connection.close()
+    return None
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """A write transaction: the lock is taken at once, so that it cannot fail half way."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        # On a full disk SQLite has rolled back by itself.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def translated(path: Path, *, writing: bool) -> Iterator[None]:
+    """Turns SQLite's errors into ours."""
+    try:
+        yield
+    except sqlite3.Error as failure:
+        raise _condition(path, failure, writing=writing) from failure
+
+
+def _condition(path: Path, failure: sqlite3.Error, *, writing: bool) -> RockyError:
+    # The low byte is the error, the rest says more about it.
+    code = getattr(failure, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return LedgerLocked(
+            f"the state file `{path}` is locked by another process;"
+            f" wait until that has ended, {_OTHER_FILE}"
+        )
+    if code == sqlite3.SQLITE_FULL:
+        return LedgerUnwritable(f"no space left for the state file `{path}`: make room, then retry")
+    unwritable = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
+    if writing and code in unwritable:
+        return LedgerUnwritable(
+            f"the state file `{path}` cannot be written ({failure});"
+            f" give yourself the right to write it and its folder, {_OTHER_FILE}"
+        )
+    if code == sqlite3.SQLITE_CANTOPEN:
+        return _unreadable(path, str(failure))
+    if code == sqlite3.SQLITE_NOTADB:
+        return LedgerUnreadable(f"`{path}` is not a state file; move it away, {_OTHER_FILE}")
+    return LedgerUnreadable(
+        f"the state file `{path}` cannot be read ({failure}); restore it from a copy, {_OTHER_FILE}"
+    )
+
+
+def _unreadable(path: Path, why: str) -> LedgerUnreadable:
+    return LedgerUnreadable(
+        f"the state file `{path}` cannot be read ({why});"
+        f" give yourself the right to read it, {_OTHER_FILE}"
+    )
+
+
+def _refuse_non_file(path: Path) -> bool:
+    """Whether there is a file with something in it. Raises LedgerUnreadable when in doubt."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return False
+    except OSError as failure:
+        raise _unreadable(path, (failure.strerror or "").lower()) from failure
+    if path.is_dir():
+        raise LedgerUnreadable(f"`{path}` is a folder, not a state file; {_OTHER_FILE[3:]}")
+    return found.st_size > 0
+
+
+def _connect(path: Path, mode: str, patience: float) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=patience,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+
+
+def _connect_for_reading(path: Path, patience: float) -> sqlite3.Connection:
+    modes = ["rw", "ro"]
+    if not os.path.lexists(f"{path}-wal"):
+        # Nobody writes, and we may not even keep SQLite's side files in that folder.
+        modes.append("ro&immutable=1")
+    failures: list[sqlite3.Error] = []
+    for mode in modes:
+        try:
+            connection = _connect(path, mode, patience)
+        except sqlite3.OperationalError as failure:
+            failures.append(failure)
+            continue
+        try:
+            # Opening is lazy: only a question shows whether the file can be used.
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            return connection
+        except sqlite3.Error as failure:
+            connection.close()
+            code = failure.sqlite_errorcode & 0xFF
+            if code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+                raise
+            failures.append(failure)
+    raise failures[0]
+
+
+def _check_schema(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether the file holds a ledger that we understand; False when it holds nothing at all."""
+    names = table_names(connection)
+    if not names:
+        return False
+    version = stored_version(connection) if "metadata" in names else None
+    if version is None:
+        raise LedgerUnreadable(
+            f"`{path}` is a database, but not a state file of Rocky; {_OTHER_FILE[3:]}"
+        )
+    if version > SCHEMA_VERSION:
+        raise LedgerUnreadable(
+            f"`{path}` was written by a newer Rocky (schema {version}, this one knows up to"
+            f" {SCHEMA_VERSION}); upgrade Rocky, {_OTHER_FILE}"
+        )
+    lost = sorted(set(TABLES) - names)
+    if lost and version == SCHEMA_VERSION:
+        raise LedgerUnreadable(
+            f"the state file `{path}` has lost its table `{lost[0]}`;"
+            f" restore it from a copy, {_OTHER_FILE}"
+        )
+    return True
+
+
+def describe_file(path: Path) -> tuple[int, int] | None:
+    """What tells a file from one that took its place; None when there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino

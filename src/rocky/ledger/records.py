@@ -1,0 +1,277 @@
+"""Records: what the ledger keeps, one frozen dataclass a kind.
+
+The field names are the JSON keys that an auditor reads, so they are part of the format: add
+fields with a default, never rename one. What is not known is None here and absent there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final, NewType, Self
+
+from rocky.ledger.encoding import decode_record, encode_record
+
+RunId = NewType("RunId", str)
+"""`run-YYYYMMDD-HHMMSS-mmm`, in UTC: run ids sort as the runs began."""
+
+DIED: Final = "the process ended without finishing"
+"""The `reason` of a run whose process was killed."""
+
+
+class RunStatus(StrEnum):
+    """How a run stands or ended. As it is stored."""
+
+    RUNNING = "Running"
+    SUCCESS = "Success"
+    PARTIAL_FAILURE = "PartialFailure"
+    FAILURE = "Failure"
+    INTERRUPTED = "Interrupted"
+
+
+class ModelStatus(StrEnum):
+    """How one model of a run ended. As it is stored."""
+
+    SUCCESS = "success"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    REUSED = "reused"
+    INTERRUPTED = "interrupted"
+
+
+class PartitionStatus(StrEnum):
+    """How one time interval stands. As it is stored."""
+
+    COMPUTED = "Computed"
+    FAILED = "Failed"
+    IN_PROGRESS = "InProgress"
+    INTERRUPTED = "Interrupted"
+
+
+class ProgressStatus(StrEnum):
+    """How one table of a running run ended. As it is stored."""
+
+    SUCCESS = "Success"
+    FAILED = "Failed"
+    SKIPPED = "Skipped"
+    INTERRUPTED = "Interrupted"
+
+
+class Record:
+    """What all records can do: become a JSON object and come back from one."""
+
+    __slots__ = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object: times as RFC 3339 in UTC, absent instead of null."""
+        return encode_record(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The record in a JSON object; unknown keys are left alone. Raises MalformedRecord."""
+        return decode_record(cls, data)
+
+
+@dataclass(frozen=True, slots=True)
+class InputRecord(Record):
+    """What a model read of one input, pinned: a table's version, or a source's place.
+
+    `identity` is the BLAKE3 of its sorted file hashes, or what stands for it in a source.
+    """
+
+    name: str
+    target: str | None = None
+    uri: str | None = None
+    version: str | None = None
+    identity: str | None = None
+    rows_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsRecord(Record):
+    """What Spark's tasks used for one model."""
+
+    executor_run_ms: int | None = None
+    executor_cpu_ms: int | None = None
+    shuffle_bytes: int | None = None
+    spill_bytes: int | None = None
+    peak_memory_bytes: int | None = None
+    tasks: int | None = None
+    rows_read: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CostRate(Record):
+    """The rates, in USD, that a cost was computed with."""
+
+    per_core_hour: float | None = None
+    per_tb_read: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRecord(Record):
+    """One try at building a model. Recorded only where there was more than one."""
+
+    attempt: int
+    outcome: str
+    duration_ms: int
+    failure_class: str | None = None
+    transient_kind: str | None = None
+    error: str | None = None
+    backoff_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelExecution(Record):
+    """What a run did with one model. `tags` are the model's at the time."""
+
+    model_name: str
+    status: ModelStatus
+    started_at: datetime
+    finished_at: datetime
+    duration_ms: int
+    target: str | None = None
+    strategy: str | None = None
+    decision: str | None = None
+    reason: str | None = None
+    sql_hash: str = ""
+    recipe_hash: str | None = None
+    skip_hash: str | None = None
+    input_hash: str | None = None
+    input_proof_class: str | None = None
+    inputs: tuple[InputRecord, ...] = ()
+    rows_affected: int | None = None
+    rows_hash: str | None = None
+    canonical: bool | None = None
+    files: int | None = None
+    bytes_scanned: int | None = None
+    bytes_written: int | None = None
+    commit_version: int | None = None
+    metrics: MetricsRecord | None = None
+    cost_usd: float | None = None
+    cost_rate: CostRate | None = None
+    attempts: tuple[AttemptRecord, ...] = ()
+    error: str | None = None
+    failure_kind: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRecord(Record):
+    """What can change a result or its bytes. Never put a secret into `settings`."""
+
+    spark_version: str
+    writer: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TotalsRecord(Record):
+    """Sums over the models of a run. `duration_ms` is wall time, so parallel models share it."""
+
+    duration_ms: int = 0
+    models: int = 0
+    failed: int = 0
+    rows_affected: int | None = None
+    bytes_scanned: int | None = None
+    bytes_written: int | None = None
+    core_ms: int | None = None
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetBreach(Record):
+    """A ceiling that was exceeded; `model_name` is absent for the run's own."""
+
+    limit_type: str
+    limit: float
+    actual: float
+    model_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord(Record):
+    """One run. `models_executed` is filled in when it ends; readers fill it in before that.
+
+    `begin_run` chooses `run_id` from `started_at`; what is given is ignored.
+    """
+
+    started_at: datetime
+    trigger: str
+    config_hash: str
+    hostname: str
+    rocky_version: str
+    run_id: RunId = RunId("")
+    status: RunStatus = RunStatus.RUNNING
+    finished_at: datetime | None = None
+    reason: str | None = None
+    models_executed: tuple[ModelExecution, ...] = ()
+    triggering_identity: str | None = None
+    session_source: str = "cli"
+    git_commit: str | None = None
+    git_branch: str | None = None
+    git_dirty: bool | None = None
+    target_catalog: str | None = None
+    pipeline: str | None = None
+    selection: tuple[str, ...] = ()
+    full_refresh: bool = False
+    engine: EngineRecord | None = None
+    totals: TotalsRecord | None = None
+    budget_breaches: tuple[BudgetBreach, ...] = ()
+
+    @property
+    def died(self) -> bool:
+        """Whether the run's process was killed before it could say how it went."""
+        return self.reason == DIED
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRecord(Record):
+    """A file that a run wrote: its name is `blake3_hash`."""
+
+    blake3_hash: str
+    run_id: RunId
+    model_name: str
+    file_path: str
+    commit_version: int
+    size_bytes: int
+    written_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionRecord(Record):
+    """A time interval of a model, as the last run that touched it left it."""
+
+    model_name: str
+    partition_key: str
+    status: PartitionStatus
+    computed_at: datetime
+    row_count: int
+    duration_ms: int
+    run_id: RunId
+    checksum: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableProgress(Record):
+    """A table that a running run has done with."""
+
+    index: int
+    table_key: str
+    asset_key: tuple[str, ...]
+    status: ProgressStatus
+    duration_ms: int
+    completed_at: datetime
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkState(Record):
+    """How far an incremental table has been loaded. The table's own log is what counts."""
+
+    table: str
+    last_value: str
+    updated_at: datetime
+    model_name: str | None = None
+    run_id: RunId | None = None

@@ -1,0 +1,72 @@
+"""The ledger's tables. Each is `key TEXT, value TEXT`, so that `sqlite3` alone can read it.
+
+A value is JSON, and the file itself refuses anything else. Two indexes look inside: the runs that
+say they are running, and the executions of one model.
+"""
+
+import json
+import sqlite3
+from typing import Final
+
+SCHEMA_VERSION: Final = 1
+
+TABLES: Final = (
+    "run_history",
+    "model_executions",
+    "run_progress",
+    "output_artifacts",
+    "input_index",
+    "input_provenance",
+    "branches",
+    "watermarks",
+    "check_history",
+    "partitions",
+    "grace_periods",
+    "idempotency_keys",
+    "loaded_files",
+    "metadata",
+)
+
+RUNNING: Final = "json_extract(value, '$.status') = 'Running'"
+"""The condition of the index over running runs, word for word: SQLite compares expressions."""
+MODEL_OF_KEY: Final = "substr(key, instr(key, '|') + 1)"
+"""The model in a key `run|model`."""
+
+_INDEXES: Final = (
+    f"CREATE INDEX IF NOT EXISTS runs_running ON run_history (key) WHERE {RUNNING}",
+    f"CREATE INDEX IF NOT EXISTS executions_by_model ON model_executions ({MODEL_OF_KEY}, key)",
+)
+
+
+def create_tables(connection: sqlite3.Connection) -> None:
+    """Make all tables and stamp the version; what is there stays."""
+    for name in TABLES:
+        connection.execute(
+            f"CREATE TABLE IF NOT EXISTS {name}"
+            " (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL CHECK (json_valid(value)))"
+        )
+    for index in _INDEXES:
+        connection.execute(index)
+    connection.execute(
+        "INSERT INTO metadata VALUES ('schema_version', ?)"
+        " ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE value <> excluded.value",
+        (str(SCHEMA_VERSION),),
+    )
+
+
+def table_names(connection: sqlite3.Connection) -> set[str]:
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    return {name for (name,) in rows}
+
+
+def stored_version(connection: sqlite3.Connection) -> int | None:
+    """The schema's version in the file; None when it says none, so that it is not a ledger."""
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(metadata)")}
+    if not {"key", "value"} <= columns:
+        return None
+    row = connection.execute("SELECT value FROM metadata WHERE key = 'schema_version'").fetchone()
+    try:
+        version = json.loads(row[0]) if row is not None else None
+    except (TypeError, ValueError):
+        return None
+    return version if isinstance(version, int) else None

@@ -1,0 +1,121 @@
+"""Assertions: the declared checks of a built table, asked and answered.
+
+All questions about one relation go in one scan. When that fails, each is asked alone, so that one
+that cannot be answered does not hide the others. It counts as failed, never as passed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from rocky.plan.steps import Read
+from rocky.project.assertions import AssertionRecord
+from rocky.project.models import ModelFile
+from rocky.run.checks.outcomes import AssertionOutcome
+from rocky.run.checks.questions import Asked, Question, Unanswerable, question_of, scan_of
+from rocky.run.checks.relations import BoundRelations
+from rocky.run.checks.texts import sample_rows
+from rocky.run.engine import Engine
+from rocky.run.failures import CAUGHT, classify_step_failure
+from rocky.run.literals import UnwritableValue
+
+SAMPLE_ROWS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """An assertion with its question; `outcome` is what is known before anything is asked."""
+
+    outcome: AssertionOutcome
+    question: Question | None
+
+
+def check_model(
+    model: ModelFile, relations: BoundRelations, engine: Engine
+) -> list[AssertionOutcome]:
+    """Every assertion of a model, in the order they are declared."""
+    pending = [_prepare(model, each, relations) for each in model.tests]
+    answers: dict[int, AssertionOutcome] = {}
+    for source in dict.fromkeys(each.question.source for each in pending if each.question):
+        group = [
+            index
+            for index, each in enumerate(pending)
+            if each.question is not None and each.question.source == source
+        ]
+        found = _answer([pending[index] for index in group], engine)
+        answers.update(zip(group, found, strict=True))
+    return [answers.get(index, each.outcome) for index, each in enumerate(pending)]
+
+
+def name_of(assertion: AssertionRecord) -> str:
+    """What an assertion is called: its own name, or its type and what it looks at."""
+    if assertion.name is not None:
+        return assertion.name
+    about = assertion.column or ",".join(assertion.columns)
+    return f"{assertion.type}:{about}" if about else assertion.type
+
+
+def _prepare(model: ModelFile, assertion: AssertionRecord, relations: BoundRelations) -> _Pending:
+    outcome = AssertionOutcome(
+        model.name,
+        name_of(assertion),
+        assertion.type,
+        assertion.severity,
+        passed=False,
+        column=assertion.column,
+    )
+    try:
+        return _Pending(outcome, question_of(assertion, _asked(model, assertion, relations)))
+    except (Unanswerable, UnwritableValue) as failure:
+        return _Pending(replace(outcome, error=str(failure)), None)
+    except CAUGHT as failure:
+        return _Pending(replace(outcome, error=classify_step_failure(failure).message), None)
+
+
+def _asked(model: ModelFile, assertion: AssertionRecord, relations: BoundRelations) -> Asked:
+    read = Read("model", model.key)
+    if assertion.table is not None:
+        read = relations.named(assertion.table)
+    types = {field.name.lower(): field.type for field in relations.columns_of(read)}
+    to_view = None
+    if assertion.to_table is not None:
+        to_view = relations.view_of(relations.named(assertion.to_table))
+    return Asked(relations.view_of(read), types, to_view)
+
+
+def _answer(group: Sequence[_Pending], engine: Engine) -> list[AssertionOutcome]:
+    """The answers to questions of one source, in one scan if that can be."""
+    try:
+        ((*cells,),) = engine.rows(engine.frame(scan_of(_questions(group))), 1)
+    except CAUGHT as failure:
+        if len(group) > 1:
+            return [one for each in group for one in _answer([each], engine)]
+        error = classify_step_failure(failure).message
+        return [replace(each.outcome, error=error) for each in group]
+    return [
+        _outcome(each, cells[2 * index], cells[2 * index + 1], engine)
+        for index, each in enumerate(group)
+    ]
+
+
+def _questions(group: Iterable[_Pending]) -> list[Question]:
+    return [each.question for each in group if each.question is not None]
+
+
+def _outcome(pending: _Pending, failing: Any, observed: Any, engine: Engine) -> AssertionOutcome:
+    outcome, question = pending.outcome, pending.question
+    if failing is None or question is None:
+        return replace(outcome, error="Spark gave no answer")
+    if question.observed is not None:
+        shown = "NULL" if observed is None else str(observed)
+        return replace(outcome, passed=failing == 0, observed=shown)
+    outcome = replace(outcome, passed=failing == 0, failing_rows=int(failing))
+    if outcome.passed or question.sample is None:
+        return outcome
+    try:
+        frame = engine.frame(question.sample)
+        names, rows = sample_rows(engine, frame, "rocky_failing_rows", SAMPLE_ROWS)
+    except CAUGHT as failure:
+        # The answer stands; only its illustration is missing.
+        return replace(outcome, error=f"no sample: {classify_step_failure(failure).message}")
+    return replace(outcome, sample_columns=names, sample=rows)

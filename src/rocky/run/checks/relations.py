@@ -1,0 +1,104 @@
+"""Relations: views over what a project's names stand for now, bound when first asked for.
+
+A model with a table is its newest version; one without (a view, an ephemeral model) is its query
+over the relations it reads. A table that was never built is not empty: it is missing.
+"""
+
+from types import TracebackType
+from typing import Self
+
+from rocky.compiler.compilation import Compilation
+from rocky.compiler.names import Names
+from rocky.datatypes.types import StructField
+from rocky.errors import InputNotBuilt, RockyError
+from rocky.plan.steps import Read, resolve_name
+from rocky.project.strategies import is_inline
+from rocky.run.checks.columns import columns_of, parts_of
+from rocky.run.engine import Engine
+from rocky.run.seeds import seed_target
+from rocky.store.warehouse import Warehouse
+from rocky.syntax.references import bind_names
+
+
+class BoundRelations:
+    """The views of one command. Leaving it unbinds them all."""
+
+    def __init__(
+        self, compilation: Compilation, warehouse: Warehouse, engine: Engine, prefix: str
+    ) -> None:
+        self._compilation = compilation
+        self._warehouse = warehouse
+        self._engine = engine
+        self._prefix = prefix
+        self._names = Names(compilation.project)
+        self._views: dict[Read, str] = {}
+        self._count = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._engine.views.unbind(list(self._views.values()))
+
+    def named(self, name: str, reader: str = "") -> Read:
+        """What a name in an assertion stands for. Raises RockyError when it is nothing."""
+        found = resolve_name(self._compilation.project, self._names, parts_of(name), reader)
+        if found is None:
+            raise RockyError(f"no model, source or seed `{name}`")
+        return found
+
+    def view_of(self, read: Read) -> str:
+        """The view of a relation. Raises InputNotBuilt, or what binding it raises."""
+        found = self._views.get(read)
+        if found is None:
+            # Numbered before it is bound: binding a query binds what it reads.
+            self._count += 1
+            found = f"{self._prefix}_{self._count}"
+            self._bind(found, read)
+            self._views[read] = found
+        return found
+
+    def columns_of(self, read: Read) -> tuple[StructField, ...]:
+        """The columns a relation has by what was compiled or declared."""
+        return columns_of(self._compilation, read)
+
+    def _bind(self, view: str, read: Read) -> None:
+        project, views = self._compilation.project, self._engine.views
+        if read.kind == "source":
+            views.bind_source(view, project.sources[read.key])
+        elif read.kind == "seed":
+            self._bind_seed(view, read)
+        elif is_inline(project.models[read.key].strategy):
+            sql = project.models[read.key].sql
+            bound = bind_names(sql, lambda parts: self._view_named(parts, read.key))
+            views.bind_frame(view, self._engine.frame(bound))
+        else:
+            model = project.models[read.key]
+            table = self._warehouse.table(model.target)
+            snapshot = table.snapshot()
+            if snapshot is None:
+                raise InputNotBuilt(
+                    f"`{model.target.full_name}` has not been built:"
+                    f" `rocky run --model {model.name}` builds it"
+                )
+            views.bind_table(view, table, snapshot)
+
+    def _bind_seed(self, view: str, read: Read) -> None:
+        """A seed's table once it is loaded; before that its file, which has the same rows."""
+        project = self._compilation.project
+        seed = project.seeds[read.key]
+        table = self._warehouse.table(seed_target(seed, project.config))
+        snapshot = table.snapshot()
+        if snapshot is not None:
+            self._engine.views.bind_table(view, table, snapshot)
+        else:
+            self._engine.views.bind_seed(view, seed)
+
+    def _view_named(self, parts: tuple[str, ...], reader: str) -> str | None:
+        found = resolve_name(self._compilation.project, self._names, parts, reader)
+        return self.view_of(found) if found is not None else None

@@ -1,0 +1,175 @@
+"""Unit tests: a model's query over the rows a test gives, compared with the rows it expects.
+
+No table is read or written: every input is a fixture, and one that is not given is empty. The query
+is the author's own, run by the same Spark that builds the table.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, tzinfo
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from rocky.compiler.compilation import Compilation
+from rocky.compiler.names import Names
+from rocky.datatypes.types import UNKNOWN, StructField
+from rocky.plan.steps import Read, reads_of, resolve_name
+from rocky.project.models import ModelFile
+from rocky.project.python_models import inputs_of
+from rocky.project.settings import UnitTest
+from rocky.run.checks.columns import columns_of, name_of, parts_of
+from rocky.run.checks.comparison import compare_rows
+from rocky.run.checks.fixtures import UnusableFixture, convert_rows, nullable_columns
+from rocky.run.checks.outcomes import UnitOutcome
+from rocky.run.checks.texts import text_rows
+from rocky.run.engine import Engine, Frame
+from rocky.run.failures import CAUGHT, classify_step_failure
+from rocky.run.literals import quote_name
+from rocky.spark.placeholders import fill_placeholders
+from rocky.syntax.references import bind_names
+
+_SPARE_ROWS: Final = 1000
+"""How many rows more than expected are fetched: enough to show what is wrong."""
+_ZONE: Final = "spark.sql.session.timeZone"
+_EVER: Final = ("'0001-01-01'", "'9999-12-31'")
+
+
+class UnitTests:
+    """The unit tests of a compiled project; `prefix` begins the names of all views."""
+
+    def __init__(self, compilation: Compilation, engine: Engine, prefix: str) -> None:
+        self._compilation = compilation
+        self._engine = engine
+        self._prefix = prefix
+        self._names = Names(compilation.project)
+        self._zone = zone_named(engine.facts.settings.get(_ZONE, "UTC"))
+
+    def run(self, model: ModelFile) -> list[UnitOutcome]:
+        """Every unit test of a model."""
+        return [self._run(model, test) for test in model.settings.test]
+
+    def _run(self, model: ModelFile, test: UnitTest) -> UnitOutcome:
+        outcome = UnitOutcome(model.name, test.name, passed=False, ordered=test.expect.ordered)
+        views: list[str] = []
+        try:
+            return self._compare(model, test, outcome, views)
+        except UnusableFixture as failure:
+            return replace(outcome, error=str(failure))
+        except CAUGHT as failure:
+            return replace(outcome, error=classify_step_failure(failure).message)
+        finally:
+            self._engine.views.unbind(views)
+
+    def _compare(
+        self, model: ModelFile, test: UnitTest, outcome: UnitOutcome, views: list[str]
+    ) -> UnitOutcome:
+        frame = self._frame(model, self._bind_inputs(model, test, views))
+        found_view, expected_view = f"{self._prefix}_found", f"{self._prefix}_expected"
+        given = self._engine.columns(frame)
+        compared = _compared(test, given)
+        with _about("the rows it expects"):
+            rows = convert_rows(test.expect.rows, compared, self._zone)
+        views += (found_view, expected_view)
+        self._engine.views.bind_frame(found_view, frame)
+        self._engine.views.bind_rows(expected_view, nullable_columns(compared), rows)
+        limit = len(rows) + _SPARE_ROWS
+        expected = text_rows(self._engine, quote_name(expected_view), compared, limit)
+        names = ", ".join(quote_name(field.name) for field in compared)
+        chosen = f"(SELECT {names} FROM {quote_name(found_view)})"  # noqa: S608 - names are quoted
+        found = text_rows(self._engine, chosen, compared, limit)
+        differences = compare_rows(expected, found, compared, ordered=test.expect.ordered)
+        return replace(
+            outcome,
+            passed=not differences,
+            columns=tuple(field.name for field in compared),
+            expected_rows=len(expected),
+            found_rows=len(found),
+            differences=differences,
+        )
+
+    def _bind_inputs(self, model: ModelFile, test: UnitTest, views: list[str]) -> dict[Read, str]:
+        """A view over the fixture of every table the model reads."""
+        given = self._given(model, test)
+        bound: dict[Read, str] = {}
+        for index, read in enumerate(reads_of(self._compilation, model)):
+            name = name_of(self._compilation.project, read)
+            columns = columns_of(self._compilation, read)
+            unknown = [field.name for field in columns if field.type is UNKNOWN]
+            if unknown:
+                raise UnusableFixture(f"the type of `{name}.{unknown[0]}` is not known")
+            with _about(f"the rows of `{name}`"):
+                rows = convert_rows(given.get(read, ()), columns, self._zone)
+            view = f"{self._prefix}_input_{index}"
+            self._engine.views.bind_rows(view, nullable_columns(columns), rows)
+            views.append(view)
+            bound[read] = view
+        return bound
+
+    def _given(
+        self, model: ModelFile, test: UnitTest
+    ) -> dict[Read, Sequence[Mapping[str, object]]]:
+        """The rows a test gives, by what they are rows of. Raises UnusableFixture."""
+        reads = set(reads_of(self._compilation, model))
+        found: dict[Read, Sequence[Mapping[str, object]]] = {}
+        for each in test.given:
+            read = self._resolve(parts_of(each.ref), model)
+            if read is None or read not in reads:
+                project = self._compilation.project
+                listed = ", ".join(f"`{name_of(project, one)}`" for one in sorted(reads))
+                raise UnusableFixture(
+                    f"it gives rows of `{each.ref}`, which the model does not read;"
+                    f" it reads {listed or 'nothing'}"
+                )
+            if read in found:
+                raise UnusableFixture(f"it gives rows of `{each.ref}` twice")
+            found[read] = each.rows
+        return found
+
+    def _frame(self, model: ModelFile, bound: Mapping[Read, str]) -> Frame:
+        if not model.is_python:
+            sql = bind_names(
+                fill_placeholders(model.sql, *_EVER), lambda parts: self._view(parts, model, bound)
+            )
+            return self._engine.frame(sql)
+        inputs = {
+            each.parameter: self._view(each.parts, model, bound) or "" for each in inputs_of(model)
+        }
+        return self._engine.python_frame(self._compilation.project.root / model.path, inputs)
+
+    def _view(
+        self, parts: tuple[str, ...], model: ModelFile, bound: Mapping[Read, str]
+    ) -> str | None:
+        read = self._resolve(parts, model)
+        return bound.get(read) if read is not None else None
+
+    def _resolve(self, parts: tuple[str, ...], model: ModelFile) -> Read | None:
+        return resolve_name(self._compilation.project, self._names, parts, model.key)
+
+
+@contextmanager
+def _about(what: str) -> Iterator[None]:
+    """Says of which rows an unusable fixture is."""
+    try:
+        yield
+    except UnusableFixture as failure:
+        raise UnusableFixture(f"{what}: {failure}") from failure
+
+
+def _compared(test: UnitTest, given: Sequence[StructField]) -> tuple[StructField, ...]:
+    """The columns that are compared: those the expected rows name, or all when they name none."""
+    named = {name.lower() for row in test.expect.rows for name in row}
+    if not named:
+        return tuple(given)
+    with _about("the rows it expects"):
+        # An unknown name is refused here, with the columns there are.
+        convert_rows([dict.fromkeys(row) for row in test.expect.rows], given, UTC)
+    return tuple(field for field in given if field.name.lower() in named)
+
+
+def zone_named(name: str) -> tzinfo:
+    """The zone in which a time without one is meant; UTC for a name nobody knows."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return UTC

@@ -1,0 +1,60 @@
+"""Failures of a step: who raised it decides what it is, before it becomes a text.
+
+`CAUGHT` is all that a step may fail with. Anything else is a fault of ours and must not be taken
+for a model's.
+"""
+
+import errno
+from dataclasses import dataclass
+from typing import Final
+
+from rocky.errors import (
+    ConcurrentChange,
+    InternalError,
+    ModelFailed,
+    RockyError,
+    RowsRefused,
+    StoreUnreadable,
+    StoreUnwritable,
+)
+from rocky.spark.failures import SPARK_ERRORS, classify_failure
+
+CAUGHT: Final = (RockyError, OSError, *SPARK_ERRORS)
+
+_KINDS: Final = (
+    (ConcurrentChange, "concurrent_change"),
+    (RowsRefused, "data_error"),
+    (StoreUnreadable, "store_unreadable"),
+    (StoreUnwritable, "store_unwritable"),
+    (ModelFailed, "model_failed"),
+    (InternalError, "internal"),
+)
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(frozen=True, slots=True)
+class StepFailure:
+    """Why a step failed, and whether the same step may succeed a moment later."""
+
+    kind: str
+    message: str
+    retryable: bool = False
+    condition: str | None = None
+
+
+def classify_step_failure(error: BaseException) -> StepFailure:
+    """What an exception that ended a step means to the run."""
+    if isinstance(error, RockyError):
+        kind = next((name for each, name in _KINDS if isinstance(error, each)), "rejected")
+        # The rows were computed from a table that has moved on: computed again, they are right.
+        return StepFailure(kind, str(error), retryable=isinstance(error, ConcurrentChange))
+    if isinstance(error, OSError) and not isinstance(error, ConnectionError):
+        return StepFailure(_kind_of_io(error), str(error))
+    failure = classify_failure(error)
+    return StepFailure(failure.kind.value, failure.message, failure.retryable, failure.condition)
+
+
+def _kind_of_io(error: OSError) -> str:
+    if error.errno in _FULL:
+        return "disk_full"
+    return "permission" if isinstance(error, PermissionError) else "io"

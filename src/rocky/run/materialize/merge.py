@@ -1,0 +1,218 @@
+"""merge: rows are matched by their key, null to null; only files with changed rows are rewritten.
+
+The keys alone are read first, of files whose bounds do not exclude a match. Then the files with a
+match are compared with the result: one in which no row changes stays as it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from rocky.datatypes.types import StructField
+from rocky.errors import ModelFailed
+from rocky.project.strategies import Merge
+from rocky.run.build import Build, Built
+from rocky.run.engine import Written
+from rocky.run.materialize.base import (
+    Base,
+    Outcome,
+    add_hashes,
+    commit_outcome,
+    commit_replacement,
+)
+from rocky.run.materialize.evolution import hash_without, open_base
+from rocky.run.materialize.expressions import (
+    FILE_NAME,
+    column_list,
+    quote_name,
+    same_key,
+    same_values,
+)
+from rocky.run.materialize.keys import check_unique, files_in_reach
+from rocky.run.materialize.workspace import Workspace, open_workspace
+from rocky.spark.layout import TARGET_FILE_BYTES, Layout
+from rocky.store.files import DataFile
+from rocky.store.snapshot import Snapshot
+
+_FILE: Final = "__rocky_file"
+_HIT: Final = "__rocky_hit"
+
+
+def merge(build: Build, strategy: Merge) -> Built:
+    """Update the rows whose key is there, insert the others."""
+    with open_workspace(build) as workspace:
+        workspace.bind_source(build.query)
+        keys = tuple(workspace.column(key).name for key in strategy.unique_key)
+        snapshot = build.table.snapshot()
+        if snapshot is None or build.full_refresh:
+            return replace_by_key(workspace, snapshot, keys)
+        workspace.keep(workspace.source)
+        check_unique(workspace, workspace.source, keys)
+        base = open_base(workspace, snapshot)
+        written, touched = _rewrite(workspace, base, keys, _updated(workspace, strategy, keys))
+        return commit_rewritten(workspace, base, written, touched)
+
+
+def _updated(
+    workspace: Workspace, strategy: Merge, keys: tuple[str, ...]
+) -> tuple[StructField, ...]:
+    """The columns that a match updates."""
+    chosen = strategy.update_columns
+    if chosen is None:
+        return tuple(each for each in workspace.columns if each.name not in keys)
+    return tuple(workspace.column(name) for name in chosen)
+
+
+def replace_by_key(workspace: Workspace, snapshot: Snapshot | None, keys: tuple[str, ...]) -> Built:
+    """The first load: everything, after a look at the keys of the files that were written."""
+    build = workspace.build
+    written = workspace.write(
+        f"SELECT {column_list(workspace.names)} FROM {workspace.source}",
+        workspace.columns,
+        build.layout,
+        frozenset(),
+    )
+    if written.files:
+        seen = as_snapshot(build, written, snapshot)
+        loaded = Base(seen, workspace.columns, workspace.columns, written.files, "")
+        check_unique(workspace, workspace.bind_files("loaded", loaded, written.files), keys)
+    outcome = Outcome(written.files, written.rows_hash)
+    committed = commit_replacement(build, snapshot, workspace.columns, outcome)
+    return Built(build.query or "", (committed,), written.rows, written.rows_hash, "replaced")
+
+
+def as_snapshot(build: Build, written: Written, snapshot: Snapshot | None) -> Snapshot:
+    """Files that are not committed yet, to be read as a table."""
+    if snapshot is not None:
+        return snapshot
+    return Snapshot(-1, (), build.layout.partition_columns, written.files, {}, {}, "", 0)
+
+
+def _rewrite(
+    workspace: Workspace,
+    base: Base,
+    keys: tuple[str, ...],
+    updated: tuple[StructField, ...],
+) -> tuple[Written | None, list[DataFile]]:
+    """The rows of changed files after the merge, and new rows; and the files these replace."""
+    reached = files_in_reach(workspace, base, workspace.source, keys)
+    found = _find_files(workspace, base, reached, keys)
+    matched = workspace.ask(f"SELECT {_FILE}, count(*) FROM {found} GROUP BY 1", len(reached) + 1)
+    inserts = sum(count for file, count in matched if file is None)
+    paths = {file for file, _ in matched if file is not None}
+    refuse_foreign(workspace, paths, reached)
+    touched = _changed(workspace, base, [f for f in reached if f.path in paths], keys, updated)
+    if not touched and not inserts:
+        return None, []
+    parts = []
+    if touched:
+        parts.append(_merged(workspace, base, touched, keys, updated))
+    if inserts:
+        names = column_list(workspace.names)
+        parts.append(f"SELECT {names} FROM {found} WHERE {_FILE} IS NULL")
+    gone = {file.path for file in touched}
+    written = workspace.write(
+        " UNION ALL ".join(parts),
+        base.columns,
+        layout_for(workspace.build.layout, touched),
+        base.paths - gone,
+    )
+    return written, touched
+
+
+def refuse_foreign(workspace: Workspace, paths: set[str], files: Sequence[DataFile]) -> None:
+    """Raise unless every file that Spark names is known by that name.
+
+    Another tool may have put files into folders; taking their rows for absent would double them.
+    """
+    unknown = paths - {file.path for file in files}
+    if unknown:
+        raise ModelFailed(
+            f"the table of model `{workspace.build.model.name}` holds the file `{min(unknown)}`,"
+            " which Rocky did not write; run with `--full-refresh` to build the table anew"
+        )
+
+
+def _find_files(
+    workspace: Workspace, base: Base, reached: tuple[DataFile, ...], keys: tuple[str, ...]
+) -> str:
+    """A view of the result, each row with the file its key is in, or null."""
+    sql = f"SELECT s.*, CAST(NULL AS STRING) AS {_FILE} FROM {workspace.source} s"
+    if reached:
+        files = workspace.bind_files("reached", base, reached)
+        sql = (
+            f"SELECT s.*, t.{_FILE} FROM {workspace.source} s LEFT JOIN"
+            f" (SELECT {column_list(keys)}, {FILE_NAME} AS {_FILE} FROM {files}) t"
+            f" ON {same_key(keys, 's', 't')}"
+        )
+    found = workspace.bind_sql("found", sql)
+    workspace.keep(found)
+    return found
+
+
+def _changed(
+    workspace: Workspace,
+    base: Base,
+    matched: list[DataFile],
+    keys: tuple[str, ...],
+    updated: tuple[StructField, ...],
+) -> list[DataFile]:
+    """The files in which some row changes."""
+    if not matched or not updated:
+        return []
+    view = workspace.bind_files("matched", base, matched)
+    rows = workspace.ask(
+        f"SELECT DISTINCT t.{_FILE} FROM (SELECT *, {FILE_NAME} AS {_FILE} FROM {view}) t"
+        f" JOIN {workspace.source} s ON {same_key(keys, 't', 's')}"
+        f" WHERE NOT ({same_values(updated, 't', 's')})",
+        len(matched),
+    )
+    paths = {path for (path,) in rows}
+    return [file for file in matched if file.path in paths]
+
+
+def _merged(
+    workspace: Workspace,
+    base: Base,
+    touched: list[DataFile],
+    keys: tuple[str, ...],
+    updated: tuple[StructField, ...],
+) -> str:
+    """The rows of files, with the columns of their match."""
+    view = workspace.bind_files("touched", base, touched)
+    taken = {each.name for each in updated}
+    selected = ", ".join(
+        f"IF(s.{_HIT}, s.{quote_name(name)}, t.{quote_name(name)}) AS {quote_name(name)}"
+        if name in taken
+        else f"t.{quote_name(name)}"
+        for name in workspace.names
+    )
+    return (
+        f"SELECT {selected} FROM {view} t LEFT JOIN"
+        f" (SELECT *, TRUE AS {_HIT} FROM {workspace.source}) s ON {same_key(keys, 't', 's')}"
+    )
+
+
+def layout_for(layout: Layout, touched: list[DataFile]) -> Layout:
+    """The layout of a rewrite: as many pieces as the files it replaces would fill."""
+    size = sum(file.size for file in touched)
+    return replace(layout, pieces=max(1, -(-size // TARGET_FILE_BYTES)))
+
+
+def commit_rewritten(
+    workspace: Workspace, base: Base, written: Written | None, touched: list[DataFile]
+) -> Built:
+    """Commit what was written in the place of the touched files."""
+    build = workspace.build
+    if written is None:
+        outcome = Outcome(base.files, base.rows_hash)
+    else:
+        gone = {file.path for file in touched}
+        stays = tuple(file for file in base.files if file.path not in gone)
+        kept = hash_without(workspace, base, touched)
+        outcome = Outcome((*stays, *written.files), add_hashes((kept, written.rows_hash)))
+    committed = commit_outcome(build, "MERGE", base, outcome)
+    if committed is None:
+        return Built(build.query or "", (), 0, base.rows_hash, "unchanged")
+    rows = written.rows if written is not None else 0
+    return Built(build.query or "", (committed,), rows, outcome.rows_hash, "merged")

@@ -1,0 +1,186 @@
+"""snapshot: every version of a row is kept, with the times it was valid from and to.
+
+A row has changed when its `updated_at` is later than the one on record, or, without such a column,
+when any column differs. The version on record is closed where it lies and the new one is added, in
+one commit. Rows that are gone stay current unless their deletion is to be noted.
+"""
+
+from typing import Final
+
+from rocky.datatypes.types import DATETIME_KINDS, StructField
+from rocky.errors import ModelFailed
+from rocky.project.strategies import HISTORY_COLUMNS, Snapshot
+from rocky.run.build import Build, Built
+from rocky.run.engine import Written
+from rocky.run.materialize.base import Base, Outcome, commit_replacement
+from rocky.run.materialize.evolution import open_base
+from rocky.run.materialize.expressions import (
+    FILE_NAME,
+    column_list,
+    moment,
+    quote_name,
+    same_key,
+    same_values,
+)
+from rocky.run.materialize.keys import check_unique
+from rocky.run.materialize.merge import commit_rewritten, layout_for, refuse_foreign
+from rocky.run.materialize.workspace import Workspace, open_workspace
+from rocky.store import snapshot as store
+from rocky.store.files import DataFile
+
+_HIT: Final = "__rocky_hit"
+_FILE: Final = "__rocky_file"
+
+
+class _History:
+    """The SQL of one snapshot's versions: `s` is a row of the query, `t` the version on record."""
+
+    def __init__(self, workspace: Workspace, strategy: Snapshot) -> None:
+        self.keys = tuple(workspace.column(key).name for key in strategy.unique_key)
+        self.deletes = strategy.invalidate_hard_deletes
+        self._now = moment(workspace.build.now)
+        self._updated = workspace.column(strategy.updated_at) if strategy.updated_at else None
+        self._others = [each for each in workspace.columns if each.name not in self.keys]
+        self._names = workspace.names
+        self._kinds = {each.name: each.type.kind for each in workspace.columns}
+
+    @property
+    def changed(self) -> str:
+        """Whether `s` is a later version than `t`."""
+        if self._updated is None:
+            return f"NOT ({same_values(self._others, 't', 's')})"
+        name = quote_name(self._updated.name)
+        # A row that had no time and now has one, or lost it, is another version too.
+        return f"(s.{name} > t.{name} IS TRUE OR (s.{name} IS NULL) <> (t.{name} IS NULL))"
+
+    @property
+    def starts(self) -> str:
+        """When the version `s` became valid: its own time, or that of the run."""
+        if self._updated is None or self._updated.type.kind not in DATETIME_KINDS:
+            return self._now
+        return f"coalesce(CAST(s.{quote_name(self._updated.name)} AS TIMESTAMP), {self._now})"
+
+    def version(self) -> str:
+        """The select list of a new current version, over `s`."""
+        parts = [f"CAST({self.starts} AS STRING)"]
+        for key in self.keys:
+            text = f"s.{quote_name(key)}"
+            parts.append(
+                f"hex({text})" if self._kinds[key] == "binary" else f"CAST({text} AS STRING)"
+            )
+        # With its length before each part, no two keys run together to one text.
+        joined = ", ".join(f"coalesce(concat(length({each}), ':', {each}), '-')" for each in parts)
+        start, end, current, identity = (quote_name(name) for name in HISTORY_COLUMNS)
+        return (
+            f"{column_list(self._names, 's')}, {self.starts} AS {start},"
+            f" CAST(NULL AS TIMESTAMP) AS {end}, TRUE AS {current},"
+            f" md5(concat({joined})) AS {identity}"
+        )
+
+    def closed(self) -> str:
+        """The select list of rows on record, of which those that end are closed."""
+        start, end, current, identity = (quote_name(name) for name in HISTORY_COLUMNS)
+        ends = f"t.{current} AND {self.ends}"
+        at = f"IF(s.{_HIT}, {self.starts}, {self._now})"
+        return (
+            f"{column_list(self._names, 't')}, t.{start},"
+            f" IF({ends}, {at}, t.{end}) AS {end},"
+            f" IF({ends}, FALSE, t.{current}) AS {current}, t.{identity}"
+        )
+
+    @property
+    def ends(self) -> str:
+        """Whether the current version `t` ends, given its match `s` or none."""
+        if not self.deletes:
+            return f"(s.{_HIT} IS NOT NULL AND {self.changed})"
+        return f"(s.{_HIT} IS NULL OR {self.changed})"
+
+
+def snapshot(build: Build, strategy: Snapshot) -> Built:
+    """Bring the history up to date."""
+    with open_workspace(build) as workspace:
+        workspace.bind_source(build.query)
+        schema = _schema(workspace)
+        history = _History(workspace, strategy)
+        workspace.keep(workspace.source)
+        check_unique(workspace, workspace.source, history.keys)
+        before = build.table.snapshot()
+        if before is None or build.full_refresh:
+            return _first_load(workspace, before, schema, history)
+        base = open_base(workspace, before, schema)
+        written, touched = _next_versions(workspace, base, history)
+        return commit_rewritten(workspace, base, written, touched)
+
+
+def _schema(workspace: Workspace) -> tuple[StructField, ...]:
+    """The columns of the table: those of the query, then the history's."""
+    columns = workspace.build.columns[len(workspace.columns) :]
+    if tuple(each.name for each in columns) != HISTORY_COLUMNS:
+        raise ModelFailed(
+            f"model `{workspace.build.model.name}` has no columns for its history:"
+            " the strategy `snapshot` needs a model whose columns are all known"
+        )
+    return (*workspace.columns, *columns)
+
+
+def _first_load(
+    workspace: Workspace,
+    before: store.Snapshot | None,
+    schema: tuple[StructField, ...],
+    history: _History,
+) -> Built:
+    build = workspace.build
+    written = workspace.write(
+        f"SELECT {history.version()} FROM {workspace.source} s",
+        schema,
+        build.layout,
+        frozenset(),
+    )
+    outcome = Outcome(written.files, written.rows_hash)
+    committed = commit_replacement(build, before, schema, outcome)
+    return Built(build.query or "", (committed,), written.rows, written.rows_hash, "replaced")
+
+
+def _next_versions(
+    workspace: Workspace, base: Base, history: _History
+) -> tuple[Written | None, list[DataFile]]:
+    """Closed and new versions, and the files that hold what was closed."""
+    hits = f"(SELECT *, TRUE AS {_HIT} FROM {workspace.source})"
+    key = same_key(history.keys, "t", "s")
+    current = quote_name(HISTORY_COLUMNS[2])
+    touched: list[DataFile] = []
+    table = None
+    if base.files:
+        table = workspace.bind_files("table", base, base.files)
+        ending = workspace.ask(
+            f"SELECT DISTINCT t.{_FILE} FROM (SELECT *, {FILE_NAME} AS {_FILE} FROM {table}"
+            f" WHERE {current}) t LEFT JOIN {hits} s ON {key} WHERE {history.ends}",
+            len(base.files),
+        )
+        paths = {path for (path,) in ending}
+        refuse_foreign(workspace, paths, base.files)
+        touched = [file for file in base.files if file.path in paths]
+    fresh = f"SELECT {history.version()} FROM {workspace.source} s"
+    if table is not None:
+        fresh += (
+            f" LEFT JOIN (SELECT *, TRUE AS {_HIT} FROM {table} WHERE {current}) t"
+            f" ON {key} WHERE t.{_HIT} IS NULL OR {history.changed}"
+        )
+    added = workspace.bind_sql("added", fresh)
+    workspace.keep(added)
+    (row,) = workspace.ask(f"SELECT count(*) FROM {added}")
+    if not touched and not row[0]:
+        return None, []
+    names = column_list(base.names)
+    parts = [f"SELECT {names} FROM {added}"] if row[0] else []
+    if touched:
+        view = workspace.bind_files("touched", base, touched)
+        parts.append(f"SELECT {history.closed()} FROM {view} t LEFT JOIN {hits} s ON {key}")
+    gone = {file.path for file in touched}
+    written = workspace.write(
+        " UNION ALL ".join(parts),
+        base.columns,
+        layout_for(workspace.build.layout, touched),
+        base.paths - gone,
+    )
+    return written, touched

@@ -1,0 +1,31 @@
+"""What a run or a test works with, opened from `[adapter]`: the warehouse, and Spark as an engine."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rocky.project.adapter import Adapter
+from rocky.run.spark_engine import SparkEngine
+from rocky.spark.connections import adopt_session
+from rocky.spark.session import connect_spark
+from rocky.store.warehouse import Warehouse, open_warehouse
+
+
+def open_project_warehouse(
+    adapter: Adapter, root: Path, environment: Mapping[str, str]
+) -> Warehouse:
+    """Where an adapter's tables are."""
+    return open_warehouse(adapter.warehouse, base=root, options={**environment, **adapter.conf})
+
+
+@contextmanager
+def open_project_engine(adapter: Adapter, root: Path, spark: Any = None) -> Iterator[SparkEngine]:
+    """Spark as `[adapter]` asks for it, or through the caller's session, which is left as it was."""
+    connection = (
+        connect_spark(adapter, root) if spark is None else adopt_session(spark, adapter.conf)
+    )
+    try:
+        yield SparkEngine(connection, root)
+    finally:
+        connection.close()

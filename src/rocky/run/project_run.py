@@ -1,0 +1,67 @@
+"""A whole run put together: warehouse, ledger and Spark opened, the plan carried out, all closed.
+
+What can be refused without Spark is refused before Spark starts. A session that was handed in is
+used and left as it was.
+"""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from rocky.ledger import open_ledger
+from rocky.plan.steps import RunPlan
+from rocky.run.aftermath import publishing_iceberg, sweep_after
+from rocky.run.circumstances import Circumstances
+from rocky.run.interrupts import stop_on_interrupt
+from rocky.run.listener import Listener
+from rocky.run.materialize.table import materialize
+from rocky.run.opening import open_project_engine, open_project_warehouse
+from rocky.run.outcomes import RunReport
+from rocky.run.request import RunRequest, choose_adapter
+from rocky.run.runner import RunOptions, Surroundings, run_plan
+from rocky.run.spark_engine import SparkEngine
+from rocky.run.windows import windows_of
+
+
+def run_request(
+    plan: RunPlan,
+    request: RunRequest,
+    *,
+    state: Path,
+    circumstances: Circumstances,
+    environment: Mapping[str, str],
+    listener: Listener,
+    spark: Any = None,
+) -> RunReport:
+    """Carry out a request. `spark` is the caller's own session. Raises as `run_plan` does."""
+    project = plan.project
+    adapter = choose_adapter(project, plan, request.adapter)
+    stop = Event()
+    with ExitStack() as opened:
+        opened.enter_context(stop_on_interrupt(stop))
+        ledger = opened.enter_context(open_ledger(state))
+
+        def open_engine() -> SparkEngine:
+            return opened.enter_context(open_project_engine(adapter, project.root, spark))
+
+        warehouse = open_project_warehouse(adapter, project.root, environment)
+        surroundings = Surroundings(
+            warehouse,
+            ledger,
+            circumstances,
+            open_engine,
+            publishing_iceberg(materialize) if adapter.iceberg else materialize,
+        )
+        options = RunOptions(
+            request.parallel,
+            request.full_refresh,
+            request.fresh,
+            (*request.select, *(f"!{each}" for each in request.exclude)),
+            request.pipeline,
+            windows_of(plan, request.window, ledger),
+        )
+        report = run_plan(plan, surroundings, options, listener=listener, stop=stop)
+        sweep_after(plan, report, warehouse)
+        return report

@@ -1,0 +1,42 @@
+"""Python models: the function `model` of a file, called with its upstream frames.
+
+The file is executed afresh for every build, so that an edited model never runs as it was before.
+"""
+
+import runpy
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rocky.errors import ModelFailed
+from rocky.spark.failures import SPARK_ERRORS
+
+FUNCTION = "model"
+
+
+def call_model(path: Path, frames: Mapping[str, Any]) -> Any:
+    """The frame that the file's `model` function makes of its inputs. Raises ModelFailed."""
+    try:
+        function = runpy.run_path(str(path)).get(FUNCTION)
+        made = function(**frames) if callable(function) else None
+    except SPARK_ERRORS:
+        raise
+    except Exception as error:
+        at = _line_in(path, error)
+        raise ModelFailed(f"`{path.name}`{at} raised {type(error).__name__}: {error}") from error
+    if not callable(function):
+        raise ModelFailed(f"`{path.name}` defines no function `{FUNCTION}`")
+    if not hasattr(made, "createOrReplaceTempView"):
+        raise ModelFailed(f"`{FUNCTION}` in `{path.name}` must return a DataFrame, not {made!r}")
+    return made
+
+
+def _line_in(path: Path, error: BaseException) -> str:
+    """The last line of the author's file that an error came through."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == str(path)
+    ]
+    return f" line {lines[-1]}" if lines else ""

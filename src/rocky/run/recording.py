@@ -1,0 +1,282 @@
+"""Recording: what building a step did, as the records the ledger keeps.
+
+Artifacts are one row a file that was added; a file that stayed was recorded by the run that wrote
+it. A step that failed carries no hashes: nothing was made from them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from rocky.ledger.records import (
+    ArtifactRecord,
+    AttemptRecord,
+    CostRate,
+    MetricsRecord,
+    ModelExecution,
+    ModelStatus,
+    PartitionRecord,
+    PartitionStatus,
+    RunId,
+    WatermarkState,
+)
+from rocky.plan.steps import RunPlan, Step
+from rocky.run.build import Built
+from rocky.run.building import MadeFrom, StepResult
+from rocky.run.cost import cost_of
+from rocky.run.failures import StepFailure
+from rocky.run.identity import text_hash
+from rocky.run.outcomes import StepOutcome
+from rocky.run.pinning import PinnedTable
+from rocky.run.resume import RESUMED, Resumption
+from rocky.run.seeds import seed_target
+from rocky.spark.layout import Metrics
+
+BUILT: Final = "build"
+SKIPPED: Final = "skip"
+NOT_MEASURED: Final = Metrics()
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """All that one transaction of the ledger says of a step."""
+
+    outcome: StepOutcome
+    artifacts: tuple[ArtifactRecord, ...] = ()
+    partitions: tuple[PartitionRecord, ...] = ()
+    watermark: WatermarkState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When a step began and how long it took."""
+
+    started_at: datetime
+    duration_ms: int
+
+    @property
+    def finished_at(self) -> datetime:
+        return self.started_at + timedelta(milliseconds=self.duration_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What a step took: attempts, Spark's metrics, and the rates they are priced at."""
+
+    attempts: tuple[AttemptRecord, ...] = ()
+    metrics: Metrics = NOT_MEASURED
+    rate: CostRate | None = None
+
+
+class Recorder:
+    """Turns what happened in one run into records."""
+
+    def __init__(self, plan: RunPlan, run_id: RunId, resumption: Resumption) -> None:
+        self._plan = plan
+        self._run_id = run_id
+        self._resumption = resumption
+
+    def built(self, step: Step, result: StepResult, timing: Timing, used: Used) -> StepRecord:
+        """A step that was built, also in part, or needed no building."""
+        if result.resumed is not None:
+            return StepRecord(StepOutcome(step, self._resumed(step, result, timing)))
+        built, pinned, failure = result.built, result.pinned, result.failure
+        execution = self._execution(
+            step,
+            ModelStatus.SUCCESS if failure is None else ModelStatus.FAILED,
+            timing,
+            used,
+            decision=BUILT,
+            reason=built.action if built is not None else "bound for its readers",
+            sql_hash=text_hash(result.sql) if result.sql else "",
+            error=failure.message if failure is not None else None,
+            failure_kind=failure.kind if failure is not None else None,
+            **(_made_from(result.made_from) if failure is None else {}),
+            **(_written(built, pinned) if built is not None else {}),
+            canonical=result.layout.canonical if result.layout is not None else None,
+        )
+        if built is None:
+            return StepRecord(StepOutcome(step, execution))
+        return StepRecord(
+            StepOutcome(step, execution, built.watermark, built.partitions),
+            self._artifacts(step, built, pinned, timing.finished_at),
+            self._partitions(step, built, timing),
+            self._watermark(step, built, pinned, timing.finished_at),
+        )
+
+    def failed(
+        self,
+        step: Step,
+        failure: StepFailure,
+        timing: Timing,
+        used: Used,
+        *,
+        interrupted: bool,
+    ) -> StepRecord:
+        """A step that failed, or was cancelled because the run was to stop."""
+        execution = self._execution(
+            step,
+            ModelStatus.INTERRUPTED if interrupted else ModelStatus.FAILED,
+            timing,
+            used,
+            decision=BUILT,
+            reason="the run was interrupted" if interrupted else None,
+            error=failure.message,
+            failure_kind=failure.kind,
+        )
+        return StepRecord(StepOutcome(step, execution))
+
+    def withheld(self, step: Step, blocked_by: Sequence[Step], now: datetime) -> StepRecord:
+        """A step whose inputs failed."""
+        names = tuple(each.name for each in blocked_by)
+        listed = ", ".join(f"`{name}`" for name in names)
+        execution = self._execution(
+            step,
+            ModelStatus.SKIPPED,
+            Timing(now, 0),
+            Used(),
+            decision=SKIPPED,
+            reason=f"waits for {listed}, which failed",
+        )
+        return StepRecord(StepOutcome(step, execution, blocked_by=names))
+
+    def left(self, step: Step, now: datetime) -> StepRecord:
+        """A step that an interrupted run never came to."""
+        execution = self._execution(
+            step,
+            ModelStatus.INTERRUPTED,
+            Timing(now, 0),
+            Used(),
+            decision=SKIPPED,
+            reason="the run was interrupted before it started",
+        )
+        return StepRecord(StepOutcome(step, execution))
+
+    def _resumed(self, step: Step, result: StepResult, timing: Timing) -> ModelExecution:
+        before = result.resumed
+        assert before is not None
+        return self._execution(
+            step,
+            ModelStatus.SKIPPED,
+            timing,
+            Used(),
+            decision=RESUMED,
+            reason=self._resumption.reason_of(before),
+            sql_hash=before.sql_hash,
+            **_made_from(result.made_from),
+            rows_hash=before.rows_hash,
+            canonical=before.canonical,
+            files=before.files,
+            commit_version=before.commit_version,
+        )
+
+    def _execution(
+        self, step: Step, status: ModelStatus, timing: Timing, used: Used, **facts: object
+    ) -> ModelExecution:
+        target, strategy, tags = self._described(step)
+        metrics = used.metrics
+        known: dict[str, object] = {
+            "target": target,
+            "strategy": strategy,
+            "tags": tags,
+            "attempts": used.attempts,
+            **facts,
+        }
+        if metrics != NOT_MEASURED:
+            known["bytes_scanned"] = metrics.bytes_read
+            known["metrics"] = _metrics(metrics)
+            known["cost_usd"] = cost_of(metrics, used.rate)
+            known["cost_rate"] = used.rate
+        return ModelExecution(
+            step.name,
+            status,
+            timing.started_at,
+            timing.finished_at,
+            timing.duration_ms,
+            **known,  # type: ignore[arg-type]
+        )
+
+    def _described(self, step: Step) -> tuple[str, str, dict[str, str]]:
+        project = self._plan.project
+        if step.kind == "seed":
+            seed = project.seeds[step.key]
+            return seed_target(seed, project.config).full_name, "seed", dict(seed.tags or {})
+        model = project.models[step.key]
+        return model.target.full_name, model.strategy.type, dict(model.tags)
+
+    def _artifacts(
+        self, step: Step, built: Built, pinned: PinnedTable | None, now: datetime
+    ) -> tuple[ArtifactRecord, ...]:
+        if pinned is None:
+            return ()
+        return tuple(
+            ArtifactRecord(
+                file.address,
+                self._run_id,
+                step.name,
+                pinned.table.objects.place(f"{pinned.table.prefix}/{file.path}"),
+                commit.snapshot.version,
+                file.size,
+                now,
+            )
+            for commit in built.commits
+            for file in commit.added
+        )
+
+    def _partitions(self, step: Step, built: Built, timing: Timing) -> tuple[PartitionRecord, ...]:
+        return tuple(
+            PartitionRecord(
+                step.name,
+                each.key,
+                PartitionStatus.COMPUTED if each.error is None else PartitionStatus.FAILED,
+                timing.finished_at,
+                each.rows,
+                timing.duration_ms,
+                self._run_id,
+                error=each.error,
+            )
+            for each in built.partitions
+        )
+
+    def _watermark(
+        self, step: Step, built: Built, pinned: PinnedTable | None, now: datetime
+    ) -> WatermarkState | None:
+        if built.watermark is None or pinned is None:
+            return None
+        return WatermarkState(pinned.table.name, built.watermark, now, step.name, self._run_id)
+
+
+def _made_from(made_from: MadeFrom | None) -> dict[str, object]:
+    if made_from is None:
+        return {}
+    return {
+        "recipe_hash": made_from.fingerprints.recipe,
+        "skip_hash": made_from.fingerprints.skip_hash,
+        "input_hash": made_from.input_hash,
+        "input_proof_class": made_from.proof,
+        "inputs": tuple(each.record for each in made_from.inputs),
+    }
+
+
+def _written(built: Built, pinned: PinnedTable | None) -> dict[str, object]:
+    added = [file for commit in built.commits for file in commit.added]
+    return {
+        "rows_affected": built.rows,
+        "rows_hash": built.rows_hash,
+        "files": len(added),
+        "bytes_written": sum(file.size for file in added),
+        "commit_version": pinned.snapshot.version if pinned is not None else None,
+    }
+
+
+def _metrics(metrics: Metrics) -> MetricsRecord:
+    return MetricsRecord(
+        metrics.executor_run_ms,
+        metrics.executor_cpu_ms,
+        metrics.shuffle_bytes,
+        metrics.spill_bytes,
+        metrics.peak_memory_bytes,
+        metrics.tasks,
+        metrics.rows_read,
+    )

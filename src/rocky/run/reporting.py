@@ -1,0 +1,95 @@
+"""Reporting: the outcomes of a run added up, held against budgets, as one value."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from time import monotonic
+
+from rocky.ledger.records import ModelExecution, ModelStatus, RunId, TotalsRecord
+from rocky.plan.steps import RunPlan
+from rocky.run.budget import BudgetVerdict, Usage, check_budgets, inherit_action
+from rocky.run.cost import rate_of, total, total_count
+from rocky.run.outcomes import RunReport, StepOutcome, status_of
+
+
+@dataclass(frozen=True, slots=True)
+class RunTimes:
+    """A run's clock. Durations come from a clock that never goes back."""
+
+    started_at: datetime
+    now: Callable[[], datetime]
+    _began: float
+
+    @classmethod
+    def begin(cls, clock: Callable[[], datetime]) -> "RunTimes":
+        return cls(clock(), clock, monotonic())
+
+    @property
+    def elapsed_ms(self) -> int:
+        return round((monotonic() - self._began) * 1000)
+
+
+def report_run(
+    plan: RunPlan,
+    run_id: RunId,
+    outcomes: Sequence[StepOutcome],
+    times: RunTimes,
+    *,
+    resumed_from: RunId | None = None,
+    pipeline: str | None = None,
+) -> RunReport:
+    """All there is to say of a run whose steps have ended."""
+    executions = [each.execution for each in outcomes]
+    totals = _totals(executions, times.elapsed_ms)
+    taken_over = any(each.decision == "resume" for each in executions)
+    return RunReport(
+        run_id,
+        status_of(outcomes),
+        times.started_at,
+        times.now(),
+        tuple(outcomes),
+        totals,
+        rate_of(plan.project.config.cost),
+        _judge(plan, outcomes, totals),
+        resumed_from if taken_over else None,
+        pipeline,
+    )
+
+
+def _totals(executions: Sequence[ModelExecution], elapsed_ms: int) -> TotalsRecord:
+    core_ms = total_count(
+        each.metrics.executor_run_ms for each in executions if each.metrics is not None
+    )
+    return TotalsRecord(
+        elapsed_ms,
+        len(executions),
+        sum(each.status is ModelStatus.FAILED for each in executions),
+        total_count(each.rows_affected for each in executions),
+        total_count(each.bytes_scanned for each in executions),
+        total_count(each.bytes_written for each in executions),
+        core_ms,
+        total(each.cost_usd for each in executions),
+    )
+
+
+def _judge(plan: RunPlan, outcomes: Sequence[StepOutcome], totals: TotalsRecord) -> BudgetVerdict:
+    project = plan.project.config.budget
+    usages = [Usage(project, None, totals.cost_usd, totals.duration_ms, totals.bytes_scanned)]
+    for each in outcomes:
+        execution = each.execution
+        own = plan.project.models[each.step.key].settings.budget if _is_model(each) else None
+        if own is not None and execution.status is ModelStatus.SUCCESS:
+            usages.append(
+                Usage(
+                    inherit_action(own, project),
+                    execution.model_name,
+                    execution.cost_usd,
+                    execution.duration_ms,
+                    execution.bytes_scanned,
+                )
+            )
+    return check_budgets(usages)
+
+
+def _is_model(outcome: StepOutcome) -> bool:
+    return outcome.step.kind != "seed"

@@ -1,0 +1,78 @@
+"""A request: what somebody asks a run to do, and the plan that follows from it."""
+
+from dataclasses import dataclass
+
+from rocky.compiler.compilation import Compilation
+from rocky.diagnostics.suggest import suggestion
+from rocky.errors import NothingSelected
+from rocky.plan.selectors import select_models
+from rocky.plan.steps import RunPlan, Step, plan_steps
+from rocky.project import Project
+from rocky.project.adapter import Adapter
+from rocky.project.patterns import model_patterns
+from rocky.run.build import Window
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What to build and how. Without selectors everything is built."""
+
+    select: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    pipeline: str | None = None
+    parallel: int = 4
+    full_refresh: bool = False
+    fresh: bool = False
+    adapter: str | None = None
+    window: Window = Window()
+
+
+def plan_request(compilation: Compilation, request: RunRequest) -> RunPlan:
+    """The steps a request asks for. Raises NothingSelected."""
+    keys = select_models(compilation, request.select, request.exclude)
+    if request.pipeline is not None:
+        pipelines = compilation.project.config.pipeline
+        if request.pipeline not in pipelines:
+            hint = suggestion(request.pipeline, pipelines) or "see `[pipeline]` in rocky.toml"
+            raise NothingSelected(f"no pipeline `{request.pipeline}`; {hint}")
+        models = compilation.project.models
+        keys = tuple(key for key in keys if models[key].pipeline == request.pipeline)
+        if not keys:
+            raise NothingSelected(f"no selected model belongs to pipeline `{request.pipeline}`")
+    return plan_steps(compilation, keys)
+
+
+def choose_adapter(project: Project, plan: RunPlan, name: str | None) -> Adapter:
+    """The adapter to run on: the one that is named, else the one its models share.
+
+    Raises NothingSelected when there is none of that name, or when the models differ.
+    """
+    adapters = project.config.adapter
+    if name is None:
+        named = {_adapter_of(project, step) for step in plan.selected}
+        if len(named) > 1:
+            listed = ", ".join(f"`{each}`" for each in sorted(named))
+            raise NothingSelected(
+                f"the selected models run on different adapters, {listed}: select fewer,"
+                " or choose one with `--target`"
+            )
+        name = named.pop() if named else "default"
+        if name == "default" and name not in adapters and len(adapters) == 1:
+            return next(iter(adapters.values()))
+    if name not in adapters:
+        hint = suggestion(name, adapters) or "adapters: " + ", ".join(adapters)
+        raise NothingSelected(f"no adapter `{name}`; {hint}")
+    return adapters[name]
+
+
+def _adapter_of(project: Project, step: Step) -> str:
+    if step.kind == "seed":
+        # A seed belongs to no pipeline: it goes where the first one's models go.
+        owner = model_patterns(project.config)[0].pipeline
+    else:
+        model = project.models[step.key]
+        if model.settings.adapter is not None:
+            return model.settings.adapter
+        owner = model.pipeline
+    pipeline = project.config.pipeline.get(owner or "")
+    return pipeline.target.adapter if pipeline is not None else "default"

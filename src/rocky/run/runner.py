@@ -1,0 +1,239 @@
+"""The runner: a plan carried out, every step recorded as it ends, a report at the end.
+
+The order is fixed: refuse what did not compile, pin what is read, claim what will be written, start
+Spark, build, record, judge. Nothing is written before the claim, and whatever happens after it,
+the run's record gets its last word.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import Event
+from typing import Final
+
+from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
+from rocky.errors import RockyError, RunRefused
+from rocky.ledger.reader import Reader
+from rocky.ledger.records import EngineRecord, RunId, RunRecord, RunStatus
+from rocky.ledger.writer import Ledger
+from rocky.plan.refusals import refusing_findings
+from rocky.plan.steps import RunPlan
+from rocky.run.build import Window
+from rocky.run.building import Builder, BuildOrders, Materialize
+from rocky.run.circumstances import Circumstances
+from rocky.run.engine import Engine
+from rocky.run.listener import Listener, Silence
+from rocky.run.materialize.table import materialize
+from rocky.run.outcomes import RunReport
+from rocky.run.pinning import Pins, pin_inputs
+from rocky.run.reporting import RunTimes, report_run
+from rocky.run.resume import Resumption, find_resumption
+from rocky.run.seeds import refuse_shared_target
+from rocky.run.stepping import Stepping
+from rocky.store.warehouse import Warehouse
+from rocky.version import __version__
+
+PARALLEL: Final = 4
+"""Models at once unless told: enough to fill the gaps between one model's stages."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What was asked of a run. `selection` is as it was typed, for the record.
+
+    `fresh` builds also what an unfinished run has built. `windows` are those of the time-interval
+    models, by key.
+    """
+
+    parallel: int = PARALLEL
+    full_refresh: bool = False
+    fresh: bool = False
+    selection: tuple[str, ...] = ()
+    pipeline: str | None = None
+    windows: Mapping[str, Window] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a run works with: where tables and records are, who asked, and how to start Spark.
+
+    `open_engine` is called once, after everything that can be refused without Spark was.
+    """
+
+    warehouse: Warehouse
+    ledger: Ledger
+    circumstances: Circumstances
+    open_engine: Callable[[], Engine]
+    build_table: Materialize = materialize
+
+
+def run_plan(
+    plan: RunPlan,
+    surroundings: Surroundings,
+    options: RunOptions = RunOptions(),  # noqa: B008 - frozen
+    *,
+    listener: Listener | None = None,
+    stop: Event | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> RunReport:
+    """Carry out a plan. A model that fails is in the report; only what concerns all is raised.
+
+    Raises RunRefused, InputNotBuilt, LedgerLocked, SparkUnavailable, and what the store and the
+    ledger raise when they cannot be read or written.
+    """
+    refuse_errors(plan)
+    pins = Pins(pin_inputs(plan, surroundings.warehouse))
+    targets = targets_of(plan)
+    with surroundings.ledger.reader() as reader:
+        resumption = _resumption(plan, reader, options)
+    fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
+    times = RunTimes.begin(clock)
+    run_id = surroundings.ledger.begin_run(
+        _opening_record(plan, surroundings.circumstances, options, times.started_at), targets
+    )
+    work = _Run(plan, surroundings, options, run_id, times)
+    return work.carry_out(fingerprints, pins, resumption, listener or Silence(), stop or Event())
+
+
+def refuse_errors(plan: RunPlan) -> None:
+    """Raises RunRefused when the selection, or what it reads, has errors."""
+    found = refusing_findings(plan)
+    if found:
+        models = sorted({each.model for each in found if each.model is not None})
+        where = f" (in {', '.join(f'`{name}`' for name in models[:5])})" if models else ""
+        count = f"{len(found)} error{'s' if len(found) > 1 else ''}"
+        raise RunRefused(
+            f"{count} in the selection or in what it reads{where}: nothing was run; "
+            "`rocky compile` shows them"
+        )
+
+
+def targets_of(plan: RunPlan) -> list[str]:
+    """The full names of the tables a run will write. Raises RockyError for a shared one."""
+    project = plan.project
+    return [
+        refuse_shared_target(project.seeds[step.key], project).full_name
+        if step.kind == "seed"
+        else project.models[step.key].target.full_name
+        for step in plan.steps
+        if step.kind != "inline"
+    ]
+
+
+def _resumption(plan: RunPlan, reader: Reader, options: RunOptions) -> Resumption:
+    # A full refresh was asked for to build anew what an earlier run left.
+    if options.fresh or options.full_refresh:
+        return Resumption()
+    return find_resumption(plan, reader)
+
+
+def _opening_record(
+    plan: RunPlan, circumstances: Circumstances, options: RunOptions, started_at: datetime
+) -> RunRecord:
+    catalogs = {
+        plan.project.models[step.key].target.catalog
+        for step in plan.selected
+        if step.kind != "seed"
+    }
+    return RunRecord(
+        started_at=started_at,
+        trigger=circumstances.trigger,
+        config_hash=plan.project.config_hash.hex(),
+        hostname=circumstances.hostname,
+        rocky_version=__version__,
+        triggering_identity=circumstances.triggering_identity,
+        session_source=circumstances.session_source,
+        git_commit=circumstances.git_commit,
+        git_branch=circumstances.git_branch,
+        git_dirty=circumstances.git_dirty,
+        target_catalog=catalogs.pop() if len(catalogs) == 1 else None,
+        pipeline=options.pipeline,
+        selection=options.selection,
+        full_refresh=options.full_refresh,
+    )
+
+
+class _Run:
+    """A run that has begun: it must be finished, whatever happens."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        surroundings: Surroundings,
+        options: RunOptions,
+        run_id: RunId,
+        times: RunTimes,
+    ) -> None:
+        self._plan = plan
+        self._surroundings = surroundings
+        self._ledger = surroundings.ledger
+        self._options = options
+        self._run_id = run_id
+        self._times = times
+
+    def carry_out(
+        self,
+        fingerprints: Mapping[str, Fingerprints],
+        pins: Pins,
+        resumption: Resumption,
+        listener: Listener,
+        stop: Event,
+    ) -> RunReport:
+        try:
+            engine = self._open_engine()
+            orders = BuildOrders(
+                self._run_id,
+                self._times.started_at,
+                self._options.full_refresh,
+                self._options.windows or {},
+            )
+            builder = Builder(
+                self._plan,
+                orders,
+                fingerprints,
+                engine,
+                self._surroundings.warehouse,
+                pins,
+                resumption,
+            )
+            stepping = Stepping(
+                self._plan, self._run_id, self._ledger, engine, builder, self._times, listener
+            )
+            stepping.run(self._options.parallel, stop, self._surroundings.build_table, resumption)
+        except BaseException as error:
+            self._give_up(error)
+            raise
+        report = report_run(
+            self._plan,
+            self._run_id,
+            stepping.outcomes,
+            self._times,
+            resumed_from=resumption.run_id,
+            pipeline=self._options.pipeline,
+        )
+        self._ledger.finish_run(
+            self._run_id,
+            report.status,
+            report.finished_at,
+            totals=report.totals,
+            budget_breaches=report.budget.breaches,
+        )
+        return report
+
+    def _open_engine(self) -> Engine:
+        engine = self._surroundings.open_engine()
+        facts = engine.facts
+        record = EngineRecord(facts.spark_version, facts.writer, facts.settings)
+        self._ledger.record_engine(self._run_id, record)
+        return engine
+
+    def _give_up(self, error: BaseException) -> None:
+        """Close the record of a run that cannot go on; the error that stopped it goes on."""
+        said = str(error) if isinstance(error, RockyError) else type(error).__name__
+        interrupted = isinstance(error, KeyboardInterrupt)
+        self._ledger.finish_run(
+            self._run_id,
+            RunStatus.INTERRUPTED if interrupted else RunStatus.FAILURE,
+            self._times.now(),
+            reason=said or type(error).__name__,
+        )

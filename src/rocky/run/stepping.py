@@ -1,0 +1,165 @@
+"""Stepping: the steps of a run scheduled, tried, measured and recorded.
+
+A step's outcome is in the ledger before anybody is told and before a reader of it starts: what a
+killed process leaves behind is true.
+"""
+
+from collections.abc import Sequence
+from threading import Event, Lock
+from time import monotonic
+from typing import Final
+
+from rocky.ledger.records import ModelStatus, RunId
+from rocky.ledger.writer import Ledger
+from rocky.plan.steps import RunPlan
+from rocky.run.building import Builder, Materialize
+from rocky.run.cost import rate_of
+from rocky.run.engine import Engine
+from rocky.run.failures import CAUGHT
+from rocky.run.listener import Listener, OneAtATime, Silence
+from rocky.run.outcomes import StepOutcome
+from rocky.run.recording import NOT_MEASURED, Recorder, StepRecord, Timing, Used
+from rocky.run.reporting import RunTimes
+from rocky.run.resume import Resumption
+from rocky.run.retries import Patience, try_build
+from rocky.run.scheduler import Ending, Job, Watcher, run_jobs
+from rocky.spark.layout import Metrics
+
+_LOOK_SECONDS: Final = 0.5
+"""How often Spark is asked for progress: each question costs it a little."""
+
+
+class Stepping(Watcher):
+    """The steps of one run on their way. Workers call `_work`, the scheduler the rest."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        run_id: RunId,
+        ledger: Ledger,
+        engine: Engine,
+        builder: Builder,
+        times: RunTimes,
+        listener: Listener,
+    ) -> None:
+        self._steps = {step.id: step for step in plan.steps}
+        self._places = {step.id: place for place, step in enumerate(plan.steps)}
+        self._plan = plan
+        self._run_id = run_id
+        self._ledger = ledger
+        self._engine = engine
+        self._builder = builder
+        self._times = times
+        self._listener = OneAtATime(listener)
+        self._silent = isinstance(listener, Silence)
+        self._looked = monotonic()
+        self._patience = Patience(plan.project.config.resilience)
+        self._rate = rate_of(plan.project.config.cost)
+        self._recorder = Recorder(plan, run_id, Resumption())
+        self._stop = Event()
+        self._materialize: Materialize | None = None
+        self._outcomes: dict[str, StepOutcome] = {}
+        self._lock = Lock()
+
+    @property
+    def outcomes(self) -> tuple[StepOutcome, ...]:
+        """What ended, in the plan's order."""
+        return tuple(self._outcomes[each] for each in self._steps if each in self._outcomes)
+
+    def run(
+        self, parallel: int, stop: Event, materialize: Materialize, resumption: Resumption
+    ) -> None:
+        """Take every step that can be taken."""
+        self._stop, self._materialize = stop, materialize
+        self._recorder = Recorder(self._plan, self._run_id, resumption)
+        self._listener.tell(lambda each: each.queued(self._run_id, self._plan.steps))
+        jobs = [Job(step.id, step.after) for step in self._plan.steps]
+        try:
+            ended = run_jobs(jobs, self._work, parallel=parallel, stop=stop, watcher=self)
+        finally:
+            self._builder.close()
+        for each, how in ended.items():
+            if how.ending is Ending.LEFT:
+                self._record(self._recorder.left(self._steps[each], self._times.now()))
+
+    def withheld(self, job: str, blocked_by: tuple[str, ...]) -> None:
+        step, now = self._steps[job], self._times.now()
+        causes = [self._outcomes[each] for each in blocked_by]
+        if all(each.execution.status is ModelStatus.INTERRUPTED for each in causes):
+            # What it waits for did not fail: nobody let it end.
+            self._record(self._recorder.left(step, now))
+            return
+        self._record(self._recorder.withheld(step, [each.step for each in causes], now))
+
+    def pulse(self, running: Sequence[str]) -> None:
+        if self._silent or monotonic() - self._looked < _LOOK_SECONDS:
+            return
+        self._looked = monotonic()
+        for job in running:
+            self._tell_progress(job)
+
+    def _tell_progress(self, job: str) -> None:
+        try:
+            done, known = self._engine.jobs.progress(self._tag(job))
+        except CAUGHT:
+            # Only a display misses this; the step itself will say what is wrong.
+            return
+        if known:
+            self._listener.tell(lambda each: each.progress(self._steps[job], done, known))
+
+    def cancel(self, job: str) -> None:
+        try:
+            self._engine.jobs.cancel(self._tag(job))
+        except CAUGHT:
+            # A Spark that is gone has nothing left to cancel, and the step notices by itself.
+            return
+
+    def _work(self, job: str) -> bool:
+        step, materialize = self._steps[job], self._materialize
+        assert materialize is not None
+        self._listener.tell(lambda each: each.started(step))
+        started_at, began = self._times.now(), monotonic()
+        with self._engine.jobs.tagged(self._tag(job)):
+            tried = try_build(
+                lambda: self._builder.build(step, materialize),
+                self._patience,
+                self._stop,
+                lambda attempt: self._listener.tell(lambda each: each.retried(step, attempt)),
+            )
+        timing = Timing(started_at, round((monotonic() - began) * 1000))
+        used = Used(tried.attempts, self._measure(job), self._rate)
+        if tried.failure is not None:
+            record = self._recorder.failed(
+                step, tried.failure, timing, used, interrupted=self._stop.is_set()
+            )
+        else:
+            assert tried.result is not None
+            record = self._recorder.built(step, tried.result, timing, used)
+        self._record(record)
+        return record.outcome.succeeded
+
+    def _measure(self, job: str) -> Metrics:
+        try:
+            return self._engine.jobs.metrics(self._tag(job))
+        except CAUGHT:
+            # A Spark that is gone cannot say what it used; that is not why a step fails.
+            return NOT_MEASURED
+
+    def _tag(self, job: str) -> str:
+        # A tag must not hold a comma, and a model's name may hold anything.
+        return f"{self._run_id}-{self._places[job]}"
+
+    def _record(self, record: StepRecord) -> None:
+        outcome = record.outcome
+        step = outcome.step
+        if step.selected or not outcome.succeeded or outcome.execution.files:
+            self._ledger.record_model(
+                self._run_id,
+                outcome.execution,
+                record.artifacts,
+                record.partitions,
+                record.watermark,
+            )
+            with self._lock:
+                self._outcomes[step.id] = outcome
+        self._listener.tell(lambda each: each.finished(outcome))

@@ -1,0 +1,215 @@
+"""Failures: what a Spark exception means, in one line, and whether trying again can help.
+
+Spark wraps a cause in several exceptions, and Spark Connect sends texts where the classic API has
+objects; so what a task said is looked for in the whole text, from the most telling mark to the
+least, and the exception's own class decides only when nothing was found.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark.errors import (
+    AnalysisException,
+    ParseException,
+    PySparkException,
+    PythonException,
+)
+
+SPARK_ERRORS: Final = (PySparkException, Py4JError)
+"""What Spark raises: all that `classify_failure` is meant for."""
+
+
+class FailureKind(Enum):
+    """Why a query failed."""
+
+    QUERY_REJECTED = "query_rejected"
+    DATA_ERROR = "data_error"
+    TRANSIENT = "transient"
+    OUT_OF_MEMORY = "out_of_memory"
+    DISK_FULL = "disk_full"
+    MISSING_FILE = "missing_file"
+    CORRUPT_FILE = "corrupt_file"
+    PERMISSION = "permission"
+    CANCELLED = "cancelled"
+    CONNECTION_LOST = "connection_lost"
+    UNKNOWN = "unknown"
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same query can succeed a moment later with nothing changed by anybody."""
+        return self is FailureKind.TRANSIENT
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure, classified. `condition` is Spark's own name for it, if it has one."""
+
+    kind: FailureKind
+    message: str
+    condition: str | None = None
+
+    @property
+    def retryable(self) -> bool:
+        return self.kind.retryable
+
+
+_KIND = FailureKind
+
+# Order matters: a full disk also fails a task, and a failed task also aborts a job.
+_MARKS: Final[tuple[tuple[FailureKind, re.Pattern[str]], ...]] = (
+    (_KIND.DISK_FULL, re.compile(r"No space left on device|Disk quota exceeded")),
+    (
+        _KIND.OUT_OF_MEMORY,
+        re.compile(
+            r"OutOfMemoryError|UNABLE_TO_ACQUIRE_MEMORY|Container killed by YARN for exceeding"
+            r"|OOMKilled|CANNOT_BROADCAST_TABLE_OVER_MAX_TABLE|MEMORY_LIMIT"
+        ),
+    ),
+    (
+        _KIND.CANCELLED,
+        re.compile(
+            r"SPARK_JOB_CANCELLED|OPERATION_CANCELED|OPERATION_CANCELLED"
+            r"|\bcancelled (?:part of cancelled job|because SparkContext)|\bJob \d+ cancelled"
+        ),
+    ),
+    (
+        _KIND.CORRUPT_FILE,
+        re.compile(
+            r"CANNOT_READ_FILE_FOOTER|CANNOT_READ_PARTITIONED|PARQUET_COLUMN_DATA_TYPE_MISMATCH"
+            r"|is not a Parquet file|Malformed ORC|Could not read footer|corrupt(?:ed)? "
+            r"|MALFORMED_RECORD|MALFORMED_CSV_RECORD|CANNOT_DECOMPRESS|ParquetDecodingException"
+            r"|BAD_DATA"
+        ),
+    ),
+    (
+        _KIND.MISSING_FILE,
+        re.compile(r"FILE_NOT_EXIST|PATH_NOT_FOUND|FileNotFoundException|NoSuchFileException"),
+    ),
+    (
+        _KIND.PERMISSION,
+        re.compile(
+            r"Permission denied|AccessControlException|AccessDeniedException|Access Denied"
+            r"|Mkdirs failed to create|INSUFFICIENT_PERMISSIONS|Operation not permitted"
+            r"|Read-only file system|ParentNotDirectoryException"
+        ),
+    ),
+    (
+        _KIND.TRANSIENT,
+        re.compile(
+            r"ExecutorLostFailure|FetchFailed|MetadataFetchFailed|Failed to fetch|TaskResultLost"
+            r"|Lost executor|Connection reset by peer|SocketTimeoutException|Futures timed out"
+            r"|SlowDown|503 Service Unavailable|RESOURCE_EXHAUSTED|DEADLINE_EXCEEDED"
+        ),
+    ),
+    (
+        _KIND.CONNECTION_LOST,
+        re.compile(
+            r"StatusCode\.UNAVAILABLE|Connection refused|INVALID_HANDLE\.SESSION"
+            r"|SparkContext was shut down|stopped SparkContext|Answer from Java side is empty"
+            r"|SESSION_CLOSED|SESSION_NOT_FOUND"
+        ),
+    ),
+    # A file that is there and cannot be read, for no reason known above.
+    (_KIND.CORRUPT_FILE, re.compile(r"FAILED_READ_FILE")),
+)
+
+# SQLSTATE classes of Spark's conditions: the data broke a rule, or the query did.
+_DATA_STATES: Final = ("21", "22", "23")
+_QUERY_STATES: Final = ("07", "0A", "42", "54")
+_CONDITION: Final = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_]*(?:\.[A-Z][A-Z0-9_]*)*)\]\s*")
+_STATE: Final = re.compile(r"\s*SQLSTATE: (?P<state>[0-9A-Z]{5})")
+_CAUSE: Final = re.compile(r"^(?:Caused by)?: (?P<said>\S.*)")
+_JAVA_CLASS: Final = re.compile(r"^(?:[a-z_][\w$]*\.)+[A-Z][\w$]*(?:: |$)")
+_PYTHON_ERROR: Final = re.compile(r"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Exit): .*")
+_WRAPPERS: Final = re.compile(
+    r"^.*?Lost task [\d.]+ in stage [\d.]+ (?:\(TID \d+\) )?(?:\([^)]*\))?: "
+)
+_GRPC_DETAILS: Final = re.compile(r'details = "(?P<said>[^"]+)"')
+# Conditions that only say that something else failed: the innermost cause is told as well.
+_OUTER: Final = frozenset({"TASK_WRITE_FAILED", "FAILED_READ_FILE.NO_HINT"})
+# Advice that cannot be followed here: Rocky types as ANSI Spark does.
+_ADVICE: Final = re.compile(r' If necessary set "spark\.sql\.ansi\.enabled" to "false".*?error\.')
+_LENGTH: Final = 300
+
+
+def classify_failure(failure: BaseException, log: str = "") -> Failure:
+    """What went wrong in Spark, in the terms of a run.
+
+    `log` is what a Spark of our own printed; it tells more when its process is gone.
+    """
+    text = _text_of(failure)
+    condition, state, message = _told(failure, text)
+    kind = _kind(failure, text, state)
+    if kind is _KIND.CONNECTION_LOST:
+        if "OutOfMemoryError" in log:
+            return Failure(_KIND.OUT_OF_MEMORY, "Spark ended because its memory was full")
+        message = f"the connection to Spark is lost: {message}"
+    return Failure(kind, _shortened(message), condition)
+
+
+def _kind(failure: BaseException, text: str, state: str | None) -> FailureKind:
+    for kind, mark in _MARKS:
+        if mark.search(text):
+            return kind
+    if isinstance(failure, Py4JNetworkError | ConnectionError):
+        return _KIND.CONNECTION_LOST
+    if isinstance(failure, AnalysisException | ParseException):
+        return _KIND.QUERY_REJECTED
+    if isinstance(failure, PythonException) or "USER_RAISED_EXCEPTION" in text:
+        return _KIND.DATA_ERROR
+    if state is not None and state.startswith(_DATA_STATES):
+        return _KIND.DATA_ERROR
+    if state is not None and state.startswith(_QUERY_STATES):
+        return _KIND.QUERY_REJECTED
+    return _KIND.UNKNOWN
+
+
+def _text_of(failure: BaseException) -> str:
+    """Everything an exception says, its causes included."""
+    try:
+        text = str(failure)
+    except (Py4JError, OSError):
+        # Printing it asks the JVM for the stack, and that JVM may be gone.
+        text = str(getattr(failure, "errmsg", type(failure).__name__))
+    cause = failure.__cause__
+    return f"{text}\n{_text_of(cause)}" if isinstance(cause, Exception) else text
+
+
+def _told(failure: BaseException, text: str) -> tuple[str | None, str | None, str]:
+    """Spark's condition with its SQLSTATE, if it has one, and the sentence worth showing."""
+    lines = [line.strip() for line in text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("at ")]
+    causes = [_plain(found["said"]) for line in lines if (found := _CAUSE.match(line))]
+    for line in lines:
+        mark = _CONDITION.search(line)
+        if mark is None:
+            continue
+        condition, rest = mark["name"], line[mark.end() :]
+        state = _STATE.search(text, text.find(line))
+        sentence = _ADVICE.sub("", _STATE.sub("", rest)).strip()
+        if condition in _OUTER and causes and condition not in causes[-1]:
+            sentence = f"{sentence} {causes[-1]}"
+        return condition, state["state"] if state else None, f"{condition}: {sentence}"
+    python = [line for line in lines if _PYTHON_ERROR.match(line)]
+    if isinstance(failure, PythonException) and python:
+        return None, None, python[-1]
+    details = _GRPC_DETAILS.search(text)
+    if details is not None:
+        return None, None, details["said"]
+    said = causes or [_plain(line) for line in lines] or [type(failure).__name__]
+    return None, None, said[-1] if causes else said[0]
+
+
+def _plain(line: str) -> str:
+    """A line without the names of Java classes and the tasks around what was said."""
+    plain = _JAVA_CLASS.sub("", _WRAPPERS.sub("", _JAVA_CLASS.sub("", line)))
+    return plain or line
+
+
+def _shortened(message: str) -> str:
+    """The message on one line, without a full stop."""
+    message = " ".join(message.split()).removesuffix(".")
+    return message if len(message) <= _LENGTH else f"{message[: _LENGTH - 1].rstrip()}…"

@@ -1,0 +1,199 @@
+"""Jobs: the Spark jobs of one model, known by a tag, from several threads at once.
+
+The tag given is made unique inside Spark, so that a second connection in one process does not
+read the figures of the first. The classic API marks jobs through the Spark context: the session's
+own tags were found not to cancel anything there.
+"""
+
+import json
+import threading
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Final, Protocol
+
+from py4j.protocol import Py4JError
+
+from rocky.spark.connections import Connection
+from rocky.spark.layout import Metrics
+from rocky.spark.metrics import SKIPPED, StageProgress, known_tasks, sum_stages
+
+# Figures arrive through a queue; when it does not run empty, some of them would be missing.
+_QUEUE_MS: Final = 20_000
+_PROPERTIES: Final = ("spark.jobGroup.id", "spark.job.interruptOnCancel", "spark.scheduler.pool")
+
+
+class TaggedJobs(Protocol):
+    """The jobs of a connection, by tag."""
+
+    def tagged(self, tag: str) -> AbstractContextManager[None]: ...
+
+    def metrics(self, tag: str) -> Metrics: ...
+
+    def progress(self, tag: str) -> tuple[int, int]: ...
+
+    def cancel(self, tag: str) -> None: ...
+
+
+def jobs_of(connection: Connection) -> TaggedJobs:
+    """The jobs of a connection's session."""
+    if connection.kind == "connect":
+        return ConnectJobs(connection.session)
+    return ClassicJobs(connection.session)
+
+
+class ClassicJobs:
+    """Jobs seen through the driver's own JVM: everything its tasks report."""
+
+    def __init__(self, session: Any) -> None:
+        self._context = session.sparkContext
+        self._jvm: Any = self._context._jvm  # noqa: SLF001 - the status store has no public door
+        self._spark: Any = self._context._jsc.sc()  # noqa: SLF001
+        self._prefix = f"rocky-{uuid.uuid4().hex[:12]}-"
+        databind = self._jvm.com.fasterxml.jackson
+        self._json: Any = databind.databind.ObjectMapper()
+        self._json.registerModule(databind.module.scala.DefaultScalaModule())
+
+    @contextmanager
+    def tagged(self, tag: str) -> Iterator[None]:
+        """Jobs this thread starts inside carry the tag and share a pool of the fair scheduler."""
+        mark = self._mark(tag)
+        before = {name: self._context.getLocalProperty(name) for name in _PROPERTIES}
+        self._context.addJobTag(mark)
+        for name, value in zip(_PROPERTIES, (mark, "true", mark), strict=True):
+            self._context.setLocalProperty(name, value)
+        try:
+            yield
+        finally:
+            self._context.removeJobTag(mark)
+            for name, value in before.items():
+                self._context.setLocalProperty(name, value)
+
+    def metrics(self, tag: str) -> Metrics:
+        """What the tag's jobs used so far; None when Spark has forgotten a job or is gone."""
+        try:
+            self._spark.listenerBus().waitUntilEmpty(_QUEUE_MS)
+            stages = {stage for job in self._jobs(tag) for stage in job["stageIds"]}
+            attempts = [self._attempts(stage) for stage in sorted(stages)]
+        except (Py4JError, OSError):
+            return Metrics()
+        if not all(attempts):
+            return Metrics()
+        return sum_stages([each for stage in attempts for each in stage])
+
+    def progress(self, tag: str) -> tuple[int, int]:
+        """Tasks done and tasks known, of the tag's jobs."""
+        try:
+            jobs = [[self._stage(stage) for stage in job["stageIds"]] for job in self._jobs(tag)]
+        except (Py4JError, OSError):
+            return (0, 0)
+        return known_tasks([[stage for stage in job if stage is not None] for job in jobs])
+
+    def cancel(self, tag: str) -> None:
+        """Cancel the tag's jobs, also those the model would start next."""
+        mark = self._mark(tag)
+        self._spark.cancelJobGroupAndFutureJobs(mark)
+        self._spark.cancelJobsWithTag(mark)
+
+    def _mark(self, tag: str) -> str:
+        # Spark keeps tags in one text with commas between them.
+        return self._prefix + tag.replace(",", ";")
+
+    def _jobs(self, tag: str) -> list[dict[str, Any]]:
+        ids = self._spark.statusTracker().getJobIdsForTag(self._mark(tag))
+        return [self._read(self._spark.statusStore().job(job)) for job in ids]
+
+    def _attempts(self, stage: int) -> list[dict[str, Any]]:
+        quantiles = self._context._gateway.new_array(self._jvm.double, 1)  # noqa: SLF001
+        quantiles[0] = 1.0
+        any_status = self._jvm.java.util.ArrayList()
+        store = self._spark.statusStore()
+        return self._read(store.stageData(stage, False, any_status, True, quantiles))
+
+    def _stage(self, stage: int) -> StageProgress | None:
+        found = self._spark.statusStore().lastStageAttempt(stage)
+        status = found.status().toString()
+        if status == SKIPPED:
+            return None
+        tasks = found.numTasks()
+        done = min(tasks, found.numCompletedIndices())
+        return StageProgress(stage, tasks, done, begun=status != "PENDING")
+
+    def _read(self, value: Any) -> Any:
+        return json.loads(self._json.writeValueAsString(value))
+
+
+class ConnectJobs:
+    """Jobs seen through Spark Connect: progress as the server reports it, and little else.
+
+    Every two seconds or so the server tells the tasks and the bytes read of each stage, but not
+    once more at the end; time, memory, shuffle and spill it keeps to itself.
+    """
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._prefix = f"rocky-{uuid.uuid4().hex[:12]}-"
+        self._thread = threading.local()
+        self._lock = threading.Lock()
+        self._stages: dict[str, dict[str, Sequence[Any]]] = {}
+        session.registerProgressHandler(self._heard)
+
+    @contextmanager
+    def tagged(self, tag: str) -> Iterator[None]:
+        """Queries this thread starts inside carry the tag."""
+        mark = self._mark(tag)
+        before = getattr(self._thread, "tag", None)
+        self._thread.tag = tag
+        self._session.addTag(mark)
+        try:
+            yield
+        finally:
+            self._session.removeTag(mark)
+            self._thread.tag = before
+
+    def metrics(self, tag: str) -> Metrics:
+        """Tasks and bytes read, if the server told them to the end; None for all the rest."""
+        queries = self._told(tag)
+        done, known = known_tasks(_progress(query) for query in queries)
+        if done < known or not known:
+            return Metrics()
+        stages = {each.stage_id: each for query in queries for each in query}.values()
+        return Metrics(
+            bytes_read=sum(each.num_bytes_read for each in stages),
+            tasks=sum(each.num_completed_tasks for each in stages),
+        )
+
+    def progress(self, tag: str) -> tuple[int, int]:
+        """Tasks done and tasks known, as the server last said."""
+        return known_tasks(_progress(query) for query in self._told(tag))
+
+    def cancel(self, tag: str) -> None:
+        """Cancel the tag's queries."""
+        self._session.interruptTag(self._mark(tag))
+
+    def _mark(self, tag: str) -> str:
+        return self._prefix + tag.replace(",", ";")
+
+    def _told(self, tag: str) -> list[Sequence[Any]]:
+        with self._lock:
+            return list(self._stages.get(tag, {}).values())
+
+    def _heard(self, stages: Any, operation_id: str | None, **_: Any) -> None:
+        """Called by pyspark in the thread that waits for the query."""
+        tag = getattr(self._thread, "tag", None)
+        if tag is None or stages is None:
+            return
+        with self._lock:
+            self._stages.setdefault(tag, {})[operation_id or ""] = list(stages)
+
+
+def _progress(query: Sequence[Any]) -> list[StageProgress]:
+    return [
+        StageProgress(
+            each.stage_id,
+            each.num_tasks,
+            min(each.num_tasks, each.num_completed_tasks),
+            begun=each.done or each.num_completed_tasks > 0,
+        )
+        for each in query
+    ]

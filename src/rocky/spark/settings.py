@@ -1,0 +1,125 @@
+"""Spark settings that Rocky pins, each with its reason.
+
+A pinned setting is a default the project may change, unless it is *held*: then the compiler's
+types or the bytes of every table depend on it, and a project that says otherwise is refused.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rocky.errors import AdapterUnusable
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A pinned setting. `why` completes the sentence "Rocky sets it because ..."."""
+
+    name: str
+    value: str
+    why: str
+    held: bool = False
+
+
+# These hold for one session, so they can be set on a server that others use too.
+OF_A_SESSION: Final = (
+    Setting("spark.sql.ansi.enabled", "true", "Rocky types as ANSI Spark does", held=True),
+    Setting("spark.sql.caseSensitive", "false", "Rocky compares names without case", held=True),
+    Setting(
+        "spark.sql.timestampType", "TIMESTAMP_LTZ", "Rocky types TIMESTAMP with a zone", held=True
+    ),
+    Setting(
+        "spark.sql.decimalOperations.allowPrecisionLoss",
+        "true",
+        "Rocky types decimals by this rule",
+        held=True,
+    ),
+    Setting(
+        "spark.sql.parquet.outputTimestampType",
+        "TIMESTAMP_MICROS",
+        "other readers refuse or misread INT96",
+        held=True,
+    ),
+    Setting("spark.sql.session.timeZone", "UTC", "a laptop and a cluster must mean the same day"),
+    Setting(
+        "spark.sql.sources.parallelPartitionDiscovery.threshold",
+        "1000000",
+        "a table's files are listed already: a Spark job to list them again takes seconds",
+    ),
+    Setting(
+        "spark.hadoop.parquet.hadoop.vectored.io.enabled",
+        "false",
+        "bytes read through vectored reads are not counted, and cost is computed from them",
+    ),
+)
+
+# These are fixed when a JVM or a Spark context is made.
+OF_A_START: Final = (
+    Setting("spark.scheduler.mode", "FAIR", "models that run at once share the cores evenly"),
+    Setting("spark.ui.enabled", "false", "nobody looks at the page, and its port may be taken"),
+    Setting("spark.ui.showConsoleProgress", "false", "progress is Rocky's to show"),
+    Setting("spark.ui.retainedJobs", "10000", "the metrics of a long model must not be forgotten"),
+    Setting(
+        "spark.ui.retainedStages", "10000", "the metrics of a long model must not be forgotten"
+    ),
+    Setting("spark.sql.catalogImplementation", "in-memory", "Rocky's tables need no metastore"),
+    Setting("spark.driver.defaultJavaOptions", "-Xss16m", "nested queries need a deep stack"),
+)
+
+OF_A_LOCAL_START: Final = (
+    Setting("spark.driver.host", "127.0.0.1", "a laptop off line cannot resolve its own name"),
+    Setting("spark.driver.bindAddress", "127.0.0.1", "nobody outside needs to reach the driver"),
+)
+
+# What can change a result, or how it is stored: recorded with every run.
+RECORDED: Final = (
+    "spark.sql.ansi.enabled",
+    "spark.sql.caseSensitive",
+    "spark.sql.decimalOperations.allowPrecisionLoss",
+    "spark.sql.legacy.timeParserPolicy",
+    "spark.sql.mapKeyDedupPolicy",
+    "spark.sql.parquet.outputTimestampType",
+    "spark.sql.session.timeZone",
+    "spark.sql.storeAssignmentPolicy",
+    "spark.sql.timestampType",
+)
+
+_GIGABYTE: Final = 1024**3
+
+
+def check_conf(conf: Mapping[str, str]) -> None:
+    """Raise AdapterUnusable when a project's settings contradict one that is held."""
+    for setting in OF_A_SESSION:
+        asked = conf.get(setting.name)
+        if setting.held and asked is not None and asked.strip().lower() != setting.value.lower():
+            raise AdapterUnusable(
+                f"`{setting.name} = {asked}` in `[adapter.conf]` cannot be used, because"
+                f" {setting.why}: leave it out, it is `{setting.value}`"
+            )
+
+
+def session_settings(conf: Mapping[str, str]) -> dict[str, str]:
+    """What is set on any session: the pinned settings, then the project's own."""
+    return {setting.name: setting.value for setting in OF_A_SESSION} | dict(conf)
+
+
+def start_settings(conf: Mapping[str, str], *, local: bool) -> dict[str, str]:
+    """What a Spark of our own is started with: the pinned settings, then the project's own."""
+    pinned = OF_A_START + (OF_A_LOCAL_START if local else ())
+    settings = {setting.name: setting.value for setting in pinned}
+    if local:
+        settings["spark.driver.memory"] = local_memory()
+    return settings | session_settings(conf)
+
+
+def local_memory() -> str:
+    """The heap of a local Spark: a quarter of the machine, between 1 and 8 GB.
+
+    Spark's own default is 1 GB whatever the machine has. It is a limit, not what is taken.
+    """
+    try:
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return "1g"
+    return f"{min(8, max(1, machine // _GIGABYTE // 4))}g"

@@ -1,0 +1,19 @@
+"""Iceberg: a second set of metadata over the same files, for readers that know no Delta.
+
+The Delta log stays the truth: Iceberg metadata is written after a commit, from the snapshot alone,
+and can be written again at any time.
+"""
+
+from rocky.store.extras import load_extra
+from rocky.store.snapshot import Snapshot
+from rocky.store.warehouse import Table
+
+
+def publish_iceberg(table: Table, snapshot: Snapshot) -> str:
+    """The location of Iceberg metadata that says what the snapshot says.
+
+    Raises `ExtraMissing` without `pyiceberg`, and `StoreUnwritable` when a column has no Iceberg
+    type or the files cannot be written.
+    """
+    metadata = load_extra("rocky.store.iceberg_metadata", "iceberg")
+    return str(metadata.write_metadata(table, snapshot))

@@ -1,0 +1,198 @@
+"""Iceberg metadata, written from a Delta snapshot and from the metadata written before it.
+
+The metadata of Delta version 7 is `metadata/v7.metadata.json`, so two writers of one version write
+one file; `version-hint.text` says which is the latest. Only what changed is written: manifests of
+files that stay are kept. When a change cannot be said in Iceberg's terms (a column dropped, a type
+that is not widened, other partitions) the metadata begins anew.
+"""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any, Final
+
+from obstore.exceptions import BaseError
+from pyiceberg.catalog.noop import NoopCatalog
+from pyiceberg.exceptions import ResolveError, ValidationError
+from pyiceberg.manifest import DataFile as IcebergFile
+from pyiceberg.manifest import DataFileContent, FileFormat
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table as IcebergTable
+from pyiceberg.table import Transaction
+from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil, new_table_metadata
+from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
+from pyiceberg.typedef import Record
+from pyiceberg.types import IcebergType, ListType, MapType, StructType
+
+from rocky.errors import StoreUnwritable
+from rocky.store.files import DataFile
+from rocky.store.iceberg_files import TableFileIO
+from rocky.store.iceberg_types import (
+    column_metrics,
+    iceberg_schema,
+    partition_spec,
+    partition_value,
+)
+from rocky.store.snapshot import Snapshot
+from rocky.store.warehouse import Table
+
+HINT: Final = "metadata/version-hint.text"
+KEPT_SNAPSHOTS: Final = 100
+"""More would make every commit slower: the metadata file names them all."""
+
+_NAME_MAPPING: Final = "schema.name-mapping.default"
+_PROPERTIES: Final = {
+    "commit.manifest-merge.enabled": "true",
+    "write.parquet.compression-codec": "zstd",
+}
+
+
+def write_metadata(table: Table, snapshot: Snapshot) -> str:
+    """The location of metadata for a snapshot, which is written unless it is there."""
+    publishing = _Publishing(table)
+    try:
+        publishing.publish(snapshot)
+    except (OSError, BaseError, ValidationError) as error:
+        raise StoreUnwritable(
+            f"cannot write Iceberg metadata of `{table.name}`: {error}"
+        ) from error
+    return f"{publishing.location}/{_path_of(snapshot.version)}"
+
+
+def _path_of(version: int) -> str:
+    return f"metadata/v{version}.metadata.json"
+
+
+class _Publishing:
+    """One table's metadata on its way from one snapshot to another."""
+
+    def __init__(self, table: Table) -> None:
+        self.location = table.objects.place(table.prefix)
+        self._objects = table.objects
+        self._prefix = table.prefix
+        self._io = TableFileIO(table.objects, table.prefix, self.location)
+
+    def publish(self, snapshot: Snapshot) -> None:
+        path = f"{self._prefix}/{_path_of(snapshot.version)}"
+        if self._objects.info(path) is None:
+            metadata = self.metadata_of(snapshot)
+            self._objects.create(path, metadata.model_dump_json().encode())
+        latest = self._latest()
+        if latest is None or latest < snapshot.version:
+            self._objects.put(f"{self._prefix}/{HINT}", str(snapshot.version).encode())
+
+    def metadata_of(self, snapshot: Snapshot) -> TableMetadata:
+        schema = iceberg_schema(snapshot.schema)
+        previous = self._previous(snapshot.version)
+        evolved = previous and self._evolved(previous, schema, snapshot.partition_columns)
+        transaction = evolved or self._begin(_new_metadata(self.location, schema, snapshot))
+        self._change_files(transaction, snapshot)
+        metadata = transaction.table_metadata
+        return metadata.model_copy(
+            update={
+                "snapshots": metadata.snapshots[-KEPT_SNAPSHOTS:],
+                "snapshot_log": metadata.snapshot_log[-KEPT_SNAPSHOTS:],
+            }
+        )
+
+    def _latest(self) -> int | None:
+        """The version that the hint names; None when there is no hint."""
+        hint = self._objects.read(f"{self._prefix}/{HINT}")
+        return None if hint is None else int(hint)
+
+    def _previous(self, version: int) -> TableMetadata | None:
+        latest = self._latest()
+        if latest is None or latest > version:
+            return None
+        written = self._objects.read(f"{self._prefix}/{_path_of(latest)}")
+        return None if written is None else TableMetadataUtil.parse_raw(written.decode())
+
+    def _begin(self, metadata: TableMetadata) -> Transaction:
+        place = f"{self.location}/metadata"
+        table = IcebergTable(("rocky",), metadata, place, self._io, NoopCatalog("rocky"))
+        # Never committed: what it makes of the metadata is what is written.
+        return Transaction(table)
+
+    def _evolved(
+        self, previous: TableMetadata, schema: Schema, partition_columns: Sequence[str]
+    ) -> Transaction | None:
+        """The previous metadata with the columns of `schema`; None when Iceberg knows no way."""
+        if [field.name for field in previous.spec().fields] != list(partition_columns):
+            return None
+        transaction = self._begin(previous)
+        if _shape(previous.schema().as_struct()) == _shape(schema.as_struct()):
+            return transaction
+        try:
+            with transaction.update_schema() as update:
+                update.union_by_name(schema)
+        except (ValidationError, ResolveError, ValueError):
+            return None
+        reached = transaction.table_metadata.schema().as_struct()
+        return transaction if _shape(reached) == _shape(schema.as_struct()) else None
+
+    def _change_files(self, transaction: Transaction, snapshot: Snapshot) -> None:
+        metadata = transaction.table_metadata
+        live = self._live(metadata)
+        wanted = {f"{self.location}/{file.path}": file for file in snapshot.files}
+        gone = [live[location] for location in live.keys() - wanted.keys()]
+        new = [location for location in wanted if location not in live]
+        if not gone and not new:
+            return
+        update = transaction.update_snapshot({"rocky.delta-version": str(snapshot.version)})
+        with update.overwrite() if gone else update.merge_append() as changed:
+            for file in gone:
+                changed.delete_data_file(file)
+            for location in new:
+                changed.append_data_file(_file_entry(location, wanted[location], metadata))
+
+    def _live(self, metadata: TableMetadata) -> dict[str, IcebergFile]:
+        current = metadata.current_snapshot()
+        if current is None:
+            return {}
+        return {
+            entry.data_file.file_path: entry.data_file
+            for manifest in current.manifests(self._io)
+            for entry in manifest.fetch_manifest_entry(self._io, discard_deleted=True)
+        }
+
+
+def _new_metadata(location: str, schema: Schema, snapshot: Snapshot) -> TableMetadata:
+    metadata = new_table_metadata(
+        schema,
+        partition_spec(schema, snapshot.partition_columns),
+        UNSORTED_SORT_ORDER,
+        location,
+        dict(_PROPERTIES),
+        uuid.uuid5(uuid.NAMESPACE_OID, snapshot.table_id),
+    )
+    # Spark numbers no fields in its files: readers find columns by their names.
+    mapping = metadata.schema().name_mapping.model_dump_json()
+    return metadata.model_copy(update={"properties": {**_PROPERTIES, _NAME_MAPPING: mapping}})
+
+
+def _file_entry(location: str, file: DataFile, metadata: TableMetadata) -> IcebergFile:
+    schema, spec = metadata.schema(), metadata.spec()
+    partition = [
+        partition_value(file.partition_values[field.name], schema.find_type(field.source_id))
+        for field in spec.fields
+    ]
+    return IcebergFile.from_args(
+        content=DataFileContent.DATA,
+        file_path=location,
+        file_format=FileFormat.PARQUET,
+        partition=Record(*partition),
+        record_count=file.rows,
+        file_size_in_bytes=file.size,
+        spec_id=spec.spec_id,
+        **column_metrics(file, schema),
+    )
+
+
+def _shape(type: IcebergType) -> Any:  # noqa: A002 - the noun of Iceberg's fields
+    """A type without the numbers of its fields."""
+    if isinstance(type, StructType):
+        return tuple((field.name, _shape(field.field_type)) for field in type.fields)
+    if isinstance(type, ListType):
+        return ("list", _shape(type.element_type))
+    if isinstance(type, MapType):
+        return ("map", _shape(type.key_type), _shape(type.value_type))
+    return str(type)

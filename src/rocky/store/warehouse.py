@@ -1,0 +1,124 @@
+"""The warehouse: a folder or bucket path whose tables lie at `<catalog>/<schema>/<table>`.
+
+Names are as declared, and Spark compares them without case; two targets that differ only in case
+are refused when the project is compiled, so they never meet here.
+"""
+
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from rocky.errors import ChangeRefused
+from rocky.store.change import Change, Committed
+from rocky.store.checkpoint import is_due, write_checkpoint
+from rocky.store.commit import commit_change
+from rocky.store.files import DataFile
+from rocky.store.locations import locate
+from rocky.store.log import FOLDER, Log
+from rocky.store.objects import Objects, open_objects
+from rocky.store.snapshot import Snapshot
+
+STAGING: Final = "_staging"
+
+
+class TableName(Protocol):
+    """Anything that names a table in three parts."""
+
+    @property
+    def catalog(self) -> str: ...
+    @property
+    def schema(self) -> str: ...
+    @property
+    def table(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table's place, whether or not there is a table.
+
+    `prefix` is its path below the warehouse's root, `uri` what Spark reads.
+    """
+
+    name: str
+    prefix: str
+    objects: Objects = field(repr=False)
+    log: Log = field(repr=False, compare=False)
+
+    @property
+    def uri(self) -> str:
+        return self.objects.location.spark_place(self.prefix)
+
+    def snapshot(self, version: int | None = None) -> Snapshot | None:
+        """The table at a version, or now; None only when there truly is no table.
+
+        Raises `StoreUnreadable` when that cannot be told, also for a version there is not.
+        """
+        return self.log.snapshot(version)
+
+    def commit(self, change: Change) -> Committed:
+        """Make a change the next version, rebased onto what others have committed meanwhile.
+
+        Raises `ConcurrentChange` when it has to be computed again, `ChangeRefused` when the table
+        cannot take it, `StoreUnwritable`. A checkpoint that fails is only a warning.
+        """
+        committed = commit_change(self.log, change)
+        version = committed.snapshot.version
+        if committed.repeated or not is_due(version):
+            return committed
+        warning = write_checkpoint(self.log, version)
+        return committed if warning is None else replace(committed, warnings=(warning,))
+
+    def history(self) -> list[dict[str, Any]]:
+        """What each commit says of itself, with its `version`, newest first."""
+        return self.log.history()
+
+    def new_staging(self) -> str:
+        """A fresh staging folder's path, relative to the table. Nothing is made."""
+        return f"{STAGING}/{uuid.uuid4().hex}"
+
+    def file_uri(self, file: DataFile) -> str:
+        """What Spark reads a data file by."""
+        return f"{self.uri}/{file.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Warehouse:
+    """All tables below one root."""
+
+    objects: Objects
+    _tables: dict[str, Table] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def uri(self) -> str:
+        return self.objects.location.uri
+
+    def table(self, target: TableName) -> Table:
+        """The place of a table, whether or not there is one."""
+        parts = (target.catalog, target.schema, target.table)
+        name = ".".join(parts)
+        if any(part in ("", ".", "..") or "/" in part or "\0" in part for part in parts):
+            raise ChangeRefused(f"table `{name}` cannot be stored: its name does not name a folder")
+        return self._table(name, "/".join(parts))
+
+    def tables(self) -> Iterator[Table]:
+        """Every table there is, in the order of their names."""
+        for catalog in self.objects.folders(""):
+            for schema in self.objects.folders(catalog):
+                for folder in self.objects.folders(schema):
+                    if f"{folder}/{FOLDER}" in self.objects.folders(folder):
+                        yield self._table(folder.replace("/", "."), folder)
+
+    def _table(self, name: str, prefix: str) -> Table:
+        # One object a table, so that what was read of its log is read once.
+        log = Log(name, prefix, self.objects)
+        return self._tables.setdefault(prefix, Table(name, prefix, self.objects, log))
+
+
+def open_warehouse(root: str, *, base: Path, options: Mapping[str, str] | None = None) -> Warehouse:
+    """The warehouse at `root`: a folder relative to `base`, or an `s3://` URI.
+
+    `options` are settings of Spark (`spark.hadoop.fs.s3a.*`) and variables of the environment.
+    """
+    return Warehouse(open_objects(locate(root, base, options or {})))

@@ -1,0 +1,1 @@
+SELECT order_id, amount, nope FROM by_status

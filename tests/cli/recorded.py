@@ -1,0 +1,121 @@
+"""A state file with a past: what commands about runs are tried on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from rocky.ledger import STATE_FILE, Ledger, open_ledger
+from rocky.ledger.records import (
+    ArtifactRecord,
+    BudgetBreach,
+    CostRate,
+    EngineRecord,
+    MetricsRecord,
+    ModelExecution,
+    ModelStatus,
+    PartitionRecord,
+    PartitionStatus,
+    RunRecord,
+    RunStatus,
+    TotalsRecord,
+    WatermarkState,
+)
+
+START = datetime(2026, 5, 30, 11, 4, 22, 643494, tzinfo=UTC)
+FIRST, SECOND = "run-20260530-110422-643", "run-20260531-110422-643"
+
+
+def a_run(started_at: datetime = START) -> RunRecord:
+    return RunRecord(
+        started_at,
+        "Ci",
+        "a54e8a0fa524b6a2aa",
+        "runner-01",
+        "0.3.0",
+        triggering_identity="data-eng@example.com",
+        session_source="ci",
+        git_commit="a1b2c3d4e5f60718293a4b5c6d7e8f9012345678",
+        git_branch="main",
+        git_dirty=True,
+        pipeline="shop",
+        selection=("+fct_revenue",),
+        engine=EngineRecord("4.1.4", "parquet-mr", {"spark.sql.ansi.enabled": "true"}),
+    )
+
+
+def a_model(name: str, after_ms: int, core_ms: int, cost: float, **fields) -> ModelExecution:
+    begun = START + timedelta(milliseconds=after_ms)
+    status = fields.pop("status", ModelStatus.SUCCESS)
+    return ModelExecution(
+        name,
+        status,
+        begun,
+        begun + timedelta(milliseconds=812),
+        812,
+        decision="build",
+        sql_hash="9b74c9897bac770ffc02",
+        metrics=MetricsRecord(
+            executor_run_ms=core_ms,
+            shuffle_bytes=2_000_000,
+            spill_bytes=0,
+            peak_memory_bytes=64_000_000,
+            tasks=4,
+        ),
+        cost_usd=cost,
+        cost_rate=CostRate(per_core_hour=0.05, per_tb_read=5.0),
+        **fields,
+    )
+
+
+def record_past(root: Path) -> None:
+    """Two finished runs: one that went well, and one a day later that did not altogether."""
+    with open_ledger(root / STATE_FILE) as ledger:
+        run_id = ledger.begin_run(a_run(), ["shop.marts.fct_revenue"])
+        cheap = a_model("stg_orders", 0, 1500, 0.00002, rows_affected=1200, tags={"team": "core"})
+        dear = a_model(
+            "fct_revenue",
+            900,
+            7_200_000,
+            0.1,
+            rows_affected=14_820,
+            bytes_scanned=1_048_576,
+            bytes_written=806,
+            commit_version=7,
+            tags={"team": "finance", "tier": "gold"},
+        )
+        artifact = ArtifactRecord("ab", run_id, "fct_revenue", "t/ab.parquet", 7, 806, START)
+        intervals = [
+            PartitionRecord("fct_revenue", key, status, START, 10, 5, run_id)
+            for key, status in (
+                ("2026-05-28", PartitionStatus.COMPUTED),
+                ("2026-05-29", PartitionStatus.COMPUTED),
+                ("2026-05-30", PartitionStatus.FAILED),
+            )
+        ]
+        watermark = WatermarkState("shop.marts.fct_revenue", "2026-05-29", START, "x", run_id)
+        ledger.record_model(run_id, cheap)
+        ledger.record_model(run_id, dear, [artifact], intervals, watermark)
+        ledger.finish_run(
+            run_id,
+            RunStatus.SUCCESS,
+            START + timedelta(seconds=2.62),
+            totals=TotalsRecord(2620, models=2, cost_usd=0.10002),
+            budget_breaches=[BudgetBreach("max_usd", 0.05, 0.10002)],
+        )
+        later = START + timedelta(days=1)
+        second = ledger.begin_run(a_run(later), ["shop.marts.fct_revenue"])
+        failed = a_model("stg_orders", 0, 10, 0.0, status=ModelStatus.FAILED, error="overflow")
+        ledger.record_model(second, failed)
+        skipped = ModelExecution("fct_revenue", ModelStatus.SKIPPED, later, later, 0)
+        ledger.record_model(second, skipped)
+        ledger.finish_run(second, RunStatus.PARTIAL_FAILURE, later + timedelta(minutes=3))
+
+
+@contextmanager
+def running(root: Path) -> Iterator[tuple[Ledger, str]]:
+    """A run that is going on; afterwards it has died."""
+    with open_ledger(root / STATE_FILE) as ledger:
+        run_id = ledger.begin_run(a_run(START + timedelta(days=2)), ["shop.marts.fct_revenue"])
+        ledger.record_model(run_id, a_model("stg_orders", 0, 10, 0.0))
+        yield ledger, run_id

@@ -1,0 +1,204 @@
+"""An engine without a JVM: DuckDB runs the queries, pyarrow writes the files.
+
+Everything else of a run is real: the compiler, the store, the ledger. A write can be made to fail
+or to wait, which is how the tests look at retries, interrupts and order.
+"""
+
+import io
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+from blake3 import blake3
+from pyspark.errors import PySparkException
+
+from rocky.datatypes.text import parse_type
+from rocky.datatypes.types import StructField
+from rocky.project.seeds import SeedTable
+from rocky.project.sources import SourceTable
+from rocky.run.engine import EngineFacts, SourcePin, Written
+from rocky.spark.layout import Layout, Metrics
+from rocky.store.arrow_types import arrow_schema
+from rocky.store.files import Address, DataFile, path_of
+from rocky.store.snapshot import Snapshot
+from rocky.store.warehouse import Table
+
+_TYPES = {
+    "int64": "bigint",
+    "int32": "int",
+    "string": "string",
+    "double": "double",
+    "bool": "boolean",
+}
+
+
+USED = Metrics(executor_run_ms=3_600_000, bytes_read=10**9)
+
+
+class MemoryViews:
+    """Views of one DuckDB connection."""
+
+    def __init__(self, connection: Any, root: Path, lock: threading.RLock) -> None:
+        self.connection = connection
+        self.root = root
+        self.lock = lock
+        self.bound: list[str] = []
+
+    def bind_table(self, view: str, table: Table, snapshot: Snapshot) -> None:
+        paths = [
+            str(table.objects.local_path(f"{table.prefix}/{each.path}")) for each in snapshot.files
+        ]
+        empty = arrow_schema(snapshot.schema).empty_table()
+        tables = [pq.read_table(path) for path in paths]
+        self._register(
+            view,
+            pa.concat_tables([empty.cast(each.schema) for each in tables[:1]] + tables)
+            if tables
+            else empty,
+        )
+
+    def bind_source(self, view: str, source: SourceTable) -> SourcePin:
+        path = self.root / str(source.path)
+        with self.lock:
+            rows = self.connection.sql(f"SELECT * FROM read_csv('{path}')").to_arrow_table()
+        self._register(view, rows.cast(arrow_schema(source.columns)))
+        stat = path.stat()
+        return SourcePin(((str(source.path), stat.st_size, stat.st_mtime_ns),), None, stat.st_size)
+
+    def bind_seed(self, view: str, seed: SeedTable) -> None:
+        with self.lock:
+            path = self.root / seed.path
+            rows = self.connection.sql(f"SELECT * FROM read_csv('{path}')").to_arrow_table()
+        self._register(view, rows.cast(arrow_schema(seed.columns)))
+
+    def bind_rows(
+        self, view: str, columns: Sequence[StructField], rows: Sequence[Mapping[str, Any]]
+    ) -> None:
+        raise NotImplementedError
+
+    def bind_frame(self, view: str, frame: str) -> None:
+        with self.lock:
+            self.connection.execute(f'CREATE OR REPLACE VIEW "{view}" AS {frame}')
+            self.bound.append(view)
+
+    def unbind(self, views: Sequence[str]) -> None:
+        self.bound = [each for each in self.bound if each not in views]
+
+    def _register(self, view: str, rows: pa.Table) -> None:
+        with self.lock:
+            self.connection.register(view, rows)
+            self.bound.append(view)
+
+
+@dataclass
+class MemoryJobs:
+    """Jobs that only remember who asked for them."""
+
+    used: Metrics = USED
+    tags: list[str] = field(default_factory=list)
+    cancelled: list[str] = field(default_factory=list)
+    cancel_event: threading.Event = field(default_factory=threading.Event)
+    _current: threading.local = field(default_factory=threading.local)
+
+    @contextmanager
+    def tagged(self, tag: str) -> Iterator[None]:
+        self.tags.append(tag)
+        yield
+
+    def metrics(self, tag: str) -> Metrics:
+        return self.used
+
+    def progress(self, tag: str) -> tuple[int, int]:
+        return 1, 2
+
+    def cancel(self, tag: str) -> None:
+        self.cancelled.append(tag)
+        self.cancel_event.set()
+
+
+class MemoryEngine:
+    """Runs queries in DuckDB. `before_write` is called with a table's name before each write."""
+
+    def __init__(self, root: Path) -> None:
+        self._connection = duckdb.connect()
+        self._lock = threading.RLock()
+        self.facts = EngineFacts("4.1.4", "memory", {"spark.sql.ansi.enabled": "true"})
+        self.views = MemoryViews(self._connection, root, self._lock)
+        self.jobs = MemoryJobs()
+        self.before_write: Callable[[str], None] = lambda _: None
+        self.queries: list[str] = []
+        self.layouts: dict[str, Layout] = {}
+
+    def frame(self, sql: str) -> str:
+        self.queries.append(sql)
+        spoken = sql.replace("`", '"')
+        self._ask(f"DESCRIBE {spoken}")
+        return spoken
+
+    def python_frame(self, path: Path, inputs: Mapping[str, str]) -> str:
+        raise NotImplementedError
+
+    def columns(self, frame: str) -> tuple[StructField, ...]:
+        schema = self._ask(f"SELECT * FROM ({frame}) LIMIT 0").schema
+        return tuple(StructField(each.name, _type(each.type), True) for each in schema)
+
+    def rows(self, frame: str, limit: int) -> list[tuple[Any, ...]]:
+        found = self._ask(f"SELECT * FROM ({frame}) LIMIT {limit}")
+        return [tuple(row.values()) for row in found.to_pylist()]
+
+    def rows_hash(self, frame: str) -> str:
+        return _rows_hash(self._ask(frame))
+
+    def write(
+        self,
+        frame: str,
+        table: Table,
+        layout: Layout,
+        schema: tuple[StructField, ...],
+        taken: frozenset[str],
+    ) -> Written:
+        self.before_write(table.name)
+        self.layouts[table.name] = layout
+        rows = self._ask(frame)
+        wanted = pa.schema([each.with_nullable(True) for each in arrow_schema(schema)])
+        rows = rows.cast(wanted)
+        if not rows.num_rows:
+            return Written((), 0, _rows_hash(rows))
+        data = io.BytesIO()
+        pq.write_table(rows.sort_by([(name, "ascending") for name in rows.column_names]), data)
+        address = Address(blake3(data.getvalue()).hexdigest())
+        table.objects.put(f"{table.prefix}/{path_of(address)}", data.getvalue())
+        file = DataFile(
+            path_of(address),
+            len(data.getvalue()),
+            rows.num_rows,
+            json.dumps({"numRecords": rows.num_rows}),
+            {},
+            0,
+        )
+        return Written((file,), rows.num_rows, _rows_hash(rows))
+
+    def _ask(self, sql: str) -> pa.Table:
+        try:
+            with self._lock:
+                return self._connection.sql(sql).to_arrow_table()
+        except duckdb.Error as error:
+            raise PySparkException(str(error)) from error
+
+
+def _type(arrow: pa.DataType) -> Any:
+    if pa.types.is_decimal(arrow):
+        return parse_type(f"decimal({arrow.precision},{arrow.scale})")
+    return parse_type(_TYPES[str(arrow)])
+
+
+def _rows_hash(rows: pa.Table) -> str:
+    hashes = (blake3(repr(row).encode()).digest(16) for row in rows.to_pylist())
+    return f"{sum(int.from_bytes(each) for each in hashes) % 2**128:032x}"

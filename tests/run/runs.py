@@ -1,0 +1,153 @@
+"""Runs of small projects: everything real but Spark."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Event
+
+from rocky.compiler.pipeline import compile_project
+from rocky.ledger.records import AttemptRecord, RunRecord
+from rocky.ledger.writer import open_ledger
+from rocky.plan.selectors import select_models
+from rocky.plan.steps import Step, plan_steps
+from rocky.project import load_project
+from rocky.run.building import Materialize
+from rocky.run.circumstances import Circumstances
+from rocky.run.materialize.table import materialize
+from rocky.run.outcomes import RunReport, StepOutcome
+from rocky.run.runner import RunOptions, Surroundings, run_plan
+from rocky.store.snapshot import Snapshot
+from rocky.store.warehouse import open_warehouse
+from tests.run.memory_engine import MemoryEngine
+
+PROJECT = {
+    "rocky.toml": '[pipeline.shop]\nmodels = "models/**"\n[resilience]\ninitial_backoff_ms = 1\n',
+    "sources/raw.toml": (
+        '[[source]]\nname = "raw.orders"\nformat = "csv"\npath = "data/orders.csv"\n'
+        'columns = [ { name = "id", type = "bigint" }, { name = "country", type = "string" } ]\n'
+    ),
+    "data/orders.csv": "id,country\n1,DE\n2,DE\n3,FR\n",
+    "seeds/countries.csv": "code,label\nDE,Germany\nFR,France\n",
+    "models/stg_orders.sql": "SELECT id, country FROM raw.orders",
+    "models/large.sql": "SELECT id, country FROM stg_orders WHERE id > 1",
+    "models/large.toml": '[strategy]\ntype = "ephemeral"\n',
+    "models/by_country.sql": (
+        "SELECT c.label, count(*) AS n FROM large JOIN countries c ON large.country = c.code "
+        "GROUP BY c.label"
+    ),
+    "models/report.sql": "SELECT max(n) AS most FROM by_country",
+    "models/alone.sql": "SELECT 1 AS one",
+}
+
+WHO = Circumstances("Manual", "cli", "host", "somebody")
+TABLE = "spark_catalog.default."
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+@dataclass
+class Heard:
+    """A listener that remembers."""
+
+    said: list[tuple[str, str]] = field(default_factory=list)
+    outcomes: list[StepOutcome] = field(default_factory=list)
+
+    def queued(self, run_id: str, steps: Sequence[Step]) -> None:
+        self.said.append(("queued", " ".join(step.name for step in steps)))
+
+    def started(self, step: Step) -> None:
+        self.said.append(("started", step.name))
+
+    def progress(self, step: Step, done: int, known: int) -> None:
+        self.said.append(("progress", f"{step.name} {done}/{known}"))
+
+    def retried(self, step: Step, attempt: AttemptRecord) -> None:
+        self.said.append(("retried", f"{step.name} {attempt.attempt}"))
+
+    def finished(self, outcome: StepOutcome) -> None:
+        self.said.append(("finished", f"{outcome.step.name} {outcome.execution.status}"))
+        self.outcomes.append(outcome)
+
+
+class Shop:
+    """A project on disk that is run again and again, a second apart."""
+
+    def __init__(self, root: Path, files: dict[str, str] | None = None) -> None:
+        self.root = root
+        write(root, {**PROJECT, **(files or {})})
+        self.engine = MemoryEngine(root)
+        self.heard = Heard()
+        self.stop = Event()
+        self.opened = 0
+        self._now = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
+
+    def run(
+        self,
+        *selectors: str,
+        before_write: Callable[[str], None] | None = None,
+        options: RunOptions | None = None,
+        build_table: Materialize = materialize,
+    ) -> RunReport:
+        """One run, with one model at a time unless told. A new engine each time, as in life."""
+        self._now += timedelta(seconds=1)
+        self.engine = MemoryEngine(self.root)
+        self.engine.before_write = before_write or (lambda _: None)
+        self.heard, self.stop = Heard(), Event()
+        compilation = compile_project(load_project(self.root, env={}), jobs=1, cache=False)
+        plan = plan_steps(compilation, select_models(compilation, selectors))
+        with open_ledger(self.root / ".rocky-state.db") as ledger:
+            surroundings = Surroundings(
+                open_warehouse("warehouse", base=self.root), ledger, WHO, self._open, build_table
+            )
+            return run_plan(
+                plan,
+                surroundings,
+                options or RunOptions(parallel=1),
+                listener=self.heard,
+                stop=self.stop,
+                clock=lambda: self._now,
+            )
+
+    def _open(self) -> MemoryEngine:
+        self.opened += 1
+        return self.engine
+
+    def records(self) -> tuple[RunRecord, ...]:
+        """All runs in the ledger, newest first."""
+        with open_ledger(self.root / ".rocky-state.db") as ledger, ledger.reader() as reader:
+            return reader.runs()
+
+    def snapshot(self, table: str) -> Snapshot | None:
+        warehouse = open_warehouse("warehouse", base=self.root)
+        return warehouse.table(_Name("spark_catalog", "default", table)).snapshot()
+
+    def rows(self, table: str) -> list[tuple[object, ...]]:
+        """What a reader of the table sees."""
+        warehouse = open_warehouse("warehouse", base=self.root)
+        place = warehouse.table(_Name("spark_catalog", "default", table))
+        snapshot = place.snapshot()
+        assert snapshot is not None
+        engine = MemoryEngine(self.root)
+        engine.views.bind_table("t", place, snapshot)
+        return sorted(engine.rows("SELECT * FROM t", 1000))
+
+
+@dataclass(frozen=True)
+class _Name:
+    catalog: str
+    schema: str
+    table: str
+
+
+def statuses(report: RunReport) -> dict[str, str]:
+    return {each.step.name: each.execution.status.value for each in report.outcomes}
+
+
+def reasons(report: RunReport) -> dict[str, str | None]:
+    return {each.step.name: each.execution.reason for each in report.outcomes}

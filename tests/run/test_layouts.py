@@ -1,0 +1,66 @@
+from pathlib import Path
+
+import pytest
+
+from rocky.datatypes.types import BIGINT, StructField
+from rocky.project import ModelFile
+from rocky.project.settings import Store
+from rocky.run.layouts import CANONICAL_UP_TO_BYTES, choose_layout
+from rocky.spark.layout import TARGET_FILE_BYTES, Layout
+from tests.project.projects import load
+
+AUTO = Store()
+COLUMNS = (StructField("Id", BIGINT, True), StructField("day", BIGINT, True))
+
+
+def model(root: Path, settings: str = "") -> ModelFile:
+    files: dict[str, str | bytes] = {"models/m.sql": "SELECT 1 AS Id, 2 AS day"}
+    if settings:
+        files["models/m.toml"] = settings
+    project = load(root, files)
+    assert () == project.diagnostics
+    return project.models["m"]
+
+
+def layout(model: ModelFile, *sizes: int | None, store: Store = AUTO) -> Layout:
+    return choose_layout(model, COLUMNS, store, sizes)
+
+
+def test_small_inputs_are_written_canonically_and_large_ones_are_not(tmp_path):
+    own = model(tmp_path)
+
+    assert layout(own, CANONICAL_UP_TO_BYTES - 1, 1).canonical
+    assert not layout(own, CANONICAL_UP_TO_BYTES, 1).canonical
+
+
+def test_inputs_of_unknown_size_are_not_written_canonically_unless_asked(tmp_path):
+    own = model(tmp_path)
+
+    assert not layout(own, 1, None).canonical
+    assert layout(own, 1, None, store=Store(True)).canonical
+
+
+def test_a_models_own_setting_wins_over_the_projects(tmp_path):
+    own = model(tmp_path, "[store]\ncanonical = false\n")
+
+    assert not layout(own, 1, store=Store(True)).canonical
+
+
+def test_pieces_come_from_the_size_of_the_inputs(tmp_path):
+    own = model(tmp_path)
+
+    assert 1 == layout(own).pieces
+    assert 1 == layout(own, TARGET_FILE_BYTES).pieces
+    assert 3 == layout(own, TARGET_FILE_BYTES, TARGET_FILE_BYTES + 1).pieces
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        '[strategy]\ntype = "delete_insert"\npartition_by = ["ID"]\n',
+        '[strategy]\ntype = "content_addressed"\npartition_columns = ["id"]\n',
+        '[format_options]\npartition_by = ["id"]\n',
+    ],
+)
+def test_partition_columns_are_spelt_as_the_output_spells_them(tmp_path, settings):
+    assert ("Id",) == layout(model(tmp_path, settings), 1).partition_columns

@@ -1,0 +1,40 @@
+"""Runs a project and dies at a chosen point, as if the machine had been switched off.
+
+Used by `test_crashes.py` in a process of its own: `python crash.py ROOT POINT`.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import rocky
+from rocky.run import spark_engine
+from rocky.store.warehouse import Table
+
+
+def dying_after(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call_and_die(*given: Any, **named: Any) -> Any:
+        function(*given, **named)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    return call_and_die
+
+
+def main(root: str, point: str) -> None:
+    match point:
+        case "staged":
+            spark_engine.write_staged = dying_after(spark_engine.write_staged)
+        case "placed":
+            spark_engine.place_files = dying_after(spark_engine.place_files)
+        case "committed":
+            Table.commit = dying_after(Table.commit)
+        case _:
+            sys.exit(f"no point {point}")
+    rocky.run_project(rocky.load_project(Path(root)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,119 @@
+"""Data and disks that go wrong: a clear error that names the model, and the old version intact."""
+
+import deltalake
+import pyarrow as pa
+import pytest
+
+from tests.spark.projects import build, errors_of, table_folder, write_files, write_rows
+
+pytestmark = pytest.mark.spark
+
+SOURCE = """\
+[[source]]
+name = "raw.people"
+format = "parquet"
+path = "data/people.parquet"
+columns = [
+  { name = "id", type = "bigint", nullable = false },
+  { name = "age", type = "int" },
+]
+"""
+SCHEMA = pa.schema([("id", pa.int64()), ("age", pa.int32())])
+
+
+@pytest.fixture
+def people(tmp_path, spark):
+    """A project that was built once, with good data."""
+    root = write_files(
+        tmp_path,
+        {
+            "sources/raw.toml": SOURCE,
+            "models/stg_people.sql": "SELECT id, age FROM raw.people\n",
+            "models/ages.sql": "SELECT id, CAST(age + 2147483000 AS int) AS far FROM stg_people\n",
+        },
+    )
+    write_rows(root / "data/people.parquet", SCHEMA, [{"id": 1, "age": 30}, {"id": 2, "age": None}])
+    assert 0 == build(root, spark).exit_code
+    return root
+
+
+def ids(root):
+    table = deltalake.DeltaTable(str(table_folder(root, "stg_people")))
+    return sorted(table.to_pyarrow_table()["id"].to_pylist())
+
+
+def test_a_null_where_none_may_be_is_refused_and_named(people, spark):
+    rows = [{"id": None, "age": 1}, {"id": 3, "age": 2}]
+    write_rows(people / "data/people.parquet", SCHEMA, rows)
+
+    report = build(people, spark)
+
+    error = errors_of(report)["stg_people"]
+    assert "stg_people" in error
+    assert "`id`" in error
+    assert [1, 2] == ids(people)
+    assert not list(table_folder(people, "stg_people").glob("_staging/*"))
+
+
+def test_an_overflow_under_ansi_fails_the_model_with_its_condition(people, spark):
+    write_rows(people / "data/people.parquet", SCHEMA, [{"id": 9, "age": 2_000_000}])
+
+    report = build(people, spark)
+
+    assert {"ages"} == set(errors_of(report))
+    assert "OVERFLOW" in errors_of(report)["ages"]
+    assert [9] == ids(people)
+
+
+def test_a_corrupt_upstream_file_is_named(people, spark):
+    (file,) = table_folder(people, "stg_people").glob("*.parquet")
+    file.write_bytes(b"PAR1" + b"\0" * 100 + b"PAR1")
+
+    report = build(people, spark, select=["ages"])
+
+    assert file.name in errors_of(report)["ages"]
+
+
+def test_a_missing_upstream_file_is_named(people, spark):
+    (file,) = table_folder(people, "stg_people").glob("*.parquet")
+    file.unlink()
+
+    report = build(people, spark, select=["ages"])
+
+    assert file.name in errors_of(report)["ages"]
+
+
+def test_a_missing_source_file_names_the_source(people, spark):
+    (people / "data/people.parquet").unlink()
+
+    report = build(people, spark)
+
+    assert "raw.people" in errors_of(report)["stg_people"]
+    assert [1, 2] == ids(people)
+
+
+def test_a_warehouse_that_cannot_be_written_is_named(tmp_path, spark):
+    root = write_files(tmp_path, {"models/numbers.sql": "SELECT 1 AS n\n"})
+    (root / "warehouse").write_text("a file where the folder should be")
+
+    report = build(root, spark)
+
+    assert 1 == report.exit_code
+    assert "warehouse" in errors_of(report)["numbers"]
+
+
+def test_spaces_and_letters_of_all_kinds_are_fine_in_paths(tmp_path, spark):
+    root = write_files(
+        tmp_path / "ein Ordner mit ÄÖÜ & 100% #1",
+        {
+            "models/zahlen.sql": "SELECT 1 AS `größe`, 'a=b' AS art\n",
+            "models/zahlen.toml": '[format_options]\npartition_by = ["art"]\n',
+            "models/leser.sql": "SELECT `größe` FROM zahlen\n",
+        },
+    )
+
+    report = build(root, spark)
+
+    assert {} == errors_of(report)
+    table = deltalake.DeltaTable(str(table_folder(root, "zahlen")))
+    assert [{"größe": 1, "art": "a=b"}] == table.to_pyarrow_table().to_pylist()

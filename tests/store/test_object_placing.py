@@ -1,0 +1,113 @@
+"""Placing, rows and Iceberg in an S3-compatible object store on loopback."""
+
+import boto3
+import pytest
+from blake3 import blake3
+from moto.server import ThreadedMotoServer
+from pyiceberg.table import StaticTable
+
+from rocky.datatypes.types import INT, STRING, StructField
+from rocky.errors import StoreUnreadable
+from rocky.store import salt
+from rocky.store.iceberg import publish_iceberg
+from rocky.store.placing import place_files
+from rocky.store.rows import load_rows
+from rocky.store.salt import salted
+from rocky.store.staging import open_staging
+from rocky.store.warehouse import open_warehouse
+from tests.store.parquet_files import Named, parquet_bytes, placed, snapshot_of, stage
+
+pytestmark = pytest.mark.server
+
+FIELDS = (StructField("id", INT, True), StructField("land", STRING, True))
+ROWS = [{"id": 1, "land": "a/b é"}, {"id": 2, "land": "a/b é"}]
+KEYS = {"access_key_id": "key", "secret_access_key": "secret", "region": "us-east-1"}
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def table(endpoint, request, tmp_path):
+    bucket = tmp_path.name.replace("_", "-")[:40].strip("-")
+    client = boto3.client(
+        "s3",
+        endpoint_url=endpoint,
+        aws_access_key_id="key",
+        aws_secret_access_key="secret",
+        region_name="us-east-1",
+    )
+    client.create_bucket(Bucket=bucket)
+    warehouse = open_warehouse(
+        f"s3://{bucket}/ware house é", base=tmp_path, options={"endpoint": endpoint, **KEYS}
+    )
+    return warehouse.table(Named())
+
+
+def names_in(table):
+    start = len(table.prefix) + 1
+    return sorted(found.path[start:] for found in table.objects.list(table.prefix))
+
+
+def test_files_are_copied_to_their_names_and_the_staging_is_removed(table):
+    data = parquet_bytes(ROWS, FIELDS)
+    path = "__part_0=a%2Fb é/part-0.parquet"
+    staging = stage(table, {path: data, "_temporary/0/part-9.parquet": data})
+    (file,) = place_files(table, staging, FIELDS, ["land"], frozenset())
+
+    assert f"{blake3(data).hexdigest()}.parquet" == file.path
+    assert [file.path] == names_in(table)
+    assert data == table.objects.read(f"{table.prefix}/{file.path}")
+    assert (len(data), 2, {"land": "a/b é"}) == (file.size, file.rows, file.partition_values)
+
+
+def test_files_of_equal_bytes_are_told_apart_without_loading_them_whole(table, monkeypatch):
+    monkeypatch.setattr(salt, "CHUNK", 100)
+    data = parquet_bytes(ROWS, FIELDS)
+    staging = stage(table, {"a.parquet": data, "b.parquet": data})
+    files = place_files(table, staging, FIELDS, (), frozenset())
+    expected = {f"{blake3(salted(data, n)).hexdigest()}.parquet" for n in range(2)}
+
+    assert expected == {file.path for file in files} == set(names_in(table))
+    stored = {name: table.objects.read(f"{table.prefix}/{name}") for name in expected}
+    assert expected == {f"{blake3(bytes_).hexdigest()}.parquet" for bytes_ in stored.values()}
+
+
+def test_a_large_object_is_hashed_in_pieces(table):
+    data = bytes(20_000_000)
+    table.objects.put(f"{table.prefix}/x", data)
+    hasher = open_staging(table).hasher(1)
+
+    assert (blake3(data).hexdigest(), len(data), b"") == hasher("x")
+    assert "secret" not in repr(hasher)
+
+
+def test_rows_are_read_and_a_missing_object_is_named(table):
+    files = placed(table, FIELDS, ROWS)
+    snapshot = snapshot_of(0, FIELDS, files)
+
+    assert [(1, "a/b é"), (2, "a/b é")] == load_rows(table, snapshot, 10)
+    table.objects.delete([f"{table.prefix}/{files[0].path}"])
+    with pytest.raises(StoreUnreadable, match=f"lacks its file `{files[0].path}`"):
+        load_rows(table, snapshot, 10)
+
+
+def test_iceberg_metadata_is_read_from_the_object_store(table, endpoint):
+    files = placed(table, FIELDS, ROWS[:1], ROWS[1:])
+    publish_iceberg(table, snapshot_of(0, FIELDS, files[:1]))
+    location = publish_iceberg(table, snapshot_of(1, FIELDS, files))
+    properties = {
+        "s3.endpoint": endpoint,
+        "s3.access-key-id": "key",
+        "s3.secret-access-key": "secret",
+        "s3.region": "us-east-1",
+    }
+    read = StaticTable.from_metadata(location, properties).scan().to_arrow()
+
+    assert ROWS == sorted(read.to_pylist(), key=lambda row: row["id"])

@@ -1,0 +1,155 @@
+"""The store in an S3-compatible server on loopback, spoken to over HTTP like any other."""
+
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from moto.server import ThreadedMotoServer
+
+from rocky.errors import ChangeRefused, ConcurrentChange, StoreUnreadable
+from rocky.store.sweep import sweep_table
+from rocky.store.warehouse import Table, open_warehouse
+from tests.store.tables import (
+    Name,
+    append,
+    commit,
+    delta,
+    ids,
+    latest,
+    read_ids,
+    reopened,
+    replace_with,
+)
+from tests.store.test_concurrency import run_together
+
+pytestmark = [pytest.mark.slow, pytest.mark.server]
+
+ROUNDS = 25
+FAR_FUTURE_MS = 2**52
+
+
+@pytest.fixture(scope="module")
+def options() -> Iterator[dict[str, str]]:
+    """A server with a bucket: the settings that reach it."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    _, port = server.get_host_and_port()
+    found = {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+    }
+    make_bucket(found["AWS_ENDPOINT_URL"])
+    yield found
+    server.stop()
+
+
+def make_bucket(endpoint: str) -> None:
+    """S3 makes a bucket by a put of its name, which clients of objects have no call for."""
+    request = urllib.request.Request(f"{endpoint}/lake", method="PUT")
+    with urllib.request.urlopen(request) as answer:
+        assert 200 == answer.status
+
+
+def table_at(options: dict[str, str], path: str) -> Table:
+    warehouse = open_warehouse(f"s3://lake/{path}", base=Path(), options=options)
+    return warehouse.table(Name("shop", "core", "orders"))
+
+
+@pytest.fixture
+def table(options, request) -> Table:
+    return table_at(options, f"wh/{request.node.name[:40]} ä/50%")
+
+
+def test_an_object_is_created_once(table):
+    objects = table.objects
+
+    assert objects.create("a b/é", b"first")
+    assert not objects.create("a b/é", b"second")
+    assert b"first" == objects.read("a b/é")
+    objects.move("a b/é", "c#1")
+    assert objects.read("a b/é") is None
+    assert b"first" == objects.read("c#1")
+    assert ["c#1"] == [info.path for info in objects.list("")]
+
+
+def test_every_operation_is_read_right_by_others(table):
+    assert table.snapshot() is None
+    file = ids(table, 1)
+    replace_with(table, file)
+    append(table, file)
+    base = append(table, ids(table, 3)).snapshot
+    commit(table, "MERGE", ids(table, 5), removes=frozenset({file.path}), base=base)
+
+    assert [1, 3, 5] == read_ids(table)
+    assert [1, 1, 3] == read_ids(table, 2)
+    with pytest.raises(ConcurrentChange):
+        commit(table, "MERGE", ids(table, 6), removes=frozenset({file.path}), base=base)
+
+
+def test_polars_reads_the_table(options):
+    table = table_at(options, "plain")  # It cannot read from keys with spaces.
+    append(table, ids(table, 1))
+    append(table, ids(table, 1))
+    location = table.objects.location
+    frame = pl.read_delta(location.place(table.prefix), storage_options=location.delta_options)
+
+    assert [1, 1] == frame["id"].to_list()
+
+
+def test_a_table_is_read_from_its_checkpoint(table):
+    for number in range(12):
+        committed = append(table, ids(table, number), transaction=("run", number))
+        assert () == committed.warnings
+    before = latest(table)
+    table.objects.delete([table.log.commit_path(version) for version in range(10)])
+    after = latest(reopened(table))
+
+    assert (before.files, before.transactions) == (after.files, after.transactions)
+    assert list(range(12)) == read_ids(table)
+    assert 11 == delta(table).version()
+
+
+def test_leftovers_are_swept(table):
+    append(table, ids(table, 1))
+    ids(table, 2)
+    table.objects.put(f"{table.prefix}/{table.new_staging()}/part-0.parquet", b"half")
+
+    assert 2 == len(sweep_table(table, FAR_FUTURE_MS))
+    assert [1] == read_ids(table)
+
+
+def test_the_tables_of_a_bucket_are_listed(options):
+    append(table_at(options, "listed"), base=None)
+    warehouse = open_warehouse("s3://lake/listed", base=Path(), options=options)
+
+    assert ["shop.core.orders"] == [found.name for found in warehouse.tables()]
+
+
+def test_a_bucket_that_is_not_there_is_not_an_empty_warehouse(options):
+    warehouse = open_warehouse("s3://no-such-lake/wh", base=Path(), options=options)
+
+    with pytest.raises(StoreUnreadable, match="there is no such bucket"):
+        warehouse.table(Name("a", "b", "c")).snapshot()
+
+
+def test_a_file_that_is_not_there_is_refused(table):
+    file = ids(table, 1)
+    table.objects.delete([f"{table.prefix}/{file.path}"])
+
+    with pytest.raises(ChangeRefused, match="it is missing"):
+        append(table, file)
+
+
+def append_many(options: dict[str, str], path: str, first: int) -> None:
+    table = table_at(options, path)
+    for number in range(ROUNDS):
+        append(table, ids(table, first + 2 * number))
+
+
+def test_two_writers_lose_and_double_nothing(options):
+    run_together((append_many, (options, "two", 0)), (append_many, (options, "two", 1)))
+
+    assert list(range(2 * ROUNDS)) == read_ids(table_at(options, "two"))
