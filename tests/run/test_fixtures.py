@@ -1,6 +1,6 @@
 """Rows written in TOML become values of their columns, or are refused by name."""
 
-from datetime import UTC, date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
@@ -35,11 +35,9 @@ def converted(value, kind, zone=UTC):
         ("2026-01-31 10:00:00", "timestamp", datetime(2026, 1, 31, 10, tzinfo=UTC)),
         (datetime(2026, 1, 31, 10, tzinfo=BERLIN_WINTER), "timestamp", datetime(2026, 1, 31, 10, tzinfo=BERLIN_WINTER)),
         ("2026-01-31T12:00:00", "timestamp_ntz", NOON),
-        ("10:30:00", "time(6)", time(10, 30)),
         ("00ff", "binary", b"\x00\xff"),
         ([1, 2], "array<int>", [1, 2]),
         ({"a": 1.5}, "map<string,decimal(3,1)>", {"a": Decimal("1.5")}),
-        ({"1": "x"}, "map<int,string>", {1: "x"}),
         ({"A": 1}, "struct<a:int,b:string>", {"a": 1, "b": None}),
     ],
 )  # fmt: skip
@@ -72,7 +70,8 @@ def test_a_time_without_a_zone_is_in_the_zone_of_the_session():
         ("zz", "binary", 'column `c`: "zz" is no `binary`: write it in hexadecimal digits'),
         (1, "array<int>", "column `c`: 1 is no `array<int>`: write a list"),
         ({"d": 1}, "struct<a:int>", "column `c`: there is no column `d`; did you mean `a`?"),
-        ({"x": 1}, "map<int,int>", 'column `c`: "x" is no `int`'),
+        ({"1": 1}, "map<int,int>", "column `c`: a map whose keys are `int` cannot be written in a test"),
+        ("10:30:00", "time(6)", "column `c`: values of type `time(6)` cannot be written in a test"),
         ("1", "variant", "column `c`: values of type `variant` cannot be written in a test"),
     ],
 )  # fmt: skip

@@ -6,8 +6,8 @@ import pytest
 
 from rocky.datatypes.text import parse_type
 from rocky.project.assertions import AssertionRecord
-from rocky.run.literals import UnwritableValue, literal, quote_name, quote_text
 from rocky.run.checks.questions import Asked, Unanswerable, question_of, scan_of
+from rocky.run.literals import UnwritableValue, literal, quote_name, quote_text
 
 TYPES = {
     "id": parse_type("bigint"),

@@ -104,13 +104,19 @@ def test_a_warehouse_that_cannot_be_written_is_named(tmp_path, spark):
 
 def test_spaces_and_letters_of_all_kinds_are_fine_in_paths(tmp_path, spark):
     root = write_files(
-        tmp_path / "ein Ordner mit ÄÖÜ & 100% #1",
+        tmp_path / "ein Ordner mit ÄÖÜ [&] {100%} #1",
         {
+            "sources/raw.toml": SOURCE.replace("people.parquet", "Leute [neu].parquet"),
+            "models/leute.sql": "SELECT id FROM raw.people\n",
+            "seeds/namen.csv": "id,name\n1,Åsa\n",
+            "models/namen_leser.sql": "SELECT id, name FROM namen\n",
             "models/zahlen.sql": "SELECT 1 AS `größe`, 'a=b' AS art\n",
             "models/zahlen.toml": '[format_options]\npartition_by = ["art"]\n',
             "models/leser.sql": "SELECT `größe` FROM zahlen\n",
         },
     )
+
+    write_rows(root / "data/Leute [neu].parquet", SCHEMA, [{"id": 1, "age": 30}])
 
     report = build(root, spark)
 

@@ -17,6 +17,8 @@ from rocky.spark.failures import SPARK_ERRORS, FailureKind, classify_failure
         ("ExecutorLostFailure (executor 3 exited unrelated to the task)", "transient", True),
         ("org.apache.spark.shuffle.MetadataFetchFailedException: ...", "transient", True),
         ("Cannot call methods on a stopped SparkContext", "connection_lost", False),
+        ("Job 1 cancelled because SparkContext was shut down", "connection_lost", False),
+        ("[SPARK_JOB_CANCELLED] Job 4 cancelled part of cancelled job group g", "cancelled", False),
         ("status = StatusCode.UNAVAILABLE", "connection_lost", False),
         ("something nobody has seen", "unknown", False),
     ],

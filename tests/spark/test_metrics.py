@@ -1,6 +1,7 @@
 """Jobs by tag: what they used, how far they are, and that they can be stopped."""
 
 import threading
+import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -144,7 +145,7 @@ def test_a_cancelled_model_stops_and_starts_no_further_job_while_others_go_on(co
     thread = threading.Thread(target=slow)
     thread.start()
     while jobs.progress("slow") != (0, 1):
-        pass
+        time.sleep(0.02)
     jobs.cancel("slow")
     thread.join()
 

@@ -2,6 +2,9 @@
 
 import io
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -96,3 +99,10 @@ def log_file(table: Table, name: str) -> Path:
     path = table.objects.local_path(f"{table.prefix}/_delta_log/{name}")
     assert path is not None
     return path
+
+
+def run_script(source: str) -> str:
+    """What a script prints that runs in a process of its own, which may change its user."""
+    here = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", source]
+    return subprocess.run(command, env=here, stdout=subprocess.PIPE, text=True, check=True).stdout

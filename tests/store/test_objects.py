@@ -1,7 +1,4 @@
-import os
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +7,7 @@ from rocky.errors import ChangeRefused, StoreUnreadable, StoreUnwritable
 from rocky.store.locations import locate
 from rocky.store.objects import Objects, open_objects
 from rocky.store.warehouse import open_warehouse
-from tests.store.tables import Name, ids, replace_with
+from tests.store.tables import Name, ids, replace_with, run_script
 
 ODD_NAMES = ["plain", "with space", "ä 日本", "50% off", "a%20b", "h#1", "q?x", "[ab]", "a:b", "t~"]
 
@@ -86,13 +83,8 @@ with tempfile.TemporaryDirectory() as folder:
 
 
 def test_a_table_that_may_not_be_read_is_not_absent():
-    here = {"PYTHONPATH": os.pathsep.join(sys.path)}
-    told = subprocess.run(
-        [sys.executable, "-c", DENIED], env=here, capture_output=True, text=True, check=True
-    )
-
     place = "/warehouse/shop/core/orders/_delta_log/_last_checkpoint"
-    assert [f"could not read `{place}`: permission denied"] * 2 == told.stdout.splitlines()
+    assert [f"could not read `{place}`: permission denied"] * 2 == run_script(DENIED).splitlines()
 
 
 def test_a_moved_object_has_only_its_new_name(tmp_path):

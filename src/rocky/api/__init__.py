@@ -1,1 +1,1 @@
-"""The Python API's way in: projects from a path, compiled; runs, on the caller's own Spark or not."""
+"""The Python API's way in: projects from a path, compiled; runs, also on the caller's Spark."""

@@ -16,7 +16,7 @@ from rocky.run.project_run import run_request
 from rocky.run.request import RunRequest, plan_request
 
 
-def run_project(
+def run_project(  # noqa: PLR0913 - options by keyword, each with a default
     project: Project | Compilation,
     *,
     spark: Any = None,

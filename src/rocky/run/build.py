@@ -7,6 +7,7 @@ and makes one commit a change; it never touches the ledger.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from rocky.datatypes.types import StructField
 from rocky.project.models import ModelFile
@@ -32,6 +33,9 @@ class Window:
     recorded: frozenset[str] = frozenset()
 
 
+NO_WINDOW: Final = Window()
+
+
 @dataclass(frozen=True, slots=True)
 class Build:
     """One model to build.
@@ -53,7 +57,7 @@ class Build:
     view: str
     now: datetime
     full_refresh: bool = False
-    window: Window = Window()
+    window: Window = NO_WINDOW
     python_inputs: Mapping[str, str] | None = None
 
 

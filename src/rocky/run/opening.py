@@ -1,4 +1,4 @@
-"""What a run or a test works with, opened from `[adapter]`: the warehouse, and Spark as an engine."""
+"""What runs and tests work with, opened from `[adapter]`: the warehouse, Spark as an engine."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -8,6 +8,7 @@ from typing import Any
 from rocky.project.adapter import Adapter
 from rocky.run.spark_engine import SparkEngine
 from rocky.spark.connections import adopt_session
+from rocky.spark.function_mode import function_mode
 from rocky.spark.session import connect_spark
 from rocky.store.warehouse import Warehouse, open_warehouse
 
@@ -21,11 +22,12 @@ def open_project_warehouse(
 
 @contextmanager
 def open_project_engine(adapter: Adapter, root: Path, spark: Any = None) -> Iterator[SparkEngine]:
-    """Spark as `[adapter]` asks for it, or through the caller's session, which is left as it was."""
+    """Spark as `[adapter]` asks for it, or the caller's session, which is left as it was."""
     connection = (
         connect_spark(adapter, root) if spark is None else adopt_session(spark, adapter.conf)
     )
     try:
-        yield SparkEngine(connection, root)
+        with function_mode(connect=connection.kind == "connect"):
+            yield SparkEngine(connection, root)
     finally:
         connection.close()

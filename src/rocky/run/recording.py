@@ -88,7 +88,7 @@ class Recorder:
             timing,
             used,
             decision=BUILT,
-            reason=built.action if built is not None else "bound for its readers",
+            reason=_describe(built) if built is not None else "bound for its readers",
             sql_hash=text_hash(result.sql) if result.sql else "",
             error=failure.message if failure is not None else None,
             failure_kind=failure.kind if failure is not None else None,
@@ -280,3 +280,9 @@ def _metrics(metrics: Metrics) -> MetricsRecord:
         metrics.tasks,
         metrics.rows_read,
     )
+
+
+def _describe(built: Built) -> str:
+    """What a build did, and what did not go well beside its commits."""
+    warnings = [each for commit in built.commits for each in commit.warnings]
+    return "; ".join([built.action, *warnings])

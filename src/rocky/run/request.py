@@ -10,7 +10,7 @@ from rocky.plan.steps import RunPlan, Step, plan_steps
 from rocky.project import Project
 from rocky.project.adapter import Adapter
 from rocky.project.patterns import model_patterns
-from rocky.run.build import Window
+from rocky.run.build import NO_WINDOW, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class RunRequest:
     full_refresh: bool = False
     fresh: bool = False
     adapter: str | None = None
-    window: Window = Window()
+    window: Window = NO_WINDOW
 
 
 def plan_request(compilation: Compilation, request: RunRequest) -> RunPlan:

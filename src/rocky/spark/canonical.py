@@ -6,9 +6,7 @@ is what rows are spread by: Spark drops a repartition by columns that a grouping
 """
 
 from collections.abc import Sequence
-from typing import Any
-
-from pyspark.sql import functions as f
+from typing import Any, Final
 
 from rocky.datatypes.types import (
     ArrayType,
@@ -18,50 +16,65 @@ from rocky.datatypes.types import (
     StructField,
     StructType,
 )
-from rocky.spark.rows_hash import hash_inputs
+from rocky.spark.names import column_named
+from rocky.spark.row_parts import LANES, row_hash
+
+_UNORDERED: Final = ("variant", "void")
 
 
-def in_canonical_order(
-    frame: Any, fields: Sequence[StructField], pieces: int, first: Sequence[str] = ()
+def spread_rows(
+    frame: Any, fields: Sequence[StructField], pieces: int, partitions: Sequence[str] = ()
 ) -> Any:
-    """The frame's rows, spread over `pieces` and sorted by the columns `first`, then by all."""
-    keys = [f.col(name) for name in first]
-    keys += [key for field in fields for key in _sort_keys(_column(field), field.type)]
-    if pieces > 1:
-        frame = frame.repartition(pieces, f.xxhash64(*hash_inputs(fields)))
-    else:
-        frame = frame.repartition(1)
+    """The frame's rows, spread over `pieces` by their hash.
+
+    With partition columns these alone decide: else every piece would hold a file of each partition.
+    """
+    by = [field for field in fields if field.name in partitions] or fields
+    return frame.repartition(pieces, row_hash(by)) if pieces > 1 else frame.repartition(1)
+
+
+def sort_rows(frame: Any, fields: Sequence[StructField], first: Sequence[str] = ()) -> Any:
+    """The rows of each piece sorted by the columns `first`, then so that only equal rows tie."""
+    keys = [column_named(name) for name in first]
+    keys += [_sort_key(field) for field in fields if _is_ordered(field.type)]
+    if not all(_is_exact(field.type) for field in fields):
+        # Zeros of either sign, maps in any order: values that differ and do not sort apart.
+        keys += [row_hash(fields, lane, maps_in_order=True) for lane in LANES]
     return frame.sortWithinPartitions(*keys)
 
 
-def _sort_keys(column: Any, kind: DataType) -> list[Any]:
-    """Keys under which two values are equal only if their bytes are."""
-    if kind.kind == "void":
-        return []
-    if kind.kind in ("float", "double"):
-        # Zero and minus zero are equal to Spark; only for zeros is the text looked at.
-        return [column, f.when(column == 0, column.cast("string"))]
-    if isinstance(kind, StringType) and kind.collation != "UTF8_BINARY":
-        return [column.cast("binary")]
-    if _is_plain(kind):
-        return [column]
-    # Maps and variants have no order, and floats inside a value hide their zeros: the text has.
-    return [f.to_json(f.struct(column.alias("value")))]
+def _sort_key(field: StructField) -> Any:
+    column = column_named(field.name)
+    if isinstance(field.type, StringType) and field.type.collation != "UTF8_BINARY":
+        return column.cast("binary")
+    return column
 
 
-def _is_plain(kind: DataType) -> bool:
+def _is_ordered(kind: DataType) -> bool:
+    """Whether Spark can sort by a type at all."""
     match kind:
         case ArrayType(element=element):
-            return _is_plain(element)
+            return _is_ordered(element)
         case StructType(fields=fields):
-            return all(_is_plain(field.type) for field in fields)
+            return all(_is_ordered(field.type) for field in fields)
         case MapType():
             return False
-        case StringType(collation=collation):
-            return collation == "UTF8_BINARY"
         case _:
-            return kind.kind not in ("float", "double", "variant", "void")
+            return kind.kind not in _UNORDERED
 
 
-def _column(field: StructField) -> Any:
-    return f.col(f"`{field.name.replace('`', '``')}`")
+def _is_exact(kind: DataType) -> bool:
+    """Whether two values that sort as equal have equal bytes."""
+    match kind:
+        case ArrayType(element=element):
+            return _is_exact(element) and not _is_collated(element)
+        case StructType(fields=fields):
+            return all(_is_exact(field.type) and not _is_collated(field.type) for field in fields)
+        case MapType():
+            return False
+        case _:
+            return kind.kind not in ("float", "double", "variant")
+
+
+def _is_collated(kind: DataType) -> bool:
+    return isinstance(kind, StringType) and kind.collation != "UTF8_BINARY"

@@ -72,7 +72,8 @@ _MARKS: Final[tuple[tuple[FailureKind, re.Pattern[str]], ...]] = (
         _KIND.CANCELLED,
         re.compile(
             r"SPARK_JOB_CANCELLED|OPERATION_CANCELED|OPERATION_CANCELLED"
-            r"|\bcancelled (?:part of cancelled job|because SparkContext)|\bJob \d+ cancelled"
+            # One that ends with its Spark was not cancelled by anybody.
+            r"|\bJob \d+ cancelled(?! because SparkContext)"
         ),
     ),
     (
@@ -127,6 +128,8 @@ _PYTHON_ERROR: Final = re.compile(r"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warnin
 _WRAPPERS: Final = re.compile(
     r"^.*?Lost task [\d.]+ in stage [\d.]+ (?:\(TID \d+\) )?(?:\([^)]*\))?: "
 )
+# What a Python that would not start on an executor said stands on the next line.
+_WORKER: Final = re.compile(r"Error from python worker:\s+(?P<said>\S.*)")
 _GRPC_DETAILS: Final = re.compile(r'details = "(?P<said>[^"]+)"')
 # Conditions that only say that something else failed: the innermost cause is told as well.
 _OUTER: Final = frozenset({"TASK_WRITE_FAILED", "FAILED_READ_FILE.NO_HINT"})
@@ -196,6 +199,9 @@ def _told(failure: BaseException, text: str) -> tuple[str | None, str | None, st
     python = [line for line in lines if _PYTHON_ERROR.match(line)]
     if isinstance(failure, PythonException) and python:
         return None, None, python[-1]
+    worker = _WORKER.search(text)
+    if worker is not None:
+        return None, None, f"the executors' Python would not start: {worker['said']}"
     details = _GRPC_DETAILS.search(text)
     if details is not None:
         return None, None, details["said"]

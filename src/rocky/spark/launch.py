@@ -7,6 +7,7 @@ of the user's own (`SPARK_HOME`, `SPARK_CONF_DIR`) is started by its own scripts
 would land in the middle of a JSON document otherwise.
 """
 
+import atexit
 import os
 import shlex
 import shutil
@@ -32,7 +33,9 @@ from rocky.errors import SparkUnavailable
 from rocky.spark.class_data import ClassData, class_data_for, remove_unused
 from rocky.spark.java import Java
 
-START_SECONDS: Final = 120
+# Long, because a start may download the packages that the settings name; a JVM that gives up is
+# noticed at once.
+START_SECONDS: Final = 600
 _VECTOR: Final = "jdk.incubator.vector"
 _OPENED: Final = (
     "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect",
@@ -131,6 +134,8 @@ def _start(
     java: Java, home: Path, settings: Mapping[str, str], folder: Path, data: ClassData | None
 ) -> Jvm:
     scratch = Path(tempfile.mkdtemp(prefix="rocky-spark-"))
+    # A session may be left to the end of the process.
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     properties = scratch / "spark.properties"
     # Settings may hold secrets: a file of ours, not a command line that everyone can list.
     properties.touch(mode=0o600)
@@ -157,10 +162,12 @@ def _start(
         )
         try:
             port, secret = _wait_for_door(process, door, log)
-        except SparkUnavailable:
+        except BaseException:
+            # Ctrl-C too: the JVM does not hear it.
             kill(process)
             shutil.rmtree(scratch, ignore_errors=True)
             raise
+        properties.unlink()
     with _variables({"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}):
         gateway = launch_gateway()
     gateway.proc = process

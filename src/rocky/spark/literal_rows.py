@@ -1,48 +1,112 @@
-"""Literal rows as a DataFrame: the fixtures of unit tests, typed by the columns they stand for.
+"""Literal rows as a DataFrame: seeds, and the fixtures of unit tests.
 
-Rows travel as JSON text and Spark reads them with the columns' own types, so a date is written as
-"2026-05-30" and a decimal as "12.50", and what does not fit is refused, not made null.
+Values travel as texts in the shape of their column, and Spark casts them to the column's type under
+ANSI rules: a date is written "2026-05-30" and a decimal "12.50", and what does not fit is refused,
+not made null. The rows are sent to Spark, so it need not see the client's files.
 """
 
-import base64
 import json
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
-from decimal import Decimal
-from typing import Any
+from datetime import date, datetime, time, timedelta
+from typing import Any, Final
 
+import pyarrow as pa
 from pyspark.sql import functions as f
 
-from rocky.datatypes.types import StructField
+from rocky.datatypes.types import (
+    STRING_KINDS,
+    ArrayType,
+    DataType,
+    MapType,
+    StructField,
+    StructType,
+)
+from rocky.spark.names import column_named
+from rocky.spark.schemas import readable_schema
+
+_MICROSECOND: Final = timedelta(microseconds=1)
+_MINUS: Final = ("", "-")
 
 
 def literal_rows(
-    session: Any,
-    fields: Sequence[StructField],
-    rows: Sequence[Mapping[str, Any]],
-    schema: Any,
+    session: Any, fields: Sequence[StructField], rows: Sequence[Mapping[str, Any]]
 ) -> Any:
-    """The rows as a frame of that schema; absent columns are null."""
-    names = {field.name.lower(): field.name for field in fields}
-    texts = [
-        (json.dumps({names[key.lower()]: _plain(value) for key, value in row.items()}),)
-        for row in rows
+    """The rows as a frame of these columns, in their order; absent columns are null."""
+    columns = [
+        pa.array([_text(row.get(field.name), field.type) for row in rows], _arrow_type(field.type))
+        for field in fields
     ]
-    frame = session.createDataFrame(texts, "line string")
-    read = f.from_json(f.col("line"), schema, {"mode": "FAILFAST"}).alias("row")
-    return frame.select(read).select("row.*")
+    # By place: two texts that differ only in case are two names for Arrow, and one for Spark.
+    names = [f"c{place}" for place in range(len(fields))]
+    if not rows:
+        return session.createDataFrame([], readable_schema(fields))
+    frame = session.createDataFrame(pa.table(columns, names=names))
+    wanted = readable_schema(fields)
+    return frame.select(
+        *[
+            _typed(column_named(name), field, spark.dataType).alias(
+                field.name, metadata=spark.metadata
+            )
+            for name, field, spark in zip(names, fields, wanted.fields, strict=True)
+        ]
+    )
 
 
-def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, Decimal):
-        return str(value)
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    return value
+def _typed(column: Any, field: StructField, wanted: Any) -> Any:
+    if field.type.kind == "variant":
+        return f.parse_json(column)
+    if field.type.kind == "void":
+        return f.lit(None)
+    return column.cast(wanted)
+
+
+def _arrow_type(kind: DataType) -> Any:
+    """The column's shape with texts at its leaves."""
+    match kind:
+        case ArrayType(element=element):
+            return pa.list_(_arrow_type(element))
+        case MapType(key=key, value=value):
+            return pa.map_(_arrow_type(key), _arrow_type(value))
+        case StructType(fields=fields):
+            return pa.struct([pa.field(each.name, _arrow_type(each.type)) for each in fields])
+        case _:
+            return pa.binary() if kind.kind == "binary" else pa.string()
+
+
+def _text(value: Any, kind: DataType) -> Any:
+    """A value in its column's shape, as text."""
+    if value is None:
+        return None
+    match kind:
+        case ArrayType(element=element):
+            return [_text(each, element) for each in value]
+        case MapType(key=key, value=inner):
+            return [(_text(one, key), _text(other, inner)) for one, other in value.items()]
+        case StructType(fields=fields):
+            return {each.name: _text(value.get(each.name), each.type) for each in fields}
+    if kind.kind == "binary":
+        return value.encode() if isinstance(value, str) else bytes(value)
+    if kind.kind == "variant":
+        return json.dumps(value)
+    return _leaf(value, kind)
+
+
+def _leaf(value: Any, kind: DataType) -> str:
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case datetime() | date() | time():
+            return value.isoformat()
+        case timedelta() if kind.kind not in STRING_KINDS:
+            return _interval(value)
+        case _:
+            return str(value)
+
+
+def _interval(value: timedelta) -> str:
+    """A span as Spark reads it, in seconds: every day-time interval can be cast from these."""
+    microseconds = value // _MICROSECOND
+    sign = _MINUS[microseconds < 0]
+    return f"INTERVAL '{sign}{abs(microseconds) // 10**6}.{abs(microseconds) % 10**6:06}' SECOND"

@@ -5,9 +5,10 @@ read by position, so its header is checked against the declared names: a reorder
 read as something else.
 """
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,20 +19,36 @@ from rocky.errors import SourceUnreadable
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
 from rocky.spark.literal_rows import literal_rows
-from rocky.spark.schemas import readable_schema, spark_schema
+from rocky.spark.names import column_named
+from rocky.spark.schemas import readable_schema
+from rocky.spark.source_files import PinnedFile, named, pin_files, place_of
 
-# Bytes read through vectored reads are not counted, and a model's cost is computed from them.
-_PARQUET: Final[Mapping[str, str]] = {"parquet.hadoop.vectored.io.enabled": "false"}
+_STRICT: Final[Mapping[str, str]] = {
+    # What is gone or damaged stops the model; Spark can be told to read on without it.
+    "ignoreMissingFiles": "false",
+    "ignoreCorruptFiles": "false",
+}
+_PARQUET: Final[Mapping[str, str]] = {
+    **_STRICT,
+    "mergeSchema": "false",
+    # Bytes read through vectored reads are not counted, and a model's cost is computed from them.
+    "parquet.hadoop.vectored.io.enabled": "false",
+}
+# The files are listed already: a bracket in a path is a bracket, not a pattern.
+_LITERAL: Final[Mapping[str, str]] = {"__globPaths__": "false"}
+# A folder called `key=value` above a table is no column of it.
+_FLAT: Final[Mapping[str, str]] = {"recursiveFileLookup": "true"}
 _CSV: Final[Mapping[str, str]] = {
+    **_STRICT,
     "header": "true",
     # A row that does not fit its types stops the model; it is never read as nulls.
     "mode": "FAILFAST",
     # The names in the header must be those that were declared, in that order.
     "enforceSchema": "false",
 }
-_JSON: Final[Mapping[str, str]] = {"mode": "FAILFAST"}
-_DEFAULTS: Final = {"csv": _CSV, "json": _JSON, "parquet": _PARQUET}
-_FILES: Final = ("csv", "json", "parquet", "orc")
+_JSON: Final[Mapping[str, str]] = {**_STRICT, "mode": "FAILFAST"}
+_DEFAULTS: Final = {"csv": _CSV, "json": _JSON, "parquet": _PARQUET, "orc": _STRICT}
+_LONGEST_CELL: Final = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +56,12 @@ class SourceRead:
     """A source as it was found: its frame, and its files as (path, size, time in ms) if known."""
 
     frame: Any
-    files: tuple[tuple[str, int, int], ...] = ()
+    files: tuple[PinnedFile, ...] = ()
     version: str | None = None
 
     @property
     def bytes(self) -> int | None:
-        return sum(size for _, size, _ in self.files) if self.files else None
+        return sum(file.size for file in self.files) if self.files else None
 
 
 def read_files(session: Any, fields: Sequence[StructField], uris: Sequence[str]) -> Any:
@@ -52,99 +69,77 @@ def read_files(session: Any, fields: Sequence[StructField], uris: Sequence[str])
     schema = readable_schema(fields)
     if not uris:
         return session.createDataFrame([], schema)
-    return session.read.schema(schema).options(**_PARQUET).parquet(*uris)
+    options = {**_PARQUET, **_LITERAL, **_FLAT}
+    return session.read.schema(schema).options(**options).parquet(*uris)
 
 
 def read_source(session: Any, source: SourceTable, root: Path) -> SourceRead:
     """A source with its declared columns. Raises SourceUnreadable when it cannot be found."""
     try:
-        if source.format in _FILES:
-            return _read_files_of(session, source, root)
+        if source.format in _DEFAULTS:
+            return _read_source_files(session, source, root)
+        reader = session.read.options(**source.options)
         if source.format == "table":
-            frame = session.read.options(**source.options).table(source.path or source.name)
+            frame = reader.table(source.path or source.name)
+        elif source.path is None:
+            frame = reader.format(source.format).load()
         else:
-            reader = session.read.format(source.format).options(**source.options)
-            frame = reader.load(_place(source.path, root)) if source.path else reader.load()
+            # An Iceberg table may be a name instead of a place; a name has no slash.
+            is_place = "/" in source.path or (root / source.path).exists()
+            place = place_of(source, root) if is_place else source.path
+            frame = reader.format(source.format).load(place)
         return SourceRead(_declared(frame, source))
     except PySparkException as error:
         said = str(error).strip().splitlines()[0]
-        raise SourceUnreadable(f"{_named(source)} cannot be read: {said}") from error
+        raise SourceUnreadable(f"{named(source)} cannot be read: {said}") from error
 
 
 def read_seed(session: Any, seed: SeedTable, root: Path) -> Any:
-    """A seed's CSV with its columns; an empty cell is a null."""
-    options = {**_CSV, "sep": seed.delimiter, "multiLine": "true", "escape": '"'}
-    reader = session.read.schema(readable_schema(seed.columns)).options(**options)
-    return reader.csv(_uri(root / seed.path))
+    """A seed's CSV with its columns; an empty cell is a null, quoted or not."""
+    csv.field_size_limit(_LONGEST_CELL)
+    text = (root / seed.path).read_text(encoding="utf-8-sig")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=seed.delimiter, strict=True)
+    next(reader, None)
+    names = [field.name for field in seed.columns]
+    rows = [
+        {name: cell or None for name, cell in zip(names, cells, strict=True)}
+        for cells in reader
+        if cells
+    ]
+    return literal_rows(session, seed.columns, rows)
 
 
 def read_rows(
     session: Any, fields: Sequence[StructField], rows: Sequence[Mapping[str, Any]]
 ) -> Any:
     """Literal rows; absent columns are null, and texts are read as the column's type."""
-    loose = readable_schema(fields)
-    if not rows:
-        return session.createDataFrame([], loose)
-    return literal_rows(session, fields, rows, loose)
+    return literal_rows(session, fields, rows)
 
 
-def _read_files_of(session: Any, source: SourceTable, root: Path) -> SourceRead:
-    place = _place(source.path, root)
-    files = _files_at(place, source)
-    options = {**_DEFAULTS.get(source.format, {}), **source.options}
+def _read_source_files(session: Any, source: SourceTable, root: Path) -> SourceRead:
+    pinned = pin_files(session, source, root)
+    options = {**_DEFAULTS[source.format], **source.options, **_LITERAL}
+    if pinned.base is not None and "recursivefilelookup" not in map(str.lower, source.options):
+        options["basePath"] = pinned.base
     reader = session.read.schema(readable_schema(source.columns)).options(**options)
-    paths = [_uri(Path(path)) for path, _, _ in files] if files else [place]
-    return SourceRead(reader.format(source.format).load(paths), files)
-
-
-def _place(path: str | None, root: Path) -> str:
-    """A URI as it is; a path from the project's folder on."""
-    text = path or ""
-    return text if "://" in text else str(root.absolute() / text)
-
-
-def _files_at(place: str, source: SourceTable) -> tuple[tuple[str, int, int], ...]:
-    """The local files of a source, sorted; none when Spark alone can look there."""
-    if "://" in place:
-        return ()
-    names = sorted(glob(place, recursive=True)) if has_magic(place) else [place]
-    found: list[Path] = []
-    for name in names:
-        path = Path(name)
-        if path.is_dir():
-            found += [each for each in sorted(path.rglob("*")) if _is_data(each, path)]
-        elif path.exists():
-            found.append(path)
-    if not found:
-        what = "no file matches" if has_magic(place) else "there is no"
-        raise SourceUnreadable(f"{_named(source)}: {what} `{source.path}`")
-    return tuple(
-        (str(path), path.stat().st_size, path.stat().st_mtime_ns // 1_000_000) for path in found
-    )
-
-
-def _is_data(path: Path, folder: Path) -> bool:
-    """Whether Spark would read a file: names with a dot or an underscore in front are hidden."""
-    below = path.relative_to(folder).parts
-    return path.is_file() and not any(part.startswith((".", "_")) for part in below)
+    frame = reader.format(source.format).load([file.path for file in pinned.files])
+    # Spark puts columns that it reads from the names of folders last.
+    ordered = frame.select(*[column_named(field.name) for field in source.columns])
+    return SourceRead(ordered, pinned.files)
 
 
 def _declared(frame: Any, source: SourceTable) -> Any:
     """The declared columns of a frame whose schema is its own. Raises SourceUnreadable."""
     present = {field.name.lower() for field in frame.schema.fields}
-    for field in source.columns:
-        if field.name.lower() not in present:
-            raise SourceUnreadable(f"{_named(source)} has no column `{field.name}`")
-    wanted = spark_schema(source.columns)
+    missing = [field.name for field in source.columns if field.name.lower() not in present]
+    if missing:
+        shown = ", ".join(f"`{name}`" for name in missing)
+        raise SourceUnreadable(f"{named(source)} does not have the declared {shown}")
+    wanted = readable_schema(source.columns)
     return frame.select(
-        *[frame[f"`{each.name}`"].cast(each.dataType).alias(each.name) for each in wanted.fields]
+        *[
+            # Declared as another type: cast under ANSI rules, so a value that does not fit stops.
+            column_named(each.name).cast(each.dataType).alias(each.name, metadata=each.metadata)
+            for each in wanted.fields
+        ]
     )
-
-
-def _named(source: SourceTable) -> str:
-    return f"source `{source.name}` (declared in `{source.file}`)"
-
-
-def _uri(path: Path) -> str:
-    """A path as Hadoop reads it: what is not a letter or a digit may not be taken for a pattern."""
-    return path.absolute().as_uri()

@@ -4,7 +4,9 @@ One process has at most one Spark driver. If one is running already, a connectio
 through a session of its own and does not stop it.
 """
 
+import atexit
 import os
+import shutil
 import sys
 import tempfile
 import warnings
@@ -36,6 +38,7 @@ from rocky.spark.remotes import open_remote
 from rocky.spark.settings import check_conf, start_settings
 
 DEFAULT_MASTER: Final = "local[*]"
+ANALYSER: Final = "local[1]"
 
 # Analysis makes no tasks, and a few partitions keep the odd local job short.
 SMALL: Final[Mapping[str, str]] = {
@@ -66,7 +69,7 @@ def connect_spark(adapter: Adapter, root: Path) -> Connection:
     return connection_of(session, kind_of(master), _Stop(session, jvm), log)
 
 
-def start_session(master: str = "local[1]") -> SparkSession:
+def start_session(master: str = ANALYSER) -> SparkSession:
     """A small local session for questions to the analyser. Raises SparkUnavailable."""
     session, _ = _start(master, SMALL, Path.cwd(), record=False)
     return session
@@ -75,11 +78,11 @@ def start_session(master: str = "local[1]") -> SparkSession:
 @contextmanager
 def open_session() -> Iterator[SparkSession]:
     """A session that is stopped at the end. Raises SparkUnavailable."""
-    session = start_session()
+    session, jvm = _start(ANALYSER, SMALL, Path.cwd(), record=False)
     try:
         yield session
     finally:
-        session.stop()
+        _Stop(session, jvm)()
 
 
 class _Stop:
@@ -126,6 +129,7 @@ def _start(
         scratch = jvm.scratch
     else:
         scratch = Path(tempfile.mkdtemp(prefix="rocky-spark-"))
+        atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     # Tables of Spark's own catalogue are never Rocky's; they must not land in the project.
     settings.setdefault("spark.sql.warehouse.dir", str(scratch / "catalogue"))
     try:

@@ -41,6 +41,14 @@ OF_A_SESSION: Final = (
         "other readers refuse or misread INT96",
         held=True,
     ),
+    *(
+        Setting(name, "false", "readers of others refuse such variants", held=True)
+        for name in (
+            "spark.sql.variant.writeShredding.enabled",
+            "spark.sql.variant.inferShreddingSchema",
+            "spark.sql.parquet.variant.annotateLogicalType.enabled",
+        )
+    ),
     Setting("spark.sql.session.timeZone", "UTC", "a laptop and a cluster must mean the same day"),
     Setting(
         "spark.sql.sources.parallelPartitionDiscovery.threshold",

@@ -7,33 +7,68 @@ not Rocky itself.
 import pickle
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from functools import partial
+from threading import Lock
+from types import ModuleType
+from typing import Any, Final, TypeVar
 
 from pyspark import cloudpickle
 from pyspark.sql import functions
 from pyspark.sql.types import BinaryType
 
-from rocky.spark.answers import take_rows
+from rocky.errors import AdapterUnusable
 
 Answer = TypeVar("Answer")
+# Which modules are pickled by value is known to the process, not to a call.
+_pickling: Final = Lock()
 
 
 def map_on_executors(
     session: Any, function: Callable[[str], Answer], texts: Sequence[str]
 ) -> list[Answer]:
-    """The function's answers in the order of the texts, each computed by an executor."""
+    """The function's answers in the order of the texts, each computed by an executor.
+
+    Raises AdapterUnusable when the executors lack a library that the function imports.
+    """
     if not texts:
         return []
-    module = sys.modules[function.__module__]
-    cloudpickle.register_pickle_by_value(module)
-    try:
-        answer_of = functions.udf(lambda text: pickle.dumps(function(text)), BinaryType())
-        numbered = [(number, text) for number, text in enumerate(texts)]
-        frame = session.createDataFrame(numbered, "number int, text string")
-        # One text a task: a file may be large, and executors should share the work.
-        spread = frame.repartition(len(texts), "number").select("number", answer_of("text"))
-        rows = take_rows(spread, len(texts))
-    finally:
-        cloudpickle.unregister_pickle_by_value(module)
-    by_number = {number: pickle.loads(bytes(answer)) for number, answer in rows}
-    return [by_number[number] for number in range(len(texts))]
+    packed, given = _pack(function), list(texts)
+
+    def answer(number: int) -> bytes:
+        # Runs on an executor, where this module cannot be imported.
+        try:
+            wanted = pickle.loads(packed)
+        except ModuleNotFoundError as missing:
+            return pickle.dumps((missing.name, None))
+        return pickle.dumps((None, wanted(given[number])))
+
+    # As many tasks as texts: a file may be large, and executors should share the work.
+    tasks = session.range(0, len(given), 1, len(given))
+    # Not through a limit, which would try one task first and more when that is not enough.
+    rows = tasks.select("id", functions.udf(answer, BinaryType())("id")).collect()
+    answers = {row[0]: pickle.loads(bytes(row[1])) for row in rows}
+    for lacking, _ in answers.values():
+        if lacking is not None:
+            raise AdapterUnusable(
+                f"the Python of Spark's executors has no `{lacking}`, and executors name the files"
+                " they write by their bytes: install `blake3` and `obstore` there"
+            )
+    return [answers[number][1] for number in range(len(given))]
+
+
+def _pack(function: Callable[[str], Any]) -> bytes:
+    """The function and its module as bytes that need no Rocky to be read."""
+    module = _module_of(function)
+    with _pickling:
+        cloudpickle.register_pickle_by_value(module)
+        try:
+            return cloudpickle.dumps(function)
+        finally:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _module_of(function: Any) -> ModuleType:
+    """Where a function, or the class of an object that can be called, was written."""
+    while isinstance(function, partial):
+        function = function.func
+    return sys.modules[function.__module__]

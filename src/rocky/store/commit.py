@@ -45,7 +45,9 @@ def commit_change(log: Log, change: Change) -> Committed:
     """
     _refuse_columns(log, change)
     _require_files(log, change.adds)
-    latest, token = change.base, uuid.uuid4().hex
+    # Not the change's base: a table may have been dropped and made anew since, with fewer versions,
+    # and a commit after a gap would make it unreadable.
+    latest, token = log.snapshot(), uuid.uuid4().hex
     for failures in range(1, _TRIES + 1):
         if latest is not None and _is_committed(change, latest):
             return Committed(latest, (), (), repeated=True)

@@ -64,7 +64,7 @@ class RunCommand(RockyCommand):
     help="Also N time intervals before the first.",
 )
 @click.pass_obj
-def command(
+def command(  # noqa: PLR0913 - one for each option
     settings: Settings,
     /,
     selectors: Sequence[str],

@@ -7,11 +7,12 @@ other rows than its author wrote is worse than none.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime, time, tzinfo
+from datetime import date, datetime, tzinfo
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from rocky.datatypes.types import (
+    STRING_KINDS,
     ArrayType,
     DataType,
     DecimalType,
@@ -23,6 +24,7 @@ from rocky.datatypes.types import (
     struct,
 )
 from rocky.diagnostics.suggest import suggestion
+from rocky.run.engine import Views
 
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
@@ -71,6 +73,22 @@ def _nullable(type: DataType) -> DataType:  # noqa: A002 - the noun of `datatype
     if isinstance(type, StructType):
         return struct(nullable_columns(type.fields))
     return type
+
+
+def bind_fixture(
+    views: Views, view: str, columns: Sequence[StructField], rows: Sequence[Mapping[str, Any]]
+) -> list[StructField]:
+    """Bind rows under the columns they name; gives back the columns that are left to be null.
+
+    Columns that nobody names may have types whose values cannot be written: they never travel.
+    """
+    named = {name for row in rows for name in row}
+    present = [field for field in columns if field.name in named]
+    if rows and not present:
+        present = [field for field in columns if field.type.kind in _READERS][:1]
+    absent = [field for field in columns if rows and field not in present]
+    views.bind_rows(view, nullable_columns(present if rows else columns), rows)
+    return absent
 
 
 class _Misfit(ValueError):
@@ -169,17 +187,6 @@ def _timestamp_ntz(value: Any, type: DataType, zone: tzinfo) -> datetime:  # noq
     return found
 
 
-def _time(value: Any, type: DataType, zone: tzinfo) -> time:  # noqa: A002, ARG001 - a reader
-    if isinstance(value, time):
-        return value
-    if isinstance(value, str):
-        try:
-            return time.fromisoformat(value)
-        except ValueError as failure:
-            raise _misfit(value, type, ": write it like 12:00:00") from failure
-    raise _misfit(value, type, ": write it like 12:00:00")
-
-
 def _binary(value: Any, type: DataType, zone: tzinfo) -> bytes:  # noqa: A002, ARG001 - a reader
     try:
         return bytes.fromhex(value)
@@ -194,24 +201,13 @@ def _list(value: Any, type: DataType, zone: tzinfo) -> list[Any]:  # noqa: A002 
     return [_convert(each, type.element, zone) for each in value]
 
 
-def _map(value: Any, type: DataType, zone: tzinfo) -> dict[Any, Any]:  # noqa: A002 - a reader
+def _map(value: Any, type: DataType, zone: tzinfo) -> dict[str, Any]:  # noqa: A002 - a reader
     assert isinstance(type, MapType)
     if not isinstance(value, Mapping):
         raise _misfit(value, type, ": write a table")
-    # A TOML key is always a text; what it stands for is the key's type.
-    return {
-        _convert(_key(key, type.key), type.key, zone): _convert(each, type.value, zone)
-        for key, each in value.items()
-    }
-
-
-def _key(key: str, type: DataType) -> Any:  # noqa: A002 - the noun of `datatypes`
-    try:
-        if type.kind in _BITS:
-            return int(key)
-        return float(key) if type.kind in ("float", "double") else key
-    except ValueError as failure:
-        raise _misfit(key, type) from failure
+    if type.key.kind not in STRING_KINDS:
+        raise _Misfit(f"a map whose keys are `{type.key}` cannot be written in a test")
+    return {str(key): _convert(each, type.value, zone) for key, each in value.items()}
 
 
 def _struct(value: Any, type: DataType, zone: tzinfo) -> dict[str, Any]:  # noqa: A002 - a reader
@@ -241,7 +237,6 @@ _READERS: Final[Mapping[str, Callable[[Any, DataType, tzinfo], Any]]] = {
     "date": _date,
     "timestamp": _timestamp,
     "timestamp_ntz": _timestamp_ntz,
-    "time": _time,
     "binary": _binary,
     "array": _list,
     "map": _map,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, tzinfo
+from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -20,7 +21,12 @@ from rocky.project.python_models import inputs_of
 from rocky.project.settings import UnitTest
 from rocky.run.checks.columns import columns_of, name_of, parts_of
 from rocky.run.checks.comparison import compare_rows
-from rocky.run.checks.fixtures import UnusableFixture, convert_rows, nullable_columns
+from rocky.run.checks.fixtures import (
+    UnusableFixture,
+    bind_fixture,
+    convert_rows,
+    nullable_columns,
+)
 from rocky.run.checks.outcomes import UnitOutcome
 from rocky.run.checks.texts import text_rows
 from rocky.run.engine import Engine, Frame
@@ -100,11 +106,32 @@ class UnitTests:
                 raise UnusableFixture(f"the type of `{name}.{unknown[0]}` is not known")
             with _about(f"the rows of `{name}`"):
                 rows = convert_rows(given.get(read, ()), columns, self._zone)
-            view = f"{self._prefix}_input_{index}"
-            self._engine.views.bind_rows(view, nullable_columns(columns), rows)
-            views.append(view)
-            bound[read] = view
+            bound[read] = self._bind_fixture(f"{self._prefix}_input_{index}", columns, rows, views)
         return bound
+
+    def _bind_fixture(
+        self,
+        view: str,
+        columns: Sequence[StructField],
+        rows: Sequence[Mapping[str, object]],
+        views: list[str],
+    ) -> str:
+        """A view over rows with all columns of their table, in its order."""
+        views.append(view)
+        absent = bind_fixture(self._engine.views, view, columns, rows)
+        if not absent:
+            return view
+        cells = ", ".join(
+            f"CAST(NULL AS {field.type}) AS {quote_name(field.name)}"
+            if field in absent
+            else quote_name(field.name)
+            for field in columns
+        )
+        frame = self._engine.frame(f"SELECT {cells} FROM {quote_name(view)}")  # noqa: S608 - names are quoted
+        whole = f"{view}_whole"
+        views.append(whole)
+        self._engine.views.bind_frame(whole, frame)
+        return whole
 
     def _given(
         self, model: ModelFile, test: UnitTest
@@ -135,7 +162,7 @@ class UnitTests:
         inputs = {
             each.parameter: self._view(each.parts, model, bound) or "" for each in inputs_of(model)
         }
-        return self._engine.python_frame(self._compilation.project.root / model.path, inputs)
+        return self._engine.python_frame(Path(model.path), inputs)
 
     def _view(
         self, parts: tuple[str, ...], model: ModelFile, bound: Mapping[Read, str]

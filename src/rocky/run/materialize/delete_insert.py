@@ -5,14 +5,14 @@ whose files come out as they were is left as it is.
 """
 
 from rocky.run.build import Build, Built
-from rocky.run.materialize.base import (
+from rocky.run.materialize.evolution import hash_without, open_base
+from rocky.run.materialize.expressions import column_list
+from rocky.run.materialize.starting_point import (
     Outcome,
     add_hashes,
     commit_outcome,
     commit_replacement,
 )
-from rocky.run.materialize.evolution import hash_without, open_base
-from rocky.run.materialize.expressions import column_list
 from rocky.run.materialize.workspace import open_workspace
 from rocky.store.files import DataFile
 

@@ -20,9 +20,9 @@ from rocky.datatypes.types import (
 )
 from rocky.datatypes.widening import is_lossless
 from rocky.errors import ModelFailed
-from rocky.run.materialize.base import NO_ROWS, Base, subtract_hash
 from rocky.run.materialize.expressions import quote_name
 from rocky.run.materialize.file_bounds import may_hold_null
+from rocky.run.materialize.starting_point import NO_ROWS, StartingPoint, subtract_hash
 from rocky.run.materialize.workspace import Workspace
 from rocky.store.evolution import evolves
 from rocky.store.files import DataFile
@@ -33,7 +33,7 @@ _ADVICE: Final = "run with `--full-refresh` to build the table anew"
 
 def open_base(
     workspace: Workspace, snapshot: Snapshot, columns: tuple[StructField, ...] | None = None
-) -> Base:
+) -> StartingPoint:
     """The table that the snapshot shows, in the columns the model has now.
 
     `columns` are those of the table where they are not the query's own. Raises ModelFailed when its
@@ -46,12 +46,12 @@ def open_base(
         return _rewrite(workspace, snapshot, columns, rewritten)
     evolved = _described(snapshot.schema) != _described(schema)
     recorded = snapshot.configuration.get(ROWS_HASH)
-    base = Base(snapshot, schema, columns, snapshot.files, recorded or "", evolved)
+    base = StartingPoint(snapshot, schema, columns, snapshot.files, recorded or "", evolved)
     hash_holds = recorded and _typed(snapshot.schema) == _typed(schema)
     return base if hash_holds else _hashed(workspace, base)
 
 
-def hash_without(workspace: Workspace, base: Base, gone: Sequence[DataFile]) -> str:
+def hash_without(workspace: Workspace, base: StartingPoint, gone: Sequence[DataFile]) -> str:
     """The rows hash of the base without some of its files, whose rows are read for it."""
     if not gone:
         return base.rows_hash
@@ -59,13 +59,13 @@ def hash_without(workspace: Workspace, base: Base, gone: Sequence[DataFile]) -> 
     return subtract_hash(base.rows_hash, workspace.rows_hash(view, base.names))
 
 
-def _hashed(workspace: Workspace, base: Base) -> Base:
+def _hashed(workspace: Workspace, base: StartingPoint) -> StartingPoint:
     """The base with its rows hash: a null in an added column counts as any other null."""
     found = NO_ROWS
     if base.files:
         view = workspace.bind_files("before", base, base.files)
         found = workspace.rows_hash(view, base.names)
-    return Base(base.snapshot, base.schema, base.columns, base.files, found, base.evolved)
+    return StartingPoint(base.snapshot, base.schema, base.columns, base.files, found, base.evolved)
 
 
 def _rewrite(
@@ -73,7 +73,7 @@ def _rewrite(
     snapshot: Snapshot,
     columns: tuple[StructField, ...],
     rewritten: frozenset[str],
-) -> Base:
+) -> StartingPoint:
     """The rows of the table in wider types, as new files."""
     old = {field.name.lower(): field for field in snapshot.schema}
     read = tuple(
@@ -82,7 +82,7 @@ def _rewrite(
         else field
         for field in columns
     )
-    narrow = Base(snapshot, read, read, snapshot.files, "")
+    narrow = StartingPoint(snapshot, read, read, snapshot.files, "")
     view = workspace.bind_files("narrow", narrow, snapshot.files)
     selected = ", ".join(
         f"CAST({quote_name(field.name)} AS {field.type}) AS {quote_name(field.name)}"
@@ -93,7 +93,7 @@ def _rewrite(
     written = workspace.write(
         f"SELECT {selected} FROM {view}", columns, workspace.build.layout, frozenset()
     )
-    return Base(snapshot, columns, columns, written.files, written.rows_hash, evolved=True)
+    return StartingPoint(snapshot, columns, columns, written.files, written.rows_hash, evolved=True)
 
 
 def _check_partitions(workspace: Workspace, snapshot: Snapshot) -> None:

@@ -1,8 +1,8 @@
 """full_refresh, content_addressed and materialized_view: the whole table, anew, in one commit."""
 
 from rocky.run.build import Build, Built
-from rocky.run.materialize.base import Outcome, commit_replacement
 from rocky.run.materialize.expressions import column_list
+from rocky.run.materialize.starting_point import Outcome, commit_replacement
 from rocky.run.materialize.workspace import open_workspace
 
 

@@ -8,15 +8,15 @@ property it sets has changed. A row without a time is loaded by full loads only.
 from rocky.project.strategies import Incremental
 from rocky.run.build import Build, Built
 from rocky.run.engine import Written
-from rocky.run.materialize.base import (
-    Base,
+from rocky.run.materialize.evolution import open_base
+from rocky.run.materialize.expressions import column_list, quote_name
+from rocky.run.materialize.starting_point import (
     Outcome,
+    StartingPoint,
     add_hashes,
     commit_outcome,
     commit_replacement,
 )
-from rocky.run.materialize.evolution import open_base
-from rocky.run.materialize.expressions import column_list, quote_name
 from rocky.run.materialize.watermarks import Mark, highest, watermark_of
 from rocky.run.materialize.workspace import Workspace, open_workspace
 from rocky.store.change import Committed, Operation
@@ -72,7 +72,7 @@ def load_all(
 
 
 def append(
-    workspace: Workspace, base: Base, low: Mark, high: Mark, batch: int
+    workspace: Workspace, base: StartingPoint, low: Mark, high: Mark, batch: int
 ) -> tuple[Committed, Written]:
     """Append the rows above one time and up to another."""
     build = workspace.build

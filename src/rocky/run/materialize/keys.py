@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from rocky.errors import ModelFailed
-from rocky.run.materialize.base import Base
 from rocky.run.materialize.expressions import column_list, quote_name
 from rocky.run.materialize.file_bounds import KeyRange, is_bounded
+from rocky.run.materialize.starting_point import StartingPoint
 from rocky.run.materialize.workspace import Workspace
 from rocky.store.files import DataFile
 
@@ -29,7 +29,7 @@ def check_unique(workspace: Workspace, view: str, keys: Sequence[str]) -> None:
 
 
 def files_in_reach(
-    workspace: Workspace, base: Base, view: str, keys: Sequence[str]
+    workspace: Workspace, base: StartingPoint, view: str, keys: Sequence[str]
 ) -> tuple[DataFile, ...]:
     """The files that may hold a key of the view, as far as their bounds tell."""
     columns = [workspace.column(key) for key in keys if is_bounded(workspace.column(key).type)]

@@ -13,13 +13,6 @@ from rocky.errors import ModelFailed
 from rocky.project.strategies import Merge
 from rocky.run.build import Build, Built
 from rocky.run.engine import Written
-from rocky.run.materialize.base import (
-    Base,
-    Outcome,
-    add_hashes,
-    commit_outcome,
-    commit_replacement,
-)
 from rocky.run.materialize.evolution import hash_without, open_base
 from rocky.run.materialize.expressions import (
     FILE_NAME,
@@ -29,6 +22,13 @@ from rocky.run.materialize.expressions import (
     same_values,
 )
 from rocky.run.materialize.keys import check_unique, files_in_reach
+from rocky.run.materialize.starting_point import (
+    Outcome,
+    StartingPoint,
+    add_hashes,
+    commit_outcome,
+    commit_replacement,
+)
 from rocky.run.materialize.workspace import Workspace, open_workspace
 from rocky.spark.layout import TARGET_FILE_BYTES, Layout
 from rocky.store.files import DataFile
@@ -74,7 +74,7 @@ def replace_by_key(workspace: Workspace, snapshot: Snapshot | None, keys: tuple[
     )
     if written.files:
         seen = as_snapshot(build, written, snapshot)
-        loaded = Base(seen, workspace.columns, workspace.columns, written.files, "")
+        loaded = StartingPoint(seen, workspace.columns, workspace.columns, written.files, "")
         check_unique(workspace, workspace.bind_files("loaded", loaded, written.files), keys)
     outcome = Outcome(written.files, written.rows_hash)
     committed = commit_replacement(build, snapshot, workspace.columns, outcome)
@@ -90,7 +90,7 @@ def as_snapshot(build: Build, written: Written, snapshot: Snapshot | None) -> Sn
 
 def _rewrite(
     workspace: Workspace,
-    base: Base,
+    base: StartingPoint,
     keys: tuple[str, ...],
     updated: tuple[StructField, ...],
 ) -> tuple[Written | None, list[DataFile]]:
@@ -134,7 +134,7 @@ def refuse_foreign(workspace: Workspace, paths: set[str], files: Sequence[DataFi
 
 
 def _find_files(
-    workspace: Workspace, base: Base, reached: tuple[DataFile, ...], keys: tuple[str, ...]
+    workspace: Workspace, base: StartingPoint, reached: tuple[DataFile, ...], keys: tuple[str, ...]
 ) -> str:
     """A view of the result, each row with the file its key is in, or null."""
     sql = f"SELECT s.*, CAST(NULL AS STRING) AS {_FILE} FROM {workspace.source} s"
@@ -152,7 +152,7 @@ def _find_files(
 
 def _changed(
     workspace: Workspace,
-    base: Base,
+    base: StartingPoint,
     matched: list[DataFile],
     keys: tuple[str, ...],
     updated: tuple[StructField, ...],
@@ -173,7 +173,7 @@ def _changed(
 
 def _merged(
     workspace: Workspace,
-    base: Base,
+    base: StartingPoint,
     touched: list[DataFile],
     keys: tuple[str, ...],
     updated: tuple[StructField, ...],
@@ -200,7 +200,7 @@ def layout_for(layout: Layout, touched: list[DataFile]) -> Layout:
 
 
 def commit_rewritten(
-    workspace: Workspace, base: Base, written: Written | None, touched: list[DataFile]
+    workspace: Workspace, base: StartingPoint, written: Written | None, touched: list[DataFile]
 ) -> Built:
     """Commit what was written in the place of the touched files."""
     build = workspace.build

@@ -12,7 +12,6 @@ from rocky.errors import ModelFailed
 from rocky.project.strategies import HISTORY_COLUMNS, Snapshot
 from rocky.run.build import Build, Built
 from rocky.run.engine import Written
-from rocky.run.materialize.base import Base, Outcome, commit_replacement
 from rocky.run.materialize.evolution import open_base
 from rocky.run.materialize.expressions import (
     FILE_NAME,
@@ -24,6 +23,7 @@ from rocky.run.materialize.expressions import (
 )
 from rocky.run.materialize.keys import check_unique
 from rocky.run.materialize.merge import commit_rewritten, layout_for, refuse_foreign
+from rocky.run.materialize.starting_point import Outcome, StartingPoint, commit_replacement
 from rocky.run.materialize.workspace import Workspace, open_workspace
 from rocky.store import snapshot as store
 from rocky.store.files import DataFile
@@ -142,7 +142,7 @@ def _first_load(
 
 
 def _next_versions(
-    workspace: Workspace, base: Base, history: _History
+    workspace: Workspace, base: StartingPoint, history: _History
 ) -> tuple[Written | None, list[DataFile]]:
     """Closed and new versions, and the files that hold what was closed."""
     hits = f"(SELECT *, TRUE AS {_HIT} FROM {workspace.source})"

@@ -5,17 +5,11 @@ interval that fails does not keep the others from being built; the failure is to
 """
 
 from rocky.datatypes.types import DataType
+from rocky.errors import ModelFailed
 from rocky.project.strategies import Grain, TimeInterval
 from rocky.run.build import Build, Built, BuiltPartition
 from rocky.run.engine import Written
 from rocky.run.failures import CAUGHT, classify_step_failure
-from rocky.run.materialize.base import (
-    Base,
-    Outcome,
-    add_hashes,
-    commit_outcome,
-    commit_replacement,
-)
 from rocky.run.materialize.evolution import hash_without, open_base
 from rocky.run.materialize.expressions import column_list, quote_name, quote_text
 from rocky.run.materialize.file_bounds import bounds_of
@@ -26,6 +20,13 @@ from rocky.run.materialize.intervals import (
     interval_of,
     select_keys,
     span_of,
+)
+from rocky.run.materialize.starting_point import (
+    Outcome,
+    StartingPoint,
+    add_hashes,
+    commit_outcome,
+    commit_replacement,
 )
 from rocky.run.materialize.workspace import Workspace, open_workspace
 from rocky.spark.placeholders import fill_placeholders
@@ -58,6 +59,9 @@ def time_interval(build: Build, strategy: TimeInterval) -> Built:
         if committed is not None:
             commits.append(committed)
         partitions += [BuiltPartition(key, rows) for key, rows in zip(batch, counts, strict=True)]
+    failed = next((each for each in partitions if each.error is not None), None)
+    if failed is not None and not commits and build.table.snapshot() is None:
+        raise ModelFailed(f"no interval could be built; `{failed.key}`: {failed.error}")
     rows_hash = commits[-1].snapshot.configuration.get(ROWS_HASH) if commits else None
     return Built(
         build.query or "",
@@ -88,7 +92,9 @@ def _build_batch(
             outcome = Outcome(written.files, written.rows_hash)
             committed = commit_replacement(build, snapshot, workspace.columns, outcome)
             columns = workspace.columns
-            base = Base(committed.snapshot, columns, columns, written.files, written.rows_hash)
+            base = StartingPoint(
+                committed.snapshot, columns, columns, written.files, written.rows_hash
+            )
             return committed, _count(workspace, base, written, keys, (time.name, time.type, grain))
         base = open_base(workspace, snapshot)
         inside, across = _overlapping(base.files, time.name, time.type, span)
@@ -147,7 +153,7 @@ def _overlapping(
 
 def _count(
     workspace: Workspace,
-    base: Base,
+    base: StartingPoint,
     written: Written,
     keys: list[str],
     time: tuple[str, DataType, Grain],

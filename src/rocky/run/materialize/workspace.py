@@ -13,9 +13,9 @@ from typing import Any
 from rocky.datatypes.types import StructField
 from rocky.run.build import Build
 from rocky.run.engine import Frame, Written
-from rocky.run.materialize.base import Base
 from rocky.run.materialize.columns import agree_columns
 from rocky.run.materialize.expressions import column_list, quote_name
+from rocky.run.materialize.starting_point import StartingPoint
 from rocky.spark.layout import Layout
 from rocky.store.files import DataFile
 
@@ -57,7 +57,7 @@ class Workspace:
         """A view over a query."""
         return self._bind(f"{self.build.view}_{name}", self._engine.frame(sql))
 
-    def bind_files(self, name: str, base: Base, files: Sequence[DataFile]) -> str:
+    def bind_files(self, name: str, base: StartingPoint, files: Sequence[DataFile]) -> str:
         """A view over some files of the table, with the columns it will have."""
         view = f"{self.build.view}_{name}"
         self._engine.views.bind_table(view, self.build.table, base.seen_as(files))

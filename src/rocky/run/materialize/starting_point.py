@@ -1,4 +1,4 @@
-"""Base: a table as a strategy finds it, already in the columns it will have afterwards.
+"""A starting point: a table as a strategy finds it, already in the columns it will have afterwards.
 
 A strategy says which files the table holds in the end; what is added and removed is the difference
 to the snapshot it started from. A table whose columns widened has been rewritten by then, so its
@@ -19,7 +19,7 @@ _MODULUS: Final = 1 << 128
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
+class StartingPoint:
     """What a strategy builds on. `evolved` when the table's columns are about to change.
 
     `columns` are the model's, which rows are held to when they are written; in `schema`, the
@@ -80,7 +80,7 @@ def commit_replacement(
 
 
 def commit_outcome(
-    build: Build, operation: Operation, base: Base, outcome: Outcome
+    build: Build, operation: Operation, base: StartingPoint, outcome: Outcome
 ) -> Committed | None:
     """One commit that turns the base into the outcome; None when they are the same."""
     before = {file.path: file for file in base.snapshot.files}

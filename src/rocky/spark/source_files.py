@@ -1,0 +1,93 @@
+"""The files of a source: found when it is pinned, so that a model reads these and no later ones.
+
+A relative path starts at the project's folder. Names that begin with a dot or an underscore are
+hidden from Spark, and so from the list.
+"""
+
+from collections.abc import Iterator
+from glob import has_magic, iglob
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rocky.errors import SourceUnreadable
+from rocky.project.sources import SourceTable
+
+
+class PinnedFile(NamedTuple):
+    """A file as it was found."""
+
+    path: str
+    size: int
+    modified_ms: int
+
+
+class Pinned(NamedTuple):
+    """The files of a source, sorted, and the folder whose `key=value` folders are columns."""
+
+    files: tuple[PinnedFile, ...]
+    base: str | None = None
+
+
+def pin_files(session: Any, source: SourceTable, root: Path) -> Pinned:
+    """The files of a source. Raises SourceUnreadable when there are none, and what Spark raises."""
+    place = place_of(source, root)
+    pinned = _pin_remote(session, place) if is_remote(place) else _pin_local(place)
+    if not pinned.files:
+        what = "no file matches" if has_magic(place) else "there is no data at"
+        raise SourceUnreadable(f"{named(source)}: {what} `{source.path}`")
+    return pinned
+
+
+def named(source: SourceTable) -> str:
+    """How a message names a source."""
+    return f"source `{source.name}` (declared in `{source.file}`)"
+
+
+def place_of(source: SourceTable, root: Path) -> str:
+    """A URI as it is; a path from the project's folder on."""
+    text = source.path or ""
+    return text if is_remote(text) else str(root.absolute() / text.removeprefix("file://"))
+
+
+def is_remote(place: str) -> bool:
+    """Whether only Spark can look there."""
+    return "://" in place and not place.startswith("file://")
+
+
+def _pin_local(place: str) -> Pinned:
+    # The pattern may be absolute, which `Path.glob` refuses.
+    found = sorted(iglob(place, recursive=True)) if has_magic(place) else [place]  # noqa: PTH207
+    if Path(place).exists():
+        # A folder whose own name holds a bracket.
+        found = [place]
+    files = []
+    for name in found:
+        path = Path(name)
+        files += list(_data_files(path)) if path.is_dir() else [path] if path.is_file() else []
+    pinned = []
+    for file in files:
+        status = file.stat()
+        pinned.append(PinnedFile(str(file), status.st_size, status.st_mtime_ns // 1_000_000))
+    return Pinned(tuple(sorted(pinned)), place if Path(place).is_dir() else None)
+
+
+def _data_files(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        below = path.relative_to(folder).parts
+        if path.is_file() and not any(map(_is_hidden, below)):
+            yield path
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def _pin_remote(session: Any, place: str) -> Pinned:
+    """Ask Spark, whose client may be the only one with the keys; no content is read."""
+    listed = session.read.format("binaryFile").load(place)
+    times = "unix_millis(modificationTime)"
+    files = [
+        PinnedFile(path, size, modified)
+        for path, size, modified in listed.selectExpr("path", "length", times).collect()
+    ]
+    return Pinned(tuple(sorted(files)), None if has_magic(place) else place)
