@@ -24,6 +24,7 @@ from rocky.datatypes.types import StructField
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
 from rocky.run.engine import EngineFacts, SourcePin, Written
+from rocky.spark.failures import Failure, classify_failure
 from rocky.spark.layout import Layout, Metrics
 from rocky.store.arrow_types import arrow_schema
 from rocky.store.files import Address, DataFile, path_of
@@ -152,6 +153,9 @@ class MemoryEngine:
     def rows(self, frame: str, limit: int) -> list[tuple[Any, ...]]:
         found = self._ask(f"SELECT * FROM ({frame}) LIMIT {limit}")
         return [tuple(row.values()) for row in found.to_pylist()]
+
+    def explain(self, error: BaseException) -> Failure:
+        return classify_failure(error)
 
     def rows_hash(self, frame: str) -> str:
         return _rows_hash(self._ask(frame))

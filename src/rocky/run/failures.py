@@ -5,6 +5,7 @@ for a model's.
 """
 
 import errno
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +18,7 @@ from rocky.errors import (
     StoreUnreadable,
     StoreUnwritable,
 )
-from rocky.spark.failures import SPARK_ERRORS, classify_failure
+from rocky.spark.failures import SPARK_ERRORS, Failure, classify_failure
 
 CAUGHT: Final = (RockyError, OSError, *SPARK_ERRORS)
 
@@ -42,15 +43,17 @@ class StepFailure:
     condition: str | None = None
 
 
-def classify_step_failure(error: BaseException) -> StepFailure:
-    """What an exception that ended a step means to the run."""
+def classify_step_failure(
+    error: BaseException, explain: Callable[[BaseException], Failure] = classify_failure
+) -> StepFailure:
+    """What an exception that ended a step means to the run; `explain` knows more of Spark's."""
     if isinstance(error, RockyError):
         kind = next((name for each, name in _KINDS if isinstance(error, each)), "rejected")
         # The rows were computed from a table that has moved on: computed again, they are right.
         return StepFailure(kind, str(error), retryable=isinstance(error, ConcurrentChange))
     if isinstance(error, OSError) and not isinstance(error, ConnectionError):
         return StepFailure(_kind_of_io(error), str(error))
-    failure = classify_failure(error)
+    failure = explain(error)
     return StepFailure(failure.kind.value, failure.message, failure.retryable, failure.condition)
 
 

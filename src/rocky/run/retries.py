@@ -15,6 +15,7 @@ from typing import Final, Generic, TypeVar
 from rocky.ledger.records import AttemptRecord
 from rocky.project.blocks import Resilience
 from rocky.run.failures import CAUGHT, StepFailure, classify_step_failure
+from rocky.spark.failures import Failure, classify_failure
 
 T = TypeVar("T")
 
@@ -78,6 +79,7 @@ def try_build(
     patience: Patience,
     stop: Event,
     retried: Callable[[AttemptRecord], None],
+    explain: Callable[[BaseException], Failure] = classify_failure,
 ) -> Tried[T]:
     """Build until it succeeds, fails for good, or the run is to stop.
 
@@ -89,7 +91,7 @@ def try_build(
         try:
             result = build()
         except CAUGHT as error:
-            failure = classify_step_failure(error)
+            failure = classify_step_failure(error, explain)
         else:
             patience.succeeded()
             if attempts:

@@ -17,6 +17,7 @@ from rocky.run.engine import EngineFacts, Frame, Jobs, SourcePin, Written
 from rocky.run.python_models import call_model
 from rocky.spark.answers import take_rows
 from rocky.spark.connections import Connection
+from rocky.spark.failures import Failure
 from rocky.spark.jobs import jobs_of
 from rocky.spark.layout import Layout
 from rocky.spark.readers import read_files, read_rows, read_seed, read_source
@@ -72,6 +73,9 @@ class SparkEngine:
         self.facts = EngineFacts(
             connection.facts.spark_version, WRITER, dict(connection.facts.settings)
         )
+
+    def explain(self, error: BaseException) -> Failure:
+        return self._connection.explain(error)
 
     def frame(self, sql: str) -> Frame:
         return self._session.sql(sql)

@@ -125,6 +125,7 @@ class Stepping(Watcher):
                 self._patience,
                 self._stop,
                 lambda attempt: self._listener.tell(lambda each: each.retried(step, attempt)),
+                self._engine.explain,
             )
         timing = Timing(started_at, round((monotonic() - began) * 1000))
         used = Used(tried.attempts, self._measure(job), self._rate)

@@ -14,9 +14,10 @@ import pyarrow as pa
 from pyspark.sql import functions as f
 
 from rocky.datatypes.types import (
-    STRING_KINDS,
+    DAY_TIME_UNITS,
     ArrayType,
     DataType,
+    IntervalType,
     MapType,
     StructField,
     StructType,
@@ -25,7 +26,13 @@ from rocky.spark.names import column_named
 from rocky.spark.schemas import readable_schema
 
 _MICROSECOND: Final = timedelta(microseconds=1)
-_MINUS: Final = ("", "-")
+_LENGTHS: Final = {
+    "day": 86_400_000_000,
+    "hour": 3_600_000_000,
+    "minute": 60_000_000,
+    "second": 10**6,
+}
+_BEFORE: Final = {"hour": " ", "minute": ":", "second": ":"}
 
 
 def literal_rows(
@@ -99,14 +106,22 @@ def _leaf(value: Any, kind: DataType) -> str:
             return "true" if value else "false"
         case datetime() | date() | time():
             return value.isoformat()
-        case timedelta() if kind.kind not in STRING_KINDS:
-            return _interval(value)
+        case timedelta() if isinstance(kind, IntervalType):
+            return _interval(value, kind)
         case _:
             return str(value)
 
 
-def _interval(value: timedelta) -> str:
-    """A span as Spark reads it, in seconds: every day-time interval can be cast from these."""
+def _interval(value: timedelta, kind: IntervalType) -> str:
+    """A span in the units of its type, as Spark reads it: `1 02:03:04.5`, `02:03`, `7`."""
     microseconds = value // _MICROSECOND
-    sign = _MINUS[microseconds < 0]
-    return f"INTERVAL '{sign}{abs(microseconds) // 10**6}.{abs(microseconds) % 10**6:06}' SECOND"
+    rest = abs(microseconds)
+    units = DAY_TIME_UNITS[DAY_TIME_UNITS.index(kind.first) : DAY_TIME_UNITS.index(kind.last) + 1]
+    text = "-" if microseconds < 0 else ""
+    for unit in units:
+        count, rest = divmod(rest, _LENGTHS[unit])
+        # The first unit counts all there is, the others up to the next larger one.
+        text += str(count) if unit == units[0] else f"{_BEFORE[unit]}{count:02}"
+        if unit == "second" and rest:
+            text += f".{rest:06}"
+    return text

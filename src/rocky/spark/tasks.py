@@ -42,10 +42,11 @@ def map_on_executors(
             return pickle.dumps((missing.name, None))
         return pickle.dumps((None, wanted(given[number])))
 
+    of_number = functions.udf(answer, BinaryType(), useArrow=False)
     # As many tasks as texts: a file may be large, and executors should share the work.
     tasks = session.range(0, len(given), 1, len(given))
     # Not through a limit, which would try one task first and more when that is not enough.
-    rows = tasks.select("id", functions.udf(answer, BinaryType())("id")).collect()
+    rows = tasks.select("id", of_number("id")).collect()
     answers = {row[0]: pickle.loads(bytes(row[1])) for row in rows}
     for lacking, _ in answers.values():
         if lacking is not None:

@@ -1,13 +1,14 @@
 """Keys: rows found again by their unique key, and the refusal of a key that is not unique."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from rocky.errors import ModelFailed
 from rocky.run.materialize.expressions import column_list, quote_name
 from rocky.run.materialize.file_bounds import KeyRange, is_bounded
-from rocky.run.materialize.starting_point import StartingPoint
 from rocky.run.materialize.workspace import Workspace
-from rocky.store.files import DataFile
+
+_ROWS: Final = "__rocky_rows"
 
 
 def check_unique(workspace: Workspace, view: str, keys: Sequence[str]) -> None:
@@ -28,27 +29,31 @@ def check_unique(workspace: Workspace, view: str, keys: Sequence[str]) -> None:
         )
 
 
-def files_in_reach(
-    workspace: Workspace, base: StartingPoint, view: str, keys: Sequence[str]
-) -> tuple[DataFile, ...]:
-    """The files that may hold a key of the view, as far as their bounds tell."""
+def inspect_keys(workspace: Workspace, view: str, keys: Sequence[str]) -> list[KeyRange] | None:
+    """Where the keys of a view lie, column by column; None when it has no rows.
+
+    Raises ModelFailed when two of its rows have one key.
+    """
     columns = [workspace.column(key) for key in keys if is_bounded(workspace.column(key).type)]
-    if not columns or not base.files:
-        return base.files
-    asked = ", ".join(
-        f"{_bound('min', each.name, each.type.kind)}, {_bound('max', each.name, each.type.kind)},"
-        f" count_if({quote_name(each.name)} IS NULL)"
-        for each in columns
+    asked = [f"max({_ROWS})"]
+    for each in columns:
+        kind, name = each.type.kind, quote_name(each.name)
+        asked += [_bound("min", name, kind), _bound("max", name, kind), f"count_if({name} IS NULL)"]
+    (row,) = workspace.ask(
+        f"SELECT {', '.join(asked)} FROM (SELECT {column_list(keys)}, count(*) AS {_ROWS}"
+        f" FROM {view} GROUP BY {column_list(keys)})"
     )
-    (row,) = workspace.ask(f"SELECT {asked} FROM {view}")
-    ranges = [
-        KeyRange(each.name, row[3 * at], row[3 * at + 1], bool(row[3 * at + 2]))
+    if row[0] is None:
+        return None
+    if row[0] > 1:
+        check_unique(workspace, view, keys)
+    return [
+        KeyRange(each.name, row[3 * at + 1], row[3 * at + 2], bool(row[3 * at + 3]))
         for at, each in enumerate(columns)
     ]
-    return tuple(file for file in base.files if all(each.may_meet(file) for each in ranges))
 
 
-def _bound(function: str, column: str, kind: str) -> str:
-    value = f"{function}({quote_name(column)})"
+def _bound(function: str, name: str, kind: str) -> str:
     # A file's bounds of dates are texts.
+    value = f"{function}({name})"
     return f"CAST({value} AS STRING)" if kind == "date" else value

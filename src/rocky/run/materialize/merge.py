@@ -1,7 +1,7 @@
 """merge: rows are matched by their key, null to null; only files with changed rows are rewritten.
 
-The keys alone are read first, of files whose bounds do not exclude a match. Then the files with a
-match are compared with the result: one in which no row changes stays as it is.
+The result is compared with the files whose bounds do not exclude a match; one in which no row
+changes stays as it is. The result itself is evaluated once.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from rocky.run.materialize.expressions import (
     same_key,
     same_values,
 )
-from rocky.run.materialize.keys import check_unique, files_in_reach
+from rocky.run.materialize.keys import check_unique, inspect_keys
 from rocky.run.materialize.starting_point import (
     Outcome,
     StartingPoint,
@@ -35,6 +35,7 @@ from rocky.store.files import DataFile
 from rocky.store.snapshot import Snapshot
 
 _FILE: Final = "__rocky_file"
+_CHANGED: Final = "__rocky_changed"
 _HIT: Final = "__rocky_hit"
 
 
@@ -47,7 +48,6 @@ def merge(build: Build, strategy: Merge) -> Built:
         if snapshot is None or build.full_refresh:
             return replace_by_key(workspace, snapshot, keys)
         workspace.keep(workspace.source)
-        check_unique(workspace, workspace.source, keys)
         base = open_base(workspace, snapshot)
         written, touched = _rewrite(workspace, base, keys, _updated(workspace, strategy, keys))
         return commit_rewritten(workspace, base, written, touched)
@@ -95,29 +95,63 @@ def _rewrite(
     updated: tuple[StructField, ...],
 ) -> tuple[Written | None, list[DataFile]]:
     """The rows of changed files after the merge, and new rows; and the files these replace."""
-    reached = files_in_reach(workspace, base, workspace.source, keys)
-    found = _find_files(workspace, base, reached, keys)
-    matched = workspace.ask(f"SELECT {_FILE}, count(*) FROM {found} GROUP BY 1", len(reached) + 1)
-    inserts = sum(count for file, count in matched if file is None)
-    paths = {file for file, _ in matched if file is not None}
-    refuse_foreign(workspace, paths, reached)
-    touched = _changed(workspace, base, [f for f in reached if f.path in paths], keys, updated)
-    if not touched and not inserts:
+    ranges = inspect_keys(workspace, workspace.source, keys)
+    if ranges is None:
         return None, []
+    reached = [file for file in base.files if all(each.may_meet(file) for each in ranges)]
+    matched = _match(workspace, base, reached, keys, updated)
+    found = workspace.ask(
+        f"SELECT m.{_FILE}, count(*), count_if(m.{_CHANGED}) FROM {workspace.source} s"
+        f" LEFT JOIN {matched} m ON {same_key(keys, 's', 'm')} GROUP BY 1",
+        len(reached) + 1,
+    )
+    refuse_foreign(workspace, {file for file, _, _ in found if file is not None}, reached)
+    changed = {file for file, _, count in found if count}
+    touched = [file for file in reached if file.path in changed]
     parts = []
     if touched:
         parts.append(_merged(workspace, base, touched, keys, updated))
-    if inserts:
-        names = column_list(workspace.names)
-        parts.append(f"SELECT {names} FROM {found} WHERE {_FILE} IS NULL")
-    gone = {file.path for file in touched}
+    if any(file is None for file, _, _ in found):
+        parts.append(
+            f"SELECT {column_list(workspace.names)} FROM {workspace.source} s"
+            f" LEFT ANTI JOIN {matched} m ON {same_key(keys, 's', 'm')}"
+        )
+    if not parts:
+        return None, []
     written = workspace.write(
         " UNION ALL ".join(parts),
         base.columns,
         layout_for(workspace.build.layout, touched),
-        base.paths - gone,
+        base.paths - {file.path for file in touched},
     )
     return written, touched
+
+
+def _match(
+    workspace: Workspace,
+    base: StartingPoint,
+    reached: list[DataFile],
+    keys: tuple[str, ...],
+    updated: tuple[StructField, ...],
+) -> str:
+    """A view of the keys that the table has already: in which file, and whether the row changes.
+
+    An inner join, so that Spark sends the result to the table's rows and not the other way round.
+    """
+    nothing = f"CAST(NULL AS STRING) AS {_FILE}, FALSE AS {_CHANGED}"
+    sql = f"SELECT {column_list(keys)}, {nothing} FROM {workspace.source} WHERE FALSE"
+    if reached:
+        view = workspace.bind_files("reached", base, reached)
+        names = dict.fromkeys((*keys, *(each.name for each in updated)))
+        sql = (
+            f"SELECT {column_list(keys, 't')}, t.{_FILE},"
+            f" NOT ({same_values(updated, 't', 's')}) AS {_CHANGED}"
+            f" FROM (SELECT {column_list(names)}, {FILE_NAME} AS {_FILE} FROM {view}) t"
+            f" JOIN {workspace.source} s ON {same_key(keys, 't', 's')}"
+        )
+    matched = workspace.bind_sql("matched", sql)
+    workspace.keep(matched)
+    return matched
 
 
 def refuse_foreign(workspace: Workspace, paths: set[str], files: Sequence[DataFile]) -> None:
@@ -131,44 +165,6 @@ def refuse_foreign(workspace: Workspace, paths: set[str], files: Sequence[DataFi
             f"the table of model `{workspace.build.model.name}` holds the file `{min(unknown)}`,"
             " which Rocky did not write; run with `--full-refresh` to build the table anew"
         )
-
-
-def _find_files(
-    workspace: Workspace, base: StartingPoint, reached: tuple[DataFile, ...], keys: tuple[str, ...]
-) -> str:
-    """A view of the result, each row with the file its key is in, or null."""
-    sql = f"SELECT s.*, CAST(NULL AS STRING) AS {_FILE} FROM {workspace.source} s"
-    if reached:
-        files = workspace.bind_files("reached", base, reached)
-        sql = (
-            f"SELECT s.*, t.{_FILE} FROM {workspace.source} s LEFT JOIN"
-            f" (SELECT {column_list(keys)}, {FILE_NAME} AS {_FILE} FROM {files}) t"
-            f" ON {same_key(keys, 's', 't')}"
-        )
-    found = workspace.bind_sql("found", sql)
-    workspace.keep(found)
-    return found
-
-
-def _changed(
-    workspace: Workspace,
-    base: StartingPoint,
-    matched: list[DataFile],
-    keys: tuple[str, ...],
-    updated: tuple[StructField, ...],
-) -> list[DataFile]:
-    """The files in which some row changes."""
-    if not matched or not updated:
-        return []
-    view = workspace.bind_files("matched", base, matched)
-    rows = workspace.ask(
-        f"SELECT DISTINCT t.{_FILE} FROM (SELECT *, {FILE_NAME} AS {_FILE} FROM {view}) t"
-        f" JOIN {workspace.source} s ON {same_key(keys, 't', 's')}"
-        f" WHERE NOT ({same_values(updated, 't', 's')})",
-        len(matched),
-    )
-    paths = {path for (path,) in rows}
-    return [file for file in matched if file.path in paths]
 
 
 def _merged(

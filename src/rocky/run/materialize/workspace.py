@@ -65,8 +65,11 @@ class Workspace:
         return view
 
     def keep(self, view: str) -> None:
-        """Evaluate a view now and keep its rows, on disk where memory does not suffice."""
-        self._engine.frame(f"CACHE TABLE {view}")
+        """Evaluate a view only once: its rows are kept from the first time it is read.
+
+        What does not fit into memory goes to disk. Dropping the view forgets them.
+        """
+        self._engine.frame(f"CACHE LAZY TABLE {view}")
 
     def ask(self, sql: str, limit: int = 1) -> list[tuple[Any, ...]]:
         """The first rows of a query."""

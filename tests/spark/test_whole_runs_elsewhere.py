@@ -1,0 +1,206 @@
+"""Whole runs on a Spark that is not in this process: Spark Connect, and a cluster's executors."""
+
+import json
+import os
+from pathlib import Path
+
+import deltalake
+import pyarrow as pa
+import pytest
+from benchmarks.twenty_models import CONFIG as TWENTY
+from benchmarks.twenty_models import MODELS, write_project
+from pyspark.sql.connect.session import SparkSession
+
+import rocky
+from rocky.errors import SparkUnavailable
+from rocky.spark.java import choose_java
+from tests.spark.projects import CONFIG, build, data_files, errors_of, table_folder, write_files
+from tests.spark.projects import write_rows as put_rows
+from tests.spark.scripts import run_script
+from tests.spark.servers import connect_server
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.server]
+
+ORDERS = 300
+
+
+def files_of(root: Path, names=tuple(MODELS)) -> dict[str, set[str]]:
+    return {name: data_files(table_folder(root, name)) for name in names}
+
+
+def twenty_on(folder: Path, adapter: str) -> Path:
+    """The project of twenty models, on another Spark."""
+    root = write_project(folder / "project", orders=ORDERS)
+    config = TWENTY.replace('master = "local[2]"', adapter)
+    assert config != TWENTY
+    (root / "rocky.toml").write_text(config)
+    return root
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory, spark) -> dict[str, set[str]]:
+    """The files of the twenty models as one local core writes them."""
+    root = write_project(tmp_path_factory.mktemp("local") / "project", orders=ORDERS)
+    assert {} == errors_of(build(root, spark))
+    return files_of(root)
+
+
+@pytest.fixture(scope="module")
+def remote(tmp_path_factory):
+    with connect_server(tmp_path_factory.mktemp("server")) as address:
+        yield address
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch):
+    for name in ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_run_through_connect_leaves_the_bytes_that_a_local_run_leaves(local, remote, tmp_path):
+    root = twenty_on(tmp_path, f'remote = "{remote}"')
+
+    report = build(root, None)
+
+    assert {} == errors_of(report)
+    assert local == files_of(root)
+    assert "SPARK_CONNECT_MODE_ENABLED" not in os.environ
+
+
+PYTHON_MODEL = """\
+from pyspark.sql import functions as F
+
+
+def model(events):
+    return events.select("id", F.upper(F.col("note")).alias("loud"))
+"""
+SOURCE = """\
+[[source]]
+name = "raw.events"
+format = "parquet"
+path = "data"
+columns = [
+  { name = "id", type = "bigint", nullable = false },
+  { name = "note", type = "string" },
+]
+"""
+MERGED = """\
+---toml
+[strategy]
+type = "merge"
+unique_key = ["id"]
+---
+SELECT id, note FROM raw.events
+"""
+EVENTS = pa.schema([("id", pa.int64()), ("note", pa.string())])
+
+
+def test_strategies_and_python_models_run_on_the_callers_connect_session(remote, tmp_path):
+    root = write_files(
+        tmp_path,
+        {
+            "sources/raw.toml": SOURCE,
+            "models/merged.sql": MERGED,
+            "models/loud.py": PYTHON_MODEL,
+            "models/loud.toml": 'inputs = { events = "raw.events" }\n'
+            'output = [{ name = "id", type = "bigint", nullable = false },'
+            ' { name = "loud", type = "string" }]\n',
+        },
+    )
+    mine = SparkSession(connection=remote)
+    mine.conf.set("spark.sql.session.timeZone", "Europe/Paris")
+
+    put_rows(root / "data/1.parquet", EVENTS, [{"id": n, "note": "old"} for n in range(3)])
+    first = build(root, mine)
+    put_rows(root / "data/1.parquet", EVENTS, [{"id": n, "note": "new"} for n in range(2, 5)])
+    second = build(root, mine)
+
+    assert {} == {**errors_of(first), **errors_of(second)}
+    merged = deltalake.DeltaTable(str(table_folder(root, "merged"))).to_pyarrow_table()
+    loud = deltalake.DeltaTable(str(table_folder(root, "loud"))).to_pyarrow_table()
+    assert [(0, "old"), (1, "old"), (2, "new"), (3, "new"), (4, "new")] == sorted(
+        (row["id"], row["note"]) for row in merged.to_pylist()
+    )
+    assert ["NEW"] * 3 == loud["loud"].to_pylist()
+    assert "Europe/Paris" == mine.conf.get("spark.sql.session.timeZone")
+    assert [] == mine.catalog.listTables()
+    mine.stop()
+
+
+def test_where_nobody_answers_nothing_is_written(tmp_path):
+    config = CONFIG.replace("[adapter]", '[adapter]\nremote = "sc://127.0.0.1:1"')
+    root = write_files(tmp_path, {"rocky.toml": config, "models/one.sql": "SELECT 1 AS n\n"})
+
+    with pytest.raises(SparkUnavailable, match=r"nothing listens at `127\.0\.0\.1:1`"):
+        build(root, None)
+
+    assert not (root / "warehouse").exists()
+
+
+# Ctrl-C as soon as Spark is at work: the query would take hours.
+CANCEL = """
+import json, os, signal, sys
+import rocky
+from rocky.run.listener import Silence
+
+class Impatient(Silence):
+    asked = False
+    def progress(self, step, done, known):
+        if known and not self.asked:
+            self.asked = True
+            os.kill(os.getpid(), signal.SIGINT)
+
+report = rocky.run_project(rocky.load_project(sys.argv[1]), listener=Impatient())
+print(json.dumps([report.exit_code, {each.step.name: each.execution.status.value for each in report.outcomes}]))
+"""
+
+
+def test_an_interrupt_cancels_what_the_server_is_doing(remote, tmp_path):
+    long = "SELECT count(*) AS n FROM range(9000000) AS a, range(9000000) AS b WHERE a.id * 3 = b.id - a.id * 5\n"
+    config = CONFIG.replace("[adapter]", f'[adapter]\nremote = "{remote}"')
+    root = write_files(tmp_path, {"rocky.toml": config, "models/long.sql": long})
+
+    code, ended = run_script(CANCEL, str(root)).answer
+
+    assert 130 == code
+    assert "success" not in ended.values()
+    assert not (table_folder(root, "long") / "_delta_log").exists()
+
+
+# The hashing function is made to say which process it runs in. It is sent to executors as it is.
+CLUSTER = """
+import json, os, sys
+import rocky
+from rocky.store import hashing
+
+examine = hashing.LocalHasher.__call__
+seen = sys.argv[2]
+
+def examine_and_tell(self, path):
+    with open(seen, "a") as file:
+        file.write(json.dumps([os.getpid(), os.path.basename(os.getcwd())]) + "\\\\n")
+    return examine(self, path)
+
+hashing.LocalHasher.__call__ = examine_and_tell
+report = rocky.run_project(rocky.load_project(sys.argv[1]))
+print(json.dumps([os.getpid(), {each.step.name: each.execution.error for each in report.outcomes if each.execution.error}]))
+"""
+
+
+def test_on_a_cluster_executors_name_the_files_by_the_bytes_that_a_local_run_gives(local, tmp_path):
+    if choose_java().from_wheel:
+        pytest.skip("executors are started by Spark's launcher: the wheel's Java lacks a module")
+    root = twenty_on(tmp_path, 'master = "local-cluster[2,1,1024]"')
+    with (root / "rocky.toml").open("a") as config:
+        config.write('\n[adapter.conf]\n"spark.driver.memory" = "1g"\n')
+    seen = tmp_path / "seen"
+
+    driver, errors = run_script(CLUSTER, str(root), str(seen), env={"SPARK_HOME": None}).answer
+
+    assert {} == errors
+    assert local == files_of(root)
+    hashed = [json.loads(line) for line in seen.read_text().splitlines()]
+    assert sum(len(files) for files in local.values()) <= len(hashed)
+    assert driver not in {process for process, _ in hashed}
+    # An executor works in a folder that is called by its number.
+    assert {"0", "1"} >= {folder for _, folder in hashed}
