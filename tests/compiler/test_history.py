@@ -67,6 +67,4 @@ def test_a_query_that_gives_a_history_column_itself_is_an_error(tmp_path):
     write(tmp_path, {"models/kept.toml": '[strategy]\ntype = "snapshot"\nunique_key = ["id"]\n'})
     compiled = compile_project(load_project(tmp_path, env={}), cache=False)
 
-    assert ["E014"] == [
-        each.code.value for each in compiled.diagnostics if each.model == "kept"
-    ]
+    assert ["E014"] == [each.code.value for each in compiled.diagnostics if each.model == "kept"]

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import rocky
+from rocky.project.adapter import Adapter
 from rocky.run import spark_engine
+from rocky.spark.session import connect_spark
 from rocky.store.warehouse import Table
 
 
@@ -33,7 +35,11 @@ def main(root: str, point: str) -> None:
             Table.commit = dying_after(Table.commit)
         case _:
             sys.exit(f"no point {point}")
-    rocky.run_project(rocky.load_project(Path(root)))
+    # A small Spark of its own: the one of the tests is still there.
+    connection = connect_spark(
+        Adapter(master="local[1]", conf={"spark.driver.memory": "512m"}), Path(root)
+    )
+    rocky.run_project(rocky.load_project(Path(root)), spark=connection.session)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 from rocky.datatypes.text import parse_schema
 from rocky.errors import SourceUnreadable
 from rocky.project import load_project
+from rocky.spark.failures import SPARK_ERRORS
 from rocky.spark.readers import read_files, read_rows, read_seed, read_source
 from rocky.spark.schemas import fields_of
 
@@ -90,7 +91,7 @@ def test_a_reordered_csv_is_refused_and_not_misread(spark, tmp_path):
         tmp_path, f'format = "csv"\npath = "t.csv"\n{CSV_COLUMNS}', **{"t.csv": "amount,id\n1,2\n"}
     )
 
-    with pytest.raises(PySparkException, match="CSV header does not conform to the schema"):
+    with pytest.raises(SPARK_ERRORS, match="CSV header does not conform to the schema"):
         read_source(spark, source, tmp_path).frame.collect()
 
 
@@ -99,7 +100,7 @@ def test_a_cell_that_is_not_of_its_type_stops_the_query(spark, tmp_path):
         tmp_path, f'format = "csv"\npath = "t.csv"\n{CSV_COLUMNS}', **{"t.csv": "id,amount\nx,1\n"}
     )
 
-    with pytest.raises(PySparkException, match="MALFORMED_RECORD"):
+    with pytest.raises(SPARK_ERRORS, match="MALFORMED_RECORD"):
         read_source(spark, source, tmp_path).frame.collect()
 
 
@@ -207,7 +208,7 @@ def test_literal_rows_are_typed_by_their_columns_whether_text_or_value(spark):
     assert (timedelta(days=-1, seconds=1), timedelta(hours=30, minutes=5)) == text[10:12]
     assert (None,) * len(fields) == absent
     assert "char(3)" == fields_of(frame)[-1].type.text
-    assert (0, 12) == (
+    assert (0, 13) == (
         read_rows(spark, fields, []).count(),
         len(read_rows(spark, fields, []).columns),
     )

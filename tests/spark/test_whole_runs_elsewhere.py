@@ -11,7 +11,6 @@ from benchmarks.twenty_models import CONFIG as TWENTY
 from benchmarks.twenty_models import MODELS, write_project
 from pyspark.sql.connect.session import SparkSession
 
-import rocky
 from rocky.errors import SparkUnavailable
 from rocky.spark.java import choose_java
 from tests.spark.projects import CONFIG, build, data_files, errors_of, table_folder, write_files

@@ -69,7 +69,6 @@ def test_only_files_with_changed_rows_are_rewritten(bench):
 
     assert (4, 1) == (len(before), len(before - after))
     assert 400 > built.rows
-    assert [(5, 1), (6, 0)] == bench.rows()[5:7] if bench.rows()[5][0] == 5 else True
     assert 1 == sum(amount for _, amount in bench.rows())
     assert bench.hash_recorded == bench.hash_again()
 

@@ -1,0 +1,222 @@
+"""Writes and reads of tables, each next to Spark's own of the same data with the same codec.
+
+All variants run in one warm Spark, in turns, and every ratio is taken within a round, so that what
+a busy machine does to one it does to the other. Judged are CPU seconds of the JVM and of Python;
+wall time is printed beside them. The pieces: naming files by their bytes, the rows hash, canonical
+order, and reading a table of many files by its pinned list.
+"""
+
+import argparse
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from rocky.project.adapter import Adapter
+from rocky.spark.layout import Layout
+from rocky.spark.readers import read_files
+from rocky.spark.schemas import fields_of
+from rocky.spark.session import connect_spark
+from rocky.spark.writer import OPTIONS, write_staged
+from rocky.store.placing import place_files
+from rocky.store.warehouse import Table, open_warehouse
+
+CODEC = {name: OPTIONS[name] for name in ("compression", "parquet.compression.codec.zstd.level")}
+TICKS = os.sysconf("SC_CLK_TCK")
+MANY_FILES = 1000
+
+
+class Spent(NamedTuple):
+    """What one piece of work took, in seconds."""
+
+    cpu: float
+    wall: float
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A table's name, as the warehouse takes it."""
+
+    catalog: str
+    schema: str
+    table: str
+
+
+def narrow(session: Any, rows: int) -> Any:
+    """Seven columns: a key, small numbers, a decimal, dates, a status and a long text."""
+    return session.range(0, rows, 1, 4).selectExpr(
+        "id",
+        "CAST(pmod(hash(id), 100000) AS INT) AS customer",
+        "CAST(pmod(xxhash64(id), 100000000) / 100 AS DECIMAL(18, 2)) AS amount",
+        "date_add(DATE'2020-01-01', CAST(pmod(hash(id, 1), 1500) AS INT)) AS day",
+        "timestamp_micros(1600000000000000 + pmod(xxhash64(id, 2), 100000000000000)) AS at",
+        "concat('status_', pmod(hash(id, 3), 8)) AS status",
+        "hex(xxhash64(id, 4)) AS reference",
+    )
+
+
+def wide(session: Any, rows: int) -> Any:
+    """Sixty columns of six types."""
+    kinds = (
+        "xxhash64(id, {0})",
+        "CAST(pmod(hash(id, {0}), 1000) AS INT)",
+        "CAST(hash(id, {0}) AS DOUBLE) / 1000",
+        "concat('v', pmod(hash(id, {0}), 500))",
+        "date_add(DATE'2020-01-01', CAST(pmod(hash(id, {0}), 2000) AS INT))",
+        "CAST(pmod(hash(id, {0}), 100000) AS DECIMAL(10, 2))",
+    )
+    columns = [f"{kinds[n % len(kinds)].format(n)} AS c{n}" for n in range(60)]
+    return session.range(0, rows, 1, 4).selectExpr(*columns)
+
+
+def measure(work: Callable[[], object], jvm: int) -> Spent:
+    watched = (jvm, os.getpid())
+    cpu, wall = cpu_of(watched), time.monotonic()
+    work()
+    return Spent(cpu_of(watched) - cpu, time.monotonic() - wall)
+
+
+def cpu_of(processes: tuple[int, ...]) -> float:
+    """User and system seconds of some processes and their dead children."""
+    total = 0
+    for process in processes:
+        fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+        total += sum(int(each) for each in fields[11:15])
+    return total / TICKS
+
+
+def take_turns(
+    variants: Mapping[str, Callable[[], object]], rounds: int, jvm: int
+) -> dict[str, list[Spent]]:
+    """What each variant took, round by round; the first two rounds only warm up."""
+    spent: dict[str, list[Spent]] = {name: [] for name in variants}
+    names = list(variants)
+    for number in range(rounds + 2):
+        # Nobody always runs first, or always after the same one.
+        turn = number % len(names)
+        for name in names[turn:] + names[:turn]:
+            found = measure(variants[name], jvm)
+            if number >= 2:
+                spent[name].append(found)
+    return spent
+
+
+def show(label: str, ours: list[Spent], theirs: list[Spent], goal: float) -> None:
+    cpu = [one.cpu / other.cpu for one, other in zip(ours, theirs, strict=True)]
+    wall = [one.wall / other.wall for one, other in zip(ours, theirs, strict=True)]
+    print(
+        f"{label:<46} cpu {median(cpu):5.2f}x ({min(cpu):.2f} to {max(cpu):.2f})"
+        f"  wall {median(wall):5.2f}x ({min(wall):.2f} to {max(wall):.2f})  goal {goal:.2f}x",
+        flush=True,
+    )
+
+
+class Writes:
+    """The ways to write one input."""
+
+    def __init__(self, frame: Any, table: Table, folder: Path) -> None:
+        self._frame = frame
+        self._fields = fields_of(frame)
+        self._table = table
+        self._folder = folder
+
+    def by_spark(self) -> None:
+        """Spark's own write."""
+        self._frame.write.mode("overwrite").options(**CODEC).parquet(str(self._folder / "plain"))
+
+    def addressed(self) -> None:
+        """The same, and every file named by its bytes; no rows hash."""
+        staging = self._table.new_staging()
+        self._frame.write.options(**OPTIONS).parquet(f"{self._table.uri}/{staging}")
+        self._place(staging)
+
+    def hashed(self) -> None:
+        """As a model is written that is not canonical."""
+        self._staged(Layout())
+
+    def canonical(self) -> None:
+        """As a model is written by default."""
+        self._staged(Layout(canonical=True, pieces=4))
+
+    def _staged(self, layout: Layout) -> None:
+        staging = self._table.new_staging()
+        write_staged(self._frame, f"{self._table.uri}/{staging}", layout, self._fields)
+        self._place(staging)
+
+    def _place(self, staging: str) -> None:
+        placed = place_files(self._table, staging, self._fields, (), frozenset())
+        for file in placed:
+            Path(self._table.file_uri(file).removeprefix("file://")).unlink()
+
+
+def compare_writes(session: Any, shape: str, frame: Any, folder: Path, rounds: int) -> None:
+    """Print what naming, hashing and ordering cost for one shape."""
+    frame.write.parquet(str(folder / f"{shape}-input"))
+    source = session.read.parquet(str(folder / f"{shape}-input"))
+    table = open_warehouse("warehouse", base=folder).table(Name("c", "s", shape))
+    writes = Writes(source, table, folder)
+    variants = {
+        "spark": writes.by_spark,
+        "addressed": writes.addressed,
+        "hashed": writes.hashed,
+        "canonical": writes.canonical,
+    }
+    spent = take_turns(variants, rounds, jvm_of(session))
+    plain = median(each.cpu for each in spent["spark"])
+    print(
+        f"{shape}: {source.count():,} x {len(source.columns)}, Spark's own write {plain:.1f} s cpu"
+    )
+    goal = 1.2 if shape == "narrow" else 1.0
+    show("  files named by their bytes / Spark's write", spent["addressed"], spent["spark"], goal)
+    show("  with rows hash / without", spent["hashed"], spent["addressed"], 1.05)
+    show("  with canonical order / without", spent["canonical"], spent["hashed"], 1.4)
+    show("  all of it / Spark's write", spent["canonical"], spent["spark"], goal * 1.05 * 1.4)
+
+
+def compare_reads(session: Any, folder: Path, rounds: int) -> None:
+    """Print what reading a pinned list of many files costs next to reading their folder."""
+    target = folder / "many"
+    narrow(session, 500_000).repartition(MANY_FILES).write.options(**CODEC).parquet(str(target))
+    schema = session.read.parquet(str(target)).schema
+    fields = fields_of(session.read.parquet(str(target)))
+    uris = [f"file://{path}" for path in sorted(target.glob("*.parquet"))]
+    total = "sum(amount)"
+    variants = {
+        "plain": lambda: (
+            session.read.schema(schema).parquet(str(target)).selectExpr(total).collect()
+        ),
+        "pinned": lambda: read_files(session, fields, uris).selectExpr(total).collect(),
+    }
+    spent = take_turns(variants, rounds, jvm_of(session))
+    show(f"read of {MANY_FILES} pinned files / of the folder", spent["pinned"], spent["plain"], 1.1)
+
+
+def jvm_of(session: Any) -> int:
+    return int(session.sparkContext._jvm.java.lang.ProcessHandle.current().pid())  # noqa: SLF001
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--narrow", type=int, default=3_000_000, help="rows of seven columns")
+    arguments.add_argument("--wide", type=int, default=300_000, help="rows of sixty columns")
+    arguments.add_argument("--rounds", type=int, default=4)
+    given = arguments.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="rocky-bench-"))
+    connection = connect_spark(Adapter(master="local[2]"), folder)
+    session = connection.session
+    try:
+        compare_writes(session, "narrow", narrow(session, given.narrow), folder, given.rounds)
+        compare_writes(session, "wide", wide(session, given.wide), folder, given.rounds)
+        compare_reads(session, folder, given.rounds)
+    finally:
+        connection.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
