@@ -160,6 +160,8 @@ class MemoryEngine:
     def rows_hash(self, frame: str) -> str:
         return _rows_hash(self._ask(frame))
 
+    def register(self, table: Table) -> None: ...
+
     def write(
         self,
         frame: str,

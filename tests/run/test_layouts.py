@@ -64,3 +64,18 @@ def test_pieces_come_from_the_size_of_the_inputs(tmp_path):
 )
 def test_partition_columns_are_spelt_as_the_output_spells_them(tmp_path, settings):
     assert ("Id",) == layout(model(tmp_path, settings), 1).partition_columns
+
+
+def test_a_table_merged_by_key_has_small_files_of_neighbouring_keys(tmp_path):
+    own = model(tmp_path, '[strategy]\ntype = "merge"\nunique_key = ["ID"]\n')
+
+    assert ("Id",) == layout(own, 1).cluster_by
+    assert layout(own, 1).max_rows_per_file < Layout().max_rows_per_file
+
+
+def test_columns_to_cluster_by_win_over_the_key(tmp_path):
+    settings = (
+        '[strategy]\ntype = "merge"\nunique_key = ["id"]\n[format_options]\ncluster_by = ["day"]\n'
+    )
+
+    assert ("day",) == layout(model(tmp_path, settings), 1).cluster_by

@@ -1,5 +1,7 @@
 """Data and disks that go wrong: a clear error that names the model, and the old version intact."""
 
+import subprocess
+
 import deltalake
 import pyarrow as pa
 import pytest
@@ -123,3 +125,33 @@ def test_spaces_and_letters_of_all_kinds_are_fine_in_paths(tmp_path, spark):
     assert {} == errors_of(report)
     table = deltalake.DeltaTable(str(table_folder(root, "zahlen")))
     assert [{"größe": 1, "art": "a=b"}] == table.to_pyarrow_table().to_pylist()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of a megabyte, where the machine lets us make one."""
+    folder = tmp_path / "warehouse"
+    folder.mkdir()
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)],
+        capture_output=True,
+        check=False,
+    )
+    if made.returncode:
+        pytest.skip("only root may mount a small disk")
+    yield tmp_path
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_fails_the_model_and_leaves_the_old_version(small_disk, spark):
+    root = write_files(small_disk, {"models/noise.sql": "SELECT id, 'a' AS noise FROM range(10)\n"})
+    assert 0 == build(root, spark).exit_code
+    noise = "SELECT id, sha2(cast(id AS string), 512) AS noise FROM range(200000)\n"
+    (root / "models/noise.sql").write_text(noise)
+
+    report = build(root, spark)
+
+    assert 1 == report.exit_code
+    assert "No space left" in errors_of(report)["noise"]
+    table = deltalake.DeltaTable(str(table_folder(root, "noise")))
+    assert 10 == table.to_pyarrow_table().num_rows

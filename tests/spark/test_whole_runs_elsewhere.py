@@ -140,10 +140,13 @@ def test_where_nobody_answers_nothing_is_written(tmp_path):
 CANCEL = """
 import json, os, signal, sys
 import rocky
-from rocky.run.listener import Silence
 
-class Impatient(Silence):
+class Impatient:
     asked = False
+    def queued(self, run_id, steps): pass
+    def started(self, step): pass
+    def retried(self, step, attempt): pass
+    def finished(self, outcome): pass
     def progress(self, step, done, known):
         if known and not self.asked:
             self.asked = True
@@ -177,7 +180,7 @@ seen = sys.argv[2]
 
 def examine_and_tell(self, path):
     with open(seen, "a") as file:
-        file.write(json.dumps([os.getpid(), os.path.basename(os.getcwd())]) + "\\\\n")
+        file.write(json.dumps([os.getpid(), os.path.basename(os.getcwd())]) + "\\n")
     return examine(self, path)
 
 hashing.LocalHasher.__call__ = examine_and_tell

@@ -67,6 +67,19 @@ def test_files_are_copied_to_their_names_and_the_staging_is_removed(table):
     assert (len(data), 2, {"land": "a/b é"}) == (file.size, file.rows, file.partition_values)
 
 
+def test_an_object_whose_footer_is_out_of_order_is_put_again_before_it_is_named(table, monkeypatch):
+    monkeypatch.setattr("rocky.store.hashing._CHUNK", 50)
+    data = parquet_bytes(ROWS, FIELDS)
+    # PLAIN, RLE and RLE_DICTIONARY as Arrow lists them, and as Java might.
+    other = data.replace(b"\x19\x35\x00\x06\x10", b"\x19\x35\x10\x06\x00")
+    assert data != other
+    staging = stage(table, {"part-0.parquet": other})
+    (file,) = place_files(table, staging, FIELDS, [], frozenset())
+
+    assert f"{blake3(data).hexdigest()}.parquet" == file.path
+    assert data == table.objects.read(f"{table.prefix}/{file.path}")
+
+
 def test_files_of_equal_bytes_are_told_apart_without_loading_them_whole(table, monkeypatch):
     monkeypatch.setattr(salt, "CHUNK", 100)
     data = parquet_bytes(ROWS, FIELDS)

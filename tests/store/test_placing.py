@@ -3,8 +3,6 @@
 import errno
 import os
 import pickle
-import subprocess
-import sys
 from datetime import date
 from pathlib import Path
 
@@ -245,19 +243,3 @@ def test_a_cluster_examines_files_and_the_driver_names_them(table):
     files = place(table, {"a.parquet": parquet_bytes(ROWS, FIELDS)}, run_tasks=run_tasks)
 
     assert 1 == len(asked) == len(files)
-
-
-def test_what_runs_on_executors_imports_nothing_of_rocky():
-    code = (
-        "import sys, importlib.util;"
-        "spec = importlib.util.spec_from_file_location('alone', sys.argv[1]);"
-        "module = importlib.util.module_from_spec(spec); sys.modules['alone'] = module;"
-        "spec.loader.exec_module(module);"
-        "print([name for name in sys.modules if name.partition('.')[0] in ('rocky', 'pyspark')])"
-    )
-    hashing = Path(__file__).parents[2] / "src/rocky/store/hashing.py"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(hashing)], capture_output=True, text=True, check=True
-    )
-
-    assert "[]\n" == done.stdout

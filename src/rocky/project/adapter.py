@@ -58,5 +58,6 @@ class Adapter(NamedTuple):
     remote: str | None = None
     warehouse: str = "warehouse"
     iceberg: bool = False
+    register: bool = False
     conf: SparkConf = NO_CONF
     retry: Retry = Retry()

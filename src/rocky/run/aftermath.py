@@ -30,6 +30,19 @@ def publishing_iceberg(materialize: Materialize) -> Materialize:
     return build_and_publish
 
 
+def registering(materialize: Materialize) -> Materialize:
+    """The same strategy, with the table registered in Spark's catalogue after its last commit."""
+
+    def build_and_register(build: Build) -> Built:
+        built = materialize(build)
+        # Also when nothing was committed: the catalogue may be a new one.
+        if build.table.snapshot() is not None:
+            build.engine.register(build.table)
+        return built
+
+    return build_and_register
+
+
 def sweep_after(plan: RunPlan, report: RunReport, warehouse: Warehouse) -> int:
     """Remove what an unfinished run left behind in the tables this one built; how many files."""
     if report.resumed_from is None:

@@ -121,6 +121,9 @@ class Engine(Protocol):
     def rows_hash(self, frame: Frame) -> str:
         """The order-independent hash of a query's rows, as `write` finds it, without writing."""
 
+    def register(self, table: Table) -> None:
+        """Make a table known to Spark's own catalogue. Raises AdapterUnusable."""
+
     def write(
         self,
         frame: Frame,

@@ -9,6 +9,8 @@ from rocky.project.adapter import Adapter
 from rocky.run.spark_engine import SparkEngine
 from rocky.spark.connections import adopt_session
 from rocky.spark.function_mode import function_mode
+from rocky.spark.object_stores import check_object_store
+from rocky.spark.registration import check_connector
 from rocky.spark.session import connect_spark
 from rocky.store.warehouse import Warehouse, open_warehouse
 
@@ -27,7 +29,10 @@ def open_project_engine(adapter: Adapter, root: Path, spark: Any = None) -> Iter
         connect_spark(adapter, root) if spark is None else adopt_session(spark, adapter.conf)
     )
     try:
+        if adapter.register:
+            check_connector(connection.session)
+        check_object_store(connection.session, adapter.warehouse)
         with function_mode(connect=connection.kind == "connect"):
-            yield SparkEngine(connection, root)
+            yield SparkEngine(connection, root, adapter.conf)
     finally:
         connection.close()

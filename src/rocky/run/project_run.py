@@ -12,7 +12,9 @@ from typing import Any
 
 from rocky.ledger import open_ledger
 from rocky.plan.steps import RunPlan
-from rocky.run.aftermath import publishing_iceberg, sweep_after
+from rocky.project.adapter import Adapter
+from rocky.run.aftermath import publishing_iceberg, registering, sweep_after
+from rocky.run.building import Materialize
 from rocky.run.circumstances import Circumstances
 from rocky.run.interrupts import stop_on_interrupt
 from rocky.run.listener import Listener
@@ -52,7 +54,7 @@ def run_request(
             ledger,
             circumstances,
             open_engine,
-            publishing_iceberg(materialize) if adapter.iceberg else materialize,
+            _materialize(adapter),
         )
         options = RunOptions(
             request.parallel,
@@ -65,3 +67,9 @@ def run_request(
         report = run_plan(plan, surroundings, options, listener=listener, stop=stop)
         sweep_after(plan, report, warehouse)
         return report
+
+
+def _materialize(adapter: Adapter) -> Materialize:
+    """How a table is brought up to date, and made known to those who are to know of it."""
+    build = publishing_iceberg(materialize) if adapter.iceberg else materialize
+    return registering(build) if adapter.register else build

@@ -5,7 +5,7 @@ names the files that Spark wrote by their bytes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from rocky.datatypes.types import StructField
 from rocky.errors import InternalError
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
+from rocky.run.delta_sources import read_delta_source
 from rocky.run.engine import EngineFacts, Frame, Jobs, SourcePin, Written
 from rocky.run.python_models import call_model
 from rocky.spark.answers import take_rows
@@ -21,6 +22,7 @@ from rocky.spark.failures import Failure
 from rocky.spark.jobs import jobs_of
 from rocky.spark.layout import Layout
 from rocky.spark.readers import read_files, read_rows, read_seed, read_source
+from rocky.spark.registration import register_table
 from rocky.spark.rows_hash import hash_rows
 from rocky.spark.schemas import fields_of
 from rocky.spark.tasks import map_on_executors
@@ -36,13 +38,17 @@ class SparkViews:
 
     session: Any
     root: Path
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def bind_table(self, view: str, table: Table, snapshot: Snapshot) -> None:
         uris = [table.file_uri(file) for file in snapshot.files]
         read_files(self.session, snapshot.schema, uris).createOrReplaceTempView(view)
 
     def bind_source(self, view: str, source: SourceTable) -> SourcePin:
-        read = read_source(self.session, source, self.root)
+        if source.format == "delta":
+            read = read_delta_source(self.session, source, self.root, self.options)
+        else:
+            read = read_source(self.session, source, self.root)
         read.frame.createOrReplaceTempView(view)
         return SourcePin(read.files, read.version, read.bytes)
 
@@ -65,10 +71,12 @@ class SparkViews:
 class SparkEngine:
     """Spark as a run sees it."""
 
-    def __init__(self, connection: Connection, root: Path) -> None:
+    def __init__(
+        self, connection: Connection, root: Path, options: Mapping[str, str] | None = None
+    ) -> None:
         self._connection = connection
         self._session = connection.session
-        self.views = SparkViews(connection.session, root)
+        self.views = SparkViews(connection.session, root, options or {})
         self.jobs: Jobs = jobs_of(connection)
         self.facts = EngineFacts(
             connection.facts.spark_version, WRITER, dict(connection.facts.settings)
@@ -92,6 +100,10 @@ class SparkEngine:
 
     def rows_hash(self, frame: Frame) -> str:
         return hash_rows(frame, self.columns(frame))
+
+    def register(self, table: Table) -> None:
+        catalog, schema, name = table.prefix.split("/")
+        register_table(self._session, (catalog, schema, name), table.uri)
 
     def write(
         self,

@@ -12,13 +12,15 @@ class Layout:
 
     Canonical rows are spread by their own hash over `pieces` files and sorted by all columns, so
     that the bytes do not depend on cores, AQE or shuffle settings. `pieces` must then come from the
-    inputs alone. Not canonical: rows are written as they come.
+    inputs alone. Not canonical: rows are written as they come. Either way rows close together in
+    `cluster_by` are close together in files, so that a merge or a filter touches few of them.
     """
 
     partition_columns: tuple[str, ...] = ()
     canonical: bool = False
     pieces: int = 1
     max_rows_per_file: int = 8_000_000
+    cluster_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

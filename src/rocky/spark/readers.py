@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pyspark.errors import PySparkException
-
 from rocky.datatypes.types import StructField
 from rocky.errors import SourceUnreadable
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
+from rocky.spark.failures import SPARK_ERRORS, classify_failure
 from rocky.spark.literal_rows import literal_rows
 from rocky.spark.names import column_named
 from rocky.spark.schemas import readable_schema
@@ -73,6 +72,25 @@ def read_files(session: Any, fields: Sequence[StructField], uris: Sequence[str])
     return session.read.schema(schema).options(**options).parquet(*uris)
 
 
+def read_lake_files(
+    session: Any,
+    source: SourceTable,
+    fields: Sequence[StructField],
+    files: Sequence[PinnedFile],
+    *,
+    base: str | None,
+) -> Any:
+    """A source that is exactly these Parquet files, which hold `fields`; its declared columns.
+
+    With a `base`, folders below it that are called `key=value` are columns too.
+    """
+    if base is None or not files:
+        return _declared(read_files(session, fields, [file.path for file in files]), source)
+    options = {**_PARQUET, **_LITERAL, "basePath": base}
+    reader = session.read.schema(readable_schema(fields)).options(**options)
+    return _declared(reader.parquet(*[file.path for file in files]), source)
+
+
 def read_source(session: Any, source: SourceTable, root: Path) -> SourceRead:
     """A source with its declared columns. Raises SourceUnreadable when it cannot be found."""
     try:
@@ -89,8 +107,14 @@ def read_source(session: Any, source: SourceTable, root: Path) -> SourceRead:
             place = place_of(source, root) if is_place else source.path
             frame = reader.format(source.format).load(place)
         return SourceRead(_declared(frame, source))
-    except PySparkException as error:
-        said = str(error).strip().splitlines()[0]
+    except SPARK_ERRORS as error:
+        failure = classify_failure(error)
+        said = failure.message
+        if failure.condition == "DATA_SOURCE_NOT_FOUND":
+            said = (
+                f"this Spark has no connector for `{source.format}`: name its package in"
+                " `spark.jars.packages` in `[adapter.conf]`"
+            )
         raise SourceUnreadable(f"{named(source)} cannot be read: {said}") from error
 
 

@@ -7,8 +7,10 @@ through a session of its own and does not stop it.
 import atexit
 import os
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -164,7 +166,8 @@ def _session(settings: Mapping[str, str]) -> SparkSession:
     for name, value in settings.items():
         conf.set(name, value)
     # Not the builder: it would turn to Spark Connect when the environment names a remote.
-    context = SparkContext(conf=conf)
+    with _own_interrupts():
+        context = SparkContext(conf=conf)
     context.setLogLevel("ERROR")
     python = _python(settings)
     if python is not None:
@@ -176,6 +179,19 @@ def _session(settings: Mapping[str, str]) -> SparkSession:
             session.conf.set(name, value)
     silence_refusals()
     return session
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Ctrl-C stays ours: a Spark context would cancel every job and leave nothing recorded."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _python(settings: Mapping[str, str]) -> str | None:

@@ -1,7 +1,7 @@
 """A Python function mapped over texts by Spark's executors, for the work that follows a write.
 
-The function's module travels with it by value, so executors need the libraries it imports but
-not Rocky itself.
+The function travels by value, with all that it uses of its own package, so executors need the
+libraries it imports but not Rocky itself.
 """
 
 import pickle
@@ -58,18 +58,18 @@ def map_on_executors(
 
 
 def _pack(function: Callable[[str], Any]) -> bytes:
-    """The function and its module as bytes that need no Rocky to be read."""
-    module = _module_of(function)
+    """The function as bytes that need no Rocky to be read."""
+    package = _package_of(function)
     with _pickling:
-        cloudpickle.register_pickle_by_value(module)
+        cloudpickle.register_pickle_by_value(package)
         try:
             return cloudpickle.dumps(function)
         finally:
-            cloudpickle.unregister_pickle_by_value(module)
+            cloudpickle.unregister_pickle_by_value(package)
 
 
-def _module_of(function: Any) -> ModuleType:
-    """Where a function, or the class of an object that can be called, was written."""
+def _package_of(function: Any) -> ModuleType:
+    """The outermost package of a function, or of the class of an object that can be called."""
     while isinstance(function, partial):
         function = function.func
-    return sys.modules[function.__module__]
+    return sys.modules[function.__module__.partition(".")[0]]

@@ -92,7 +92,11 @@ def write_staged(
     observation = Observation(f"rocky-{uuid4().hex}")
     rows = rows.observe(observation, *observed_columns(fields))
     if layout.canonical:
-        rows = sort_rows(rows, fields, parts)
+        rows = sort_rows(rows, fields, [*parts, *layout.cluster_by])
+    elif layout.cluster_by:
+        rows = rows.sortWithinPartitions(
+            *[column_named(name) for name in (*parts, *layout.cluster_by)]
+        )
     writer = rows.write.options(**OPTIONS).option("maxRecordsPerFile", layout.max_rows_per_file)
     writer = writer.option(_COMMITTER, "1" if folder_uri.startswith(_RENAMING) else "2")
     (writer.partitionBy(*parts) if parts else writer).parquet(folder_uri)

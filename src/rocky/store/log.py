@@ -40,12 +40,14 @@ class Log:
     """The log of the table called `table`, whose folder is `prefix` below the objects' root.
 
     Snapshots are remembered with the commit file they end in, so that reading again costs one
-    listing, and a table that was deleted and made anew is noticed.
+    listing, and a table that was deleted and made anew is noticed. The files of a `foreign` table
+    may lack the columns it is partitioned by.
     """
 
     table: str
     prefix: str
     objects: Objects = field(repr=False)
+    foreign: bool = False
     _known: dict[int, tuple[ObjectInfo, Snapshot]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -138,7 +140,7 @@ class Log:
             # A gap would be read over in silence otherwise.
             info = listing.commits.get(version)
             replay.apply(self.read_commit(version), 0 if info is None else info.modified_ms)
-        snapshot = replay.snapshot(wanted)
+        snapshot = replay.snapshot(wanted, foreign=self.foreign)
         info = listing.commits.get(wanted)
         if info is not None:
             self._remember(info, snapshot)

@@ -68,8 +68,8 @@ class Replay:
             file = parse_add(add)
             self._files[file.path] = file
 
-    def snapshot(self, version: int) -> Snapshot:
-        """The table as it is now. Raises `UnreadableLog`."""
+    def snapshot(self, version: int, *, foreign: bool = False) -> Snapshot:
+        """The table as it is now; `foreign` if it is not ours. Raises `UnreadableLog`."""
         if self._protocol is None or self._metadata is None:
             raise UnreadableLog("the log names no protocol or no schema")
         metadata = self._metadata
@@ -78,7 +78,8 @@ class Replay:
         if feature is not None:
             raise UnreadableLog(f"it uses {feature}, which Rocky does not read")
         partition_columns = tuple(metadata.get("partitionColumns") or ())
-        self._refuse_foreign_partitions(partition_columns)
+        if not foreign:
+            self._refuse_foreign_partitions(partition_columns)
         if configuration.get(FILES_HASH) != files_hash(self._files):
             configuration.pop(ROWS_HASH, None)
             configuration.pop(FILES_HASH, None)
