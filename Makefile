@@ -14,13 +14,14 @@ KEEP := XDG_CACHE_HOME="$(CURDIR)/$(VENV)/cache"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint test-fast test-spark bench java clean
+.PHONY: help demo test check lint test-fast test-spark bench bench-run java clean
 
 help:
 	@echo "make demo    install into $(VENV) and take a short tour of the product"
 	@echo "make test    the whole suite: lint, fast tests, and the tests that ask Spark"
 	@echo "make check   format, lint, types, imports and the fast tests: the loop while editing"
 	@echo "make bench   compile a generated project of 10,000 models and print the cost"
+	@echo "make bench-run  write, read, merge and run next to plain Spark, and print the ratios"
 	@echo "make clean   remove $(VENV), demo/ and every cache"
 
 # ------------------------------------------------------------------ installation
@@ -85,6 +86,10 @@ test: $(INSTALLED_DEV) java lint test-fast test-spark
 
 bench: $(INSTALLED_DEV)
 	@$(BIN)/python benchmarks/compile.py
+
+# Writes, reads, merges and a graph of twenty models, each next to plain Spark in the same run.
+bench-run: $(INSTALLED_DEV) java
+	@$(BIN)/python benchmarks/run.py
 
 clean:
 	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -8,39 +8,35 @@ from datetime import timedelta
 from typing import Final
 
 from rocky.plan.steps import RunPlan
-from rocky.run.build import Build, Built
-from rocky.run.building import Materialize
+from rocky.project.adapter import Adapter
+from rocky.run.building import Announce
+from rocky.run.engine import Engine
 from rocky.run.outcomes import RunReport
-from rocky.store.iceberg import publish_iceberg
+from rocky.store.iceberg import check_iceberg, publish_iceberg
+from rocky.store.snapshot import Snapshot
 from rocky.store.sweep import sweep_table
-from rocky.store.warehouse import Warehouse
+from rocky.store.warehouse import Table, Warehouse
 
 LEFT_FOR: Final = timedelta(hours=1)
 
 
-def publishing_iceberg(materialize: Materialize) -> Materialize:
-    """The same strategy, with Iceberg metadata after its last commit."""
+def announcements_for(adapter: Adapter) -> tuple[Announce, ...]:
+    """Who else is to know of a table. Raises ExtraMissing before anything has run."""
+    found: list[Announce] = []
+    if adapter.iceberg:
+        check_iceberg()
+        found.append(_publish_iceberg)
+    if adapter.register:
+        found.append(_register)
+    return tuple(found)
 
-    def build_and_publish(build: Build) -> Built:
-        built = materialize(build)
-        if built.commits:
-            publish_iceberg(build.table, built.commits[-1].snapshot)
-        return built
 
-    return build_and_publish
+def _publish_iceberg(_engine: Engine, table: Table, snapshot: Snapshot) -> None:
+    publish_iceberg(table, snapshot)
 
 
-def registering(materialize: Materialize) -> Materialize:
-    """The same strategy, with the table registered in Spark's catalogue after its last commit."""
-
-    def build_and_register(build: Build) -> Built:
-        built = materialize(build)
-        # Also when nothing was committed: the catalogue may be a new one.
-        if build.table.snapshot() is not None:
-            build.engine.register(build.table)
-        return built
-
-    return build_and_register
+def _register(engine: Engine, table: Table, _snapshot: Snapshot) -> None:
+    engine.register(table)
 
 
 def sweep_after(plan: RunPlan, report: RunReport, warehouse: Warehouse) -> int:

@@ -25,11 +25,16 @@ from rocky.run.pinning import PinnedTable, Pins
 from rocky.run.resume import Resumption
 from rocky.run.seeds import load_seed, seed_target
 from rocky.spark.layout import Layout
+from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import Table, Warehouse
 from rocky.syntax.references import bind_names
 
 Materialize = Callable[[Build], Built]
 """What brings a table up to date: `rocky.run.materialize.table.materialize`."""
+
+
+Announce = Callable[[Engine, Table, Snapshot], None]
+"""Who else is told of a table after it was built."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class BuildOrders:
     now: datetime
     full_refresh: bool = False
     windows: Mapping[str, Window] = field(default_factory=dict)
+    announce: tuple[Announce, ...] = ()
 
     def window_of(self, key: str) -> Window:
         """The window of a time-interval model; other models have no use for one."""
@@ -147,6 +153,8 @@ class Builder:
             if any(each.error is not None for each in built.partitions):
                 return None
             raise ModelFailed(f"`{step.name}` was built and left no table")
+        for announce in self._orders.announce:
+            announce(self._engine, table, snapshot)
         pinned = PinnedTable(table, snapshot)
         self._pins.pin(step.id, pinned)
         return pinned

@@ -10,7 +10,7 @@ from rocky.run.spark_engine import SparkEngine
 from rocky.spark.connections import adopt_session
 from rocky.spark.function_mode import function_mode
 from rocky.spark.object_stores import check_object_store
-from rocky.spark.registration import check_connector
+from rocky.spark.registration import open_catalogue
 from rocky.spark.session import connect_spark
 from rocky.store.warehouse import Warehouse, open_warehouse
 
@@ -30,7 +30,7 @@ def open_project_engine(adapter: Adapter, root: Path, spark: Any = None) -> Iter
     )
     try:
         if adapter.register:
-            check_connector(connection.session)
+            open_catalogue(connection.session)
         check_object_store(connection.session, adapter.warehouse)
         with function_mode(connect=connection.kind == "connect"):
             yield SparkEngine(connection, root, adapter.conf)

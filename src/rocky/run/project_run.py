@@ -6,19 +6,17 @@ used and left as it was.
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 from rocky.ledger import open_ledger
 from rocky.plan.steps import RunPlan
-from rocky.project.adapter import Adapter
-from rocky.run.aftermath import publishing_iceberg, registering, sweep_after
-from rocky.run.building import Materialize
+from rocky.run.aftermath import announcements_for, sweep_after
 from rocky.run.circumstances import Circumstances
 from rocky.run.interrupts import stop_on_interrupt
 from rocky.run.listener import Listener
-from rocky.run.materialize.table import materialize
 from rocky.run.opening import open_project_engine, open_project_warehouse
 from rocky.run.outcomes import RunReport
 from rocky.run.request import RunRequest, choose_adapter
@@ -54,7 +52,7 @@ def run_request(
             ledger,
             circumstances,
             open_engine,
-            _materialize(adapter),
+            announce=announcements_for(adapter),
         )
         options = RunOptions(
             request.parallel,
@@ -62,14 +60,8 @@ def run_request(
             request.fresh,
             (*request.select, *(f"!{each}" for each in request.exclude)),
             request.pipeline,
-            windows_of(plan, request.window, ledger),
+            windows_of(plan, request.window, ledger, datetime.now(UTC)),
         )
         report = run_plan(plan, surroundings, options, listener=listener, stop=stop)
         sweep_after(plan, report, warehouse)
         return report
-
-
-def _materialize(adapter: Adapter) -> Materialize:
-    """How a table is brought up to date, and made known to those who are to know of it."""
-    build = publishing_iceberg(materialize) if adapter.iceberg else materialize
-    return registering(build) if adapter.register else build

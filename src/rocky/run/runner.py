@@ -19,7 +19,7 @@ from rocky.ledger.writer import Ledger
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.steps import RunPlan
 from rocky.run.build import Window
-from rocky.run.building import Builder, BuildOrders, Materialize
+from rocky.run.building import Announce, Builder, BuildOrders, Materialize
 from rocky.run.circumstances import Circumstances
 from rocky.run.engine import Engine
 from rocky.run.listener import Listener, Silence
@@ -65,6 +65,7 @@ class Surroundings:
     circumstances: Circumstances
     open_engine: Callable[[], Engine]
     build_table: Materialize = materialize
+    announce: tuple[Announce, ...] = ()
 
 
 def run_plan(
@@ -186,6 +187,7 @@ class _Run:
                 self._times.started_at,
                 self._options.full_refresh,
                 self._options.windows or {},
+                self._surroundings.announce,
             )
             builder = Builder(
                 self._plan,

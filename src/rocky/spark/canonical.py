@@ -8,6 +8,8 @@ is what rows are spread by: Spark drops a repartition by columns that a grouping
 from collections.abc import Sequence
 from typing import Any, Final
 
+from pyspark.sql import functions as f
+
 from rocky.datatypes.types import (
     ArrayType,
     DataType,
@@ -30,7 +32,13 @@ def spread_rows(
     With partition columns these alone decide: else every piece would hold a file of each partition.
     """
     by = [field for field in fields if field.name in partitions] or fields
-    return frame.repartition(pieces, row_hash(by)) if pieces > 1 else frame.repartition(1)
+    return frame.repartition(pieces, _spread(by)) if pieces > 1 else frame.repartition(1)
+
+
+def _spread(fields: Sequence[StructField]) -> Any:
+    """What decides on a row's piece: rows that differ may meet, so plain columns are enough."""
+    plain = [column_named(field.name) for field in fields if _is_plain(field.type)]
+    return f.xxhash64(*plain) if plain else row_hash(fields)
 
 
 def sort_rows(frame: Any, fields: Sequence[StructField], first: Sequence[str] = ()) -> Any:
@@ -41,6 +49,10 @@ def sort_rows(frame: Any, fields: Sequence[StructField], first: Sequence[str] = 
         # Zeros of either sign, maps in any order: values that differ and do not sort apart.
         keys += [row_hash(fields, lane, maps_in_order=True) for lane in LANES]
     return frame.sortWithinPartitions(*keys)
+
+
+def _is_plain(kind: DataType) -> bool:
+    return not isinstance(kind, ArrayType | MapType | StructType) and kind.kind not in _UNORDERED
 
 
 def _sort_key(field: StructField) -> Any:

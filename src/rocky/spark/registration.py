@@ -5,10 +5,10 @@ lasts is the catalogue's affair; that of a local Spark without a metastore ends 
 """
 
 from typing import Any, Final
-
-from pyspark.errors import PySparkException
+from urllib.parse import unquote
 
 from rocky.errors import AdapterUnusable
+from rocky.spark.failures import SPARK_ERRORS, classify_failure
 
 PACKAGE: Final = "io.delta:delta-spark_4.1_2.13:4.4.0"
 _EXTENSION: Final = "io.delta.sql.DeltaSparkSessionExtension"
@@ -28,11 +28,13 @@ def has_connector(session: Any) -> bool:
     return _EXTENSION in (session.conf.get("spark.sql.extensions", None) or "")
 
 
-def check_connector(session: Any) -> None:
-    """Raise AdapterUnusable when tables cannot be registered in a session's catalogue."""
+def open_catalogue(session: Any) -> None:
+    """Make a session of ours ready to register tables. Raises AdapterUnusable when it cannot."""
     catalogue = session.conf.get("spark.sql.catalog.spark_catalog", None) or ""
     if not has_connector(session) or catalogue in ("", "builtin"):
         raise AdapterUnusable(f"`register = true` needs Delta's connector: {CONNECTOR_HELP}")
+    # The connector replays a log in fifty tasks, however short it is; ours have checkpoints.
+    session.conf.set("spark.databricks.delta.snapshotPartitions", "2")
 
 
 def register_table(session: Any, name: tuple[str, str, str], uri: str) -> None:
@@ -42,23 +44,24 @@ def register_table(session: Any, name: tuple[str, str, str], uri: str) -> None:
     shown = ".".join(name)
     place = uri.replace("\\", "\\\\").replace("'", "\\'")
     try:
-        session.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog}.{schema}")
-        session.sql(f"CREATE TABLE IF NOT EXISTS {full} USING DELTA LOCATION '{place}'")
-        described = session.sql(f"DESCRIBE DETAIL {full}").select("location").collect()
-    except PySparkException as error:
-        said = str(error).strip().splitlines()[0]
+        if not session.catalog.tableExists(full):
+            session.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog}.{schema}")
+            session.sql(f"CREATE TABLE IF NOT EXISTS {full} USING DELTA LOCATION '{place}'")
+        described = session.sql(f"DESCRIBE EXTENDED {full}").where("col_name = 'Location'")
+        found = [str(row[1]) for row in described.collect()]
+    except SPARK_ERRORS as error:
         raise AdapterUnusable(
-            f"`{shown}` is built and could not be registered in Spark's catalogue: {said}"
+            f"`{shown}` is built and could not be registered in Spark's catalogue:"
+            f" {classify_failure(error).message}"
         ) from error
-    found = str(described[0][0])
-    if _path(found) != _path(uri):
+    if [_path(each) for each in found] != [_path(uri)]:
         raise AdapterUnusable(
-            f"`{shown}` in Spark's catalogue is another table, at `{found}`:"
+            f"`{shown}` in Spark's catalogue is another table, at `{''.join(found)}`:"
             " drop it there, or leave out `register = true`"
         )
 
 
 def _path(uri: str) -> str:
     """A place without the ways to write one: `file:/a` and `file:///a` are the same."""
-    scheme, _, rest = uri.rpartition(":")
-    return f"{scheme}:/{rest.strip('/')}"
+    scheme, _, rest = unquote(uri).partition(":")
+    return f"{scheme}:{rest.strip('/')}"

@@ -9,6 +9,11 @@ from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import Table
 
 
+def check_iceberg() -> None:
+    """Raises `ExtraMissing` without `pyiceberg`."""
+    load_extra("rocky.store.iceberg_metadata", "iceberg")
+
+
 def publish_iceberg(table: Table, snapshot: Snapshot) -> str:
     """The location of Iceberg metadata that says what the snapshot says.
 

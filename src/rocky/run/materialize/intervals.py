@@ -93,7 +93,10 @@ def select_keys(strategy: TimeInterval, window: Window, now: datetime) -> list[s
         chosen = [window.partition]
     elif window.start is not None or window.end is not None:
         start = window.start or _first(strategy, "a window without a start")
-        chosen = list(keys_between(start, window.end or current, grain))
+        end = window.end or current
+        chosen = list(keys_between(start, end, grain))
+        if not chosen:
+            raise RockyError(f"there is no {grain} from `{start}` to `{end}`: the end comes first")
     elif window.missing:
         expected = keys_between(_first(strategy, "looking for what is missing"), current, grain)
         chosen = [key for key in expected if key not in window.recorded]
