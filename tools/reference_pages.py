@@ -28,8 +28,11 @@ key, a wrong type or a bad choice is a diagnostic at its own line, with the near
 help. `${VAR}` and `${VAR:-default}` work in every text value. What the files are for:
 [project files](project-files.md).
 
-All keys are read and checked. Those that compiling does not need (`[state]`, `[run]`,
-`[cost]` and their like) have no effect yet: nothing runs on Spark but `--verify spark`.
+All keys are read and checked. Compiling acts on `[lints]`, targets, strategies and contracts;
+`rocky run` also on `[adapter]`, pipelines of type `transformation`, `[store]`, `[cost]` (the rates
+per core-hour and per TB), `[budget]` and `[resilience]` (its retries). A `[state]` that is not
+local is refused by a run. Other blocks (`[reuse]`, `[run]`, `[gc]`, `[schema_evolution]`, masks,
+roles, schedules, hooks) and other types of pipeline have no effect yet.
 """
 
 CLI_HEAD = """# Commands
@@ -42,7 +45,7 @@ the default in a pipe, but `explain` and `emit-sql` stay text, and so does a com
 `--format`. A selector that matches nothing is an error.
 
 Exit codes: 0 fine, 1 failure, wrong usage or error diagnostics, 2 a run that built only some
-tables (no command runs tables yet), 4 `ci` with warnings only, 130 interrupted.
+tables, 4 `ci` with warnings only, 130 interrupted.
 """
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+from rocky.errors import RunRefused
 from rocky.ledger import open_ledger
 from rocky.plan.steps import RunPlan
 from rocky.run.aftermath import announcements_for, sweep_after
@@ -37,6 +38,11 @@ def run_request(
 ) -> RunReport:
     """Carry out a request. `spark` is the caller's own session. Raises as `run_plan` does."""
     project = plan.project
+    if project.config.state.backend != "local":
+        raise RunRefused(
+            f'`[state] backend = "{project.config.state.backend}"` cannot be kept yet: records'
+            " would stay on this machine; leave it out, or set it to `local`"
+        )
     adapter = choose_adapter(project, plan, request.adapter)
     stop = Event()
     with ExitStack() as opened:

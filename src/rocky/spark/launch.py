@@ -161,7 +161,9 @@ def _start(
             start_new_session=True,
         )
         try:
-            port, secret = _wait_for_door(process, door, log)
+            fetches = bool(settings.get("spark.jars.packages"))
+            seconds = FETCH_SECONDS if fetches else START_SECONDS
+            port, secret = _wait_for_door(process, door, log, seconds)
         except BaseException:
             # Ctrl-C too: the JVM does not hear it.
             kill(process)
@@ -212,14 +214,16 @@ def _environment(java: Java, home: Path, door: Path) -> dict[str, str]:
     return environment
 
 
-def _wait_for_door(process: subprocess.Popen[bytes], door: Path, log: IO[bytes]) -> tuple[int, str]:
+def _wait_for_door(
+    process: subprocess.Popen[bytes], door: Path, log: IO[bytes], seconds: int
+) -> tuple[int, str]:
     """The port and the secret of the JVM, once it has written them down."""
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + seconds
     while not door.is_file():
         if process.poll() is not None:
             raise SparkUnavailable(f"Spark would not start: {last_words(log)}")
         if time.monotonic() > deadline:
-            raise SparkUnavailable(f"Spark did not start in {START_SECONDS} seconds")
+            raise SparkUnavailable(f"Spark did not start in {seconds} seconds")
         time.sleep(0.02)
     with door.open("rb") as written:
         return read_int(written), UTF8Deserializer().loads(written)

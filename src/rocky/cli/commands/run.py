@@ -18,7 +18,7 @@ from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.findings import render_findings
-from rocky.cli.render.run import render_run, run_document
+from rocky.cli.render.run import describe_budget, render_run, run_document
 from rocky.cli.state_files import state_path
 from rocky.compiler.compilation import Compilation
 from rocky.errors import RockyError
@@ -110,6 +110,8 @@ def command(  # noqa: PLR0913 - one for each option
         write_json("run", run_document(report))
     else:
         write_line(render_run(report))
+    for line in describe_budget(report):
+        write_note(line)
     return ExitCode(report.exit_code)
 
 

@@ -16,6 +16,7 @@ from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.findings import render_findings
+from rocky.cli.render.run import describe_budget
 from rocky.cli.render.seeds import (
     render_seeds,
     render_unchanged,
@@ -74,6 +75,8 @@ def command(
         write_json("seed", seeds_document(report))
     else:
         write_line(render_seeds(report))
+    for line in describe_budget(report):
+        write_note(line)
     return ExitCode(report.exit_code)
 
 

@@ -33,9 +33,14 @@ def render_run(report: RunReport) -> str:
     parts = [render_table(_HEAD, [_cells(each) for each in report.outcomes], _NUMBERS)]
     failures = [each for each in report.outcomes if each.execution.error]
     parts += [f"error: {each.step.name}: {each.execution.error}" for each in failures]
-    parts += [f"budget: {_describe_breach(each)}" for each in report.budget.breaches]
-    parts += [f"note: {each}" for each in report.budget.unchecked]
     return "\n".join([*parts, render_last_line(report)])
+
+
+def describe_budget(report: RunReport) -> list[str]:
+    """Ceilings that were exceeded or could not be checked: for standard error."""
+    word = "error" if report.budget.fails else "warning"
+    said = [f"{word}: {_describe_breach(each)}" for each in report.budget.breaches]
+    return [*said, *(f"note: {each}" for each in report.budget.unchecked)]
 
 
 def render_last_line(report: RunReport) -> str:

@@ -19,4 +19,5 @@ def full_refresh(build: Build) -> Built:
         )
         outcome = Outcome(written.files, written.rows_hash)
         committed = commit_replacement(build, snapshot, workspace.columns, outcome)
-    return Built(build.query or "", (committed,), written.rows, written.rows_hash, "replaced")
+    action = "replaced" if committed.added or committed.removed else "same content"
+    return Built(build.query or "", (committed,), written.rows, written.rows_hash, action)
