@@ -14,7 +14,7 @@ from pyspark.find_spark_home import _find_spark_home
 from rocky.spark.java import choose_java
 from rocky.spark.launch import jvm_options
 
-START_SECONDS = 120
+START_SECONDS = 300
 
 
 @contextmanager

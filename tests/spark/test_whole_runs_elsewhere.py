@@ -13,6 +13,10 @@ from pyspark.sql.connect.session import SparkSession
 
 from rocky.errors import SparkUnavailable
 from rocky.spark.java import choose_java
+from rocky.spark.layout import Layout
+from rocky.spark.rows_hash import ROWS, read_hash
+from rocky.spark.schemas import fields_of
+from rocky.spark.writer import _read_back, write_staged
 from tests.spark.projects import CONFIG, build, data_files, errors_of, table_folder, write_files
 from tests.spark.projects import write_rows as put_rows
 from tests.spark.scripts import run_script
@@ -124,6 +128,17 @@ def test_strategies_and_python_models_run_on_the_callers_connect_session(remote,
     assert "Europe/Paris" == mine.conf.get("spark.sql.session.timeZone")
     assert [] == mine.catalog.listTables()
     mine.stop()
+
+
+def test_what_a_busy_server_does_not_tell_of_a_write_is_read_from_the_files(spark, tmp_path):
+    rows = spark.sql("SELECT id, IF(id % 3 = 0, NULL, map(id, array(-0.0d))) AS m FROM range(50)")
+    fields = fields_of(rows)
+    folder = (tmp_path / "_staging" / "one").as_uri()
+
+    staged = write_staged(rows, folder, Layout(("id",), canonical=True, pieces=2), fields)
+    read = _read_back(spark, folder, fields)
+
+    assert (staged.rows, staged.rows_hash) == (read[ROWS], read_hash(read))
 
 
 def test_where_nobody_answers_nothing_is_written(tmp_path):

@@ -161,9 +161,7 @@ def _start(
             start_new_session=True,
         )
         try:
-            fetches = bool(settings.get("spark.jars.packages"))
-            seconds = FETCH_SECONDS if fetches else START_SECONDS
-            port, secret = _wait_for_door(process, door, log, seconds)
+            port, secret = _wait_for_door(process, door, log)
         except BaseException:
             # Ctrl-C too: the JVM does not hear it.
             kill(process)
@@ -214,16 +212,14 @@ def _environment(java: Java, home: Path, door: Path) -> dict[str, str]:
     return environment
 
 
-def _wait_for_door(
-    process: subprocess.Popen[bytes], door: Path, log: IO[bytes], seconds: int
-) -> tuple[int, str]:
+def _wait_for_door(process: subprocess.Popen[bytes], door: Path, log: IO[bytes]) -> tuple[int, str]:
     """The port and the secret of the JVM, once it has written them down."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + START_SECONDS
     while not door.is_file():
         if process.poll() is not None:
             raise SparkUnavailable(f"Spark would not start: {last_words(log)}")
         if time.monotonic() > deadline:
-            raise SparkUnavailable(f"Spark did not start in {seconds} seconds")
+            raise SparkUnavailable(f"Spark did not start in {START_SECONDS} seconds")
         time.sleep(0.02)
     with door.open("rb") as written:
         return read_int(written), UTF8Deserializer().loads(written)

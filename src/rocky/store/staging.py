@@ -5,9 +5,7 @@ an object store by a copy made by the server; either way the name appears with a
 it, and a file that has the name already is never replaced by other bytes.
 """
 
-import errno
 import itertools
-import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,8 +23,6 @@ from rocky.store.warehouse import Table
 
 PARTITION_FOLDER: Final = "__part_"
 """The writer partitions by duplicates of the partition columns: `__part_0=...`."""
-
-_NO_HARD_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS})
 
 
 class Staging(Protocol):
@@ -85,8 +81,8 @@ class FolderStaging:
             with source.open("wb") as opened:
                 for piece in self._copy(staged, count):
                     opened.write(piece)
-        if not _link(source, target):
-            target.touch()
+        # Over whatever has the name: it holds these bytes already, or it is damaged and healed.
+        source.replace(target)
         found = target.stat()
         return found.st_size, found.st_mtime_ns // 1_000_000
 
@@ -98,21 +94,6 @@ class FolderStaging:
         file = self.root / path
         with file.open("rb") as opened:
             yield from salted_chunks(opened, file.stat().st_size, count)
-
-
-def _link(source: Path, target: Path) -> bool:
-    """Whether the target is new: False, and nothing done, when there is one."""
-    try:
-        os.link(source, target)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        if error.errno not in _NO_HARD_LINKS:
-            raise
-        if target.exists():
-            return False
-        source.rename(target)
-    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +117,6 @@ class ObjectStaging:
 
     def place(self, staged: str, name: str, count: int) -> tuple[int, int]:
         target = f"{self.prefix}/{name}"
-        found = self.objects.info(target)
-        if found and found.size != self._size(staged) + len(salt_of(count)):
-            return found.size, found.modified_ms
         if count:
             with obstore.open_writer(self.objects.store, target) as opened:
                 for piece in self._copy(staged, count):
