@@ -44,9 +44,9 @@ def test_a_held_setting_may_be_repeated_but_not_changed(setting):
 
 
 def test_a_pinned_setting_that_is_not_held_is_the_projects_to_change():
-    settings = start_settings({"spark.sql.session.timeZone": "Asia/Tokyo"}, local=True)
+    settings = start_settings({"spark.sql.mapKeyDedupPolicy": "LAST_WIN"}, local=True)
 
-    assert "Asia/Tokyo" == settings["spark.sql.session.timeZone"]
+    assert "LAST_WIN" == settings["spark.sql.mapKeyDedupPolicy"]
     assert "FAIR" == settings["spark.scheduler.mode"]
 
 
@@ -93,11 +93,11 @@ def test_a_session_that_was_handed_in_keeps_its_settings_and_does_not_see_our_vi
 
 @pytest.mark.spark
 def test_a_spark_that_runs_in_this_process_is_shared_and_not_stopped(spark):
-    conf = {"spark.sql.session.timeZone": "Asia/Tokyo", "spark.sql.shuffle.partitions": "7"}
+    conf = {"spark.sql.mapKeyDedupPolicy": "LAST_WIN", "spark.sql.shuffle.partitions": "7"}
     connection = connect_spark(Adapter(conf=conf), Path())
     connection.close()
 
-    assert "Asia/Tokyo" == connection.facts.settings["spark.sql.session.timeZone"]
+    assert "LAST_WIN" == connection.facts.settings["spark.sql.mapKeyDedupPolicy"]
     assert spark.version == connection.facts.spark_version
     assert connection.facts.java_version is not None
     assert "7" == connection.session.conf.get("spark.sql.shuffle.partitions")

@@ -122,7 +122,8 @@ def _facts(outcome: StepOutcome, execution: ModelExecution) -> list[str]:
         return [execution.error or "no reason was given"]
     facts = [format_duration(execution.duration_ms)]
     if execution.rows_affected is not None:
-        facts.append(f"{format_count(execution.rows_affected)} rows")
+        rows = execution.rows_affected
+        facts.append(f"{format_count(rows)} row{'' if rows == 1 else 's'}")
     if execution.status is ModelStatus.SUCCESS and outcome.step.kind == "inline":
         facts.append("no table: readers get the query")
     elif execution.reason:

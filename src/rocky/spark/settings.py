@@ -49,7 +49,12 @@ OF_A_SESSION: Final = (
             "spark.sql.parquet.variant.annotateLogicalType.enabled",
         )
     ),
-    Setting("spark.sql.session.timeZone", "UTC", "a laptop and a cluster must mean the same day"),
+    Setting(
+        "spark.sql.session.timeZone",
+        "UTC",
+        "watermarks, intervals and days must mean the same in every run",
+        held=True,
+    ),
     Setting(
         "spark.sql.sources.parallelPartitionDiscovery.threshold",
         "1000000",

@@ -28,6 +28,7 @@ from rocky.run.circumstances import observe_circumstances
 from rocky.run.listener import Listener, Silence
 from rocky.run.outcomes import RunReport
 from rocky.run.request import RunRequest, plan_request
+from rocky.run.unheeded import settings_without_effect
 
 
 class RunCommand(RockyCommand):
@@ -90,11 +91,13 @@ def command(  # noqa: PLR0913 - one for each option
         full_refresh=full_refresh,
         fresh=fresh,
         adapter=target,
-        window=_window(window),
+        window=_window(window, full_refresh=full_refresh),
     )
     compilation = compile_chosen(settings)
     plan = plan_request(compilation, request)
     _refuse_errors(settings, compilation, refusing_findings(plan))
+    for setting in settings_without_effect(plan):
+        write_note(f"warning: {setting} has no effect yet")
     run = load_attribute("rocky.run.project_run", "run_request")
     circumstances = observe_circumstances(compilation.project.root, os.environ)
     with _listener(settings) as listener:
@@ -115,12 +118,16 @@ def command(  # noqa: PLR0913 - one for each option
     return ExitCode(report.exit_code)
 
 
-def _window(given: dict[str, object]) -> Window:
+def _window(given: dict[str, object], *, full_refresh: bool) -> Window:
     ways = [name for name in ("partition", "latest", "missing") if given[name]]
     if given["start"] or given["end"]:
         ways.append("from/to")
     if len(ways) > 1:
         raise click.UsageError(f"`--{ways[0]}` and `--{ways[1]}` exclude each other")
+    if ways and full_refresh:
+        raise click.UsageError(
+            f"`--full-refresh` builds every time interval: leave it or `--{ways[0]}` out"
+        )
     return Window(**given)  # type: ignore[arg-type]  # click has checked each value
 
 

@@ -1,14 +1,15 @@
 """Watermarks: the highest time a table has loaded, kept in the table itself.
 
 It moves in the commit that brings the rows, so that neither can be without the other. A watermark
-is a type and a text that Spark casts back to exactly the value; never the clock's word.
+is a type and a text that Spark casts back to exactly the value (sessions are held to UTC, so the
+text of a time means one instant); never the clock's word.
 """
 
 import json
 from dataclasses import dataclass
 
 from rocky.datatypes.types import DataType
-from rocky.errors import StoreUnreadable
+from rocky.errors import ModelFailed, StoreUnreadable
 from rocky.run.materialize.expressions import quote_name, quote_text
 from rocky.run.materialize.workspace import Workspace
 from rocky.store.snapshot import WATERMARK, Snapshot
@@ -58,4 +59,6 @@ def highest(
     name = quote_name(column)
     where = f" WHERE {name} > {above.sql}" if above is not None else ""
     (row,) = workspace.ask(f"SELECT CAST(max({name}) AS STRING) FROM {view}{where}")
+    if row[0] == "NaN":
+        raise ModelFailed(f"column `{column}` holds NaN, and nothing that comes later is above it")
     return Mark(column, kind.text, row[0]) if row[0] is not None else None
