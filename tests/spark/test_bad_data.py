@@ -140,7 +140,8 @@ def small_disk(tmp_path):
     if made.returncode:
         pytest.skip("only root may mount a small disk")
     yield tmp_path
-    subprocess.run(["umount", str(folder)], check=True)
+    # Lazily: Spark may still hold a file open there.
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def test_a_full_disk_fails_the_model_and_leaves_the_old_version(small_disk, spark):
