@@ -59,7 +59,7 @@ class Views(Protocol):
     """Temporary views: the names that bound SQL speaks of. Thread-safe."""
 
     def bind_table(self, view: str, table: Table, snapshot: Snapshot) -> None:
-        """A view over exactly the snapshot's files; `_metadata.file_name` is usable."""
+        """A view over exactly the snapshot's files; `input_file_name()` tells them apart."""
 
     def bind_source(self, view: str, source: SourceTable) -> SourcePin:
         """A view over a source, with its declared columns."""
