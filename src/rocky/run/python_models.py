@@ -22,6 +22,7 @@ def call_model(path: Path, frames: Mapping[str, Any]) -> Any:
         made = function(**frames) if callable(function) else None
     except SPARK_ERRORS:
         raise
+    # What an author's code may raise is anything; it fails this model and no other.
     except Exception as error:
         at = _line_in(path, error)
         raise ModelFailed(f"`{path.name}`{at} raised {type(error).__name__}: {error}") from error
