@@ -65,13 +65,15 @@ class MemoryViews:
             else empty,
         )
 
-    def bind_source(self, view: str, source: SourceTable) -> SourcePin:
+    def bind_source(
+        self, view: str, source: SourceTable, pin: SourcePin | None = None
+    ) -> SourcePin:
         path = self.root / str(source.path)
         with self.lock:
             rows = self.connection.sql(f"SELECT * FROM read_csv('{path}')").to_arrow_table()
         self._register(view, rows.cast(arrow_schema(source.columns)))
         stat = path.stat()
-        return SourcePin(((str(source.path), stat.st_size, stat.st_mtime_ns),), None, stat.st_size)
+        return pin or SourcePin(((str(path), stat.st_size, stat.st_mtime_ns),), None, stat.st_size)
 
     def bind_seed(self, view: str, seed: SeedTable) -> None:
         with self.lock:

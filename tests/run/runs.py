@@ -13,10 +13,13 @@ from rocky.plan.selectors import select_models
 from rocky.plan.steps import Step, plan_steps
 from rocky.project import load_project
 from rocky.run.building import Materialize
+from rocky.run.checksums import Checksums
 from rocky.run.circumstances import Circumstances
+from rocky.run.environment import Environment
 from rocky.run.materialize.table import materialize
 from rocky.run.outcomes import RunReport, StepOutcome
 from rocky.run.runner import RunOptions, Surroundings, run_plan
+from rocky.run.sources import Sources
 from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import open_warehouse
 from tests.run.memory_engine import MemoryEngine
@@ -103,7 +106,13 @@ class Shop:
         plan = plan_steps(compilation, select_models(compilation, selectors))
         with open_ledger(self.root / ".rocky-state.db") as ledger:
             surroundings = Surroundings(
-                open_warehouse("warehouse", base=self.root), ledger, WHO, self._open, build_table
+                open_warehouse("warehouse", base=self.root),
+                ledger,
+                WHO,
+                self._open,
+                Sources(self.root, {}, Checksums(self.root)),
+                lambda facts: Environment(facts.spark_version, facts.writer, {}),
+                build_table,
             )
             return run_plan(
                 plan,

@@ -100,8 +100,7 @@ def test_an_execution_says_what_the_model_was_made_from(tmp_path):
     assert execution.skip_hash
     assert execution.input_hash
     assert "strong" == execution.input_proof_class
-    # A source's file is known by its name, size and time alone.
-    assert "heuristic" == executions["stg_orders"].input_proof_class
+    assert "strong" == executions["stg_orders"].input_proof_class
     assert execution.sql_hash
     assert 2 == execution.rows_affected
     assert 0 == execution.commit_version
@@ -409,7 +408,7 @@ def test_a_query_is_handed_over_as_it_was_written_but_for_its_tables(tmp_path):
 
     view = query.split("`")[1]
     assert f"SELECT max(n) AS most FROM `{view}` AS `by_country`" == query
-    assert view.startswith("rocky_2026")
+    assert "rocky_by_country_c17f3e15" == view
 
 
 def test_parallel_models_are_recorded_without_a_clash(tmp_path):

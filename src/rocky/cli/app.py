@@ -43,6 +43,7 @@ COMMANDS: Final = {
     "ci": ("ci", "Compile for a build: exit 1 on errors, 4 on warnings only."),
     "show": ("show", "Show rows of a model's table."),
     "history": ("history", "Show what ran, newest first."),
+    "trace": ("trace", "Show when each model of a run ran, and what it waited for."),
     "cost": ("cost", "Show what a run used and cost."),
     "state": ("state", "Show what is remembered between runs."),
 }

@@ -14,9 +14,10 @@ from rocky.compiler.cache_files import load_values, save_values
 from rocky.compiler.compilation import Compilation
 from rocky.compiler.records import pack, unpack_body, unpack_schema
 from rocky.datatypes.text import decode_type
-from rocky.ir.fingerprint import Meaning, Recipe, SkipHash, ir_document, recipe_hash, skip_hash
+from rocky.ir.fingerprint import Meaning, Recipe, SkipHash, hash_meaning, ir_document, ir_text
 from rocky.ir.model import INFLUENCE_ROLES, LINEAGE_KINDS
 from rocky.project import ModelFile
+from rocky.project.settings import Store
 from rocky.project.strategies import Strategy
 
 FINGERPRINTS: Final = "fingerprints.bin"
@@ -29,9 +30,18 @@ class Fingerprints(NamedTuple):
     skip_hash: SkipHash
 
 
-def materialization_of(model: ModelFile) -> dict[str, Any]:
-    """How a model's table is brought up to date, as JSON values."""
-    return _as_values(model.strategy)
+def materialization_of(model: ModelFile, store: Store) -> dict[str, Any]:
+    """How a model's table is brought up to date and cut into files, as JSON values.
+
+    `store` is the project's; a model may have its own.
+    """
+    options = model.settings.format_options
+    layout = {
+        "canonical": (model.settings.store or store).canonical,
+        "cluster_by": list(options.cluster_by) if options is not None else [],
+        "partition_by": list(options.partition_by) if options is not None else [],
+    }
+    return {**_as_values(model.strategy), "layout": layout}
 
 
 @lru_cache(maxsize=1024)
@@ -47,28 +57,37 @@ def document_of(compilation: Compilation, key: str) -> dict[str, Any]:
     return ir_document(_meaning(compilation, key))
 
 
+def ir_text_of(compilation: Compilation, key: str) -> str:
+    """The IR document of a model as the canonical JSON whose hash is its recipe."""
+    return ir_text(_meaning(compilation, key))
+
+
 def recipe_of(compilation: Compilation, key: str) -> Recipe:
-    return recipe_hash(_meaning(compilation, key))
+    return hash_meaning(_meaning(compilation, key))[0]
 
 
 def skip_hash_of(compilation: Compilation, key: str) -> SkipHash:
-    return skip_hash(_meaning(compilation, key))
+    return hash_meaning(_meaning(compilation, key))[1]
 
 
 def fingerprints_of(compilation: Compilation, keys: Iterable[str]) -> dict[str, Fingerprints]:
     """The fingerprints of the compiled ones among some models, remembered where nothing changed."""
-    models, root = compilation.models, compilation.project.root
+    models, project = compilation.models, compilation.project
+    root = project.root
+    # What a record was bound from does not say how its table is cut into files.
+    store = repr(project.config.store).encode()
     known = load_values(root, FINGERPRINTS, models.stamp) if models.stamp else {}
     found: dict[str, Fingerprints] = {}
     fresh: dict[str, tuple[Any, ...]] = {}
     for key in keys:
         if key not in models:
             continue
-        identity = blake3(pack(tuple(models.record(key)))).digest(16)
+        settings = project.models[key].settings_hash
+        identity = blake3(pack(tuple(models.record(key))) + settings + store).digest(16)
         remembered = known.get(key)
         if remembered is None or remembered[0] != identity:
-            meaning = _meaning(compilation, key)
-            remembered = fresh[key] = (identity, recipe_hash(meaning), skip_hash(meaning))
+            hashes = hash_meaning(_meaning(compilation, key))
+            remembered = fresh[key] = (identity, *hashes)
         found[key] = Fingerprints(remembered[1], remembered[2])
     if fresh and models.stamp:
         kept = {key: value for key, value in known.items() if key in models}
@@ -86,7 +105,7 @@ def _meaning(compilation: Compilation, key: str) -> Meaning:
         model.sql,
         normal.hex(),
         model.target.full_name,
-        materialization_of(model),
+        materialization_of(model, compilation.project.config.store),
         [(name, decode_type(kind), nullable) for name, kind, nullable in columns],
         [
             (column[0], LINEAGE_KINDS[source & 7], origins[source >> 3][1], origins[source >> 3][0])

@@ -2,8 +2,8 @@
 
 A *recipe* hashes everything that was compiled, the SQL text included. A *skip hash* hashes only
 what can change a row or the table it lands in: comments, white space, keyword case and the names
-of internal aliases leave it alone. Both are BLAKE3 over canonical JSON, so that anyone with the
-JSON can check them.
+of internal aliases leave it alone. Both are BLAKE3 over canonical JSON, the second over a part of
+what the first is over, so that anyone with the JSON of the IR can check both.
 """
 
 import json
@@ -57,6 +57,8 @@ def ir_document(meaning: Meaning) -> dict[str, Any]:
         ],
         "materialization": _present(meaning.materialization),
         "name": meaning.name,
+        "normalized_sql": meaning.normal_sql_hash,
+        "normalizer_version": _NORMALIZER,
         "reads": list(meaning.reads),
         "sql": meaning.sql,
         "target": meaning.target,
@@ -64,26 +66,27 @@ def ir_document(meaning: Meaning) -> dict[str, Any]:
     }
 
 
-def skip_document(meaning: Meaning) -> dict[str, Any]:
-    """What can change a row, or the table it lands in, as JSON values."""
+def skip_projection(ir: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of an IR document that can change a row, or the table it lands in."""
     return {
-        "materialization": _present(meaning.materialization),
-        "normalized_sql": meaning.normal_sql_hash,
-        "normalizer_version": _NORMALIZER,
-        "reads": sorted(meaning.reads),
-        "target": meaning.target,
-        "typed_columns": _typed_columns(meaning),
+        "materialization": ir["materialization"],
+        "normalized_sql": ir["normalized_sql"],
+        "normalizer_version": ir["normalizer_version"],
+        "reads": sorted(ir["reads"]),
+        "target": ir["target"],
+        "typed_columns": ir["typed_columns"],
     }
 
 
-def recipe_hash(meaning: Meaning) -> Recipe:
-    """The hash of a model's IR document."""
-    return Recipe(_hash_document(ir_document(meaning)))
+def ir_text(meaning: Meaning) -> str:
+    """A model's IR document as canonical JSON."""
+    return _encode(ir_document(meaning))
 
 
-def skip_hash(meaning: Meaning) -> SkipHash:
-    """The hash that stays when only cosmetics change."""
-    return SkipHash(_hash_document(skip_document(meaning)))
+def hash_meaning(meaning: Meaning) -> tuple[Recipe, SkipHash]:
+    """The hash of a model's IR document, and the one that stays when only cosmetics change."""
+    ir = ir_document(meaning)
+    return Recipe(_hash_document(ir)), SkipHash(_hash_document(skip_projection(ir)))
 
 
 def _hash_document(document: Mapping[str, Any]) -> str:

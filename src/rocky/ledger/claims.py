@@ -23,13 +23,24 @@ _SUFFIX: Final = ".lock"
 
 @dataclass(frozen=True, slots=True)
 class Claim(Record):
-    """The tables a run will write, by full name, and the process that does it."""
+    """The tables a run will write, by full name, and the process that does it.
+
+    A `command` that is no run may claim tables too; `run_id` is then a name of its own.
+    """
 
     run_id: RunId
     process: int
     hostname: str
     since: datetime
     targets: tuple[str, ...] = ()
+    command: str | None = None
+
+    @property
+    def holder(self) -> str:
+        """Who holds the tables and does what, for a sentence."""
+        if self.command is not None:
+            return f"`{self.command}` is at work on"
+        return f"run `{self.run_id}` is writing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +88,12 @@ def is_alive(ledger: Path, run_id: str) -> bool:
     return _is_locked(claims_folder(ledger) / f"{run_id}{_SUFFIX}")
 
 
+def living_runs(ledger: Path) -> tuple[Claim, ...]:
+    """What the runs that are going on have claimed, by run. Raises LedgerLocked when in doubt."""
+    claims = (_load_claim(path) for path in _claim_files(ledger) if _is_locked(path))
+    return tuple(claim for claim in claims if claim is not None and claim.command is None)
+
+
 def refuse_claimed(ledger: Path, targets: Iterable[str]) -> None:
     """Raises LedgerLocked when a living run writes one of these tables; clears dead claims."""
     wanted = {target.lower(): target for target in targets}
@@ -91,7 +108,7 @@ def refuse_claimed(ledger: Path, targets: Iterable[str]) -> None:
         if both:
             more = f" and {len(both) - 1} more of these tables" if len(both) > 1 else ""
             raise LedgerLocked(
-                f"run `{claim.run_id}` is writing `{both[0]}`{more}"
+                f"{claim.holder} `{both[0]}`{more}"
                 f" (process {claim.process} on `{claim.hostname}`,"
                 f" since {claim.since:%Y-%m-%d %H:%M:%S} UTC);"
                 " wait until it has ended, or end that process, then run again"

@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Final
 
 from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable, RockyError
-from rocky.ledger.schema import SCHEMA_VERSION, TABLES, create_tables, stored_version, table_names
+from rocky.ledger.schema import (
+    CHAINED_SINCE,
+    SCHEMA_VERSION,
+    TABLES,
+    create_tables,
+    stored_version,
+    table_names,
+)
+from rocky.ledger.transcript import Transcript, load_ledger_id
 
 STATE_FILE: Final = ".rocky-state.db"
 """The ledger's name beside `rocky.toml`, unless another is named."""
@@ -43,7 +51,7 @@ def connect_writer(path: Path, patience: float = WRITER_PATIENCE_SECONDS) -> sql
             with transaction(connection):
                 # Again inside the lock: somebody else may have made the tables meanwhile.
                 _check_schema(connection, path)
-                create_tables(connection)
+                _bring_forward(connection, path)
         except (sqlite3.Error, RockyError):
             connection.close()
             raise
@@ -197,6 +205,19 @@ def _check_schema(connection: sqlite3.Connection, path: Path) -> bool:
             f" restore it from a copy, {_OTHER_FILE}"
         )
     return True
+
+
+def _bring_forward(connection: sqlite3.Connection, path: Path) -> None:
+    """Make what a new or older file lacks: tables, and a chain."""
+    before = stored_version(connection)
+    create_tables(connection)
+    if before is None or before < CHAINED_SINCE:
+        Transcript(connection, path).begin_chain()
+    if load_ledger_id(connection) is None:
+        raise LedgerUnreadable(
+            f"the state file `{path}` has lost its `ledger_id`; restore it from a copy,"
+            f" {_OTHER_FILE}"
+        )
 
 
 def describe_file(path: Path) -> tuple[int, int] | None:

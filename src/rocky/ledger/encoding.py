@@ -40,10 +40,12 @@ def parse_time(text: str) -> datetime:
 
 def format_json(document: Mapping[str, Any]) -> str:
     """One line, keys sorted. A name that is not UTF-8 stays readable as JSON escapes."""
-    text = json.dumps(
-        document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
-    return text.encode("utf-8", "backslashreplace").decode()
+    return _ENCODER.encode(document).encode("utf-8", "backslashreplace").decode()
+
+
+_ENCODER: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 
 
 def encode_record(record: Any) -> dict[str, Any]:
@@ -57,10 +59,13 @@ def encode_record(record: Any) -> dict[str, Any]:
     return document
 
 
+_PLAIN: Final = frozenset({str, int, float, bool})
 _KEPT_EMPTY: Final = frozenset({"models_executed", "selection", "asset_key"})
 
 
 def _encode(value: Any) -> Any:
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, datetime):
         return format_time(value)
     if isinstance(value, StrEnum):

@@ -4,41 +4,32 @@ A run that says it is running and whose process is gone is shown as the next run
 failed, because it died.
 """
 
-import sqlite3
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, NamedTuple, Self, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from rocky.ledger.claims import is_alive
-from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
+from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader
+from rocky.ledger.questions import Questions, RecordedExecution
 from rocky.ledger.records import (
     DIED,
     ArtifactRecord,
     ModelExecution,
     PartitionRecord,
     Record,
-    RunId,
     RunRecord,
     RunStatus,
     TableProgress,
     WatermarkState,
 )
-from rocky.ledger.rows import key_of, load_record, rows_below, run_id_at
-from rocky.ledger.schema import MODEL_OF_KEY, stored_version
+from rocky.ledger.rows import key_of, load_record, run_id_at
+from rocky.ledger.schema import MODEL_OF_KEY
 
 LATEST: Final = "latest"
 _EVERYTHING: Final = -1
 
 R = TypeVar("R", bound=Record)
-
-
-class RecordedExecution(NamedTuple):
-    """A model's execution and the run it belongs to."""
-
-    run_id: RunId
-    execution: ModelExecution
 
 
 class LedgerTotals(NamedTuple):
@@ -58,14 +49,8 @@ def open_reader(path: Path, patience: float = READER_PATIENCE_SECONDS) -> "Reade
     return Reader(path, connection) if connection is not None else None
 
 
-class Reader:
+class Reader(Questions):
     """Answers from a ledger. For one thread; others open their own."""
-
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self.path = path
-        self._connection = connection
-        with translated(path, writing=False):
-            self.schema_version = stored_version(connection)
 
     def runs(
         self, limit: int | None = None, since: datetime | None = None
@@ -98,13 +83,7 @@ class Reader:
             run_id_at(since) if since is not None else "",
             _EVERYTHING if limit is None else limit,
         )
-        return tuple(
-            RecordedExecution(
-                RunId(key.partition("|")[0]),
-                load_record(ModelExecution, self.path, "model_executions", key, value),
-            )
-            for key, value in rows
-        )
+        return tuple(self._execution(key, value) for key, value in rows)
 
     def last_execution(self, model: str) -> RecordedExecution | None:
         return next(iter(self.executions(model, limit=1)), None)
@@ -139,20 +118,6 @@ class Reader:
         )
         return LedgerTotals(*rows[0])
 
-    def close(self) -> None:
-        self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def _completed(self, run: RunRecord) -> RunRecord:
         """A run that has not ended, with the models it has done, and dead if its process is."""
         if run.status is not RunStatus.RUNNING:
@@ -171,15 +136,6 @@ class Reader:
     def _run(self, key: str, value: Any) -> RunRecord:
         return load_record(RunRecord, self.path, "run_history", key, value)
 
-    def _below(self, kind: type[R], table: str, first: str) -> tuple[R, ...]:
-        with translated(self.path, writing=False):
-            rows = rows_below(self._connection, table, first)
-        return tuple(load_record(kind, self.path, table, key, value) for key, value in rows)
-
     def _all(self, kind: type[R], table: str) -> tuple[R, ...]:
         rows = self._ask(f"SELECT key, value FROM {table} ORDER BY key")  # noqa: S608 - one of our own names
         return tuple(load_record(kind, self.path, table, key, value) for key, value in rows)
-
-    def _ask(self, sql: str, *values: object) -> list[Any]:
-        with translated(self.path, writing=False):
-            return self._connection.execute(sql, values).fetchall()

@@ -88,6 +88,16 @@ class InputRecord(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class CommitRecord(Record):
+    """A commit to a table's log: `blake3_hash` is of the bytes of `_delta_log/<version>.json`."""
+
+    version: int
+    blake3_hash: str
+    checkpoint_blake3: str | None = None
+    run_id: RunId | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class MetricsRecord(Record):
     """What Spark's tasks used for one model."""
 
@@ -123,7 +133,11 @@ class AttemptRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class ModelExecution(Record):
-    """What a run did with one model. `tags` are the model's at the time."""
+    """What a run did with one model. `tags` are the model's at the time.
+
+    `commits` are those it made; `adopted` those of a run that died before it could record them.
+    `reused_from` is the run whose files stand for a build, `reuse_basis` what was found equal.
+    """
 
     model_name: str
     status: ModelStatus
@@ -139,6 +153,9 @@ class ModelExecution(Record):
     skip_hash: str | None = None
     input_hash: str | None = None
     input_proof_class: str | None = None
+    env_hash: str | None = None
+    reused_from: RunId | None = None
+    reuse_basis: str | None = None
     inputs: tuple[InputRecord, ...] = ()
     rows_affected: int | None = None
     rows_hash: str | None = None
@@ -147,6 +164,8 @@ class ModelExecution(Record):
     bytes_scanned: int | None = None
     bytes_written: int | None = None
     commit_version: int | None = None
+    commits: tuple[CommitRecord, ...] = ()
+    adopted: tuple[CommitRecord, ...] = ()
     metrics: MetricsRecord | None = None
     cost_usd: float | None = None
     cost_rate: CostRate | None = None
@@ -212,6 +231,7 @@ class RunRecord(Record):
     git_branch: str | None = None
     git_dirty: bool | None = None
     target_catalog: str | None = None
+    warehouse: str | None = None
     pipeline: str | None = None
     selection: tuple[str, ...] = ()
     full_refresh: bool = False

@@ -1,14 +1,19 @@
 """The ledger's tables. Each is `key TEXT, value TEXT`, so that `sqlite3` alone can read it.
 
-A value is JSON, and the file itself refuses anything else. Two indexes look inside: the runs that
-say they are running, and the executions of one model.
+A value is JSON, and the file itself refuses anything else. Three indexes look inside: the runs that
+say they are running, the executions of one model, and the files with the same bytes.
 """
 
 import json
 import sqlite3
 from typing import Final
 
-SCHEMA_VERSION: Final = 1
+from rocky.ledger.chain import CHAIN_TABLE
+
+SCHEMA_VERSION: Final = 2
+
+CHAINED_SINCE: Final = 2
+"""The first version with a chain; files of older ones are chained when they are next written."""
 
 TABLES: Final = (
     "run_history",
@@ -24,7 +29,9 @@ TABLES: Final = (
     "grace_periods",
     "idempotency_keys",
     "loaded_files",
+    "collected_files",
     "metadata",
+    CHAIN_TABLE,
 )
 
 RUNNING: Final = "json_extract(value, '$.status') = 'Running'"
@@ -32,9 +39,13 @@ RUNNING: Final = "json_extract(value, '$.status') = 'Running'"
 MODEL_OF_KEY: Final = "substr(key, instr(key, '|') + 1)"
 """The model in a key `run|model`."""
 
+HASH_OF_ARTIFACT: Final = "json_extract(value, '$.blake3_hash')"
+"""The hash in a row of `output_artifacts`."""
+
 _INDEXES: Final = (
     f"CREATE INDEX IF NOT EXISTS runs_running ON run_history (key) WHERE {RUNNING}",
     f"CREATE INDEX IF NOT EXISTS executions_by_model ON model_executions ({MODEL_OF_KEY}, key)",
+    f"CREATE INDEX IF NOT EXISTS artifacts_by_hash ON output_artifacts ({HASH_OF_ARTIFACT})",
 )
 
 

@@ -4,29 +4,19 @@ A run is recorded as `Running` before it does anything, and each model in one tr
 own; so a killed run leaves all that it had finished, and the next run says of it that it died.
 """
 
-import os
-import platform
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from threading import Lock
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
-from rocky.errors import InternalError, LedgerUnwritable
-from rocky.ledger.claims import Claim, HeldClaim, hold_claim, is_alive, refuse_claimed
-from rocky.ledger.database import (
-    WRITER_PATIENCE_SECONDS,
-    connect_writer,
-    describe_file,
-    transaction,
-    translated,
-)
+from rocky.errors import InternalError
+from rocky.ledger.claims import HeldClaim, is_alive
+from rocky.ledger.database import WRITER_PATIENCE_SECONDS, connect_writer
 from rocky.ledger.encoding import format_json, format_time
-from rocky.ledger.reader import Reader, open_reader
+from rocky.ledger.ledger_file import LedgerFile
+from rocky.ledger.model_records import ModelRecords
+from rocky.ledger.provenance import CollectedFile, InputIndexEntry, ProvenanceRecord
 from rocky.ledger.records import (
     DIED,
     ArtifactRecord,
@@ -44,6 +34,7 @@ from rocky.ledger.records import (
 )
 from rocky.ledger.rows import in_order, key_of, load_json, rows_below, run_id_at
 from rocky.ledger.schema import RUNNING
+from rocky.ledger.transcript import Transcript
 
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
@@ -58,15 +49,8 @@ def open_ledger(path: Path, patience: float = WRITER_PATIENCE_SECONDS) -> "Ledge
     return Ledger(path.absolute(), connection)
 
 
-class Ledger:
-    """One writer of a ledger; threads may share it, and processes have one each."""
-
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self.path = path
-        self._connection = connection
-        self._file = describe_file(path)
-        self._lock = Lock()
-        self._claims: dict[RunId, HeldClaim] = {}
+class Ledger(LedgerFile):
+    """One writer of a ledger, and all that can be recorded. A record that fails raises."""
 
     def begin_run(self, record: RunRecord, targets: Sequence[str] = ()) -> RunId:
         """Record a run as Running and claim the tables, by full name, that it will write.
@@ -74,20 +58,17 @@ class Ledger:
         Runs that died are first recorded as such. Raises LedgerLocked when a living run writes one
         of the tables.
         """
-        with self._transaction():
+        with self.transaction() as rows:
             for run_id, document in self._dead_runs():
-                self._end(run_id, document, {"status": RunStatus.FAILURE.value, "reason": DIED})
+                changes = {"status": RunStatus.FAILURE.value, "reason": DIED}
+                self._end(rows, run_id, document, changes)
         held: HeldClaim | None = None
         try:
-            with self._transaction():
-                refuse_claimed(self.path, targets)
+            with self.transaction() as rows:
                 run_id = self._free_run_id(record.started_at)
                 begun = replace(record, run_id=run_id, status=RunStatus.RUNNING)
-                claim = Claim(
-                    run_id, os.getpid(), platform.node(), record.started_at, tuple(targets)
-                )
-                held = hold_claim(self.path, claim)
-                self._put("run_history", run_id, begun)
+                held = self._hold(run_id, record.started_at, tuple(targets))
+                _put(rows, "run_history", run_id, begun)
         except BaseException:
             if held is not None:
                 held.release()
@@ -97,10 +78,10 @@ class Ledger:
 
     def record_engine(self, run_id: RunId, engine: EngineRecord) -> None:
         """Add what is known of the engine once it has started."""
-        with self._transaction():
+        with self.transaction() as rows:
             document = self._run_document(run_id)
             document["engine"] = engine.to_json()
-            self._put_json("run_history", run_id, document)
+            _put_json(rows, "run_history", run_id, document)
 
     def record_model(
         self,
@@ -109,23 +90,30 @@ class Ledger:
         artifacts: Sequence[ArtifactRecord] = (),
         partitions: Sequence[PartitionRecord] = (),
         watermark: WatermarkState | None = None,
+        provenance: ProvenanceRecord | None = None,
+        index: Sequence[InputIndexEntry] = (),
     ) -> None:
         """All there is to say of one model in a run, in one transaction."""
-        with self._transaction():
-            name = execution.model_name
-            self._put("model_executions", key_of(run_id, name.lower()), execution)
-            for artifact in artifacts:
-                self._put("output_artifacts", key_of(run_id, name, artifact.file_path), artifact)
-            for partition in partitions:
-                key = key_of(partition.model_name.lower(), partition.partition_key)
-                self._put("partitions", key, partition)
-            if watermark is not None:
-                self._put("watermarks", key_of(watermark.table.lower()), watermark)
+        records = ModelRecords(execution, artifacts, partitions, watermark, provenance, index)
+        self.record_models(run_id, [records])
+
+    def record_models(self, run_id: RunId, records: Sequence[ModelRecords]) -> None:
+        """All there is to say of several models in a run, in one transaction."""
+        with self.transaction() as rows:
+            for each in records:
+                _put_model(rows, run_id, each)
 
     def record_progress(self, run_id: RunId, progress: TableProgress) -> None:
         """That a table of a running run is done with, one way or another."""
-        with self._transaction():
-            self._put("run_progress", key_of(run_id, progress.table_key), progress)
+        with self.transaction() as rows:
+            _put(rows, "run_progress", key_of(run_id, progress.table_key), progress)
+
+    def record_collected(self, files: Sequence[CollectedFile]) -> None:
+        """That files were removed because nothing needs them any more."""
+        with self.transaction() as rows:
+            for file in files:
+                key = key_of(format_time(file.collected_at), file.file_path)
+                _put(rows, "collected_files", key, file)
 
     def finish_run(
         self,
@@ -145,52 +133,12 @@ class Ledger:
             "totals": totals.to_json() if totals is not None else None,
             "budget_breaches": [each.to_json() for each in budget_breaches] or None,
         }
-        with self._transaction():
-            document = self._end(run_id, self._run_document(run_id), changes)
+        with self.transaction() as rows:
+            document = self._end(rows, run_id, self._run_document(run_id), changes)
         held = self._claims.pop(run_id, None)
         if held is not None:
             held.release()
         return RunRecord.from_json(document)
-
-    def reader(self) -> Reader:
-        """A reader of the same file, with a connection of its own."""
-        reader = open_reader(self.path)
-        if reader is None:
-            raise self._lost()
-        return reader
-
-    def close(self) -> None:
-        """Give up the file. A run that was begun and not finished is a run that died."""
-        for held in self._claims.values():
-            held.release()
-        self._claims.clear()
-        with self._lock:
-            self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with self._lock, translated(self.path, writing=True), transaction(self._connection):
-            # SQLite writes on into a file that was deleted or replaced, and nobody would read it.
-            if describe_file(self.path) != self._file:
-                raise self._lost()
-            yield
-
-    def _lost(self) -> LedgerUnwritable:
-        return LedgerUnwritable(
-            f"the state file `{self.path}` was deleted or replaced while it was in use;"
-            " put it back and run again"
-        )
 
     def _free_run_id(self, started_at: datetime) -> RunId:
         """The id of a run that starts now; a millisecond later while another run has it."""
@@ -221,21 +169,37 @@ class Ledger:
         return load_json(self.path, "run_history", run_id, row[0])
 
     def _end(
-        self, run_id: RunId, document: dict[str, Any], changes: Mapping[str, Any]
+        self, rows: Transcript, run_id: RunId, document: dict[str, Any], changes: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Write a run's last word. Keys that a newer Rocky may have added are kept."""
-        rows = rows_below(self._connection, "model_executions", run_id)
-        executions = [load_json(self.path, "model_executions", key, value) for key, value in rows]
+        found = rows_below(self._connection, "model_executions", run_id)
+        executions = [load_json(self.path, "model_executions", key, value) for key, value in found]
         merged = {**document, "models_executed": in_order(executions), **changes}
         ended = {key: value for key, value in merged.items() if value is not None}
-        self._put_json("run_history", run_id, ended)
+        _put_json(rows, "run_history", run_id, ended)
         return ended
 
-    def _put(self, table: str, key: str, record: Record) -> None:
-        self._put_json(table, key, record.to_json())
 
-    def _put_json(self, table: str, key: str, document: Mapping[str, Any]) -> None:
-        self._connection.execute(
-            f"INSERT OR REPLACE INTO {table} VALUES (?, ?)",  # noqa: S608 - one of our own names
-            (key, format_json(document)),
-        )
+def _put_model(rows: Transcript, run_id: RunId, records: ModelRecords) -> None:
+    name = key_of(run_id, records.execution.model_name.lower())
+    _put(rows, "model_executions", name, records.execution)
+    for artifact in records.artifacts:
+        key = key_of(artifact.run_id, artifact.model_name, artifact.file_path)
+        _put(rows, "output_artifacts", key, artifact)
+    for partition in records.partitions:
+        key = key_of(partition.model_name.lower(), partition.partition_key)
+        _put(rows, "partitions", key, partition)
+    if records.watermark is not None:
+        _put(rows, "watermarks", key_of(records.watermark.table.lower()), records.watermark)
+    if records.provenance is not None:
+        _put(rows, "input_provenance", name, records.provenance)
+    for entry in records.index:
+        _put(rows, "input_index", entry.input_hash, entry)
+
+
+def _put(rows: Transcript, table: str, key: str, record: Record) -> None:
+    _put_json(rows, table, key, record.to_json())
+
+
+def _put_json(rows: Transcript, table: str, key: str, document: Mapping[str, Any]) -> None:
+    rows.put(table, key, format_json(document))

@@ -42,9 +42,15 @@ class Reuse(NamedTuple):
 
 
 class Gc(NamedTuple):
-    """Whether collecting removes files for good."""
+    """What `rocky gc` removes: files younger than `min_age_days` stay, whoever needs them.
 
-    physical_delete: bool = False
+    Runs of the last `retention_days` stay replayable; unset, it is `[state.retention]
+    max_age_days`. Without `physical_delete`, `rocky gc` only says what it would remove.
+    """
+
+    physical_delete: bool = True
+    min_age_days: NonNegative = 7
+    retention_days: NonNegative | None = None
 
 
 class Resilience(NamedTuple):

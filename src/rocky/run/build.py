@@ -4,7 +4,7 @@ A strategy is a function `Build -> Built`. It composes SQL over bound views, wri
 and makes one commit a change; it never touches the ledger.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -42,8 +42,9 @@ class Build:
 
     `query` is the author's SQL with every table name bound to a view, or None for a Python model,
     which is called with `python_inputs` (parameter name -> view). `columns` are the compiled output
-    columns. `info` is for commitInfo. `token` is equal in every attempt of this model in this run
-    and different elsewhere: the transaction id of appends. `view` is a prefix no other build uses.
+    columns. `info` is for commitInfo, beside what `vouch` says of the ledger at that moment.
+    `token` is equal in every attempt of this model in this run and different elsewhere: the
+    transaction id of appends. `view` is a prefix no other build uses.
     """
 
     model: ModelFile
@@ -59,6 +60,12 @@ class Build:
     full_refresh: bool = False
     window: Window = NO_WINDOW
     python_inputs: Mapping[str, str] | None = None
+    vouch: Callable[[], Mapping[str, str]] = dict
+
+    @property
+    def commit_info(self) -> Mapping[str, str]:
+        """What the next commit says of itself."""
+        return {**self.info, **self.vouch()}
 
 
 @dataclass(frozen=True, slots=True)

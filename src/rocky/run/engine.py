@@ -35,11 +35,17 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class SourcePin:
-    """What a source was when it was read: its files with size and time, or a version."""
+    """What a source was when it was read: its files with size and time, or a version.
+
+    `hashes` are the BLAKE3 of the files' bytes, index by index, where somebody computed them.
+    `base` is the folder below which folders called `key=value` are columns.
+    """
 
     files: tuple[tuple[str, int, int], ...] = ()
     version: str | None = None
     bytes: int | None = None
+    hashes: tuple[str, ...] = ()
+    base: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +67,10 @@ class Views(Protocol):
     def bind_table(self, view: str, table: Table, snapshot: Snapshot) -> None:
         """A view over exactly the snapshot's files; `input_file_name()` tells them apart."""
 
-    def bind_source(self, view: str, source: SourceTable) -> SourcePin:
-        """A view over a source, with its declared columns."""
+    def bind_source(
+        self, view: str, source: SourceTable, pin: SourcePin | None = None
+    ) -> SourcePin:
+        """A view over a source, with its declared columns: as it was pinned, else as it is."""
 
     def bind_seed(self, view: str, seed: SeedTable) -> None:
         """A view over a seed's CSV, with its columns."""

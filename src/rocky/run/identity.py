@@ -1,73 +1,91 @@
 """Identity: what a model was made from, as one hash that anyone can compute again.
 
 `input_hash` covers what can change a row (the skip hash), the target, and what each input was. An
-input that was identified by its content makes the proof `strong`; a file list or a version makes
-it `heuristic`; an input nobody can tell from its earlier self makes no hash at all, and a hash
-that is absent equals nothing.
+input that was identified by its content makes the proof `strong`; a list of files makes it
+`heuristic`; an input nobody can tell from its earlier self makes no hash at all, and a hash that is
+absent equals nothing.
+
+The same hash over the *rows* of the inputs instead of their files is the cut-off hash: a table that
+was written anew with the same rows leaves its readers alone.
 """
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Literal
 
-from blake3 import blake3
-
+from rocky.datatypes.text import field_to_json
+from rocky.evidence.hashes import (
+    canonical_json,
+    content_hash,
+    input_hash_of,
+    source_hash,
+    text_hash,
+)
 from rocky.ir.fingerprint import SkipHash
+from rocky.ledger.provenance import SourceFile
 from rocky.run.engine import SourcePin
-from rocky.store.files import DataFile
+from rocky.store.snapshot import ROWS_HASH, Snapshot
 
 ProofClass = Literal["strong", "heuristic"]
-
-_SPINE: Final = 1
-"""The version of what `input_hash` is made of."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What one input was: `value` under a kind that says what it is a value of.
 
-    `content` is a hash of bytes; `inline` the input hash of a query that stands for a table;
-    `listing` a hash of files' names, sizes and times; `version` whatever a format calls one.
+    `content` is a hash of bytes; `rows` the hash of a table's rows; `inline` the input hash of a
+    query that stands for a table; `listing` a hash of files' names, sizes and times; `version`
+    whatever a format calls one. `beside` is what else must be equal: of a source its declaration,
+    of rows their columns.
     """
 
-    kind: Literal["content", "inline", "listing", "version"]
+    kind: Literal["content", "rows", "inline", "listing", "version"]
     key: str
     value: str
     strong: bool
+    beside: tuple[str, str] | None = None
 
     def document(self) -> dict[str, str]:
-        """The identity as it is hashed."""
-        name = {"content": "blake3_hash", "inline": "input_hash", "listing": "blake3_hash"}
-        return {
+        """The identity as it is hashed and recorded."""
+        names = {"rows": "rows_hash", "inline": "input_hash", "version": "version"}
+        found = {
             "kind": self.kind,
             "upstream_key": self.key,
-            name.get(self.kind, self.kind): self.value,
+            names.get(self.kind, "blake3_hash"): self.value,
         }
+        return found if self.beside is None else found | dict([self.beside])
 
 
-def content_hash(files: Iterable[DataFile]) -> str:
-    """The hash of a table's files: of one file its own, of several that of their sorted list.
-
-    The list has one hash a line, so that `sort | b3sum` gives the same.
-    """
-    addresses = sorted(file.address for file in files)
-    if len(addresses) == 1:
-        return addresses[0]
-    return blake3("".join(f"{each}\n" for each in addresses).encode()).hexdigest()
+def identify_table(key: str, snapshot: Snapshot) -> Identity:
+    """A table by the files it holds."""
+    addresses = [file.address for file in snapshot.files]
+    return Identity("content", key, content_hash(addresses), strong=True)
 
 
-def identify_files(key: str, files: Iterable[DataFile]) -> Identity:
-    return Identity("content", key, content_hash(files), strong=True)
+def identify_rows(key: str, snapshot: Snapshot) -> Identity | None:
+    """A table by its rows and columns; None when nobody knows the hash of its rows."""
+    rows_hash = snapshot.configuration.get(ROWS_HASH)
+    if not rows_hash:
+        return None
+    # Two columns that swapped their names hold the same rows and mean something else.
+    columns = canonical_json([field_to_json(each) for each in snapshot.schema])
+    return Identity("rows", key, rows_hash, strong=True, beside=("columns", text_hash(columns)))
 
 
-def identify_source(key: str, pin: SourcePin) -> Identity | None:
+def identify_source(
+    key: str, pin: SourcePin, files: Sequence[SourceFile], declaration_hash: str
+) -> Identity | None:
     """A source's identity as far as it shows one; None when it could change unseen."""
+    beside = ("declaration_hash", declaration_hash)
     if pin.version is not None:
-        return Identity("version", key, pin.version, strong=False)
+        # A version of a Delta table never changes.
+        return Identity("version", key, pin.version, strong=True, beside=beside)
+    hashed = [(each.path, each.blake3_hash) for each in files if each.blake3_hash is not None]
+    if files and len(hashed) == len(files):
+        return Identity("content", key, source_hash(hashed), strong=True, beside=beside)
     if pin.files:
         listing = canonical_json({"files": sorted(map(list, pin.files))})
-        return Identity("listing", key, blake3(listing.encode()).hexdigest(), strong=False)
+        return Identity("listing", key, text_hash(listing), strong=False, beside=beside)
     return None
 
 
@@ -85,23 +103,5 @@ def input_hash(
     known = [each for each in upstreams if each is not None]
     if len(known) < len(upstreams):
         return None, None
-    ordered = sorted(known, key=lambda each: (each.key, each.kind))
-    document = {
-        "skip_hash": skip_hash,
-        "target": target,
-        "upstreams": [each.document() for each in ordered],
-        "version": _SPINE,
-    }
     proof: ProofClass = "strong" if all(each.strong for each in known) else "heuristic"
-    return blake3(canonical_json(document).encode()).hexdigest(), proof
-
-
-def canonical_json(document: dict[str, Any]) -> str:
-    """Sorted keys, no white space, valid UTF-8 whatever a file is called."""
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def text_hash(text: str) -> str:
-    """The hash of the exact text handed to Spark."""
-    return blake3(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return input_hash_of(skip_hash, target, [each.document() for each in known]), proof

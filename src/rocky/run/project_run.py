@@ -7,6 +7,7 @@ used and left as it was.
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -15,13 +16,16 @@ from rocky.errors import RunRefused
 from rocky.ledger import open_ledger
 from rocky.plan.steps import RunPlan
 from rocky.run.aftermath import announcements_for, sweep_after
+from rocky.run.checksums import Checksums
 from rocky.run.circumstances import Circumstances
+from rocky.run.environment import observe_environment
 from rocky.run.interrupts import stop_on_interrupt
 from rocky.run.listener import Listener
 from rocky.run.opening import open_project_engine, open_project_warehouse
 from rocky.run.outcomes import RunReport
 from rocky.run.request import RunRequest, choose_adapter
 from rocky.run.runner import RunOptions, Surroundings, run_plan
+from rocky.run.sources import Sources
 from rocky.run.spark_engine import SparkEngine
 from rocky.run.windows import windows_of
 
@@ -53,11 +57,20 @@ def run_request(
             return opened.enter_context(open_project_engine(adapter, project.root, spark))
 
         warehouse = open_project_warehouse(adapter, project.root, environment)
+        checksums = Checksums(project.root)
+        opened.callback(checksums.save)
         surroundings = Surroundings(
             warehouse,
             ledger,
             circumstances,
             open_engine,
+            Sources(project.root, adapter.conf, checksums),
+            partial(
+                observe_environment,
+                adapter=adapter,
+                env=environment,
+                own=spark is None and adapter.remote is None,
+            ),
             announce=announcements_for(adapter),
         )
         options = RunOptions(

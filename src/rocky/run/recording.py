@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from rocky.evidence.hashes import text_hash
 from rocky.ledger.records import (
     ArtifactRecord,
     AttemptRecord,
+    CommitRecord,
     CostRate,
     MetricsRecord,
     ModelExecution,
@@ -22,16 +24,21 @@ from rocky.ledger.records import (
     WatermarkState,
 )
 from rocky.plan.steps import RunPlan, Step
+from rocky.run.adoption import NOTHING, Adopted, Adopter
 from rocky.run.build import Built
-from rocky.run.building import MadeFrom, StepResult
+from rocky.run.building import StepResult
 from rocky.run.cost import cost_of
 from rocky.run.failures import StepFailure
-from rocky.run.identity import text_hash
+from rocky.run.inputs import MadeFrom
 from rocky.run.outcomes import StepOutcome
 from rocky.run.pinning import PinnedTable
+from rocky.run.proving import NO_PROOF, Proof, Prover
 from rocky.run.resume import RESUMED, Resumption
 from rocky.run.seeds import seed_target
 from rocky.spark.layout import Metrics
+from rocky.store.actions import parse_add
+from rocky.store.change import Committed
+from rocky.store.files import DataFile
 
 BUILT: Final = "build"
 SKIPPED: Final = "skip"
@@ -46,6 +53,7 @@ class StepRecord:
     artifacts: tuple[ArtifactRecord, ...] = ()
     partitions: tuple[PartitionRecord, ...] = ()
     watermark: WatermarkState | None = None
+    proof: Proof = NO_PROOF
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,37 +80,51 @@ class Used:
 class Recorder:
     """Turns what happened in one run into records."""
 
-    def __init__(self, plan: RunPlan, run_id: RunId, resumption: Resumption) -> None:
+    def __init__(
+        self,
+        plan: RunPlan,
+        run_id: RunId,
+        resumption: Resumption,
+        prover: Prover,
+        adopter: Adopter,
+    ) -> None:
         self._plan = plan
-        self._run_id = run_id
+        self.run_id = run_id
         self._resumption = resumption
+        self._prover = prover
+        self._adopter = adopter
 
     def built(self, step: Step, result: StepResult, timing: Timing, used: Used) -> StepRecord:
         """A step that was built, also in part, or needed no building."""
         if result.resumed is not None:
             return StepRecord(StepOutcome(step, self._resumed(step, result, timing)))
         built, pinned, failure = result.built, result.pinned, result.failure
+        certain = failure is None and result.changed_source is None
+        adopted = self._adopted(step, result, timing.finished_at)
         execution = self._execution(
             step,
             ModelStatus.SUCCESS if failure is None else ModelStatus.FAILED,
             timing,
             used,
             decision=BUILT,
-            reason=_describe(built) if built is not None else "bound for its readers",
+            reason=_describe(result),
             sql_hash=text_hash(result.sql) if result.sql else "",
             error=failure.message if failure is not None else None,
             failure_kind=failure.kind if failure is not None else None,
-            **(_made_from(result.made_from) if failure is None else {}),
+            **(_made_from(result.made_from, certain=certain) if failure is None else {}),
             **(_written(built, pinned) if built is not None else {}),
+            adopted=adopted.commits,
+            env_hash=self._prover.env_hash,
             canonical=result.layout.canonical if result.layout is not None else None,
         )
         if built is None:
             return StepRecord(StepOutcome(step, execution))
         return StepRecord(
             StepOutcome(step, execution, built.watermark, built.partitions),
-            self._artifacts(step, built, pinned, timing.finished_at),
+            (*adopted.artifacts, *self._artifacts(step, built, pinned, timing.finished_at)),
             self._partitions(step, built, timing),
             self._watermark(step, built, pinned, timing.finished_at),
+            self._prover.prove(step, result, timing.finished_at),
         )
 
     def failed(
@@ -164,6 +186,7 @@ class Recorder:
             decision=RESUMED,
             reason=self._resumption.reason_of(before),
             sql_hash=before.sql_hash,
+            env_hash=before.env_hash,
             **_made_from(result.made_from),
             rows_hash=before.rows_hash,
             canonical=before.canonical,
@@ -205,6 +228,15 @@ class Recorder:
         model = project.models[step.key]
         return model.target.full_name, model.strategy.type, dict(model.tags)
 
+    def _adopted(self, step: Step, result: StepResult, now: datetime) -> Adopted:
+        """What runs that died left in the table below this build's own commits."""
+        if result.built is None or result.pinned is None:
+            return NOTHING
+        commits = result.built.commits
+        current = result.pinned.snapshot.version
+        below = commits[0].snapshot.version if commits else current + 1
+        return self._adopter.adopt(result.pinned.table, step.name, below, now)
+
     def _artifacts(
         self, step: Step, built: Built, pinned: PinnedTable | None, now: datetime
     ) -> tuple[ArtifactRecord, ...]:
@@ -213,7 +245,7 @@ class Recorder:
         return tuple(
             ArtifactRecord(
                 file.address,
-                self._run_id,
+                self.run_id,
                 step.name,
                 pinned.table.objects.place(f"{pinned.table.prefix}/{file.path}"),
                 commit.snapshot.version,
@@ -221,7 +253,7 @@ class Recorder:
                 now,
             )
             for commit in built.commits
-            for file in commit.added
+            for file in _added(pinned, commit)
         )
 
     def _partitions(self, step: Step, built: Built, timing: Timing) -> tuple[PartitionRecord, ...]:
@@ -233,7 +265,7 @@ class Recorder:
                 timing.finished_at,
                 each.rows,
                 timing.duration_ms,
-                self._run_id,
+                self.run_id,
                 error=each.error,
             )
             for each in built.partitions
@@ -244,17 +276,18 @@ class Recorder:
     ) -> WatermarkState | None:
         if built.watermark is None or pinned is None:
             return None
-        return WatermarkState(pinned.table.name, built.watermark, now, step.name, self._run_id)
+        return WatermarkState(pinned.table.name, built.watermark, now, step.name, self.run_id)
 
 
-def _made_from(made_from: MadeFrom | None) -> dict[str, object]:
+def _made_from(made_from: MadeFrom | None, *, certain: bool = True) -> dict[str, object]:
+    """What a step was made from; not `certain` when an input changed while it was read."""
     if made_from is None:
         return {}
     return {
         "recipe_hash": made_from.fingerprints.recipe,
         "skip_hash": made_from.fingerprints.skip_hash,
-        "input_hash": made_from.input_hash,
-        "input_proof_class": made_from.proof,
+        "input_hash": made_from.input_hash if certain else None,
+        "input_proof_class": made_from.proof if certain else None,
         "inputs": tuple(each.record for each in made_from.inputs),
     }
 
@@ -267,7 +300,20 @@ def _written(built: Built, pinned: PinnedTable | None) -> dict[str, object]:
         "files": len(added),
         "bytes_written": sum(file.size for file in added),
         "commit_version": pinned.snapshot.version if pinned is not None else None,
+        "commits": tuple(
+            CommitRecord(each.snapshot.version, each.commit_hash, each.checkpoint_hash)
+            for each in built.commits
+            if each.commit_hash is not None
+        ),
     }
+
+
+def _added(pinned: PinnedTable, commit: Committed) -> Sequence[DataFile]:
+    """The files a commit added; one that an earlier attempt had made is read from the log."""
+    if not commit.repeated or commit.commit_hash is None:
+        return commit.added
+    actions = pinned.table.log.read_commit(commit.snapshot.version)
+    return [parse_add(action["add"]) for action in actions if action.get("add")]
 
 
 def _metrics(metrics: Metrics) -> MetricsRecord:
@@ -282,7 +328,12 @@ def _metrics(metrics: Metrics) -> MetricsRecord:
     )
 
 
-def _describe(built: Built) -> str:
+def _describe(result: StepResult) -> str:
     """What a build did, and what did not go well beside its commits."""
-    warnings = [each for commit in built.commits for each in commit.warnings]
-    return "; ".join([built.action, *warnings])
+    built = result.built
+    if built is None:
+        return "bound for its readers"
+    said = [each for commit in built.commits for each in commit.warnings]
+    if result.changed_source is not None:
+        said.append(f"source `{result.changed_source}` changed while it was read")
+    return "; ".join([built.action, *said])

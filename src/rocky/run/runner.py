@@ -13,23 +13,31 @@ from typing import Final
 
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.errors import RockyError, RunRefused
+from rocky.ledger.chain import Head
 from rocky.ledger.reader import Reader
 from rocky.ledger.records import EngineRecord, RunId, RunRecord, RunStatus
 from rocky.ledger.writer import Ledger
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.steps import RunPlan
+from rocky.run.adoption import Adopter
 from rocky.run.build import Window
 from rocky.run.building import Announce, Builder, BuildOrders, Materialize
 from rocky.run.circumstances import Circumstances
-from rocky.run.engine import Engine
+from rocky.run.engine import Engine, EngineFacts
+from rocky.run.environment import Environment
+from rocky.run.inputs import Inputs
 from rocky.run.listener import Listener, Silence
 from rocky.run.materialize.table import materialize
 from rocky.run.outcomes import RunReport
 from rocky.run.pinning import Pins, pin_inputs
+from rocky.run.proving import Prover
+from rocky.run.recording import Recorder
 from rocky.run.reporting import RunTimes, report_run
 from rocky.run.resume import Resumption, find_resumption
 from rocky.run.seeds import refuse_shared_target
+from rocky.run.sources import Sources
 from rocky.run.stepping import Stepping
+from rocky.store.anchors import Anchor, write_anchor
 from rocky.store.warehouse import Warehouse
 from rocky.version import __version__
 
@@ -57,13 +65,16 @@ class RunOptions:
 class Surroundings:
     """What a run works with: where tables and records are, who asked, and how to start Spark.
 
-    `open_engine` is called once, after everything that can be refused without Spark was.
+    `open_engine` is called once, after everything that can be refused without Spark was; `observe`
+    says what environment that is.
     """
 
     warehouse: Warehouse
     ledger: Ledger
     circumstances: Circumstances
     open_engine: Callable[[], Engine]
+    sources: Sources
+    observe: Callable[[EngineFacts], Environment]
     build_table: Materialize = materialize
     announce: tuple[Announce, ...] = ()
 
@@ -90,7 +101,7 @@ def run_plan(
     fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
     times = RunTimes.begin(clock)
     run_id = surroundings.ledger.begin_run(
-        _opening_record(plan, surroundings.circumstances, options, times.started_at), targets
+        _opening_record(plan, surroundings, options, times.started_at), targets
     )
     work = _Run(plan, surroundings, options, run_id, times)
     return work.carry_out(fingerprints, pins, resumption, listener or Silence(), stop or Event())
@@ -129,8 +140,9 @@ def _resumption(plan: RunPlan, reader: Reader, options: RunOptions) -> Resumptio
 
 
 def _opening_record(
-    plan: RunPlan, circumstances: Circumstances, options: RunOptions, started_at: datetime
+    plan: RunPlan, surroundings: Surroundings, options: RunOptions, started_at: datetime
 ) -> RunRecord:
+    circumstances = surroundings.circumstances
     catalogs = {
         plan.project.models[step.key].target.catalog
         for step in plan.selected
@@ -148,6 +160,7 @@ def _opening_record(
         git_branch=circumstances.git_branch,
         git_dirty=circumstances.git_dirty,
         target_catalog=catalogs.pop() if len(catalogs) == 1 else None,
+        warehouse=surroundings.warehouse.objects.place(""),
         pipeline=options.pipeline,
         selection=options.selection,
         full_refresh=options.full_refresh,
@@ -180,6 +193,7 @@ class _Run:
         listener: Listener,
         stop: Event,
     ) -> RunReport:
+        self._anchor()
         try:
             engine = self._open_engine()
             orders = BuildOrders(
@@ -188,20 +202,20 @@ class _Run:
                 self._options.full_refresh,
                 self._options.windows or {},
                 self._surroundings.announce,
+                self._vouch,
             )
+            inputs = Inputs(self._plan, fingerprints, pins, self._surroundings.sources, engine)
             builder = Builder(
-                self._plan,
-                orders,
-                fingerprints,
-                engine,
-                self._surroundings.warehouse,
-                pins,
-                resumption,
+                self._plan, orders, inputs, engine, self._surroundings.warehouse, pins, resumption
             )
+            environment = self._surroundings.observe(engine.facts)
+            prover = Prover(self._plan, orders, inputs, environment)
+            adopter = Adopter(self._ledger)
+            recorder = Recorder(self._plan, self._run_id, resumption, prover, adopter)
             stepping = Stepping(
-                self._plan, self._run_id, self._ledger, engine, builder, self._times, listener
+                self._plan, self._ledger, engine, builder, recorder, self._times, listener
             )
-            stepping.run(self._options.parallel, stop, self._surroundings.build_table, resumption)
+            stepping.run(self._options.parallel, stop, self._surroundings.build_table)
         except BaseException as error:
             self._give_up(error)
             raise
@@ -220,7 +234,23 @@ class _Run:
             totals=report.totals,
             budget_breaches=report.budget.breaches,
         )
+        self._anchor()
         return report
+
+    def _vouch(self) -> dict[str, str]:
+        """What a commit says of the ledger at this moment."""
+        return {"ledgerHead": self._ledger.head().entry_hash, "ledgerId": self._ledger.ledger_id}
+
+    def _anchor(self) -> None:
+        """Leave the ledger's head with the tables: a ledger that is put back is found by it."""
+        head, ledger = self._ledger.head(), self._ledger
+        anchor = Anchor(head.entry_hash, head.seq, self._run_id, self._times.now())
+        write_anchor(
+            self._surroundings.warehouse,
+            ledger.ledger_id,
+            anchor,
+            lambda found: ledger.knows(Head(found.seq, found.head)),
+        )
 
     def _open_engine(self) -> Engine:
         engine = self._surroundings.open_engine()
@@ -239,3 +269,4 @@ class _Run:
             self._times.now(),
             reason=said or type(error).__name__,
         )
+        self._anchor()

@@ -6,6 +6,7 @@ names the files that Spark wrote by their bytes.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,14 @@ from rocky.spark.answers import take_rows
 from rocky.spark.connections import Connection
 from rocky.spark.failures import Failure
 from rocky.spark.jobs import jobs_of
-from rocky.spark.layout import Layout
+from rocky.spark.layout import WRITER, Layout
 from rocky.spark.readers import read_files, read_rows, read_seed, read_source
 from rocky.spark.registration import register_table
 from rocky.spark.rows_hash import hash_rows
 from rocky.spark.schemas import fields_of
+from rocky.spark.source_files import Pinned, PinnedFile
 from rocky.spark.tasks import map_on_executors
-from rocky.spark.writer import WRITER, write_staged
+from rocky.spark.writer import write_staged
 from rocky.store.placing import place_files
 from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import Table
@@ -44,13 +46,19 @@ class SparkViews:
         uris = [table.file_uri(file) for file in snapshot.files]
         read_files(self.session, snapshot.schema, uris).createOrReplaceTempView(view)
 
-    def bind_source(self, view: str, source: SourceTable) -> SourcePin:
+    def bind_source(
+        self, view: str, source: SourceTable, pin: SourcePin | None = None
+    ) -> SourcePin:
         if source.format == "delta":
-            read = read_delta_source(self.session, source, self.root, self.options)
+            version = pin.version if pin is not None else None
+            read = read_delta_source(self.session, source, self.root, self.options, version)
         else:
-            read = read_source(self.session, source, self.root)
+            pinned = (
+                None if pin is None else Pinned(tuple(starmap(PinnedFile, pin.files)), pin.base)
+            )
+            read = read_source(self.session, source, self.root, pinned)
         read.frame.createOrReplaceTempView(view)
-        return SourcePin(read.files, read.version, read.bytes)
+        return pin or SourcePin(read.files, read.version, read.bytes)
 
     def bind_seed(self, view: str, seed: SeedTable) -> None:
         read_seed(self.session, seed, self.root).createOrReplaceTempView(view)

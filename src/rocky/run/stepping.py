@@ -9,7 +9,7 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Final
 
-from rocky.ledger.records import ModelStatus, RunId
+from rocky.ledger.records import ModelStatus
 from rocky.ledger.writer import Ledger
 from rocky.plan.steps import RunPlan
 from rocky.run.building import Builder, Materialize
@@ -20,7 +20,6 @@ from rocky.run.listener import Listener, OneAtATime, Silence
 from rocky.run.outcomes import StepOutcome
 from rocky.run.recording import NOT_MEASURED, Recorder, StepRecord, Timing, Used
 from rocky.run.reporting import RunTimes
-from rocky.run.resume import Resumption
 from rocky.run.retries import Patience, try_build
 from rocky.run.scheduler import Ending, Job, Watcher, run_jobs
 from rocky.spark.layout import Metrics
@@ -35,17 +34,17 @@ class Stepping(Watcher):
     def __init__(
         self,
         plan: RunPlan,
-        run_id: RunId,
         ledger: Ledger,
         engine: Engine,
         builder: Builder,
+        recorder: Recorder,
         times: RunTimes,
         listener: Listener,
     ) -> None:
         self._steps = {step.id: step for step in plan.steps}
         self._places = {step.id: place for place, step in enumerate(plan.steps)}
         self._plan = plan
-        self._run_id = run_id
+        self._run_id = recorder.run_id
         self._ledger = ledger
         self._engine = engine
         self._builder = builder
@@ -55,7 +54,7 @@ class Stepping(Watcher):
         self._looked = monotonic()
         self._patience = Patience(plan.project.config.resilience)
         self._rate = rate_of(plan.project.config.cost)
-        self._recorder = Recorder(plan, run_id, Resumption())
+        self._recorder = recorder
         self._stop = Event()
         self._materialize: Materialize | None = None
         self._outcomes: dict[str, StepOutcome] = {}
@@ -66,12 +65,9 @@ class Stepping(Watcher):
         """What ended, in the plan's order."""
         return tuple(self._outcomes[each] for each in self._steps if each in self._outcomes)
 
-    def run(
-        self, parallel: int, stop: Event, materialize: Materialize, resumption: Resumption
-    ) -> None:
+    def run(self, parallel: int, stop: Event, materialize: Materialize) -> None:
         """Take every step that can be taken."""
         self._stop, self._materialize = stop, materialize
-        self._recorder = Recorder(self._plan, self._run_id, resumption)
         self._listener.tell(lambda each: each.queued(self._run_id, self._plan.steps))
         jobs = [Job(step.id, step.after) for step in self._plan.steps]
         try:
@@ -160,6 +156,8 @@ class Stepping(Watcher):
                 record.artifacts,
                 record.partitions,
                 record.watermark,
+                record.proof.provenance,
+                record.proof.index,
             )
             with self._lock:
                 self._outcomes[step.id] = outcome

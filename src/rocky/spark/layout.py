@@ -5,6 +5,9 @@ from typing import Final
 
 TARGET_FILE_BYTES: Final = 128 * 1024 * 1024
 
+WRITER: Final = "spark-parquet zstd-1 row-group-32MiB page-1MiB v1 timestamp-micros"
+"""What wrote the bytes, but for the version of Spark: recorded with every run."""
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:

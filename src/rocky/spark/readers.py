@@ -20,7 +20,7 @@ from rocky.spark.failures import SPARK_ERRORS, classify_failure
 from rocky.spark.literal_rows import literal_rows
 from rocky.spark.names import column_named
 from rocky.spark.schemas import readable_schema
-from rocky.spark.source_files import PinnedFile, named, pin_files, place_of
+from rocky.spark.source_files import Pinned, PinnedFile, named, pin_files, place_of
 
 _STRICT: Final[Mapping[str, str]] = {
     # What is gone or damaged stops the model; Spark can be told to read on without it.
@@ -91,11 +91,17 @@ def read_lake_files(
     return _declared(reader.parquet(*[file.path for file in files]), source)
 
 
-def read_source(session: Any, source: SourceTable, root: Path) -> SourceRead:
-    """A source with its declared columns. Raises SourceUnreadable when it cannot be found."""
+def read_source(
+    session: Any, source: SourceTable, root: Path, pinned: Pinned | None = None
+) -> SourceRead:
+    """A source with its declared columns, of files only those that are `pinned`, if any are.
+
+    Raises SourceUnreadable when it cannot be found.
+    """
     try:
         if source.format in _DEFAULTS:
-            return _read_source_files(session, source, root)
+            found = pinned or pin_files(session, source, root)
+            return _read_source_files(session, source, found)
         reader = session.read.options(**source.options)
         if source.format == "table":
             frame = reader.table(source.path or source.name)
@@ -140,8 +146,7 @@ def read_rows(
     return literal_rows(session, fields, rows)
 
 
-def _read_source_files(session: Any, source: SourceTable, root: Path) -> SourceRead:
-    pinned = pin_files(session, source, root)
+def _read_source_files(session: Any, source: SourceTable, pinned: Pinned) -> SourceRead:
     options = {**_DEFAULTS[source.format], **source.options, **_LITERAL}
     if pinned.base is not None and "recursivefilelookup" not in map(str.lower, source.options):
         options["basePath"] = pinned.base

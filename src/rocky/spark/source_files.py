@@ -31,7 +31,18 @@ class Pinned(NamedTuple):
 def pin_files(session: Any, source: SourceTable, root: Path) -> Pinned:
     """The files of a source. Raises SourceUnreadable when there are none, and what Spark raises."""
     place = place_of(source, root)
-    pinned = _pin_remote(session, place) if is_remote(place) else _pin_local(place)
+    if not is_remote(place):
+        return pin_local_files(source, root)
+    return _found(source, place, _pin_remote(session, place))
+
+
+def pin_local_files(source: SourceTable, root: Path) -> Pinned:
+    """The files of a source that lies in folders; needs no Spark. Raises SourceUnreadable."""
+    place = place_of(source, root)
+    return _found(source, place, _pin_local(place))
+
+
+def _found(source: SourceTable, place: str, pinned: Pinned) -> Pinned:
     if not pinned.files:
         what = "no file matches" if has_magic(place) else "there is no data at"
         raise SourceUnreadable(f"{named(source)}: {what} `{source.path}`")

@@ -46,9 +46,6 @@ OPTIONS: Final[Mapping[str, str]] = {
     # What is staged is complete when the job returns: nobody looks for a marker.
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }
-WRITER: Final = "spark-parquet zstd-1 row-group-32MiB page-1MiB v1 timestamp-micros"
-"""What wrote the bytes, but for the version of Spark: recorded with every run."""
-
 PARTITION: Final = "__part_"
 _NULL_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 # With 1, files appear in the folder when the job commits, never from a task that failed; but each

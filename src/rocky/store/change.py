@@ -45,6 +45,9 @@ class Committed:
     """What a commit did. `repeated` is True when its transaction had been committed before.
 
     `warnings` say what failed after the commit and did not undo it, such as a checkpoint.
+    `commit_hash` is of the bytes of the file that is version `snapshot.version` of the log, and
+    `checkpoint_hash` of the checkpoint made after it, if one was due. A repeated commit has none
+    when others have committed since.
     """
 
     snapshot: Snapshot
@@ -52,3 +55,5 @@ class Committed:
     removed: tuple[str, ...]
     repeated: bool = False
     warnings: tuple[str, ...] = ()
+    commit_hash: str | None = None
+    checkpoint_hash: str | None = None

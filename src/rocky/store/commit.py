@@ -17,7 +17,7 @@ from typing import Final
 from blake3 import blake3
 
 from rocky.errors import ChangeRefused, ConcurrentChange, StoreUnreadable, StoreUnwritable
-from rocky.store.actions import Action, format_commit
+from rocky.store.actions import format_commit
 from rocky.store.change import Change, Committed
 from rocky.store.composition import TOKEN, Composed, Occasion, compose
 from rocky.store.delta_schema import UnstorableColumns, refuse_unstorable
@@ -50,11 +50,13 @@ def commit_change(log: Log, change: Change) -> Committed:
     latest, token = log.snapshot(), uuid.uuid4().hex
     for failures in range(1, _TRIES + 1):
         if latest is not None and _is_committed(change, latest):
-            return Committed(latest, (), (), repeated=True)
+            return _repeated(log, change, latest)
         composed = _compose(log, change, latest, token)
         version = 0 if latest is None else latest.version + 1
-        if _create(log, version, composed.actions, token):
-            return _committed(log, version, composed, latest)
+        data = format_commit(composed.actions)
+        if _create(log, version, data, token):
+            committed = _committed(log, version, composed, latest)
+            return replace(committed, commit_hash=blake3(data).hexdigest())
         # Writers that meet once would go on meeting in step.
         time.sleep(random.uniform(0, min(_LONGEST_PAUSE, _PAUSE_STEP * failures)))
         latest = log.snapshot()
@@ -91,6 +93,18 @@ def _is_committed(change: Change, latest: Snapshot) -> bool:
         return False
     application, version = change.transaction
     return latest.transactions.get(application, -1) >= version
+
+
+def _repeated(log: Log, change: Change, latest: Snapshot) -> Committed:
+    """A commit that was made before; its hash is known while it is the latest."""
+    committed = Committed(latest, (), (), repeated=True)
+    if log.objects.info(log.commit_path(latest.version)) is None:
+        return committed
+    actions = log.read_commit(latest.version)
+    made = {(txn["appId"], txn["version"]) for each in actions if (txn := each.get("txn"))}
+    if change.transaction not in made:
+        return committed
+    return replace(committed, commit_hash=log.commit_hash(latest.version))
 
 
 def _compose(log: Log, change: Change, latest: Snapshot | None, token: str) -> Composed:
@@ -137,10 +151,10 @@ def _salted(log: Log, file: DataFile, count: int) -> DataFile:
     return replace(file, path=path, size=len(copy))
 
 
-def _create(log: Log, version: int, actions: list[Action], token: str) -> bool:
+def _create(log: Log, version: int, data: bytes, token: str) -> bool:
     """Whether this commit is the one of that version."""
     try:
-        if log.objects.create(log.commit_path(version), format_commit(actions)):
+        if log.objects.create(log.commit_path(version), data):
             return True
         # A client that retries by itself may have met its own commit.
         return _is_ours(log, version, token)

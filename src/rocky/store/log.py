@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from blake3 import blake3
+
 from rocky.errors import StoreUnreadable
 from rocky.store.actions import Action, parse_commit
 from rocky.store.checkpoint_files import CheckpointUnreadable, read_checkpoint
@@ -74,15 +76,27 @@ class Log:
 
     def read_commit(self, version: int) -> list[Action]:
         """The actions of a commit."""
-        path = self.commit_path(version)
-        data = self.objects.read(path)
-        place = self.objects.place(path)
-        if data is None:
-            raise StoreUnreadable(f"could not read `{place}`: the commit is missing from the log")
+        data = self._read_commit_file(version)
         try:
             return parse_commit(data)
         except ValueError as error:
+            place = self.objects.place(self.commit_path(version))
             raise StoreUnreadable(f"could not read `{place}`: it is damaged ({error})") from error
+
+    def commit_hash(self, version: int) -> str:
+        """The hash of a commit file's bytes. Raises `StoreUnreadable`, also where there is none."""
+        return blake3(self._read_commit_file(version)).hexdigest()
+
+    def checkpoint_hash(self, version: int) -> str | None:
+        """The hash of a checkpoint's bytes; None where there is none in one file."""
+        data = self.objects.read(f"{self.prefix}/{FOLDER}/{version:020d}.checkpoint.parquet")
+        return None if data is None else blake3(data).hexdigest()
+
+    def files(self) -> list[str]:
+        """The names of all files in the log's folder, sorted; of those below it their paths."""
+        folder = f"{self.prefix}/{FOLDER}/"
+        found = self.objects.list(folder.rstrip("/"))
+        return sorted(info.path.removeprefix(folder) for info in found)
 
     def remember(self, snapshot: Snapshot) -> None:
         """Keep a snapshot for the next reader."""
@@ -107,6 +121,14 @@ class Log:
                 yield from self._read_checkpoint(part)
         for version in sorted(listing.commits):
             yield from self.read_commit(version)
+
+    def _read_commit_file(self, version: int) -> bytes:
+        path = self.commit_path(version)
+        data = self.objects.read(path)
+        if data is None:
+            place = self.objects.place(path)
+            raise StoreUnreadable(f"could not read `{place}`: the commit is missing from the log")
+        return data
 
     def _load(
         self, listing: _Listing, version: int | None, known: Snapshot | None

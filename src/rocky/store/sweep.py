@@ -5,14 +5,37 @@ table; `older_than_ms` guards against writers one does not know of.
 """
 
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Final, NamedTuple
 
 from rocky.store.actions import parse_path
 from rocky.store.objects import ObjectInfo
 from rocky.store.warehouse import STAGING, Table
 
 _DATA_FILE: Final = re.compile(r"[0-9a-f]{64}\.parquet")
+_THREADS: Final = 16
+
+
+class StoredFiles(NamedTuple):
+    """The files in a table's folder that are Rocky's to remove: data, and what was staged."""
+
+    data: tuple[ObjectInfo, ...]
+    staged: tuple[ObjectInfo, ...]
+
+
+def list_files(table: Table) -> StoredFiles:
+    """The data and staged files of a table; not its log, nor what others keep in its folder."""
+    start = len(table.prefix) + 1
+    data, staged = [], []
+    for info in table.objects.list(table.prefix):
+        path = info.path[start:]
+        if path.startswith(f"{STAGING}/"):
+            staged.append(info)
+        elif _DATA_FILE.fullmatch(path):
+            data.append(info)
+    return StoredFiles(tuple(data), tuple(staged))
 
 
 def find_leftovers(table: Table, older_than_ms: int) -> tuple[ObjectInfo, ...]:
@@ -23,23 +46,47 @@ def find_leftovers(table: Table, older_than_ms: int) -> tuple[ObjectInfo, ...]:
     """
     referred = set(_referred_paths(table))
     start = len(table.prefix) + 1
-    return tuple(
-        info
-        for info in table.objects.list(table.prefix)
-        if info.modified_ms < older_than_ms and _is_leftover(info.path[start:], referred)
-    )
+    files = list_files(table)
+    unreferred = (info for info in files.data if info.path[start:] not in referred)
+    return tuple(info for info in (*unreferred, *files.staged) if info.modified_ms < older_than_ms)
 
 
 def sweep_table(table: Table, older_than_ms: int) -> tuple[ObjectInfo, ...]:
     """Delete the leftovers of a table; what was deleted."""
-    leftovers = find_leftovers(table, older_than_ms)
-    swept = []
-    for info in leftovers:
+    return remove_files(table, find_leftovers(table, older_than_ms))
+
+
+def remove_files(table: Table, files: Iterable[ObjectInfo]) -> tuple[ObjectInfo, ...]:
+    """Delete files that are still as they were listed; what was deleted. Raises StoreUnwritable."""
+
+    def remove(info: ObjectInfo) -> bool:
         # Somebody may have written it anew since it was listed.
-        if table.objects.info(info.path) == info:
-            table.objects.delete([info.path])
-            swept.append(info)
-    return tuple(swept)
+        if table.objects.info(info.path) != info:
+            return False
+        table.objects.delete([info.path])
+        return True
+
+    listed = list(files)
+    with ThreadPoolExecutor(_THREADS, "rocky-sweep") as pool:
+        removed = tuple(
+            info for info, gone in zip(listed, pool.map(remove, listed), strict=True) if gone
+        )
+    _remove_empty_folders(table, removed)
+    return removed
+
+
+def _remove_empty_folders(table: Table, removed: Iterable[ObjectInfo]) -> None:
+    """The folders of what was staged; in an object store there are none."""
+    root = table.objects.local_path(f"{table.prefix}/{STAGING}")
+    if root is None:
+        return
+    files = (table.objects.local_path(info.path) for info in removed)
+    parents = {parent for file in files if file is not None for parent in file.parents}
+    below = [each for each in parents if each == root or root in each.parents]
+    for folder in sorted(below, key=lambda each: len(each.parts), reverse=True):
+        # Not empty, or gone: either way it is not ours to remove.
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def _referred_paths(table: Table) -> Iterator[str]:
@@ -47,9 +94,3 @@ def _referred_paths(table: Table) -> Iterator[str]:
         for kind in ("add", "remove"):
             if action.get(kind):
                 yield parse_path(action[kind])
-
-
-def _is_leftover(path: str, referred: set[str]) -> bool:
-    if path.startswith(f"{STAGING}/"):
-        return True
-    return _DATA_FILE.fullmatch(path) is not None and path not in referred

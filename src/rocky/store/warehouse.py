@@ -21,6 +21,8 @@ from rocky.store.objects import Objects, open_objects
 from rocky.store.snapshot import Snapshot
 
 STAGING: Final = "_staging"
+RESERVED: Final = "_rocky"
+"""The folder beside the catalogs that holds what is about the warehouse and is no table."""
 
 
 class TableName(Protocol):
@@ -68,7 +70,9 @@ class Table:
         if committed.repeated or not is_due(version):
             return committed
         warning = write_checkpoint(self.log, version)
-        return committed if warning is None else replace(committed, warnings=(warning,))
+        if warning is not None:
+            return replace(committed, warnings=(warning,))
+        return replace(committed, checkpoint_hash=self.log.checkpoint_hash(version))
 
     def history(self) -> list[dict[str, Any]]:
         """What each commit says of itself, with its `version`, newest first."""
@@ -98,6 +102,11 @@ class Warehouse:
         """The place of a table, whether or not there is one."""
         parts = (target.catalog, target.schema, target.table)
         name = ".".join(parts)
+        if target.catalog.lower() == RESERVED:
+            raise ChangeRefused(
+                f"table `{name}` cannot be stored: Rocky keeps things of its own in `{RESERVED}`;"
+                " name another catalog"
+            )
         if any(part in ("", ".", "..") or "/" in part or "\0" in part for part in parts):
             raise ChangeRefused(f"table `{name}` cannot be stored: its name does not name a folder")
         return self._table(name, "/".join(parts))
@@ -105,6 +114,8 @@ class Warehouse:
     def tables(self) -> Iterator[Table]:
         """Every table there is, in the order of their names."""
         for catalog in self.objects.folders(""):
+            if catalog == RESERVED:
+                continue
             for schema in self.objects.folders(catalog):
                 for folder in self.objects.folders(schema):
                     if f"{folder}/{FOLDER}" in self.objects.folders(folder):

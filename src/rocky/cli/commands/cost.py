@@ -2,11 +2,13 @@
 
 import click
 
-from rocky.cli.console import write_json, write_line
+from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
-from rocky.cli.render.cost import cost_document, group_by_tag, render_cost
-from rocky.cli.state_files import StateCommand, find_run
+from rocky.cli.render.cost import CostView, cost_document, group_by_tag, render_cost
+from rocky.cli.render.fitting import describe_dropped, terminal_width
+from rocky.cli.render.usage import Builds
+from rocky.cli.state_files import StateCommand, chosen_reader, find_run
 from rocky.errors import NothingSelected
 from rocky.ledger import LATEST
 from rocky.ledger.records import ModelExecution, RunRecord
@@ -33,11 +35,36 @@ def command(settings: Settings, run: str, dimension: str) -> ExitCode:
         raise click.UsageError(f"`--by` is `model`, `tag` or `tag:NAME`, not `{dimension}`")
     found = find_run(settings, run)
     groups = find_groups(found, tag or None) if kind == "tag" else None
+    view = CostView(found, dimension, groups, find_builds(settings, found))
     if settings.json:
-        write_json("cost", cost_document(found, dimension, groups))
-    else:
-        write_line(render_cost(found, groups))
+        write_json("cost", cost_document(view))
+        return ExitCode.OK
+    shown = render_cost(view, terminal_width())
+    write_line(shown.text)
+    if shown.dropped and not settings.quiet:
+        write_note(describe_dropped(shown.dropped))
     return ExitCode.OK
+
+
+def find_builds(settings: Settings, run: RunRecord) -> Builds:
+    """What the run's reused models were built by, as far as that is still recorded."""
+    wanted = {
+        (each.reused_from, each.model_name.lower())
+        for each in run.models_executed
+        if each.reused_from is not None
+    }
+    if not wanted:
+        return {}
+    with chosen_reader(settings) as reader:
+        origins = {run_id for run_id, _ in wanted}
+        found = [reader.run(each) for each in origins] if reader is not None else []
+    return {
+        (each.run_id, execution.model_name.lower()): execution
+        for each in found
+        if each is not None
+        for execution in each.models_executed
+        if (each.run_id, execution.model_name.lower()) in wanted
+    }
 
 
 def find_groups(run: RunRecord, tag: str | None) -> dict[str, list[ModelExecution]]:

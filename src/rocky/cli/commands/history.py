@@ -1,7 +1,7 @@
 """`rocky history`: what ran, newest first. Reads the state file only, no project and no Spark."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -11,38 +11,49 @@ from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
 from rocky.cli.projects import load_chosen, model_named
+from rocky.cli.render.audit import render_audit
+from rocky.cli.render.fitting import Fitted, describe_dropped, terminal_width
 from rocky.cli.render.history import (
+    describe_execution,
+    describe_run,
     executions_document,
     history_document,
     render_executions,
     render_runs,
 )
+from rocky.cli.render.units import format_moment
 from rocky.cli.state_files import StateCommand, chosen_reader
 from rocky.errors import NothingSelected, ProjectNotFound
 from rocky.ledger import Reader, RecordedExecution
-from rocky.ledger.records import RunRecord
+from rocky.ledger.records import RunId, RunRecord
 
-_AGO: Final = re.compile(r"([1-9][0-9]{0,5})([mhdw])")
+_AGE: Final = re.compile(r"([1-9][0-9]{0,5})([mhdw])")
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_FIRST_MOMENT: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""Before any run: years of fewer digits would not sort among run ids."""
 
 
 def _read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """A date, a time, or how long ago."""
+    """A date, a time, or an age."""
     if value is None:
         return None
-    ago = _AGO.fullmatch(value)
-    if ago is not None:
-        return datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    age = _AGE.fullmatch(value)
     try:
-        moment = datetime.fromisoformat(value)
+        if age is not None:
+            moment = datetime.now(UTC) - timedelta(**{_UNITS[age[2]]: int(age[1])})
+        else:
+            moment = datetime.fromisoformat(value)
+            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError:
+        return _FIRST_MOMENT
     except ValueError:
         raise click.BadParameter(
-            f"`{value}` is neither a date (2026-05-30), a time (2026-05-30T11:04:22Z)"
-            " nor a while ago (30m, 12h, 7d, 2w)",
+            f"`{value}` is not a date (2026-05-30), a time (2026-05-30T11:04:22Z)"
+            " or an age (30m, 12h, 7d, 2w)",
             ctx,
             param,
         ) from None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return max(moment, _FIRST_MOMENT)
 
 
 @click.command("history", cls=StateCommand)
@@ -54,23 +65,25 @@ def _read_moment(ctx: click.Context, param: click.Parameter, value: str | None) 
     "--since",
     callback=_read_moment,
     metavar="WHEN",
-    help="Since a date, a time (UTC unless it says otherwise), or a while ago: 30m, 12h, 7d, 2w.",
+    help="Only runs that began at or after WHEN: a date, a time (in UTC unless it has an offset),"
+    " or an age such as 30m, 12h, 7d or 2w.",
 )
-@click.option("--audit", is_flag=True, help="Also who, where, and from which commit.")
+@click.option(
+    "--audit", is_flag=True, help="Who ran it, how it was triggered, where, from which commit."
+)
 @click.pass_obj
 def command(
     settings: Settings, model: str | None, limit: int, since: datetime | None, audit: bool
 ) -> ExitCode:
     """Show what ran, newest first."""
-    if audit and model is not None:
-        raise click.UsageError("`--audit` is about runs; leave it or `--model` out")
     with chosen_reader(settings) as reader:
         if model is not None:
             name, executions = find_executions(settings, reader, model, limit, since)
-            _show_executions(settings, name, executions)
+            runs = find_runs(reader, executions) if audit else None
+            _show_executions(settings, name, executions, runs, since)
         else:
-            runs = reader.runs(limit, since) if reader is not None else ()
-            _show_runs(settings, runs, audit=audit)
+            found = reader.runs(limit, since) if reader is not None else ()
+            _show_runs(settings, found, since, audit=audit)
     return ExitCode.OK
 
 
@@ -93,21 +106,56 @@ def find_executions(
     return name, reader.executions(name, limit, since) if reader is not None else ()
 
 
-def _show_runs(settings: Settings, runs: Sequence[RunRecord], *, audit: bool) -> None:
+def find_runs(
+    reader: Reader | None, executions: Sequence[RecordedExecution]
+) -> dict[RunId, RunRecord]:
+    """The runs of some executions, as far as they are still recorded."""
+    if reader is None:
+        return {}
+    found = {each.run_id: reader.run(each.run_id) for each in executions}
+    return {run_id: run for run_id, run in found.items() if run is not None}
+
+
+def _show_runs(
+    settings: Settings, runs: Sequence[RunRecord], since: datetime | None, *, audit: bool
+) -> None:
     if settings.json:
         write_json("history", history_document(runs, audit=audit))
+    elif runs and audit:
+        write_line(render_audit([(describe_run(each), each) for each in runs]))
     elif runs:
-        write_line(render_runs(runs, audit=audit))
+        _show_table(settings, render_runs(runs, terminal_width()))
     elif not settings.quiet:
-        write_note("no runs; `rocky run` makes the first, `--since` may leave some out")
+        write_note(_nothing("run", since, "`rocky run` makes the first"))
 
 
 def _show_executions(
-    settings: Settings, name: str, executions: Sequence[RecordedExecution]
+    settings: Settings,
+    name: str,
+    executions: Sequence[RecordedExecution],
+    runs: Mapping[RunId, RunRecord] | None,
+    since: datetime | None,
 ) -> None:
     if settings.json:
-        write_json("history", executions_document(name, executions))
+        write_json("history", executions_document(name, executions, runs))
+    elif executions and runs is not None:
+        write_line(
+            render_audit([(describe_execution(each), runs.get(each.run_id)) for each in executions])
+        )
     elif executions:
-        write_line(render_executions(executions))
+        _show_table(settings, render_executions(executions, terminal_width()))
     elif not settings.quiet:
-        write_note(f"no executions of `{name}`; `rocky run --model {name}` makes the first")
+        first = f"`rocky run --model {name}` makes the first"
+        write_note(_nothing(f"execution of `{name}`", since, first))
+
+
+def _show_table(settings: Settings, table: Fitted) -> None:
+    write_line(table.text)
+    if table.dropped and not settings.quiet:
+        write_note(describe_dropped(table.dropped))
+
+
+def _nothing(what: str, since: datetime | None, first: str) -> str:
+    if since is None:
+        return f"no {what} is recorded; {first}"
+    return f"no {what} since {format_moment(since)} UTC; without `--since` older ones are shown"

@@ -4,61 +4,46 @@ Core time is summed over Spark's tasks, so models that ran side by side can be a
 durations cannot.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from math import fsum
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rocky.cli.render.compilation import counted
-from rocky.cli.render.history import describe_status, run_duration_ms
-from rocky.cli.render.tables import render_table
+from rocky.cli.render.fitting import Fitted, render_fitted
+from rocky.cli.render.history import describe_run, outcome_of, run_duration_ms
 from rocky.cli.render.units import (
     format_bytes,
     format_count,
     format_duration,
-    format_moment,
     format_seconds,
     format_usd,
 )
+from rocky.cli.render.usage import Builds, Saving, Usage, saving_of, usage_of
 from rocky.ledger.records import CostRate, ModelExecution, RunRecord
 
 UNATTRIBUTED: Final = "<unattributed>"
+"""The key, in documents, of the group of models without a tag."""
+_NO_TAG: Final = "(no tag)"
+
+Groups = Mapping[str, list[ModelExecution]]
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What one model, or several together, used. None: nobody measured it."""
+class CostView:
+    """What is shown: a run, its models by tag if so asked, and the builds that reuse spared."""
 
-    duration_ms: int
-    core_ms: int | None
-    bytes_scanned: int | None
-    bytes_written: int | None
-    shuffle_bytes: int | None
-    spill_bytes: int | None
-    peak_memory_bytes: int | None
-    rows_affected: int | None
-    cost_usd: float | None
+    run: RunRecord
+    dimension: str = "model"
+    groups: Groups | None = None
+    builds: Builds = field(default_factory=dict)
 
-
-def usage_of(executions: Sequence[ModelExecution]) -> Usage:
-    """Sums, and the highest peak."""
-    metrics = [each.metrics for each in executions if each.metrics is not None]
-    return Usage(
-        sum(each.duration_ms for each in executions),
-        _known(sum, (each.executor_run_ms for each in metrics)),
-        _known(sum, (each.bytes_scanned for each in executions)),
-        _known(sum, (each.bytes_written for each in executions)),
-        _known(sum, (each.shuffle_bytes for each in metrics)),
-        _known(sum, (each.spill_bytes for each in metrics)),
-        _known(max, (each.peak_memory_bytes for each in metrics)),
-        _known(sum, (each.rows_affected for each in executions)),
-        _known(fsum, (each.cost_usd for each in executions)),
-    )
-
-
-def _known(combine: Callable[[list[Any]], Any], values: Iterable[Any]) -> Any:
-    found = [each for each in values if each is not None]
-    return combine(found) if found else None
+    @property
+    def counted_twice(self) -> int:
+        """How many models stand in more than one group."""
+        groups = (self.groups or {}).values()
+        standing = Counter(each.model_name for group in groups for each in group)
+        return sum(count > 1 for count in standing.values())
 
 
 def by_cost(executions: Iterable[ModelExecution]) -> list[ModelExecution]:
@@ -80,21 +65,21 @@ def group_by_tag(
     """
     groups: dict[str, list[ModelExecution]] = {}
     for each in executions:
-        if tag is None:
-            keys = [f"{name}={value}" for name, value in sorted(each.tags.items())]
-        else:
-            keys = [each.tags[tag]] if tag in each.tags else []
-        for key in keys or [UNATTRIBUTED]:
+        for key in _keys_of(each, tag) or [UNATTRIBUTED]:
             groups.setdefault(key, []).append(each)
     ordered = sorted(groups.items(), key=lambda item: (item[0] == UNATTRIBUTED, item[0]))
     return dict(ordered)
 
 
-def cost_document(
-    run: RunRecord, dimension: str, groups: dict[str, list[ModelExecution]] | None
-) -> dict[str, Any]:
+def _keys_of(execution: ModelExecution, tag: str | None) -> list[str]:
+    if tag is None:
+        return [f"{name}={value}" for name, value in sorted(execution.tags.items())]
+    return [execution.tags[tag]] if tag in execution.tags else []
+
+
+def cost_document(view: CostView) -> dict[str, Any]:
     """What `rocky cost -o json` prints."""
-    total = usage_of(run.models_executed)
+    run = view.run
     whole = run.to_json()
     document: dict[str, Any] = {
         "run_id": run.run_id,
@@ -105,22 +90,25 @@ def cost_document(
         "finished_at": whole.get("finished_at"),
         "duration_ms": run_duration_ms(run),
         "adapter_type": "spark",
-        **_total_keys(total),
+        **_total_keys(usage_of(run.models_executed)),
+        "saved": _saved(saving_of(run.models_executed, view.builds)),
         "rates": [each.to_json() for each in rates_of(run.models_executed)],
-        "per_model": [_model(each) for each in by_cost(run.models_executed)],
+        "per_model": [_model(each, view.builds) for each in by_cost(run.models_executed)],
         "budget_breaches": whole.get("budget_breaches"),
     }
-    if groups is not None:
+    if view.groups is not None:
+        document["models_in_several_groups"] = view.counted_twice
         document["groups"] = [
             _without_none(
                 {
-                    "dimension": dimension,
+                    "dimension": view.dimension,
                     "key": key,
                     "model_count": len(mine),
                     **_total_keys(usage_of(mine)),
+                    "saved": _saved(saving_of(mine, view.builds)),
                 }
             )
-            for key, mine in groups.items()
+            for key, mine in view.groups.items()
         ]
     return _without_none(document)
 
@@ -138,7 +126,21 @@ def _total_keys(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _model(execution: ModelExecution) -> dict[str, Any]:
+def _saved(saving: Saving | None) -> dict[str, Any] | None:
+    if saving is None:
+        return None
+    return _without_none(
+        {
+            "model_count": saving.models,
+            "unknown_count": saving.unknown,
+            "duration_ms": saving.duration_ms,
+            "core_ms": saving.core_ms,
+            "cost_usd": saving.cost_usd,
+        }
+    )
+
+
+def _model(execution: ModelExecution, builds: Builds) -> dict[str, Any]:
     whole = execution.to_json()
     keys = (
         "model_name",
@@ -151,9 +153,14 @@ def _model(execution: ModelExecution) -> dict[str, Any]:
         "cost_usd",
         "cost_rate",
         "decision",
+        "reused_from",
         "tags",
     )
-    return {key: whole[key] for key in keys if key in whole}
+    document = {key: whole[key] for key in keys if key in whole}
+    saved = _saved(saving_of([execution], builds))
+    if saved is not None:
+        document["saved"] = saved
+    return document
 
 
 def _without_none(document: dict[str, Any]) -> dict[str, Any]:
@@ -168,44 +175,96 @@ def rates_of(executions: Iterable[ModelExecution]) -> list[CostRate]:
 _USAGE_HEAD: Final = (
     "TIME", "CORE S", "READ", "WRITTEN", "SHUFFLE", "SPILL", "PEAK", "ROWS", "USD",
 )  # fmt: skip
+_EXPENDABLE: Final = ("PEAK", "SPILL", "SHUFFLE", "READ", "WRITTEN", "ROWS")
 
 
-def render_cost(run: RunRecord, groups: dict[str, list[ModelExecution]] | None) -> str:
-    """The run, a line for each model or group, the total, and the rates."""
-    if groups is None:
-        head = ("MODEL", "STATUS", *_USAGE_HEAD)
+def render_cost(view: CostView, width: int | None) -> Fitted:
+    """The run, a line for each model or group, the total, what reuse saved, and the rates."""
+    run = view.run
+    total = (run.models_executed, run_duration_ms(run))
+    # The run's own time: models that ran side by side share theirs.
+    if view.groups is None:
+        head = ["MODEL", "OUTCOME", *_USAGE_HEAD]
         rows = [
-            (each.model_name, each.status.value, *_cells(usage_of([each])))
+            [each.model_name, outcome_of(each), *_cells(usage_of([each]))]
             for each in by_cost(run.models_executed)
         ]
-        # The run's own time: models that ran side by side share theirs.
-        took = format_duration(run_duration_ms(run))
-        rows.append(("total", "", took, *_cells(usage_of(run.models_executed))[1:]))
+        rows.append(["total", "", *_total_cells(*total)])
     else:
-        head = ("TAG", "MODELS", *_USAGE_HEAD)
+        head = ["TAG", "MODELS", *_USAGE_HEAD]
         rows = [
-            (key, format_count(len(mine)), *_cells(usage_of(mine))) for key, mine in groups.items()
+            [
+                _NO_TAG if key == UNATTRIBUTED else key,
+                format_count(len(mine)),
+                *_cells(usage_of(mine)),
+            ]
+            for key, mine in view.groups.items()
         ]
-    right = set(range(2, len(head))) | ({1} if groups is not None else set())
-    lines = [_describe_run(run), "", render_table(head, rows, right), "", describe_rates(run)]
+        rows.append(["total", format_count(len(total[0])), *_total_cells(*total)])
+    if any(each.reused_from is not None for each in run.models_executed):
+        head.append("SAVED")
+        rows = [[*row, saved] for row, saved in zip(rows, _savings(view), strict=True)]
+    right = set(range(1 if view.groups is not None else 2, len(head)))
+    table = render_fitted(head, rows, right, _EXPENDABLE, width)
+    lines = [describe_run(run), "", table.text, "", *_remarks(view), describe_rates(run)]
     lines += [_describe_breach(each.to_json()) for each in run.budget_breaches]
-    return "\n".join(lines)
+    return Fitted("\n".join(lines), table.dropped)
 
 
-def _describe_run(run: RunRecord) -> str:
-    took = run_duration_ms(run)
-    length = f", took {format_duration(took)}" if took is not None else ""
-    return (
-        f"{run.run_id}: {describe_status(run)},"
-        f" {counted(len(run.models_executed), 'model')},"
-        f" started {format_moment(run.started_at)} UTC{length}"
-    )
+def _savings(view: CostView) -> list[str]:
+    """The last column: amounts where anything is priced, else core seconds."""
+    models = view.run.models_executed
+    parts = [[each] for each in by_cost(models)] if view.groups is None else view.groups.values()
+    savings = [saving_of(each, view.builds) for each in (*parts, models)]
+    priced = any(each is not None and each.cost_usd is not None for each in savings)
+    return [_format_saving(each, priced=priced) for each in savings]
+
+
+def _format_saving(saving: Saving | None, *, priced: bool) -> str:
+    if saving is None:
+        return ""
+    return format_usd(saving.cost_usd) if priced else _core(saving.core_ms)
+
+
+def _core(core_ms: int | None) -> str:
+    seconds = format_seconds(core_ms)
+    return f"{seconds} s" if core_ms is not None else seconds
+
+
+def _remarks(view: CostView) -> list[str]:
+    remarks = []
+    if view.counted_twice:
+        remarks.append(
+            f"{counted(view.counted_twice, 'model')} with several tags"
+            f" {'counts' if view.counted_twice == 1 else 'count'} under each of them,"
+            " and once in the total"
+        )
+    saving = saving_of(view.run.models_executed, view.builds)
+    if saving is not None:
+        remarks.append(_describe_saving(saving))
+    return remarks
+
+
+def _describe_saving(saving: Saving) -> str:
+    said = f"{counted(saving.models, 'model')} reused"
+    amounts = []
+    if saving.core_ms is not None:
+        amounts.append(f"{format_seconds(saving.core_ms)} core seconds")
+    if saving.cost_usd is not None:
+        amounts.append(f"{format_usd(saving.cost_usd)} USD")
+    if amounts:
+        said += f": saved {' and '.join(amounts)}, which is what building took then"
+    if saving.unknown:
+        said += f"; {saving.unknown:,} built by a run that is not recorded here"
+    return said
 
 
 def describe_rates(run: RunRecord) -> str:
     """The prices behind the amounts, or how to set one."""
     rates = rates_of(run.models_executed)
     if not rates:
+        if all(each.reused_from is not None for each in run.models_executed):
+            return "nothing was built, so nothing was priced"
         return "no price: set `compute_cost_per_core_hour` in `[cost]` of `rocky.toml`"
     return "\n".join(f"at {_describe_rate(each)}" for each in rates)
 
@@ -239,3 +298,7 @@ def _cells(usage: Usage) -> tuple[str, ...]:
         format_count(usage.rows_affected),
         format_usd(usage.cost_usd),
     )
+
+
+def _total_cells(executions: tuple[ModelExecution, ...], took_ms: int | None) -> tuple[str, ...]:
+    return (format_duration(took_ms), *_cells(usage_of(executions))[1:])

@@ -1,11 +1,12 @@
 """Runs and a model's executions, as tables for people and as JSON documents."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from rocky.cli.render.tables import render_table
+from rocky.cli.render.audit import audit_of
+from rocky.cli.render.fitting import Fitted, elide, render_fitted
 from rocky.cli.render.units import (
     NOTHING,
     format_count,
@@ -14,25 +15,11 @@ from rocky.cli.render.units import (
     format_usd,
 )
 from rocky.ledger import RecordedExecution
-from rocky.ledger.records import ModelExecution, ModelStatus, RunRecord, RunStatus
+from rocky.ledger.records import ModelExecution, ModelStatus, RunId, RunRecord, RunStatus
 
-AUDIT_FIELDS: Final = (
-    "config_hash",
-    "triggering_identity",
-    "session_source",
-    "git_commit",
-    "git_branch",
-    "git_dirty",
-    "target_catalog",
-    "hostname",
-    "rocky_version",
-    "pipeline",
-    "selection",
-    "full_refresh",
-    "engine",
-    "reason",
-)
 _SHORT_HASH: Final = 12
+_LONGEST_REASON: Final = 60
+_RESUMED: Final = "resume"
 _STATUSES: Final = {
     RunStatus.RUNNING: "running",
     RunStatus.SUCCESS: "success",
@@ -40,6 +27,7 @@ _STATUSES: Final = {
     RunStatus.FAILURE: "failed",
     RunStatus.INTERRUPTED: "interrupted",
 }
+_OUTCOMES: Final = ("built", "reused", "resumed", "failed", "skipped", "interrupted")
 
 
 def history_document(runs: Sequence[RunRecord], *, audit: bool) -> dict[str, Any]:
@@ -47,13 +35,19 @@ def history_document(runs: Sequence[RunRecord], *, audit: bool) -> dict[str, Any
     return {"count": len(runs), "runs": [_run(each, audit=audit) for each in runs]}
 
 
-def executions_document(model: str, executions: Sequence[RecordedExecution]) -> dict[str, Any]:
-    """What `rocky history --model -o json` prints."""
-    return {
-        "model": model,
-        "count": len(executions),
-        "executions": [{"run_id": run_id, **_execution(each)} for run_id, each in executions],
-    }
+def executions_document(
+    model: str,
+    executions: Sequence[RecordedExecution],
+    runs: Mapping[RunId, RunRecord] | None = None,
+) -> dict[str, Any]:
+    """What `rocky history --model -o json` prints; `runs` are given for an audit."""
+    documents = []
+    for run_id, each in executions:
+        document = {"run_id": run_id, **_execution(each)}
+        if runs is not None and run_id in runs:
+            document["run"] = {"trigger": runs[run_id].trigger, **audit_of(runs[run_id])}
+        documents.append(document)
+    return {"model": model, "count": len(executions), "executions": documents}
 
 
 def run_duration_ms(run: RunRecord) -> int | None:
@@ -65,6 +59,23 @@ def run_duration_ms(run: RunRecord) -> int | None:
 
 def describe_status(run: RunRecord) -> str:
     return "died" if run.died else _STATUSES[run.status]
+
+
+def outcome_of(execution: ModelExecution) -> str:
+    """What became of a model, in a word: what was decided, and how that went."""
+    if execution.status is ModelStatus.SUCCESS:
+        return "built"
+    if execution.status is ModelStatus.SKIPPED and execution.decision == _RESUMED:
+        return "resumed"
+    return execution.status.value
+
+
+def describe_outcome(execution: ModelExecution) -> str:
+    """As `built`, or `reused from RUN`."""
+    word = outcome_of(execution)
+    if execution.reused_from is not None:
+        return f"{word} from {execution.reused_from}"
+    return word
 
 
 def _run(run: RunRecord, *, audit: bool) -> dict[str, Any]:
@@ -82,9 +93,7 @@ def _run(run: RunRecord, *, audit: bool) -> dict[str, Any]:
         "totals": whole.get("totals"),
         "budget_breaches": whole.get("budget_breaches"),
     }
-    if audit:
-        document |= {name: whole.get(name) for name in AUDIT_FIELDS}
-    return _known(document)
+    return _known(document) | (audit_of(run) if audit else {})
 
 
 def _model(execution: ModelExecution) -> dict[str, Any]:
@@ -96,6 +105,9 @@ def _model(execution: ModelExecution) -> dict[str, Any]:
             "rows_affected": execution.rows_affected,
             "cost_usd": execution.cost_usd,
             "decision": execution.decision,
+            "reason": execution.reason,
+            "reused_from": execution.reused_from,
+            "reuse_basis": execution.reuse_basis,
             "recipe_hash": execution.recipe_hash,
             "error": execution.error,
         }
@@ -112,7 +124,7 @@ def _known(document: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if value is not None}
 
 
-def render_runs(runs: Sequence[RunRecord], *, audit: bool) -> str:
+def render_runs(runs: Sequence[RunRecord], width: int | None) -> Fitted:
     """A line a run, newest first."""
     head = ["RUN", "STARTED (UTC)", "TOOK", "STATUS", "MODELS", "ROWS", "USD"]
     rows = [
@@ -127,56 +139,62 @@ def render_runs(runs: Sequence[RunRecord], *, audit: bool) -> str:
         ]
         for each in runs
     ]
-    if audit:
-        head += ["TRIGGER", "WHO", "HOST", "COMMIT", "BRANCH", "CONFIG", "ROCKY"]
-        rows = [row + _audit_cells(run) for row, run in zip(rows, runs, strict=True)]
-    return render_table(head, rows, right={2, 5, 6})
-
-
-def _audit_cells(run: RunRecord) -> list[str]:
-    commit = run.git_commit[:_SHORT_HASH] if run.git_commit else NOTHING
-    return [
-        run.trigger,
-        run.triggering_identity or NOTHING,
-        run.hostname,
-        # What ran is not what the commit has.
-        f"{commit}*" if run.git_dirty else commit,
-        run.git_branch or NOTHING,
-        run.config_hash[:_SHORT_HASH],
-        run.rocky_version,
-    ]
+    # A run's id says when it began, so that goes first.
+    return render_fitted(head, rows, {2, 5, 6}, ("STARTED (UTC)", "ROWS"), width)
 
 
 def describe_models(executions: Sequence[ModelExecution]) -> str:
-    """As `12`, or `10, 1 failed, 1 skipped` when not all went well."""
-    counts = Counter(each.status for each in executions)
-    well = counts[ModelStatus.SUCCESS] + counts[ModelStatus.REUSED]
-    rest = [
-        f"{counts[status]} {status.value}"
-        for status in (ModelStatus.FAILED, ModelStatus.SKIPPED, ModelStatus.INTERRUPTED)
-        if counts[status]
-    ]
-    return ", ".join([str(well), *rest])
+    """As `12 built`, or `2 built, 9 reused, 1 failed`."""
+    counts = Counter(outcome_of(each) for each in executions)
+    return (
+        ", ".join(f"{counts[word]:,} {word}" for word in _OUTCOMES if counts[word]) or "no models"
+    )
 
 
-def render_executions(executions: Sequence[RecordedExecution]) -> str:
+def render_executions(executions: Sequence[RecordedExecution], width: int | None) -> Fitted:
     """A line an execution, newest first."""
     rows = [
         (
             run_id,
             format_moment(each.started_at),
             format_duration(each.duration_ms),
-            each.status.value,
-            each.decision or NOTHING,
+            describe_outcome(each),
             format_count(each.rows_affected),
             format_count(each.commit_version),
             format_usd(each.cost_usd),
             each.sql_hash[:_SHORT_HASH] or NOTHING,
+            elide(describe_reason(each), _LONGEST_REASON),
         )
         for run_id, each in executions
     ]
-    head = ("RUN", "STARTED (UTC)", "TOOK", "STATUS", "DECISION", "ROWS", "VERSION", "USD", "SQL")
-    return render_table(head, rows, right={2, 5, 6, 7})
+    head = ("RUN", "STARTED (UTC)", "TOOK", "DECISION", "ROWS", "VERSION", "USD", "SQL", "WHY")
+    expendable = ("STARTED (UTC)", "SQL", "WHY", "VERSION", "USD", "ROWS")
+    return render_fitted(head, rows, {2, 4, 5, 6}, expendable, width)
+
+
+def describe_run(run: RunRecord) -> str:
+    """A run in a line: how it went, with how many models, when."""
+    took = run_duration_ms(run)
+    length = f", took {format_duration(took)}" if took is not None else ""
+    return (
+        f"{run.run_id}: {describe_status(run)}, {describe_models(run.models_executed)},"
+        f" started {format_moment(run.started_at)} UTC{length}"
+    )
+
+
+def describe_execution(recorded: RecordedExecution) -> str:
+    """An execution in a line: its run, what was decided, when."""
+    run_id, each = recorded
+    started = f"started {format_moment(each.started_at)} UTC"
+    return (
+        f"{run_id}: {describe_outcome(each)}, {started}, took {format_duration(each.duration_ms)}"
+    )
+
+
+def describe_reason(execution: ModelExecution) -> str:
+    """Why it was decided so, or what went wrong, on one line."""
+    found = execution.error or execution.reuse_basis or execution.reason or NOTHING
+    return " ".join(found.split())
 
 
 def _sum(values: Any) -> Any:

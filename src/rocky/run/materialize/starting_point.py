@@ -74,7 +74,7 @@ def commit_replacement(
             build.layout.partition_columns,
             outcome.files,
             properties=_properties(None, outcome),
-            info=build.info,
+            info=build.commit_info,
         )
     )
 
@@ -97,7 +97,7 @@ def commit_outcome(
             tuple(file for path, file in after.items() if path not in before),
             frozenset(before.keys() - after.keys()),
             properties,
-            build.info,
+            build.commit_info,
             outcome.transaction,
         )
     )

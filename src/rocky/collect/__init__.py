@@ -1,0 +1,1 @@
+"""Collecting: files that nothing needs any more, found, removed and recorded."""

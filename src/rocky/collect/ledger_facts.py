@@ -1,0 +1,90 @@
+"""The ledger's facts: what it says that bears on collecting, read once, at one moment.
+
+Which runs are alive is asked before the records are read: a run that ends in between is then in
+both answers; the other way round it could be in neither.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from rocky.collect.decisions import Ownership
+from rocky.collect.needs import Needs, find_needs, retainers_of
+from rocky.collect.retention import Retention, retained_runs
+from rocky.ledger import EvidenceReader, open_evidence
+from rocky.ledger.claims import Claim, living_runs
+from rocky.ledger.provenance import ProvenanceRecord
+from rocky.ledger.records import ArtifactRecord, ModelExecution, Record, RunId
+from rocky.ledger.rows import load_json, load_record
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerFacts:
+    """What the ledger knows. `targets` are all tables that any run wrote, by full name.
+
+    `branches` are names of branch records, whose meaning nobody knows yet.
+    """
+
+    targets: tuple[str, ...]
+    needs: Needs
+    ownership: Ownership
+    living: tuple[Claim, ...]
+    retained: frozenset[RunId]
+    branches: tuple[str, ...] = ()
+
+
+def load_ledger_facts(state: Path, retention: Retention, now: datetime) -> LedgerFacts | None:
+    """What a ledger says, or None when there is none. Raises LedgerUnreadable, LedgerLocked."""
+    living = living_runs(state)
+    reader = open_evidence(state)
+    if reader is None:
+        return None
+    with reader:
+        run_ids = [RunId(key) for key, _ in reader.rows("run_history")]
+        retained = retained_runs(run_ids, retention, now) | {each.run_id for each in living}
+        places = {
+            RunId(key): str(load_json(state, "run_history", key, value).get("warehouse"))
+            for key, value in reader.rows("run_history")
+            if key in retained and '"warehouse"' in value
+        }
+        targets: set[str] = set()
+        mine: list[tuple[RunId, ModelExecution]] = []
+        for key, value in reader.rows("model_executions"):
+            run_id = _run_of(key)
+            if run_id in retained:
+                execution = load_record(ModelExecution, state, "model_executions", key, value)
+                mine.append((run_id, execution))
+            targets.add(load_json(state, "model_executions", key, value).get("target") or "")
+        retainers = retainers_of(mine)
+        wanted = frozenset(each.run_id for each in retainers)
+        needs = find_needs(
+            retainers,
+            mine,
+            _of_runs(reader, ProvenanceRecord, "input_provenance", wanted),
+            _of_runs(reader, ArtifactRecord, "output_artifacts", wanted),
+        )
+        return LedgerFacts(
+            tuple(sorted(targets - {""})),
+            replace(needs, places=places),
+            Ownership(frozenset(run_ids), reader.ledger_id),
+            living,
+            frozenset(retained),
+            tuple(key for key, _ in reader.rows("branches")),
+        )
+
+
+def _of_runs(
+    reader: EvidenceReader, kind: type[R], table: str, wanted: frozenset[RunId]
+) -> Iterator[R]:
+    """The records of the runs that are wanted; the others are not even decoded."""
+    for key, value in reader.rows(table):
+        if _run_of(key) in wanted:
+            yield load_record(kind, reader.path, table, key, value)
+
+
+def _run_of(key: str) -> RunId:
+    return RunId(key.partition("|")[0])

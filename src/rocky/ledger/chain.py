@@ -1,0 +1,153 @@
+"""The chain: one numbered entry for each write of evidence, each with the hash of the one before.
+
+Whoever changes, removes or reorders a row leaves an entry that does not fit, unless all entries
+after it are made anew: then the head changes, which the tables' own logs have written down. A row
+must match the newest entry of its table and key; older entries tell of values since replaced.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from blake3 import blake3
+
+from rocky.ledger.encoding import format_json
+
+CHAIN_TABLE: Final = "evidence_chain"
+GENESIS: Final = "0" * 64
+"""What the first entry has as its `previous`."""
+
+CHAINED: Final = (
+    "run_history",
+    "model_executions",
+    "output_artifacts",
+    "input_index",
+    "input_provenance",
+    "branches",
+    "watermarks",
+    "check_history",
+    "partitions",
+    "grace_periods",
+    "loaded_files",
+    "collected_files",
+)
+"""The tables that are evidence. The others say how to go on, and prove nothing."""
+
+LEDGER_ID: Final = "ledger_id"
+"""The one row of `metadata` that is chained: the first entry says whose chain it is."""
+
+
+class MalformedEntry(ValueError):
+    """A text that is not an entry; says what is wrong with it."""
+
+
+class Head(NamedTuple):
+    """Where a chain ends: the number and hash of its last entry."""
+
+    seq: int
+    entry_hash: str
+
+
+BEFORE_FIRST: Final = Head(0, GENESIS)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """That a row was written, or removed: then it has no `value_hash`."""
+
+    seq: int
+    table: str
+    key: str
+    previous: str
+    value_hash: str | None
+    removed: bool
+    entry_hash: str
+
+    @property
+    def head(self) -> Head:
+        return Head(self.seq, self.entry_hash)
+
+
+def make_entry(head: Head, table: str, key: str, value: str | None) -> Entry:
+    """The entry after `head`, for a row's value as it is stored; None when the row is removed."""
+    said = value_hash(value) if value is not None else None
+    document = _document(head.seq + 1, table, key, head.entry_hash, said)
+    return Entry(head.seq + 1, table, key, head.entry_hash, said, value is None, _hash(document))
+
+
+def format_entry(entry: Entry) -> str:
+    """An entry as it is stored."""
+    return format_json({**_document_of(entry), "entry_hash": entry.entry_hash})
+
+
+def parse_entry(text: str) -> Entry:
+    """The entry in a stored text. Raises MalformedEntry unless it is one to the letter."""
+    try:
+        found = json.loads(text)
+    except ValueError as wrong:
+        raise MalformedEntry(f"not JSON: {wrong}") from wrong
+    if not isinstance(found, dict):
+        raise MalformedEntry("not a JSON object")
+    removed = found.get("removed") is True
+    entry = Entry(
+        _field(found, "seq", int),
+        _field(found, "table", str),
+        _field(found, "key", str),
+        _field(found, "previous", str),
+        None if removed else _field(found, "value_hash", str),
+        removed,
+        _field(found, "entry_hash", str),
+    )
+    # Spaces, further keys and other spellings of the same would be changes that no hash shows.
+    if format_entry(entry) != text:
+        raise MalformedEntry("not written as an entry is")
+    return entry
+
+
+def check_entry(entry: Entry, previous: Head) -> str | None:
+    """Why an entry cannot follow `previous`; None when it does."""
+    if entry.seq != previous.seq + 1:
+        return f"has number {entry.seq} where {previous.seq + 1} is due"
+    if entry.previous != previous.entry_hash:
+        return "does not name the hash of the entry before it"
+    if entry.entry_hash != _hash(_document_of(entry)):
+        return "does not have the hash of what it says"
+    return None
+
+
+def entry_key(seq: int) -> str:
+    """The key an entry is stored under: digits that sort as numbers do."""
+    return f"{seq:012d}"
+
+
+def value_hash(value: str) -> str:
+    """The hash of a row's value as it is stored, byte for byte."""
+    return blake3(value.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def is_chained(table: str, key: str) -> bool:
+    """Whether a row is evidence."""
+    return table in _CHAINED or (table == "metadata" and key == LEDGER_ID)
+
+
+_CHAINED: Final = frozenset(CHAINED)
+
+
+def _document_of(entry: Entry) -> dict[str, Any]:
+    return _document(entry.seq, entry.table, entry.key, entry.previous, entry.value_hash)
+
+
+def _document(seq: int, table: str, key: str, previous: str, said: str | None) -> dict[str, Any]:
+    document: dict[str, Any] = {"key": key, "previous": previous, "seq": seq, "table": table}
+    return {**document, **({"removed": True} if said is None else {"value_hash": said})}
+
+
+def _hash(document: dict[str, Any]) -> str:
+    return blake3(format_json(document).encode()).hexdigest()
+
+
+def _field(found: dict[str, Any], name: str, kind: type) -> Any:
+    value = found.get(name)
+    if type(value) is not kind:
+        raise MalformedEntry(f"`{name}` is not {'a number' if kind is int else 'a text'}")
+    return value

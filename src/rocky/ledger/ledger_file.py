@@ -1,0 +1,143 @@
+"""The file behind a ledger as one writer holds it: transactions, the chain's head, claims.
+
+A transaction is one thread's at a time and holds SQLite's lock from its start, so that whatever is
+looked at inside it (claims, the head, whether an id is free) still holds when it commits.
+"""
+
+import os
+import platform
+import sqlite3
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Final, Self
+
+from rocky.errors import LedgerUnreadable, LedgerUnwritable
+from rocky.ledger.chain import (
+    BEFORE_FIRST,
+    CHAIN_TABLE,
+    Head,
+    MalformedEntry,
+    entry_key,
+    parse_entry,
+)
+from rocky.ledger.claims import Claim, HeldClaim, hold_claim, refuse_claimed
+from rocky.ledger.database import describe_file, transaction, translated
+from rocky.ledger.lookups import Lookups, open_lookups
+from rocky.ledger.reader import Reader, open_reader
+from rocky.ledger.records import RunId
+from rocky.ledger.transcript import Transcript, load_head, load_ledger_id
+
+COLLECTOR: Final = "rocky gc"
+
+
+class LedgerFile:
+    """One writer of a ledger's file; threads may share it, and processes have one each."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._file = describe_file(path)
+        self._lock = Lock()
+        self._claims: dict[RunId, HeldClaim] = {}
+        with translated(path, writing=False):
+            self._ledger_id = load_ledger_id(connection)
+
+    @property
+    def ledger_id(self) -> str:
+        """The ledger's own name, which its first entry has chained."""
+        if self._ledger_id is None:
+            raise LedgerUnreadable(f"the state file `{self.path}` has lost its `ledger_id`")
+        return self._ledger_id
+
+    def head(self) -> Head:
+        """Where the chain ends at this moment."""
+        with self._lock, translated(self.path, writing=False):
+            return load_head(self._connection, self.path) or BEFORE_FIRST
+
+    def knows(self, head: Head) -> bool:
+        """Whether the chain has, or had, this head: not so when an older copy took its place."""
+        with self._lock, translated(self.path, writing=False):
+            row = self._connection.execute(
+                f"SELECT value FROM {CHAIN_TABLE} WHERE key = ?",  # noqa: S608 - one of our own names
+                (entry_key(head.seq),),
+            ).fetchone()
+        try:
+            return row is not None and parse_entry(row[0]).head == head
+        except MalformedEntry:
+            # What cannot be read vouches for nothing.
+            return False
+
+    @contextmanager
+    def claim(self, targets: Iterable[str], command: str = COLLECTOR) -> Iterator[None]:
+        """Keep runs from these tables, by full name, without being one.
+
+        Raises LedgerLocked when a living run, or another such command, has claimed one of them.
+        """
+        name = RunId(f"{command.replace(' ', '-')}-{uuid.uuid4().hex}")
+        with self.transaction():
+            held = self._hold(name, datetime.now(UTC), tuple(targets), command)
+        try:
+            yield
+        finally:
+            held.release()
+
+    def reader(self) -> Reader:
+        """A reader of the same file, with a connection of its own."""
+        reader = open_reader(self.path)
+        if reader is None:
+            raise self._lost()
+        return reader
+
+    def lookups(self) -> Lookups:
+        """Look-ups in the same file, with a connection of their own."""
+        lookups = open_lookups(self.path)
+        if lookups is None:
+            raise self._lost()
+        return lookups
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transcript]:
+        """Write rows, all of them or none."""
+        with self._lock, translated(self.path, writing=True), transaction(self._connection):
+            # SQLite writes on into a file that was deleted or replaced, and nobody would read it.
+            if describe_file(self.path) != self._file:
+                raise self._lost()
+            yield Transcript(self._connection, self.path)
+
+    def close(self) -> None:
+        """Give up the file. A run that was begun and not finished is a run that died."""
+        for held in self._claims.values():
+            held.release()
+        self._claims.clear()
+        with self._lock:
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _hold(
+        self, name: RunId, since: datetime, targets: tuple[str, ...], command: str | None = None
+    ) -> HeldClaim:
+        """Claim tables, within a transaction."""
+        refuse_claimed(self.path, targets)
+        claim = Claim(name, os.getpid(), platform.node(), since, targets, command)
+        return hold_claim(self.path, claim)
+
+    def _lost(self) -> LedgerUnwritable:
+        return LedgerUnwritable(
+            f"the state file `{self.path}` was deleted or replaced while it was in use;"
+            " put it back and run again"
+        )

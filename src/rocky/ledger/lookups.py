@@ -1,0 +1,98 @@
+"""Look-ups: what a run, a replay and a collection ask of the past, many models at a time.
+
+Answers are those of the moment: while a run goes on the file grows. An index entry points at a
+result that was recorded; whether its files are still there only the tables can say.
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from rocky.ledger.claims import Claim, is_alive, living_runs
+from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader
+from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
+from rocky.ledger.questions import Questions, RecordedExecution
+from rocky.ledger.records import DIED, ArtifactRecord, RunId
+from rocky.ledger.rows import key_of, load_record
+from rocky.ledger.schema import HASH_OF_ARTIFACT, MODEL_OF_KEY, RUNNING
+
+
+def open_lookups(path: Path, patience: float = READER_PATIENCE_SECONDS) -> "Lookups | None":
+    """Look-ups, or None when there is no ledger yet. Raises LedgerUnreadable, LedgerLocked."""
+    connection = connect_reader(path, patience)
+    return Lookups(path, connection) if connection is not None else None
+
+
+class Lookups(Questions):
+    """Finds records by what they are about."""
+
+    def provenance(self, run_id: str, model: str) -> ProvenanceRecord | None:
+        """What a run made a model from; None when it did not build it."""
+        key = key_of(run_id, model.lower())
+        rows = self._ask("SELECT key, value FROM input_provenance WHERE key = ?", key)
+        return self._provenance(*rows[0]) if rows else None
+
+    def provenances(self, run_id: str) -> tuple[ProvenanceRecord, ...]:
+        """What a run made its models from, by model."""
+        return self._below(ProvenanceRecord, "input_provenance", run_id)
+
+    def index_entry(self, input_hash: str) -> InputIndexEntry | None:
+        """The result that may stand for a build from these inputs."""
+        return self.index_entries([input_hash]).get(input_hash)
+
+    def index_entries(self, input_hashes: Iterable[str]) -> dict[str, InputIndexEntry]:
+        """The results that may stand for builds, by `input_hash`; those there are."""
+        rows = self._ask(
+            "SELECT key, value FROM input_index WHERE key IN (SELECT value FROM json_each(?))",
+            json.dumps(sorted(set(input_hashes))),
+        )
+        return {
+            key: load_record(InputIndexEntry, self.path, "input_index", key, value)
+            for key, value in rows
+        }
+
+    def last_executions(self, models: Iterable[str]) -> dict[str, RecordedExecution]:
+        """The newest execution of each model, however it ended, by the name that was given."""
+        wanted = {key_of(model.lower()): model for model in models}
+        rows = self._ask(
+            "SELECT key, value FROM model_executions WHERE key IN (SELECT ("  # noqa: S608 - one of our own expressions
+            f" SELECT max(key) FROM model_executions WHERE {MODEL_OF_KEY} = wanted.value)"
+            " FROM json_each(?) AS wanted)",
+            json.dumps(list(wanted)),
+        )
+        return {wanted[key.partition("|")[2]]: self._execution(key, value) for key, value in rows}
+
+    def artifacts_of_hash(self, blake3_hash: str) -> tuple[ArtifactRecord, ...]:
+        """Every record of a file with these bytes, of whichever run and table."""
+        rows = self._ask(
+            f"SELECT key, value FROM output_artifacts WHERE {HASH_OF_ARTIFACT} = ? ORDER BY key",  # noqa: S608 - one of our own expressions
+            blake3_hash,
+        )
+        return tuple(
+            load_record(ArtifactRecord, self.path, "output_artifacts", key, value)
+            for key, value in rows
+        )
+
+    def refcount(self, blake3_hash: str) -> int:
+        """How many records point at a file with these bytes: two or more where it was reused."""
+        rows = self._ask(
+            f"SELECT count(*) FROM output_artifacts WHERE {HASH_OF_ARTIFACT} = ?",  # noqa: S608 - one of our own expressions
+            blake3_hash,
+        )
+        return int(rows[0][0])
+
+    def dead_runs(self) -> frozenset[RunId]:
+        """The runs whose process ended before they could record how they went."""
+        recorded = self._ask(
+            "SELECT key FROM run_history WHERE json_extract(value, '$.reason') = ?", DIED
+        )
+        running = self._ask(f"SELECT key FROM run_history WHERE {RUNNING}")  # noqa: S608 - one of our own expressions
+        gone = [key for (key,) in running if not is_alive(self.path, key)]
+        return frozenset(map(RunId, [*(key for (key,) in recorded), *gone]))
+
+    def living_runs(self) -> tuple[Claim, ...]:
+        """The claims of the runs that are going on, by run."""
+        return living_runs(self.path)
+
+    def _provenance(self, key: str, value: str) -> ProvenanceRecord:
+        return load_record(ProvenanceRecord, self.path, "input_provenance", key, value)

@@ -1,0 +1,127 @@
+"""Provenance: what a table was made from, as the ledger keeps it.
+
+A record holds all that is needed to check a result without Rocky and to make it again without the
+files of the project: the IR, the SQL, and every input as it was.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from rocky.ledger.records import Record, RunId
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile(Record):
+    """A file of a source as it was read; `path` starts at the project's folder if it lies there."""
+
+    path: str
+    size_bytes: int
+    blake3_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRecord(Record):
+    """All that is needed to read one input again: what a model's SQL called by the name `view`.
+
+    A `table` (of a model or a seed) is read at its `version`. A `source` is read by its declaration
+    (a JSON text) and `files`, or at `source_version`. An `inline` query is `sql` over `reads` of its
+    own; `identity` is then the input hash of its `skip_hash`, `target` and `upstreams`.
+    """
+
+    view: str
+    kind: str
+    name: str
+    target: str | None = None
+    version: int | None = None
+    identity: str | None = None
+    rows_hash: str | None = None
+    source_version: str | None = None
+    declaration: str | None = None
+    files: tuple[SourceFile, ...] = ()
+    sql: str | None = None
+    skip_hash: str | None = None
+    upstreams: tuple[Mapping[str, str], ...] = ()
+    reads: "tuple[ReadRecord, ...]" = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutRecord(Record):
+    """How rows were cut into files."""
+
+    canonical: bool
+    pieces: int
+    partition_columns: tuple[str, ...] = ()
+    cluster_by: tuple[str, ...] = ()
+    max_rows_per_file: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenanceRecord(Record):
+    """What a table was made from, and all that is needed to make it again.
+
+    `upstreams` is exactly what was hashed into `input_hash`, beside `skip_hash` and the target in
+    `model_ir_canonical_json`, whose own hash is `recipe_hash`. `output_blake3` and `output_path`
+    are all files of the table afterwards, index by index. `executed_sql` is the text handed to
+    Spark, over the views of `reads`; strategies that keep rows started from `base_version`.
+    `window` is JSON, `now` what the model was told the time is. `parameters` are those of a Python
+    model, each with its view.
+    """
+
+    run_id: RunId
+    model_name: str
+    target: str
+    recipe_hash: str
+    skip_hash: str
+    model_ir_canonical_json: str
+    executed_sql: str
+    now: datetime
+    recorded_at: datetime
+    input_hash: str | None = None
+    cutoff_hash: str | None = None
+    proof_class: str | None = None
+    env_hash: str | None = None
+    env_canonical_json: str | None = None
+    upstreams: tuple[Mapping[str, str], ...] = ()
+    output_blake3: tuple[str, ...] = ()
+    output_path: tuple[str, ...] = ()
+    output_version: int | None = None
+    base_version: int | None = None
+    rows_hash: str | None = None
+    layout: LayoutRecord | None = None
+    full_refresh: bool = False
+    window: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    reads: tuple[ReadRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InputIndexEntry(Record):
+    """A result that may stand for a build, found by `input_hash`, its key.
+
+    `basis` says what the inputs were identified by: `content` (their files) or `rows`.
+    """
+
+    input_hash: str
+    basis: str
+    run_id: RunId
+    model_name: str
+    target: str
+    commit_version: int
+    proof_class: str
+    env_hash: str
+    recorded_at: datetime
+    output_blake3: tuple[str, ...] = ()
+    output_path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedFile(Record):
+    """A file that was removed because nothing needed it any more."""
+
+    blake3_hash: str
+    file_path: str
+    target: str
+    size_bytes: int
+    collected_at: datetime
+    reason: str

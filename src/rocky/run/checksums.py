@@ -1,0 +1,68 @@
+"""Checksums: the BLAKE3 of files, remembered as long as the file system says they are the same.
+
+A file is taken for the same when its size, times and inode are. Its change time cannot be set back,
+so a file that was edited and given its old time is noticed; one that was hashed within moments of
+its last change is not remembered, because a second change could have the same time.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+from time import time_ns
+from typing import Any, Final
+
+from blake3 import blake3
+
+from rocky.compiler.cache_files import load_values, save_values
+
+CHECKSUMS: Final = "checksums.bin"
+_STAMP: Final = b"checksums-1"
+_SETTLED_NS: Final = 2_000_000_000
+"""How long a file must have been as it is: file systems keep times as coarse as two seconds."""
+
+FileState = tuple[int, int, int, int]
+"""Size, modification time, change time, inode."""
+
+
+def state_of(path: str) -> FileState:
+    """What tells a file from its later self without reading it."""
+    found = os.stat(path)  # noqa: PTH116 - called for thousands of files
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+class Checksums:
+    """The hashes of a project's source files. Threads may share it."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._lock = Lock()
+        self._known: dict[str, tuple[Any, ...]] | None = None
+        self._fresh = False
+
+    def of(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """The hash of each file. Raises OSError for one that cannot be read."""
+        with self._lock:
+            if self._known is None:
+                self._known = load_values(self._root, CHECKSUMS, _STAMP)
+            return tuple(self._hash(path) for path in paths)
+
+    def save(self) -> None:
+        """Keep what was found for the next run; losing it costs only time."""
+        with self._lock:
+            if self._fresh and self._known is not None:
+                save_values(self._root, CHECKSUMS, _STAMP, self._known)
+                self._fresh = False
+
+    def _hash(self, path: str) -> str:
+        assert self._known is not None
+        state = state_of(path)
+        remembered = self._known.get(path)
+        if remembered is not None and remembered[:4] == state:
+            return str(remembered[4])
+        # In its own threads: a large source is read as fast as the disk gives it.
+        digest = blake3(max_threads=blake3.AUTO).update_mmap(path).hexdigest()
+        if time_ns() - max(state[1], state[2]) > _SETTLED_NS and state_of(path) == state:
+            self._known[path] = (*state, digest)
+            self._fresh = True
+        return digest

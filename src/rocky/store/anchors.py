@@ -1,0 +1,106 @@
+"""Anchors: where a ledger's chain ended, noted in the warehouse where the ledger does not lie.
+
+A ledger that was replaced by an older copy of itself is whole in itself; only somebody else can
+tell that there was more. So an anchor is replaced only by a ledger that knows it: a ledger which
+does not has been rolled back, and must not wipe out the trace of it.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from rocky.errors import InternalError, StoreUnreadable
+from rocky.store.warehouse import RESERVED, Warehouse
+
+FOLDER: Final = RESERVED
+
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
+_LEDGER_ID: Final = re.compile(r"[0-9a-f]{32}")
+_SUFFIX: Final = ".json"
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The head of a ledger's chain and its number, as a run left them."""
+
+    head: str
+    seq: int
+    run_id: str
+    recorded_at: datetime
+
+
+def write_anchor(
+    warehouse: Warehouse, ledger_id: str, anchor: Anchor, is_known: Callable[[Anchor], bool]
+) -> bool:
+    """Whether the anchor was moved, or stands further on: False when what is there is not known.
+
+    `is_known` asks the ledger whether its chain has an anchor's head. Raises `StoreUnreadable`
+    when the anchor that is there cannot be read, and `StoreUnwritable`.
+    """
+    found = read_anchor(warehouse, ledger_id)
+    if found is not None and not is_known(found):
+        return False
+    # A run beside this one may have got further.
+    if found is None or found.seq <= anchor.seq:
+        warehouse.objects.put(anchor_path(ledger_id), _format_anchor(anchor))
+    return True
+
+
+def read_anchor(warehouse: Warehouse, ledger_id: str) -> Anchor | None:
+    """A ledger's anchor; None only when there truly is none. Raises `StoreUnreadable`."""
+    path = anchor_path(ledger_id)
+    data = warehouse.objects.read(path)
+    if data is None:
+        return None
+    try:
+        anchor = _parse_anchor(data)
+    except (ValueError, TypeError, KeyError) as error:
+        raise StoreUnreadable(
+            f"could not read `{warehouse.objects.place(path)}`: it is damaged ({error});"
+            " `rocky verify` says what else does not fit"
+        ) from error
+    if _format_anchor(anchor) != data:
+        raise StoreUnreadable(
+            f"could not read `{warehouse.objects.place(path)}`: it is not written as an anchor is"
+        )
+    return anchor
+
+
+def anchored_ledgers(warehouse: Warehouse) -> list[str]:
+    """The ids of all ledgers that have an anchor here, sorted."""
+    names = (info.path.rpartition("/")[2] for info in warehouse.objects.list(FOLDER))
+    ids = (name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
+    return sorted(each for each in ids if _LEDGER_ID.fullmatch(each))
+
+
+def anchor_path(ledger_id: str) -> str:
+    """Where a ledger's anchor lies, below the warehouse's root."""
+    if not _LEDGER_ID.fullmatch(ledger_id):
+        raise InternalError(f"`{ledger_id}` is not the id of a ledger")
+    return f"{FOLDER}/{ledger_id}{_SUFFIX}"
+
+
+def _format_anchor(anchor: Anchor) -> bytes:
+    document = {
+        "head": anchor.head,
+        "recorded_at": anchor.recorded_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "run_id": anchor.run_id,
+        "seq": anchor.seq,
+    }
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _parse_anchor(data: bytes) -> Anchor:
+    found: dict[str, Any] = json.loads(data)
+    anchor = Anchor(
+        found["head"],
+        found["seq"],
+        found["run_id"],
+        datetime.fromisoformat(found["recorded_at"]),
+    )
+    if type(anchor.seq) is not int or not _HASH.fullmatch(anchor.head):
+        raise ValueError("it names no head of a chain")
+    return anchor
