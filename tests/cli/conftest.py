@@ -46,6 +46,8 @@ def rocky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs a command line in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    # Workers of a parallel test run have one; what is piped has no width.
+    monkeypatch.delenv("COLUMNS", raising=False)
 
     def run(*arguments: str) -> Answer:
         done = CliRunner().invoke(main, arguments, catch_exceptions=False)

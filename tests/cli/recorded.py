@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from rocky.ledger import STATE_FILE, Ledger, open_ledger
 from rocky.ledger.records import (
     ArtifactRecord,
     BudgetBreach,
+    CommitRecord,
     CostRate,
     EngineRecord,
     MetricsRecord,
@@ -16,6 +18,7 @@ from rocky.ledger.records import (
     ModelStatus,
     PartitionRecord,
     PartitionStatus,
+    RunId,
     RunRecord,
     RunStatus,
     TotalsRecord,
@@ -24,6 +27,10 @@ from rocky.ledger.records import (
 
 START = datetime(2026, 5, 30, 11, 4, 22, 643494, tzinfo=UTC)
 FIRST, SECOND = "run-20260530-110422-643", "run-20260531-110422-643"
+_DAY_MS = 24 * 60 * 60 * 1000
+THIRD = "run-20260602-110422-643"
+FORGOTTEN = RunId("run-20250101-000000-000")
+"""A run that no ledger here knows."""
 
 
 def a_run(started_at: datetime = START) -> RunRecord:
@@ -110,6 +117,52 @@ def record_past(root: Path) -> None:
         skipped = ModelExecution("fct_revenue", ModelStatus.SKIPPED, later, later, 0)
         ledger.record_model(second, skipped)
         ledger.finish_run(second, RunStatus.PARTIAL_FAILURE, later + timedelta(minutes=3))
+
+
+def a_reused(name: str, run_id: str, started_at: datetime, **fields) -> ModelExecution:
+    return ModelExecution(
+        name,
+        ModelStatus.REUSED,
+        started_at,
+        started_at + timedelta(milliseconds=2),
+        2,
+        decision="reuse",
+        reason=f"reused from {run_id}",
+        reused_from=RunId(run_id),
+        reuse_basis="the same inputs",
+        env_hash="e5",
+        input_hash="14",
+        **fields,
+    )
+
+
+def record_reuse(root: Path) -> None:
+    """A run, days after `record_past`, of a build, a resumed model, and two that were reused."""
+    later = START + timedelta(days=3)
+    with open_ledger(root / STATE_FILE) as ledger:
+        run_id = ledger.begin_run(a_run(later), ["shop.marts.fct_revenue"])
+        built = a_model("stg_orders", 3 * _DAY_MS, 10, 0.001, tags={"team": "core"})
+        commits = (CommitRecord(8, "c0"), CommitRecord(9, "c1", "c2"))
+        ledger.record_model(run_id, replace(built, commits=commits))
+        ledger.record_model(run_id, a_reused("fct_revenue", FIRST, later, tags={"team": "finance"}))
+        ledger.record_model(run_id, a_reused("dim_customers", FORGOTTEN, later))
+        resumed = ModelExecution("stg_payments", ModelStatus.SKIPPED, later, later, 0)
+        reason = f"built by {FIRST}"
+        ledger.record_model(run_id, replace(resumed, decision="resume", reason=reason))
+        ledger.finish_run(run_id, RunStatus.SUCCESS, later + timedelta(seconds=1))
+
+
+def record_unpriced_reuse(root: Path) -> None:
+    """A run that knows no prices, and a second that reuses all of it."""
+    with open_ledger(root / STATE_FILE) as ledger:
+        first = ledger.begin_run(a_run())
+        unpriced = replace(a_model("stg_orders", 0, 1500, 0.0), cost_usd=None, cost_rate=None)
+        ledger.record_model(first, unpriced)
+        ledger.finish_run(first, RunStatus.SUCCESS, START + timedelta(seconds=1))
+        later = START + timedelta(days=1)
+        second = ledger.begin_run(a_run(later))
+        ledger.record_model(second, a_reused("stg_orders", first, later))
+        ledger.finish_run(second, RunStatus.SUCCESS, later + timedelta(seconds=1))
 
 
 @contextmanager

@@ -2,7 +2,15 @@ import pytest
 
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.render.units import format_bytes, format_duration, format_usd
-from tests.cli.recorded import FIRST, SECOND, record_past, running
+from tests.cli.recorded import (
+    FIRST,
+    SECOND,
+    THIRD,
+    record_past,
+    record_reuse,
+    record_unpriced_reuse,
+    running,
+)
 from tests.cli.test_schemas import check
 
 
@@ -38,11 +46,11 @@ def test_the_table_ends_with_the_total_the_rates_and_the_budget(rocky, past):
     ]
 
     assert [
-        f"{FIRST}: success, 2 models, started 2026-05-30 11:04:22 UTC, took 2.6 s",
+        f"{FIRST}: success, started 2026-05-30 11:04:22 UTC, took 2.6 s",
         "",
-        "MODEL STATUS TIME CORE S READ WRITTEN SHUFFLE SPILL PEAK ROWS USD",
-        "fct_revenue success 812 ms 7,200.0 1.0 MB 806 B 2.0 MB 0 B 64.0 MB 14,820 0.10",
-        "stg_orders success 812 ms 1.5 - - 2.0 MB 0 B 64.0 MB 1,200 0.000020",
+        "MODEL OUTCOME TIME CORE S READ WRITTEN SHUFFLE SPILL PEAK ROWS USD",
+        "fct_revenue built 812 ms 7,200.0 1.0 MB 806 B 2.0 MB 0 B 64.0 MB 14,820 0.10",
+        "stg_orders built 812 ms 1.5 - - 2.0 MB 0 B 64.0 MB 1,200 0.000020",
         "total 2.6 s 7,201.5 1.0 MB 806 B 4.0 MB 0 B 64.0 MB 16,020 0.10",
         "",
         "at 0.05 USD a core-hour and 5 USD a TB read",
@@ -60,8 +68,99 @@ def test_by_tag_a_model_stands_under_each_of_its_tags(rocky, past):
 
 def test_by_one_tag_what_has_none_is_named_so(rocky, past):
     lines = rocky("cost", FIRST, "--by", "tag:tier", "-o", "table").out.splitlines()
+    groups = rocky("cost", FIRST, "--by", "tag:tier").json["groups"]
 
-    assert ["gold", "<unattributed>"] == [line.split()[0] for line in lines[3:5]]
+    assert ["gold", "(no tag)", "total"] == [line.split("  ")[0] for line in lines[3:6]]
+    assert ["gold", "<unattributed>"] == [each["key"] for each in groups]
+
+
+def test_by_tag_the_total_counts_each_model_once_and_says_so(rocky, past):
+    lines = rocky("cost", FIRST, "--by", "tag", "-o", "table").out.splitlines()
+    squeezed = [" ".join(line.split()) for line in lines]
+
+    assert [
+        "team=core 1 812 ms 1.5 - - 2.0 MB 0 B 64.0 MB 1,200 0.000020",
+        "team=finance 1 812 ms 7,200.0 1.0 MB 806 B 2.0 MB 0 B 64.0 MB 14,820 0.10",
+        "tier=gold 1 812 ms 7,200.0 1.0 MB 806 B 2.0 MB 0 B 64.0 MB 14,820 0.10",
+        "total 2 2.6 s 7,201.5 1.0 MB 806 B 4.0 MB 0 B 64.0 MB 16,020 0.10",
+        "",
+        "1 model with several tags counts under each of them, and once in the total",
+    ] == squeezed[3:9]
+    assert 1 == rocky("cost", FIRST, "--by", "tag").json["models_in_several_groups"]
+
+
+def test_where_no_model_has_several_tags_nothing_is_said_of_it(rocky, past):
+    answer = rocky("cost", FIRST, "--by", "tag:team", "-o", "table")
+
+    assert "several tags" not in answer.out
+
+
+@pytest.fixture
+def reusing(past):
+    """A third run: one model built, one reused, one reused from a run that is not recorded."""
+    record_reuse(past)
+    return past
+
+
+def test_what_was_reused_shows_what_its_build_took_then(rocky, reusing):
+    answer = rocky("cost", THIRD)
+    models = {each["model_name"]: each for each in answer.json["per_model"]}
+
+    assert [] == check(answer.json, "cost")
+    assert (FIRST, {"model_count": 1, "unknown_count": 0, "duration_ms": 812,
+                    "core_ms": 7_200_000, "cost_usd": 0.1}) == (
+        models["fct_revenue"]["reused_from"], models["fct_revenue"]["saved"]
+    )  # fmt: skip
+    assert "saved" not in models["stg_orders"]
+    assert "cost_usd" not in models["fct_revenue"]
+
+
+def test_a_reused_model_whose_build_is_not_recorded_saved_nobody_knows_what(rocky, reusing):
+    document = rocky("cost", THIRD).json
+    (gone,) = [each for each in document["per_model"] if each["model_name"] == "dim_customers"]
+
+    assert {"model_count": 1, "unknown_count": 1} == gone["saved"]
+    assert {"model_count": 2, "unknown_count": 1, "duration_ms": 812, "core_ms": 7_200_000,
+            "cost_usd": 0.1} == document["saved"]  # fmt: skip
+
+
+def test_the_table_has_a_column_for_what_was_saved_only_when_something_was(rocky, reusing):
+    lines = [" ".join(each.split()) for each in rocky("cost", THIRD, "-o", "table").out.split("\n")]
+
+    assert lines[2].endswith("ROWS USD SAVED USD")
+    assert "fct_revenue reused 2 ms - - - - - - - - 0.10" in lines
+    assert "dim_customers reused 2 ms - - - - - - - - -" in lines
+    assert (
+        "2 models reused: saved 7,200.0 core seconds and 0.10 USD, which is what building took"
+        " then; 1 built by a run that is not recorded here" in lines
+    )
+    assert "SAVED" not in rocky("cost", FIRST, "-o", "table").out
+
+
+def test_by_tag_savings_are_summed_under_each_tag(rocky, reusing):
+    answer = rocky("cost", THIRD, "--by", "tag")
+    saved = {each["key"]: each.get("saved", {}).get("cost_usd") for each in answer.json["groups"]}
+
+    assert [] == check(answer.json, "cost")
+    assert {"team=core": None, "team=finance": 0.1, "<unattributed>": None} == saved
+
+
+def test_without_prices_savings_are_in_core_seconds(rocky, shop):
+    record_unpriced_reuse(shop)
+    lines = [" ".join(each.split()) for each in rocky("cost", "-o", "table").out.split("\n")]
+
+    assert lines[2].endswith("SAVED S")
+    assert "stg_orders reused 2 ms - - - - - - - - 1.5" in lines
+    assert "nothing was built, so nothing was priced" in lines
+
+
+def test_on_a_narrow_terminal_columns_go_and_are_named(rocky, past, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    answer = rocky("cost", FIRST, "-o", "table")
+
+    assert 80 >= max(len(line) for line in answer.out.splitlines())
+    assert "too narrow for PEAK, SPILL" in answer.err
+    assert "" == rocky("cost", FIRST, "-o", "table", "--quiet").err
 
 
 @pytest.mark.parametrize("by", ["colour", "model:x", ""])

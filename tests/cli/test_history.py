@@ -1,12 +1,29 @@
 import json
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from rocky.cli.exit_codes import ExitCode
 from rocky.ledger import STATE_FILE, open_ledger
-from tests.cli.recorded import FIRST, SECOND, a_run, record_past, running
-from tests.cli.test_schemas import check
+from rocky.ledger.records import (
+    CommitRecord,
+    InputRecord,
+    MetricsRecord,
+    ModelExecution,
+    RunRecord,
+)
+from tests.cli.recorded import (
+    FIRST,
+    SECOND,
+    START,
+    THIRD,
+    a_run,
+    record_past,
+    record_reuse,
+    running,
+)
+from tests.cli.test_schemas import SCHEMAS, check
 
 
 @pytest.fixture
@@ -46,16 +63,17 @@ def test_the_table_has_a_line_for_each_run(rocky, past):
 
     assert "RUN STARTED (UTC) TOOK STATUS MODELS ROWS USD" == " ".join(lines[0].split())
     assert (
-        f"{SECOND} 2026-05-31 11:04:22 3 min 00 s partial 0, 1 failed, 1 skipped - 0.00"
+        f"{SECOND} 2026-05-31 11:04:22 3 min 00 s partial 1 failed, 1 skipped - 0.00"
         == " ".join(lines[1].split())
     )
-    assert f"{FIRST} 2026-05-30 11:04:22 2.6 s success 2 16,020 0.10" == " ".join(lines[2].split())
+    assert f"{FIRST} 2026-05-30 11:04:22 2.6 s success 2 built 16,020 0.10" == " ".join(
+        lines[2].split()
+    )
 
 
 def test_audit_adds_who_where_and_what(rocky, past):
     answer = rocky("history", "--audit")
     run = answer.json["runs"][1]
-    line = rocky("history", "--audit", "-o", "table").out.splitlines()[2]
 
     assert [] == check(answer.json, "history")
     assert ("data-eng@example.com", "ci", ["+fct_revenue"]) == (
@@ -64,9 +82,42 @@ def test_audit_adds_who_where_and_what(rocky, past):
         run["selection"],
     )
     assert {"config_hash", "git_commit", "hostname", "engine"} <= set(run)
-    assert line.endswith(
-        "Ci       data-eng@example.com  runner-01  a1b2c3d4e5f6*  main    a54e8a0fa524  0.3.0"
-    )
+
+
+def test_an_audit_for_people_has_whole_hashes_and_fits_a_narrow_terminal(rocky, past):
+    block = rocky("history", "--audit", "-o", "table").out.split("\n\n")[1].splitlines()
+
+    assert [
+        f"{FIRST}: success",
+        "  when      started 2026-05-30 11:04:22 UTC, took 2.6 s",
+        "  models    2 built",
+        "  who       data-eng@example.com",
+        "  trigger   Ci (session source: ci)",
+        "  commit    a1b2c3d4e5f60718293a4b5c6d7e8f9012345678",
+        "  branch    main",
+        "  tree      dirty: what ran is not what the commit has",
+        "  host      runner-01",
+        "  rocky     0.3.0",
+        "  config    a54e8a0fa524b6a2aa",
+        "  selected  +fct_revenue",
+    ] == block
+
+
+def test_an_audit_says_what_is_not_known_and_how_a_run_ended(rocky, shop):
+    with open_ledger(shop / STATE_FILE) as ledger:
+        ledger.begin_run(RunRecord(START, "Manual", "c0", "laptop", "0.3.0"))
+    lines = rocky("history", "--audit", "-o", "table").out.splitlines()
+
+    assert f"{FIRST}: died" == lines[0]
+    assert {
+        "  models    no models",
+        "  who       nobody is recorded",
+        "  trigger   Manual (session source: cli)",
+        "  commit    none is recorded",
+        "  branch    none is recorded",
+        "  tree      not known",
+        "  ended     the process ended without finishing",
+    } <= set(lines)
 
 
 @pytest.mark.parametrize(
@@ -92,12 +143,25 @@ def test_since_a_while_ago(rocky, past):
     assert run_id not in ids(rocky("history", "--since", "2h"))
 
 
-@pytest.mark.parametrize("since", ["yesterday", "7", "0d", "2026-13-01"])
+@pytest.mark.parametrize("since", ["yesterday", "7", "0d", "-1d", "2026-13-01"])
 def test_a_when_that_is_none_is_refused_with_the_forms_there_are(rocky, past, since):
     answer = rocky("history", "--since", since)
 
     assert ExitCode.FAILED == answer.code
-    assert "nor a while ago (30m, 12h, 7d, 2w)" in answer.err
+    assert "is not a date (2026-05-30), a time (2026-05-30T11:04:22Z) or an age (30m" in answer.err
+
+
+@pytest.mark.parametrize("since", ["999999w", "0001-01-01T00:00:00+05:00", "0300-01-01"])
+def test_since_before_there_were_runs_leaves_none_out(rocky, past, since):
+    assert [SECOND, FIRST] == ids(rocky("history", "--since", since))
+
+
+def test_when_since_leaves_nothing_it_is_named(rocky, past):
+    answer = rocky("history", "--since", "2026-06-01", "-o", "table")
+    of_model = rocky("history", "--since", "2026-06-01", "--model", "fct_revenue", "-o", "table")
+
+    assert "no run since 2026-06-01 00:00:00 UTC; without `--since`" in answer.err
+    assert "no execution of `fct_revenue` since 2026-06-01 00:00:00 UTC" in of_model.err
 
 
 def test_a_models_executions_over_all_runs(rocky, past):
@@ -114,9 +178,8 @@ def test_a_models_executions_over_all_runs(rocky, past):
 def test_a_models_executions_as_a_table(rocky, past):
     lines = rocky("history", "--model", "fct_revenue", "-o", "table").out.splitlines()
 
-    assert (
-        f"{FIRST} 2026-05-30 11:04:23 812 ms success build 14,820 7 0.10 9b74c9897bac"
-        == " ".join(lines[2].split())
+    assert f"{FIRST} 2026-05-30 11:04:23 812 ms built 14,820 7 0.10 9b74c9897bac -" == " ".join(
+        lines[2].split()
     )
 
 
@@ -132,7 +195,7 @@ def test_a_model_that_never_ran_has_an_empty_history(rocky, past):
     answer = rocky("history", "--model", "dim_customers", "-o", "table")
 
     assert (ExitCode.OK, "") == (answer.code, answer.out)
-    assert "no executions of `dim_customers`; `rocky run --model dim_customers`" in answer.err
+    assert "no execution of `dim_customers` is recorded; `rocky run --model dim_" in answer.err
 
 
 def test_a_model_nobody_knows_is_an_error(rocky, past):
@@ -142,8 +205,95 @@ def test_a_model_nobody_knows_is_an_error(rocky, past):
     assert "no model `fct_revenu`; did you mean `fct_revenue`?" in answer.err
 
 
-def test_audit_and_model_exclude_each_other(rocky, past):
-    assert ExitCode.FAILED == rocky("history", "--audit", "--model", "fct_revenue").code
+def test_the_audit_of_a_model_says_who_ran_each_execution(rocky, past):
+    record_reuse(past)
+    answer = rocky("history", "--audit", "--model", "fct_revenue")
+    lines = rocky("history", "--audit", "--model", "fct_revenue", "-o", "table").out.splitlines()
+
+    assert [] == check(answer.json, "history")
+    assert {"data-eng@example.com"} == {
+        each["run"]["triggering_identity"] for each in answer.json["executions"]
+    }
+    assert [
+        f"{THIRD}: reused from {FIRST}",
+        "  when      started 2026-06-02 11:04:22 UTC, took 2 ms",
+        "  who       data-eng@example.com",
+    ] == lines[:3]
+    assert "run" not in rocky("history", "--model", "fct_revenue").json["executions"][0]
+
+
+def test_what_was_decided_is_visible_for_each_execution(rocky, past):
+    record_reuse(past)
+    decisions = {
+        model: rocky("history", "--model", model, "-o", "table").out.splitlines()[1]
+        for model in ("stg_orders", "fct_revenue", "stg_payments")
+    }
+
+    assert " built " in decisions["stg_orders"]
+    assert f" reused from {FIRST} " in decisions["fct_revenue"]
+    assert decisions["fct_revenue"].endswith("the same inputs")
+    assert " resumed " in decisions["stg_payments"]
+    assert decisions["stg_payments"].endswith(f"built by {FIRST}")
+    skipped = rocky("history", "--model", "fct_revenue", "-o", "table").out.splitlines()[2]
+    assert " skipped " in skipped
+
+
+def test_the_document_of_a_reused_model_says_from_where_and_why(rocky, past):
+    record_reuse(past)
+    answer = rocky("history", "--model", "fct_revenue")
+    runs = rocky("history", "--limit", "1")
+    (mine,) = [
+        each for each in runs.json["runs"][0]["models"] if each["model_name"] == "fct_revenue"
+    ]
+
+    assert [] == check(answer.json, "history") + check(runs.json, "history")
+    assert (FIRST, "the same inputs", "e5") == tuple(
+        answer.json["executions"][0][key] for key in ("reused_from", "reuse_basis", "env_hash")
+    )
+    assert (FIRST, "the same inputs") == (mine["reused_from"], mine["reuse_basis"])
+
+
+@pytest.mark.parametrize(
+    ("name", "record", "added"),
+    [
+        ("execution", ModelExecution, {"run_id", "run"}),
+        ("input", InputRecord, set()),
+        ("commit", CommitRecord, set()),
+        ("metrics", MetricsRecord, set()),
+    ],
+)
+def test_the_schema_knows_every_field_of_a_record(name, record, added):
+    schema = json.loads(SCHEMAS["history"].read_text())["$defs"][name]["properties"]
+    known = {each.name for each in fields(record)} - {"model_name"}
+
+    assert known | added == set(schema)
+
+
+def test_the_commits_of_an_execution_are_in_its_document(rocky, past):
+    record_reuse(past)
+    answer = rocky("history", "--model", "stg_orders")
+
+    assert [] == check(answer.json, "history")
+    assert [
+        {"version": 8, "blake3_hash": "c0"},
+        {"version": 9, "blake3_hash": "c1", "checkpoint_blake3": "c2"},
+    ] == answer.json["executions"][0]["commits"]
+
+
+def test_a_runs_models_are_counted_by_what_became_of_them(rocky, past):
+    record_reuse(past)
+
+    assert " 1 built, 2 reused, 1 resumed " in rocky("history", "-o", "table").out.splitlines()[1]
+
+
+def test_a_narrow_terminal_loses_columns_but_no_decision(rocky, past, monkeypatch):
+    record_reuse(past)
+    monkeypatch.setenv("COLUMNS", "80")
+    answer = rocky("history", "--model", "fct_revenue", "-o", "table")
+
+    assert 80 >= max(len(line) for line in answer.out.splitlines())
+    assert f"reused from {FIRST}" in answer.out
+    assert "too narrow for STARTED (UTC), SQL, VERSION" in answer.err
 
 
 def test_a_history_of_nothing_is_no_error_and_makes_no_file(rocky, shop):
@@ -151,7 +301,7 @@ def test_a_history_of_nothing_is_no_error_and_makes_no_file(rocky, shop):
 
     assert {"count": 0, "runs": []}.items() <= rocky("history").json.items()
     assert (ExitCode.OK, "") == (text.code, text.out)
-    assert "no runs" in text.err
+    assert "no run is recorded; `rocky run` makes the first" in text.err
     assert not (shop / STATE_FILE).exists()
 
 
@@ -194,7 +344,7 @@ def test_without_a_project_or_a_state_file_it_says_what_to_do(rocky):
     assert "or name a state file with `--state-path`" in answer.err
 
 
-@pytest.mark.parametrize("line", ["history", "state", "cost"])
+@pytest.mark.parametrize("line", ["history", "state", "cost", "trace"])
 def test_a_file_that_is_no_ledger_is_one_clear_line(rocky, shop, line):
     (shop / STATE_FILE).write_text("not a database" * 100)
     answer = rocky(line)

@@ -5,7 +5,7 @@ import pytest
 
 from rocky.errors import LedgerLocked, LedgerUnwritable
 from rocky.ledger import open_ledger
-from rocky.ledger.claims import claims_folder, is_alive
+from rocky.ledger.claims import claims_folder, is_alive, living_runs
 from rocky.ledger.records import RunStatus
 from tests.ledger.conftest import START, a_model, a_run
 
@@ -93,6 +93,64 @@ def test_a_living_claim_that_cannot_be_read_is_not_passed_over(ledger, other, pa
 
     with pytest.raises(LedgerLocked, match="what it writes cannot be read"):
         other.begin_run(a_run(), ["m.s.u"])
+
+
+def test_tables_claimed_by_a_command_are_refused_to_runs_which_are_told_whose_they_are(
+    ledger, other
+):
+    with ledger.claim(["m.s.t", "m.s.u"]):
+        with pytest.raises(
+            LedgerLocked, match=r"`rocky gc` is at work on `M.s.t` \(process \d+ on"
+        ):
+            other.begin_run(a_run(), ["M.s.t"])
+        beside = other.begin_run(a_run(), ["m.s.v"])
+    after = other.begin_run(a_run(), ["m.s.t"])
+
+    with ledger.reader() as reader:
+        assert [after, beside] == [each.run_id for each in reader.runs()]
+
+
+def test_a_command_may_not_claim_what_a_living_run_writes(ledger, other, path):
+    run_id = ledger.begin_run(a_run(), ["m.s.t"])
+
+    with pytest.raises(LedgerLocked, match=f"run `{run_id}` is writing `m.s.t`"):  # noqa: SIM117
+        with other.claim(["m.s.t"]):
+            pytest.fail("claimed")
+    with other.claim(["m.s.u"]):
+        assert 2 == len(list(claims_folder(path).iterdir()))
+    assert 1 == len(list(claims_folder(path).iterdir()))
+
+
+def test_two_commands_do_not_claim_the_same_tables(ledger, other):
+    with ledger.claim(["m.s.t"]), pytest.raises(LedgerLocked, match="`rocky gc` is at work"):  # noqa: SIM117
+        with other.claim(["m.s.t"]):
+            pytest.fail("claimed")
+
+
+def test_a_claim_is_given_up_when_the_command_fails(ledger, other):
+    with pytest.raises(KeyError), ledger.claim(["m.s.t"]):
+        raise KeyError
+    with other.claim(["m.s.t"]):
+        pass
+
+
+def test_a_claim_leaves_nothing_in_the_chain(ledger):
+    before = ledger.head()
+    with ledger.claim(["m.s.t"]):
+        assert before == ledger.head()
+
+
+def test_living_runs_are_those_whose_process_lives_and_commands_are_none(ledger, other, path):
+    first = ledger.begin_run(a_run(), ["m.s.a"])
+    second = other.begin_run(a_run(), ["m.s.b"])
+    with ledger.claim(["m.s.c"]):
+        both = living_runs(path)
+    other.finish_run(second, RunStatus.SUCCESS, START)
+
+    assert [(first, START, ("m.s.a",)), (second, START, ("m.s.b",))] == [
+        (each.run_id, each.since, each.targets) for each in both
+    ]
+    assert [first] == [each.run_id for each in living_runs(path)]
 
 
 def test_a_lock_folder_that_cannot_be_made_is_named(ledger, path):

@@ -26,6 +26,7 @@ def test_every_query_on_the_page_finds_something(repository, ledger, path):
         [(run_id, "Success")],
         [("ab", "t/ab.parquet")],
         [(run_id, "fct_revenue", 14820)],
+        [(f"{ledger.head().seq:012d}", ledger.head().entry_hash)],
     ] == found
 
 

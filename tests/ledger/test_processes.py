@@ -12,6 +12,7 @@ from rocky.errors import LedgerLocked
 from rocky.ledger import open_ledger, open_reader
 from rocky.ledger.claims import is_alive
 from rocky.ledger.records import RunStatus
+from tests.ledger.chains import faults
 from tests.ledger.conftest import a_run
 
 ROOT = Path(__file__).parents[2]
@@ -85,6 +86,16 @@ def test_a_killed_run_keeps_what_it_had_recorded_and_is_seen_to_have_died(path, 
     assert set(names) <= set(files)
     assert len(files) - len(names) in (0, 1)
     assert {3} == set(files.values())
+    assert [] == faults(path)
+
+
+def test_four_processes_that_make_a_ledger_at_once_give_it_one_name(path):
+    program = "print(open_ledger(path).ledger_id)"
+    processes = [start(program, path) for _ in range(4)]
+    names = [process.communicate()[0].strip() for process in processes]
+    with open_ledger(path) as ledger:
+        assert {ledger.ledger_id} == set(names)
+        assert 1 == ledger.head().seq
 
 
 def test_the_run_after_a_killed_one_may_write_its_tables_and_records_the_death(path):
@@ -116,3 +127,4 @@ def test_four_processes_at_once_lose_nothing(path):
     assert {RunStatus.SUCCESS} == {each.status for each in runs}
     assert 80 == len({model.model_name for each in runs for model in each.models_executed})
     assert {4} == {len(each.models_executed) for each in runs}
+    assert [] == faults(path)

@@ -8,6 +8,7 @@ import pytest
 
 from rocky.errors import LedgerUnwritable
 from rocky.ledger import open_ledger
+from rocky.ledger.encoding import format_json
 from rocky.ledger.records import (
     ArtifactRecord,
     BudgetBreach,
@@ -43,7 +44,7 @@ def test_a_new_ledger_has_every_table_as_key_and_json(path, ledger):
 
     assert {name: [("key", "TEXT"), ("value", "TEXT")] for name in TABLES} == shapes
     assert ("wal",) == mode
-    assert {"schema_version": 1} == rows(path, "metadata")
+    assert {"ledger_id": ledger.ledger_id, "schema_version": 2} == rows(path, "metadata")
 
 
 def test_a_value_that_is_not_json_is_refused_by_the_file_itself(path, ledger):
@@ -175,9 +176,9 @@ def test_a_name_that_is_not_utf8_can_be_recorded(ledger):
 
 def test_keys_that_a_newer_rocky_added_to_a_run_are_kept_when_it_ends(path, ledger):
     run_id = ledger.begin_run(a_run())
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE run_history SET value = json_set(value, '$.colour', 'blue')")
-        connection.commit()
+    newer = {**rows(path, "run_history")[run_id], "colour": "blue"}
+    with ledger.transaction() as written:
+        written.put("run_history", run_id, format_json(newer))
     ledger.finish_run(run_id, RunStatus.SUCCESS, END)
 
     assert "blue" == rows(path, "run_history")[run_id]["colour"]

@@ -88,6 +88,7 @@ class Shop:
         self.heard = Heard()
         self.stop = Event()
         self.opened = 0
+        self.environment: Environment | None = Environment("4.1.4", "memory", {})
         self._now = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 
     def run(
@@ -112,6 +113,7 @@ class Shop:
                 self._open,
                 Sources(self.root, {}, Checksums(self.root)),
                 lambda facts: Environment(facts.spark_version, facts.writer, {}),
+                self.environment,
                 build_table,
             )
             return run_plan(

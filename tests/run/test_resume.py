@@ -65,7 +65,7 @@ def test_after_a_run_that_ended_well_everything_is_built(stopped):
 
 
 def test_fresh_builds_everything(stopped):
-    options = RunOptions(parallel=1, fresh=True)
+    options = RunOptions(parallel=1, rebuild=True)
 
     assert ["alone", "stg_orders", "by_country", "report"] == written(stopped, options=options)
 

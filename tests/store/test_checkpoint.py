@@ -1,4 +1,7 @@
+import os
+
 import pytest
+from blake3 import blake3
 
 from rocky.datatypes import types as t
 from rocky.datatypes.types import StructField
@@ -100,6 +103,28 @@ def test_versions_before_a_checkpoint_stay_readable(table):
 
     assert found is not None
     assert 10 == found.rows
+
+
+def test_a_checkpoint_comes_with_the_hash_of_its_file(tmp_path):
+    table = table_in(tmp_path)
+    made = [append(table, ids(table, number)) for number in range(12)]
+    digest = blake3(log_file(table, CHECKPOINT).read_bytes()).hexdigest()
+
+    assert [None] * 10 + [digest, None] == [each.checkpoint_hash for each in made]
+    assert (digest, None) == (table.log.checkpoint_hash(10), table.log.checkpoint_hash(9))
+
+
+def test_a_checkpoint_removes_no_commit_however_old(tmp_path):
+    table = table_in(tmp_path)
+    for number in range(20):
+        append(table, ids(table, number))
+    for name in table.log.files():
+        os.utime(log_file(table, name), (0, 0))
+    append(reopened(table), ids(table, 20))
+
+    assert [f"{version:020d}.json" for version in range(21)] == [
+        name for name in table.log.files() if name.endswith(".json")
+    ]
 
 
 def test_a_damaged_hint_is_only_a_hint(table):

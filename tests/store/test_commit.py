@@ -152,6 +152,29 @@ def test_a_transaction_is_recognised_by_a_writer_that_knew_nothing_of_it(tmp_pat
     assert [1] == read_ids(table)
 
 
+def test_a_commit_comes_with_the_hash_of_its_file(tmp_path):
+    table = table_in(tmp_path)
+    made = [append(table, ids(table, number)) for number in range(2)]
+    files = [log_file(table, f"{version:020d}.json").read_bytes() for version in range(2)]
+
+    assert [blake3(data).hexdigest() for data in files] == [each.commit_hash for each in made]
+    assert [None, None] == [each.checkpoint_hash for each in made]
+
+
+def test_a_repeated_commit_has_its_hash_while_it_is_the_latest(tmp_path):
+    table = table_in(tmp_path)
+    file = ids(table, 1)
+    first = append(table, file, transaction=("run-1", 3))
+    again = append(reopened(table), file, transaction=("run-1", 3))
+    older = append(reopened(table), file, transaction=("run-1", 2))
+    append(table, ids(table, 2))
+    late = append(table, file, transaction=("run-1", 3))
+
+    assert first.commit_hash == again.commit_hash
+    assert (True, None) == (older.repeated, older.commit_hash)
+    assert (True, None) == (late.repeated, late.commit_hash)
+
+
 # ------------------------------------------------------------------ conflicts
 
 

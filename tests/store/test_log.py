@@ -4,6 +4,7 @@ import shutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from blake3 import blake3
 from deltalake import write_deltalake
 
 from rocky.datatypes import types as t
@@ -35,6 +36,36 @@ def built(tmp_path, commits: int = 3) -> Table:
 
 def version_file(version: int) -> str:
     return f"{version:020d}.json"
+
+
+def test_the_hash_of_a_commit_is_of_the_bytes_of_its_file(tmp_path):
+    table = built(tmp_path)
+    data = log_file(table, version_file(1)).read_bytes()
+
+    assert blake3(data).hexdigest() == table.log.commit_hash(1)
+    log_file(table, version_file(1)).write_bytes(data.replace(b"\n", b" \n", 1))
+    assert blake3(data).hexdigest() != table.log.commit_hash(1)
+
+
+def test_a_commit_that_is_missing_has_no_hash(tmp_path):
+    with pytest.raises(StoreUnreadable, match="the commit is missing from the log"):
+        built(tmp_path).log.commit_hash(3)
+
+
+def test_every_file_of_a_log_is_listed_whatever_it_is(tmp_path):
+    table = built(tmp_path, commits=2)
+    (log_file(table, "sub")).mkdir()
+    for name in ("00000000000000000001.checkpoint.parquet", ".hidden", "sub/x", "x.json.tmp"):
+        log_file(table, name).write_bytes(b"")
+
+    assert [
+        ".hidden",
+        "00000000000000000000.json",
+        "00000000000000000001.checkpoint.parquet",
+        "00000000000000000001.json",
+        "sub/x",
+        "x.json.tmp",
+    ] == table.log.files()
 
 
 def test_a_table_without_a_log_is_absent(tmp_path):

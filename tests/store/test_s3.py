@@ -9,6 +9,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from rocky.errors import ChangeRefused, ConcurrentChange, StoreUnreadable
+from rocky.store.anchors import anchored_ledgers, read_anchor, write_anchor
 from rocky.store.sweep import sweep_table
 from rocky.store.warehouse import Table, open_warehouse
 from tests.store.tables import (
@@ -22,6 +23,7 @@ from tests.store.tables import (
     reopened,
     replace_with,
 )
+from tests.store.test_anchors import ANCHOR, LATER, LEDGER
 from tests.store.test_concurrency import run_together
 
 pytestmark = [pytest.mark.slow, pytest.mark.server]
@@ -141,6 +143,35 @@ def test_a_file_that_is_not_there_is_refused(table):
 
     with pytest.raises(ChangeRefused, match="it is missing"):
         append(table, file)
+
+
+def test_an_anchor_is_written_over_and_read(options):
+    warehouse = open_warehouse("s3://lake/anchored/50% ä", base=Path(), options=options)
+    assert read_anchor(warehouse, LEDGER) is None
+    assert write_anchor(warehouse, LEDGER, ANCHOR, lambda _: False)
+    assert write_anchor(warehouse, LEDGER, LATER, lambda found: found == ANCHOR)
+
+    assert LATER == read_anchor(warehouse, LEDGER)
+    assert [LEDGER] == anchored_ledgers(warehouse)
+    assert [] == list(warehouse.tables())
+
+
+def test_an_anchor_in_a_bucket_that_is_not_there_is_not_an_absent_one(options):
+    warehouse = open_warehouse("s3://no-such-lake/wh", base=Path(), options=options)
+
+    with pytest.raises(StoreUnreadable, match="there is no such bucket"):
+        read_anchor(warehouse, LEDGER)
+
+
+def test_commits_have_the_hashes_of_their_files(table):
+    made = [append(table, ids(table, number)) for number in range(11)]
+
+    assert [table.log.commit_hash(version) for version in range(11)] == [
+        each.commit_hash for each in made
+    ]
+    assert table.log.checkpoint_hash(10) == made[-1].checkpoint_hash
+    assert made[-1].checkpoint_hash is not None
+    assert 13 == len(table.log.files())
 
 
 def append_many(options: dict[str, str], path: str, first: int) -> None:

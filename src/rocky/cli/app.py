@@ -46,6 +46,7 @@ COMMANDS: Final = {
     "trace": ("trace", "Show when each model of a run ran, and what it waited for."),
     "cost": ("cost", "Show what a run used and cost."),
     "state": ("state", "Show what is remembered between runs."),
+    "gc": ("gc", "Remove files that no table, branch or retained run needs."),
 }
 """Name -> module under `rocky.cli.commands` and one-line help, in the order of `--help`."""
 

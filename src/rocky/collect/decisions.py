@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from rocky.collect.needs import TableNeeds
+from rocky.collect.needs import NOBODY, TableNeeds
 from rocky.ledger.records import RunId
 from rocky.store.files import SUFFIX
 from rocky.store.lifetimes import CommitInfo, Lifetime, Lifetimes
@@ -147,7 +147,7 @@ def _maker_of(commit: CommitInfo) -> str:
 
 
 def _needing(address: str, spans: tuple[Lifetime, ...], needs: TableNeeds) -> frozenset[RunId]:
-    runs = needs.runs_that_need(address)
+    runs = needs.addresses.get(address, NOBODY)
     for version, needing in needs.versions.items():
         if any(span.covers(version) for span in spans):
             runs |= needing

@@ -4,8 +4,9 @@ Which runs are alive is asked before the records are read: a run that ends in be
 both answers; the other way round it could be in neither.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +15,7 @@ from rocky.collect.decisions import Ownership
 from rocky.collect.needs import Needs, find_needs, retainers_of
 from rocky.collect.retention import Retention, retained_runs
 from rocky.ledger import EvidenceReader, open_evidence
+from rocky.ledger.chain import CHAIN_TABLE, MalformedEntry, entry_key, parse_entry
 from rocky.ledger.claims import Claim, living_runs
 from rocky.ledger.provenance import ProvenanceRecord
 from rocky.ledger.records import ArtifactRecord, ModelExecution, Record, RunId
@@ -26,7 +28,8 @@ R = TypeVar("R", bound=Record)
 class LedgerFacts:
     """What the ledger knows. `targets` are all tables that any run wrote, by full name.
 
-    `branches` are names of branch records, whose meaning nobody knows yet.
+    `branches` are names of branch records, whose meaning nobody knows yet. `heads` are those of the
+    chain at the numbers that were asked for.
     """
 
     targets: tuple[str, ...]
@@ -35,10 +38,16 @@ class LedgerFacts:
     living: tuple[Claim, ...]
     retained: frozenset[RunId]
     branches: tuple[str, ...] = ()
+    heads: Mapping[int, str] = field(default_factory=dict)
 
 
-def load_ledger_facts(state: Path, retention: Retention, now: datetime) -> LedgerFacts | None:
-    """What a ledger says, or None when there is none. Raises LedgerUnreadable, LedgerLocked."""
+def load_ledger_facts(
+    state: Path, retention: Retention, now: datetime, numbers: Collection[int] = ()
+) -> LedgerFacts | None:
+    """What a ledger says, or None when there is none; `numbers` are of entries in its chain.
+
+    Raises LedgerUnreadable, LedgerLocked.
+    """
     living = living_runs(state)
     reader = open_evidence(state)
     if reader is None:
@@ -74,6 +83,7 @@ def load_ledger_facts(state: Path, retention: Retention, now: datetime) -> Ledge
             living,
             frozenset(retained),
             tuple(key for key, _ in reader.rows("branches")),
+            _heads(reader, numbers),
         )
 
 
@@ -84,6 +94,18 @@ def _of_runs(
     for key, value in reader.rows(table):
         if _run_of(key) in wanted:
             yield load_record(kind, reader.path, table, key, value)
+
+
+def _heads(reader: EvidenceReader, numbers: Collection[int]) -> dict[int, str]:
+    keys = {entry_key(each) for each in numbers}
+    found: dict[int, str] = {}
+    for key, value in reader.rows(CHAIN_TABLE) if keys else ():
+        # What cannot be read vouches for nothing.
+        with suppress(MalformedEntry):
+            if key in keys:
+                entry = parse_entry(value)
+                found[entry.seq] = entry.entry_hash
+    return found
 
 
 def _run_of(key: str) -> RunId:

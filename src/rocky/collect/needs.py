@@ -19,18 +19,13 @@ K = TypeVar("K")
 class TableNeeds:
     """What retained runs need of one table: files by address, and versions; for which runs.
 
-    `anywhere` holds addresses that are kept whatever table has them. Runs `elsewhere` wrote a table
-    of this name in another warehouse, or in this one before it was moved.
+    Runs `elsewhere` wrote a table of this name in another warehouse, or in this one before it was
+    moved.
     """
 
     addresses: Mapping[str, frozenset[RunId]] = field(default_factory=dict)
     versions: Mapping[int, frozenset[RunId]] = field(default_factory=dict)
-    anywhere: Mapping[str, frozenset[RunId]] = field(default_factory=dict)
     elsewhere: frozenset[RunId] = frozenset()
-
-    def runs_that_need(self, address: str) -> frozenset[RunId]:
-        """The runs whose records name a file, whatever version it is in."""
-        return self.addresses.get(address, NOBODY) | self.anywhere.get(address, NOBODY)
 
 
 NOBODY: Final[frozenset[RunId]] = frozenset()
@@ -39,20 +34,16 @@ NO_NEEDS: Final = TableNeeds()
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What retained runs need, by table; `places` are the warehouses that runs say they wrote to.
-
-    Artefact rows name no table but a path; so their addresses are kept in every table.
-    """
+    """What retained runs need, by table; `places` are the warehouses they say they wrote to."""
 
     tables: Mapping[str, TableNeeds] = field(default_factory=dict)
-    anywhere: Mapping[str, frozenset[RunId]] = field(default_factory=dict)
     places: Mapping[RunId, str] = field(default_factory=dict)
 
     def of(self, target: str, place: str) -> TableNeeds:
         """The needs of a table in a warehouse, by its full name in any case."""
         elsewhere = frozenset(run for run, said in self.places.items() if said != place)
         mine = self.tables.get(target.lower(), NO_NEEDS)
-        return replace(mine, anywhere=self.anywhere, elsewhere=elsewhere)
+        return replace(mine, elsewhere=elsewhere)
 
 
 class RecordKey(NamedTuple):
@@ -98,16 +89,19 @@ def find_needs(
             _add(addresses.setdefault(record.target.lower(), {}), address, runs)
         for target, version in _versions_read(record):
             _add(versions.setdefault(target.lower(), {}), version, runs)
-    anywhere: dict[str, frozenset[RunId]] = {}
     for artifact in artifacts:
         runs = retainers.get(RecordKey(artifact.run_id, artifact.model_name.lower()))
         if runs:
-            _add(anywhere, artifact.blake3_hash, runs)
+            _add(addresses.setdefault(_table_of(artifact), {}), artifact.blake3_hash, runs)
     names = {*addresses, *versions}
     return Needs(
-        {name: TableNeeds(addresses.get(name, {}), versions.get(name, {})) for name in names},
-        anywhere,
+        {name: TableNeeds(addresses.get(name, {}), versions.get(name, {})) for name in names}
     )
+
+
+def _table_of(artifact: ArtifactRecord) -> str:
+    """The full name of the table a file lies in: wherever the warehouse was, its path ends so."""
+    return ".".join(PurePosixPath(artifact.file_path).parts[-4:-1]).lower()
 
 
 def _output_addresses(record: ProvenanceRecord) -> Iterator[str]:

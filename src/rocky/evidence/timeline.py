@@ -1,9 +1,9 @@
 """Timelines: when each model of a run ran, beside which others, and what it waited for.
 
 Pure arithmetic over a `RunRecord`, in milliseconds since the run began. A model waits from the
-moment the last of its inputs is done; one that reads nothing of this run, from the moment the first
-model started. So what Spark takes to start is nobody's wait. A model that failed has no recorded
-inputs: how long it waited is not known, which is not the same as not at all.
+moment the last of its inputs is done, but not before the first model was built: what Spark takes to
+start is nobody's wait. A model that failed has no recorded inputs: how long it waited is not known,
+which is not the same as not at all.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +15,7 @@ from rocky.ledger.records import InputRecord, ModelExecution, ModelStatus, RunRe
 
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _INPUTS_UNKNOWN: Final = frozenset({ModelStatus.FAILED, ModelStatus.INTERRUPTED})
+_FOUND: Final = frozenset({ModelStatus.REUSED, ModelStatus.SKIPPED})
 _SKIPPED: Final = "skip"
 
 
@@ -44,14 +45,15 @@ class Bar:
     @property
     def wait_ms(self) -> int | None:
         """How long it could have run and did not."""
-        return None if self.ready_ms is None else max(0, self.start_ms - self.ready_ms)
+        return None if self.ready_ms is None else self.start_ms - self.ready_ms
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """A run laid out in time. `bars` are in order of start; lanes are numbered from 1.
 
-    `wall_ms` ends with the last thing recorded when the run itself has not ended, or died.
+    `wall_ms` ends with the last thing recorded when the run itself has not ended, or died;
+    `startup_ms` with the first model to be built, for what is found built already needs no Spark.
     `never_started` are models that were withheld, or that an interrupted run did not come to.
     `critical_path` goes from the model that ended last back through the input each waited for
     longest, and is in the order in which they ran. `longest_chain_ms` is the most model time that
@@ -80,6 +82,11 @@ class Timeline:
         return max(waited, key=lambda each: each.wait_ms or 0, default=None)
 
     @property
+    def path_is_whole(self) -> bool:
+        """Whether the critical path is known to its first model."""
+        return not self.critical_path or self.critical_path[0].ready_ms is not None
+
+    @property
     def path_wait_ms(self) -> int:
         """What the models of the critical path waited, together."""
         return sum(each.wait_ms or 0 for each in self.critical_path)
@@ -89,7 +96,7 @@ def timeline_of(run: RunRecord) -> Timeline:
     """A run laid out in time, whether or not it has ended."""
     started = [each for each in run.models_executed if has_started(each)]
     placed = _place(started, run.started_at)
-    startup = placed[0].start_ms if placed else 0
+    startup = _startup_ms(placed)
     bars = _read_inputs(placed, startup)
     path = _critical_path(bars)
     bars = tuple(replace(bar, critical=place in path) for place, bar in enumerate(bars))
@@ -149,6 +156,11 @@ def _place(executions: Iterable[ModelExecution], origin: datetime) -> tuple[Bar,
     return tuple(placed)
 
 
+def _startup_ms(bars: Sequence[Bar]) -> int:
+    built = (bar.start_ms for bar in bars if bar.execution.status not in _FOUND)
+    return next(built, bars[0].start_ms if bars else 0)
+
+
 def _read_inputs(bars: Sequence[Bar], startup_ms: int) -> tuple[Bar, ...]:
     """Bars with what they read of each other, and since when they could have run."""
     targets = {
@@ -161,7 +173,8 @@ def _read_inputs(bars: Sequence[Bar], startup_ms: int) -> tuple[Bar, ...]:
     for place, bar in enumerate(bars):
         found = (_place_of(each, targets, names) for each in bar.execution.inputs)
         inputs = tuple(dict.fromkeys(each for each in found if each is not None and each != place))
-        ready: int | None = max((bars[each].end_ms for each in inputs), default=startup_ms)
+        done = max((startup_ms, *(bars[each].end_ms for each in inputs)))
+        ready: int | None = min(bar.start_ms, done)
         if not bar.execution.inputs and bar.execution.status in _INPUTS_UNKNOWN:
             ready = None
         read.append(replace(bar, inputs=inputs, ready_ms=ready))

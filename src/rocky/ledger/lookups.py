@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rocky.ledger.claims import Claim, is_alive, living_runs
-from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader
+from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.questions import Questions, RecordedExecution
 from rocky.ledger.records import DIED, ArtifactRecord, RunId
 from rocky.ledger.rows import key_of, load_record
 from rocky.ledger.schema import HASH_OF_ARTIFACT, MODEL_OF_KEY, RUNNING
+from rocky.ledger.transcript import is_untouched
 
 
 def open_lookups(path: Path, patience: float = READER_PATIENCE_SECONDS) -> "Lookups | None":
@@ -50,6 +51,24 @@ class Lookups(Questions):
             key: load_record(InputIndexEntry, self.path, "input_index", key, value)
             for key, value in rows
         }
+
+    def execution(self, run_id: str, model: str) -> RecordedExecution | None:
+        """What a run did with a model."""
+        key = key_of(run_id, model.lower())
+        rows = self._ask("SELECT key, value FROM model_executions WHERE key = ?", key)
+        return self._execution(*rows[0]) if rows else None
+
+    def is_untouched(self, table: str, key: str) -> bool:
+        """Whether a row is as Rocky wrote it: of `input_index`, `input_provenance`, `run_history`.
+
+        Compares one row with its entry, quickly, so that nothing is reused by a row that somebody
+        else has changed. Whether the chain itself is whole is for `verify` to say.
+        """
+        if not self.is_chained:
+            return False
+        rows = self._ask(f"SELECT value FROM {table} WHERE key = ?", key)  # noqa: S608 - one of our own names
+        with translated(self.path, writing=False):
+            return bool(rows) and is_untouched(self._connection, table, key, rows[0][0])
 
     def last_executions(self, models: Iterable[str]) -> dict[str, RecordedExecution]:
         """The newest execution of each model, however it ended, by the name that was given."""

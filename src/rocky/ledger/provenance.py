@@ -26,7 +26,8 @@ class ReadRecord(Record):
 
     A `table` (of a model or a seed) is read at its `version`. A `source` is read by its declaration
     (a JSON text) and `files`, or at `source_version`. An `inline` query is `sql` over `reads` of its
-    own; `identity` is then the input hash of its `skip_hash`, `target` and `upstreams`.
+    own; `identity` is then the input hash of its `skip_hash`, `target` and `upstreams`, and
+    `determinism` says why its rows may differ each time.
     """
 
     view: str
@@ -42,6 +43,7 @@ class ReadRecord(Record):
     sql: str | None = None
     skip_hash: str | None = None
     upstreams: tuple[Mapping[str, str], ...] = ()
+    determinism: tuple[str, ...] = ()
     reads: "tuple[ReadRecord, ...]" = ()
 
 

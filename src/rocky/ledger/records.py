@@ -135,6 +135,7 @@ class AttemptRecord(Record):
 class ModelExecution(Record):
     """What a run did with one model. `tags` are the model's at the time.
 
+    `reason` says why it was built, taken over or passed over, `action` what building it did.
     `commits` are those it made; `adopted` those of a run that died before it could record them.
     `reused_from` is the run whose files stand for a build, `reuse_basis` what was found equal.
     """
@@ -148,6 +149,7 @@ class ModelExecution(Record):
     strategy: str | None = None
     decision: str | None = None
     reason: str | None = None
+    action: str | None = None
     sql_hash: str = ""
     recipe_hash: str | None = None
     skip_hash: str | None = None

@@ -1,7 +1,8 @@
 """The ledger's tables. Each is `key TEXT, value TEXT`, so that `sqlite3` alone can read it.
 
-A value is JSON, and the file itself refuses anything else. Three indexes look inside: the runs that
-say they are running, the executions of one model, and the files with the same bytes.
+A value is JSON, and the file itself refuses anything else. Indexes look inside: for the runs that
+say they are running, the executions of one model, the files with the same bytes, and the entries of
+rows that are relied upon.
 """
 
 import json
@@ -42,10 +43,17 @@ MODEL_OF_KEY: Final = "substr(key, instr(key, '|') + 1)"
 HASH_OF_ARTIFACT: Final = "json_extract(value, '$.blake3_hash')"
 """The hash in a row of `output_artifacts`."""
 
+TABLE_OF_ENTRY: Final = "json_extract(value, '$.table')"
+KEY_OF_ENTRY: Final = "json_extract(value, '$.key')"
+RELIED_UPON: Final = f"{TABLE_OF_ENTRY} IN ('run_history', 'input_index', 'input_provenance')"
+"""Entries of rows that something is done by, so that they are compared with the chain first."""
+
 _INDEXES: Final = (
     f"CREATE INDEX IF NOT EXISTS runs_running ON run_history (key) WHERE {RUNNING}",
     f"CREATE INDEX IF NOT EXISTS executions_by_model ON model_executions ({MODEL_OF_KEY}, key)",
     f"CREATE INDEX IF NOT EXISTS artifacts_by_hash ON output_artifacts ({HASH_OF_ARTIFACT})",
+    f"CREATE INDEX IF NOT EXISTS entries_by_row ON {CHAIN_TABLE}"
+    f" ({KEY_OF_ENTRY}, {TABLE_OF_ENTRY}, key) WHERE {RELIED_UPON}",
 )
 
 

@@ -23,8 +23,10 @@ from rocky.ledger.chain import (
     is_chained,
     make_entry,
     parse_entry,
+    value_hash,
 )
 from rocky.ledger.rows import unusable_row
+from rocky.ledger.schema import KEY_OF_ENTRY, RELIED_UPON, TABLE_OF_ENTRY
 
 _APPEND: Final = f"INSERT INTO {CHAIN_TABLE} VALUES (?, ?)"  # noqa: S608 - one of our own names
 
@@ -55,6 +57,16 @@ def load_ledger_id(connection: sqlite3.Connection) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def is_untouched(connection: sqlite3.Connection, table: str, key: str, value: str) -> bool:
+    """Whether a row of a table that is relied upon is what its newest entry says."""
+    row = connection.execute(
+        f"SELECT json_extract(value, '$.value_hash') FROM {CHAIN_TABLE} WHERE {RELIED_UPON}"  # noqa: S608 - our own names
+        f" AND {KEY_OF_ENTRY} = ? AND {TABLE_OF_ENTRY} = ? ORDER BY key DESC LIMIT 1",
+        (key, table),
+    ).fetchone()
+    return row is not None and row[0] == value_hash(value)
+
+
 class Transcript:
     """Writes rows within one write transaction, which must be open."""
 
@@ -77,6 +89,13 @@ class Transcript:
         removed = self._connection.execute(f"DELETE FROM {table} WHERE key = ?", (key,))  # noqa: S608 - one of our own names
         if removed.rowcount and is_chained(table, key):
             self._append(table, key, None)
+
+    def is_untouched(self, table: str, key: str, value: str) -> bool:
+        """Whether a row is as Rocky wrote it, to be asked before its text is written on.
+
+        The new entry would make good whatever somebody else has put there.
+        """
+        return is_untouched(self._connection, table, key, value)
 
     def begin_chain(self) -> None:
         """Name the ledger, and chain what an older Rocky has recorded, as it is and in key order.

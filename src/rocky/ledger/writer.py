@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from rocky.errors import InternalError
+from rocky.errors import InternalError, LedgerUnreadable
 from rocky.ledger.claims import HeldClaim, is_alive
 from rocky.ledger.database import WRITER_PATIENCE_SECONDS, connect_writer
 from rocky.ledger.encoding import format_json, format_time
@@ -59,7 +59,7 @@ class Ledger(LedgerFile):
         of the tables.
         """
         with self.transaction() as rows:
-            for run_id, document in self._dead_runs():
+            for run_id, document in self._dead_runs(rows):
                 changes = {"status": RunStatus.FAILURE.value, "reason": DIED}
                 self._end(rows, run_id, document, changes)
         held: HeldClaim | None = None
@@ -79,7 +79,7 @@ class Ledger(LedgerFile):
     def record_engine(self, run_id: RunId, engine: EngineRecord) -> None:
         """Add what is known of the engine once it has started."""
         with self.transaction() as rows:
-            document = self._run_document(run_id)
+            document = self._run_document(rows, run_id)
             document["engine"] = engine.to_json()
             _put_json(rows, "run_history", run_id, document)
 
@@ -134,7 +134,7 @@ class Ledger(LedgerFile):
             "budget_breaches": [each.to_json() for each in budget_breaches] or None,
         }
         with self.transaction() as rows:
-            document = self._end(rows, run_id, self._run_document(run_id), changes)
+            document = self._end(rows, run_id, self._run_document(rows, run_id), changes)
         held = self._claims.pop(run_id, None)
         if held is not None:
             held.release()
@@ -150,22 +150,31 @@ class Ledger(LedgerFile):
                 return run_id
             moment += _MILLISECOND
 
-    def _dead_runs(self) -> list[tuple[RunId, dict[str, Any]]]:
-        rows = self._connection.execute(
+    def _dead_runs(self, rows: Transcript) -> list[tuple[RunId, dict[str, Any]]]:
+        """Runs to be recorded as dead.
+
+        One whose record somebody has changed is left to be found; readers show it as dead anyway.
+        """
+        found = self._connection.execute(
             f"SELECT key, value FROM run_history WHERE {RUNNING}"  # noqa: S608 - one of our own expressions
         )
         return [
             (RunId(key), load_json(self.path, "run_history", key, value))
-            for key, value in rows.fetchall()
-            if not is_alive(self.path, key)
+            for key, value in found.fetchall()
+            if not is_alive(self.path, key) and rows.is_untouched("run_history", key, value)
         ]
 
-    def _run_document(self, run_id: RunId) -> dict[str, Any]:
+    def _run_document(self, rows: Transcript, run_id: RunId) -> dict[str, Any]:
         row = self._connection.execute(
             "SELECT value FROM run_history WHERE key = ?", (run_id,)
         ).fetchone()
         if row is None:
             raise InternalError(f"no run `{run_id}` was begun")
+        if not rows.is_untouched("run_history", run_id, row[0]):
+            raise LedgerUnreadable(
+                f"the record of run `{run_id}` in the state file `{self.path}` was changed by"
+                " something other than Rocky; see what `rocky verify` finds"
+            )
         return load_json(self.path, "run_history", run_id, row[0])
 
     def _end(

@@ -9,9 +9,9 @@ from typing import Final
 
 from rocky.plan.steps import RunPlan
 from rocky.project.adapter import Adapter
-from rocky.run.building import Announce
 from rocky.run.engine import Engine
 from rocky.run.outcomes import RunReport
+from rocky.run.step_results import Announce
 from rocky.store.iceberg import check_iceberg, publish_iceberg
 from rocky.store.snapshot import Snapshot
 from rocky.store.sweep import sweep_table

@@ -7,10 +7,10 @@ and makes one commit a change; it never touches the ledger.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, Protocol
 
 from rocky.datatypes.types import StructField
-from rocky.project.models import ModelFile
+from rocky.project.strategies import Strategy
 from rocky.run.engine import Engine
 from rocky.spark.layout import Layout
 from rocky.store.change import Committed
@@ -36,6 +36,20 @@ class Window:
 NO_WINDOW: Final = Window()
 
 
+class BuiltModel(Protocol):
+    """What a strategy asks of a model, be it a file of the project or a record of one.
+
+    `path` is that of a Python model's file: from the project's folder on, or absolute.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def strategy(self) -> Strategy: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Build:
     """One model to build.
@@ -47,7 +61,7 @@ class Build:
     transaction id of appends. `view` is a prefix no other build uses.
     """
 
-    model: ModelFile
+    model: BuiltModel
     columns: tuple[StructField, ...]
     table: Table
     query: str | None

@@ -188,6 +188,7 @@ class Inputs:
             sql=self.sql_of(model, made_from.inputs),
             skip_hash=made_from.fingerprints.skip_hash,
             upstreams=made_from.upstreams,
+            determinism=self._plan.compilation.models.record(known.read.key).determinism,
             reads=tuple(map(self.again, made_from.inputs)),
         )
 

@@ -18,7 +18,7 @@ from rocky.plan.steps import RunPlan
 from rocky.run.aftermath import announcements_for, sweep_after
 from rocky.run.checksums import Checksums
 from rocky.run.circumstances import Circumstances
-from rocky.run.environment import observe_environment
+from rocky.run.environment import foresee_environment, observe_environment
 from rocky.run.interrupts import stop_on_interrupt
 from rocky.run.listener import Listener
 from rocky.run.opening import open_project_engine, open_project_warehouse
@@ -71,12 +71,14 @@ def run_request(
                 env=environment,
                 own=spark is None and adapter.remote is None,
             ),
+            foresee_environment(adapter, environment) if spark is None else None,
             announce=announcements_for(adapter),
         )
         options = RunOptions(
             request.parallel,
             request.full_refresh,
-            request.fresh,
+            request.rebuild,
+            request.reuse,
             (*request.select, *(f"!{each}" for each in request.exclude)),
             request.pipeline,
             windows_of(plan, request.window, ledger, datetime.now(UTC)),

@@ -16,10 +16,10 @@ from rocky.ledger.records import RunId
 from rocky.plan.steps import RunPlan, Step
 from rocky.project.strategies import Microbatch, TimeInterval
 from rocky.run.build import NO_WINDOW, Window
-from rocky.run.building import BuildOrders, StepResult
 from rocky.run.environment import Environment
 from rocky.run.inputs import Inputs
 from rocky.run.pinning import PinnedTable
+from rocky.run.step_results import BuildOrders, StepResult
 from rocky.spark.layout import Layout
 from rocky.store.snapshot import ROWS_HASH
 

@@ -5,7 +5,7 @@ it. A step that failed carries no hashes: nothing was made from them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -26,19 +26,19 @@ from rocky.ledger.records import (
 from rocky.plan.steps import RunPlan, Step
 from rocky.run.adoption import NOTHING, Adopted, Adopter
 from rocky.run.build import Built
-from rocky.run.building import StepResult
 from rocky.run.cost import cost_of
 from rocky.run.failures import StepFailure
 from rocky.run.inputs import MadeFrom
 from rocky.run.outcomes import StepOutcome
 from rocky.run.pinning import PinnedTable
 from rocky.run.proving import NO_PROOF, Proof, Prover
-from rocky.run.resume import RESUMED, Resumption
-from rocky.run.seeds import seed_target
+from rocky.run.seeds import UNCHANGED, seed_target
+from rocky.run.step_results import StepResult
 from rocky.spark.layout import Metrics
 from rocky.store.actions import parse_add
 from rocky.store.change import Committed
 from rocky.store.files import DataFile
+from rocky.store.snapshot import ROWS_HASH
 
 BUILT: Final = "build"
 SKIPPED: Final = "skip"
@@ -84,20 +84,18 @@ class Recorder:
         self,
         plan: RunPlan,
         run_id: RunId,
-        resumption: Resumption,
         prover: Prover,
         adopter: Adopter,
     ) -> None:
         self._plan = plan
         self.run_id = run_id
-        self._resumption = resumption
         self._prover = prover
         self._adopter = adopter
 
     def built(self, step: Step, result: StepResult, timing: Timing, used: Used) -> StepRecord:
         """A step that was built, also in part, or needed no building."""
-        if result.resumed is not None:
-            return StepRecord(StepOutcome(step, self._resumed(step, result, timing)))
+        if result.decision is not None and result.decision.taken is not None:
+            return self.taken_over(step, result, timing)
         built, pinned, failure = result.built, result.pinned, result.failure
         certain = failure is None and result.changed_source is None
         adopted = self._adopted(step, result, timing.finished_at)
@@ -107,7 +105,8 @@ class Recorder:
             timing,
             used,
             decision=BUILT,
-            reason=_describe(result),
+            reason=_why(result),
+            action=_describe(result),
             sql_hash=text_hash(result.sql) if result.sql else "",
             error=failure.message if failure is not None else None,
             failure_kind=failure.kind if failure is not None else None,
@@ -175,24 +174,57 @@ class Recorder:
         )
         return StepRecord(StepOutcome(step, execution))
 
-    def _resumed(self, step: Step, result: StepResult, timing: Timing) -> ModelExecution:
-        before = result.resumed
-        assert before is not None
-        return self._execution(
+    def taken_over(self, step: Step, result: StepResult, timing: Timing) -> StepRecord:
+        """A step for which a recorded result stands; its files are this run's too."""
+        decision, pinned, made_from = result.decision, result.pinned, result.made_from
+        assert decision is not None
+        assert pinned is not None
+        taken = decision.taken
+        assert taken is not None
+        resumed = taken.basis == "resume"
+        before, committed = taken.before, result.recommitted
+        snapshot = pinned.snapshot
+        execution = self._execution(
             step,
-            ModelStatus.SKIPPED,
+            ModelStatus.SKIPPED if resumed else ModelStatus.REUSED,
             timing,
             Used(),
-            decision=RESUMED,
-            reason=self._resumption.reason_of(before),
-            sql_hash=before.sql_hash,
-            env_hash=before.env_hash,
-            **_made_from(result.made_from),
-            rows_hash=before.rows_hash,
-            canonical=before.canonical,
-            files=before.files,
-            commit_version=before.commit_version,
+            decision=decision.verdict,
+            reason=decision.reason,
+            sql_hash=before.sql_hash if before is not None else "",
+            env_hash=before.env_hash if before is not None else None,
+            **_made_from(made_from),
+            reused_from=None if resumed else taken.run_id,
+            reuse_basis=None if resumed else taken.basis,
+            rows_hash=snapshot.configuration.get(ROWS_HASH),
+            canonical=before.canonical if before is not None else None,
+            files=len(snapshot.files),
+            commit_version=snapshot.version,
+            commits=_commits([committed] if committed is not None else []),
         )
+        if resumed:
+            return StepRecord(StepOutcome(step, execution))
+        artifacts = tuple(
+            self._artifact(step, pinned, file, snapshot.version, timing.finished_at)
+            for file in snapshot.files
+        )
+        # Where it was committed again, the newest version that holds it is the one to look at.
+        index = tuple(replace(each, commit_version=snapshot.version) for each in taken.index)
+        return StepRecord(StepOutcome(step, execution), artifacts, proof=Proof(None, index))
+
+    def idle(self, step: Step, now: datetime) -> StepRecord:
+        """A step with nothing to do: a seed that is loaded, a query that no build reads."""
+        is_seed = step.kind == "seed"
+        execution = self._execution(
+            step,
+            ModelStatus.SUCCESS,
+            Timing(now, 0),
+            Used(),
+            decision=SKIPPED,
+            reason="its file is loaded" if is_seed else "nothing to store, no reader to be built",
+            action=UNCHANGED if is_seed else None,
+        )
+        return StepRecord(StepOutcome(step, execution))
 
     def _execution(
         self, step: Step, status: ModelStatus, timing: Timing, used: Used, **facts: object
@@ -243,18 +275,16 @@ class Recorder:
         if pinned is None:
             return ()
         return tuple(
-            ArtifactRecord(
-                file.address,
-                self.run_id,
-                step.name,
-                pinned.table.objects.place(f"{pinned.table.prefix}/{file.path}"),
-                commit.snapshot.version,
-                file.size,
-                now,
-            )
+            self._artifact(step, pinned, file, commit.snapshot.version, now)
             for commit in built.commits
             for file in _added(pinned, commit)
         )
+
+    def _artifact(
+        self, step: Step, pinned: PinnedTable, file: DataFile, version: int, now: datetime
+    ) -> ArtifactRecord:
+        place = pinned.table.objects.place(f"{pinned.table.prefix}/{file.path}")
+        return ArtifactRecord(file.address, self.run_id, step.name, place, version, file.size, now)
 
     def _partitions(self, step: Step, built: Built, timing: Timing) -> tuple[PartitionRecord, ...]:
         return tuple(
@@ -300,12 +330,16 @@ def _written(built: Built, pinned: PinnedTable | None) -> dict[str, object]:
         "files": len(added),
         "bytes_written": sum(file.size for file in added),
         "commit_version": pinned.snapshot.version if pinned is not None else None,
-        "commits": tuple(
-            CommitRecord(each.snapshot.version, each.commit_hash, each.checkpoint_hash)
-            for each in built.commits
-            if each.commit_hash is not None
-        ),
+        "commits": _commits(built.commits),
     }
+
+
+def _commits(commits: Sequence[Committed]) -> tuple[CommitRecord, ...]:
+    return tuple(
+        CommitRecord(each.snapshot.version, each.commit_hash, each.checkpoint_hash)
+        for each in commits
+        if each.commit_hash is not None
+    )
 
 
 def _added(pinned: PinnedTable, commit: Committed) -> Sequence[DataFile]:
@@ -326,6 +360,12 @@ def _metrics(metrics: Metrics) -> MetricsRecord:
         metrics.tasks,
         metrics.rows_read,
     )
+
+
+def _why(result: StepResult) -> str | None:
+    if result.decision is not None:
+        return result.decision.reason
+    return None if result.built is not None else "its readers need it"
 
 
 def _describe(result: StepResult) -> str:

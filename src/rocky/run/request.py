@@ -22,7 +22,8 @@ class RunRequest:
     pipeline: str | None = None
     parallel: int = 4
     full_refresh: bool = False
-    fresh: bool = False
+    rebuild: bool = False
+    reuse: bool = True
     adapter: str | None = None
     window: Window = NO_WINDOW
 

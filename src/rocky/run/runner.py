@@ -5,7 +5,7 @@ Spark, build, record, judge. Nothing is written before the claim, and whatever h
 the run's record gets its last word.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Event
@@ -18,14 +18,16 @@ from rocky.ledger.reader import Reader
 from rocky.ledger.records import EngineRecord, RunId, RunRecord, RunStatus
 from rocky.ledger.writer import Ledger
 from rocky.plan.refusals import refusing_findings
-from rocky.plan.steps import RunPlan
+from rocky.plan.steps import RunPlan, Step
 from rocky.run.adoption import Adopter
 from rocky.run.build import Window
-from rocky.run.building import Announce, Builder, BuildOrders, Materialize
+from rocky.run.building import Builder, Materialize
 from rocky.run.circumstances import Circumstances
 from rocky.run.engine import Engine, EngineFacts
 from rocky.run.environment import Environment
+from rocky.run.forecast import foresee
 from rocky.run.inputs import Inputs
+from rocky.run.journal import Journal
 from rocky.run.listener import Listener, Silence
 from rocky.run.materialize.table import materialize
 from rocky.run.outcomes import RunReport
@@ -34,9 +36,13 @@ from rocky.run.proving import Prover
 from rocky.run.recording import Recorder
 from rocky.run.reporting import RunTimes, report_run
 from rocky.run.resume import Resumption, find_resumption
+from rocky.run.reuse import Decider, Memory, ReuseRules
 from rocky.run.seeds import refuse_shared_target
+from rocky.run.settling import settle
 from rocky.run.sources import Sources
+from rocky.run.step_results import Announce, BuildOrders
 from rocky.run.stepping import Stepping
+from rocky.run.taking import Taker
 from rocky.store.anchors import Anchor, write_anchor
 from rocky.store.warehouse import Warehouse
 from rocky.version import __version__
@@ -49,13 +55,14 @@ PARALLEL: Final = 4
 class RunOptions:
     """What was asked of a run. `selection` is as it was typed, for the record.
 
-    `fresh` builds also what an unfinished run has built. `windows` are those of the time-interval
-    models, by key.
+    `rebuild` builds also what an earlier run has built; `reuse` False still goes on where an
+    unfinished run stopped. `windows` are those of the time-interval models, by key.
     """
 
     parallel: int = PARALLEL
     full_refresh: bool = False
-    fresh: bool = False
+    rebuild: bool = False
+    reuse: bool = True
     selection: tuple[str, ...] = ()
     pipeline: str | None = None
     windows: Mapping[str, Window] | None = None
@@ -65,8 +72,9 @@ class RunOptions:
 class Surroundings:
     """What a run works with: where tables and records are, who asked, and how to start Spark.
 
-    `open_engine` is called once, after everything that can be refused without Spark was; `observe`
-    says what environment that is.
+    `open_engine` is called at most once, after everything that can be refused without Spark was,
+    and only if something is to be built. `environment` is what Spark will be, if that is known
+    before it starts; `observe` says what it is.
     """
 
     warehouse: Warehouse
@@ -75,6 +83,7 @@ class Surroundings:
     open_engine: Callable[[], Engine]
     sources: Sources
     observe: Callable[[EngineFacts], Environment]
+    environment: Environment | None = None
     build_table: Materialize = materialize
     announce: tuple[Announce, ...] = ()
 
@@ -134,7 +143,7 @@ def targets_of(plan: RunPlan) -> list[str]:
 
 def _resumption(plan: RunPlan, reader: Reader, options: RunOptions) -> Resumption:
     # A full refresh was asked for to build anew what an earlier run left.
-    if options.fresh or options.full_refresh:
+    if options.rebuild or options.full_refresh:
         return Resumption()
     return find_resumption(plan, reader)
 
@@ -167,6 +176,18 @@ def _opening_record(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Means:
+    """What a run's steps are taken with."""
+
+    fingerprints: Mapping[str, Fingerprints]
+    pins: Pins
+    resumption: Resumption
+    memory: Memory
+    journal: Journal
+    stop: Event
+
+
 class _Run:
     """A run that has begun: it must be finished, whatever happens."""
 
@@ -184,6 +205,14 @@ class _Run:
         self._options = options
         self._run_id = run_id
         self._times = times
+        self._orders = BuildOrders(
+            run_id,
+            times.started_at,
+            options.full_refresh,
+            options.windows or {},
+            surroundings.announce,
+            self._vouch,
+        )
 
     def carry_out(
         self,
@@ -193,36 +222,20 @@ class _Run:
         listener: Listener,
         stop: Event,
     ) -> RunReport:
-        self._anchor()
+        journal = Journal(self._plan, self._run_id, self._ledger, listener)
         try:
-            engine = self._open_engine()
-            orders = BuildOrders(
-                self._run_id,
-                self._times.started_at,
-                self._options.full_refresh,
-                self._options.windows or {},
-                self._surroundings.announce,
-                self._vouch,
-            )
-            inputs = Inputs(self._plan, fingerprints, pins, self._surroundings.sources, engine)
-            builder = Builder(
-                self._plan, orders, inputs, engine, self._surroundings.warehouse, pins, resumption
-            )
-            environment = self._surroundings.observe(engine.facts)
-            prover = Prover(self._plan, orders, inputs, environment)
-            adopter = Adopter(self._ledger)
-            recorder = Recorder(self._plan, self._run_id, resumption, prover, adopter)
-            stepping = Stepping(
-                self._plan, self._ledger, engine, builder, recorder, self._times, listener
-            )
-            stepping.run(self._options.parallel, stop, self._surroundings.build_table)
+            self._anchor()
+            with self._ledger.lookups() as lookups:
+                memory = Memory.of(self._plan, lookups)
+                journal.tell(lambda each: each.queued(self._run_id, self._plan.steps))
+                self._take_steps(_Means(fingerprints, pins, resumption, memory, journal, stop))
         except BaseException as error:
             self._give_up(error)
             raise
         report = report_run(
             self._plan,
             self._run_id,
-            stepping.outcomes,
+            journal.outcomes,
             self._times,
             resumed_from=resumption.run_id,
             pipeline=self._options.pipeline,
@@ -236,6 +249,60 @@ class _Run:
         )
         self._anchor()
         return report
+
+    def _take_steps(self, means: "_Means") -> None:
+        """Settle what needs no Spark, then build the rest."""
+        around = self._surroundings
+        engine: Engine | None = None
+        environment = around.environment
+        if environment is None:
+            engine = self._open_engine()
+            environment = around.observe(engine.facts)
+        inputs = Inputs(self._plan, means.fingerprints, means.pins, around.sources)
+        decider = Decider(self._plan, self._rules(), means.memory, environment, means.resumption)
+        forecast = foresee(
+            self._plan,
+            inputs,
+            decider,
+            around.warehouse,
+            means.pins,
+            reload_seeds=self._options.full_refresh,
+        )
+        prover = Prover(self._plan, self._orders, inputs, environment)
+        recorder = Recorder(self._plan, self._run_id, prover, Adopter(self._ledger))
+        settled = settle(
+            forecast, Taker(self._orders, means.pins), recorder, means.journal, self._times
+        )
+        rest = [step for step in self._plan.steps if step.id not in settled]
+        if means.stop.is_set():
+            means.journal.record_all([recorder.left(step, self._times.now()) for step in rest])
+        elif rest:
+            self._build(rest, engine or self._open_engine(), decider, means)
+
+    def _build(
+        self, steps: Sequence[Step], engine: Engine, decider: Decider, means: "_Means"
+    ) -> None:
+        around = self._surroundings
+        inputs = Inputs(self._plan, means.fingerprints, means.pins, around.sources, engine)
+        builder = Builder(
+            self._plan, self._orders, inputs, engine, around.warehouse, means.pins, decider.decide
+        )
+        environment = around.observe(engine.facts)
+        prover = Prover(self._plan, self._orders, inputs, environment)
+        recorder = Recorder(self._plan, self._run_id, prover, Adopter(self._ledger))
+        stepping = Stepping(self._plan, engine, builder, recorder, means.journal, self._times)
+        stepping.run(steps, self._options.parallel, means.stop, around.build_table)
+
+    def _rules(self) -> ReuseRules:
+        asked, config = self._options, self._plan.project.config.reuse
+        refused = None
+        if asked.full_refresh:
+            refused = "a full refresh was asked for"
+        elif asked.rebuild:
+            refused = "a rebuild was asked for"
+        elif not asked.reuse or not config.enabled:
+            refused = "reuse is switched off"
+        return ReuseRules(refused, config.column_level)
 
     def _vouch(self) -> dict[str, str]:
         """What a commit says of the ledger at this moment."""

@@ -5,20 +5,18 @@ killed process leaves behind is true.
 """
 
 from collections.abc import Sequence
-from threading import Event, Lock
+from threading import Event
 from time import monotonic
 from typing import Final
 
 from rocky.ledger.records import ModelStatus
-from rocky.ledger.writer import Ledger
-from rocky.plan.steps import RunPlan
+from rocky.plan.steps import RunPlan, Step
 from rocky.run.building import Builder, Materialize
 from rocky.run.cost import rate_of
 from rocky.run.engine import Engine
 from rocky.run.failures import CAUGHT
-from rocky.run.listener import Listener, OneAtATime, Silence
-from rocky.run.outcomes import StepOutcome
-from rocky.run.recording import NOT_MEASURED, Recorder, StepRecord, Timing, Used
+from rocky.run.journal import Journal
+from rocky.run.recording import NOT_MEASURED, Recorder, Timing, Used
 from rocky.run.reporting import RunTimes
 from rocky.run.retries import Patience, try_build
 from rocky.run.scheduler import Ending, Job, Watcher, run_jobs
@@ -34,61 +32,50 @@ class Stepping(Watcher):
     def __init__(
         self,
         plan: RunPlan,
-        ledger: Ledger,
         engine: Engine,
         builder: Builder,
         recorder: Recorder,
+        journal: Journal,
         times: RunTimes,
-        listener: Listener,
     ) -> None:
         self._steps = {step.id: step for step in plan.steps}
         self._places = {step.id: place for place, step in enumerate(plan.steps)}
-        self._plan = plan
-        self._run_id = recorder.run_id
-        self._ledger = ledger
         self._engine = engine
         self._builder = builder
+        self._recorder = recorder
+        self._journal = journal
         self._times = times
-        self._listener = OneAtATime(listener)
-        self._silent = isinstance(listener, Silence)
         self._looked = monotonic()
         self._patience = Patience(plan.project.config.resilience)
         self._rate = rate_of(plan.project.config.cost)
-        self._recorder = recorder
         self._stop = Event()
         self._materialize: Materialize | None = None
-        self._outcomes: dict[str, StepOutcome] = {}
-        self._lock = Lock()
 
-    @property
-    def outcomes(self) -> tuple[StepOutcome, ...]:
-        """What ended, in the plan's order."""
-        return tuple(self._outcomes[each] for each in self._steps if each in self._outcomes)
-
-    def run(self, parallel: int, stop: Event, materialize: Materialize) -> None:
-        """Take every step that can be taken."""
+    def run(
+        self, steps: Sequence[Step], parallel: int, stop: Event, materialize: Materialize
+    ) -> None:
+        """Take every one of these steps that can be taken; all others have ended."""
         self._stop, self._materialize = stop, materialize
-        self._listener.tell(lambda each: each.queued(self._run_id, self._plan.steps))
-        jobs = [Job(step.id, step.after) for step in self._plan.steps]
+        jobs = [Job(step.id, step.after) for step in steps]
         try:
             ended = run_jobs(jobs, self._work, parallel=parallel, stop=stop, watcher=self)
         finally:
             self._builder.close()
         for each, how in ended.items():
             if how.ending is Ending.LEFT:
-                self._record(self._recorder.left(self._steps[each], self._times.now()))
+                self._journal.record(self._recorder.left(self._steps[each], self._times.now()))
 
     def withheld(self, job: str, blocked_by: tuple[str, ...]) -> None:
         step, now = self._steps[job], self._times.now()
-        causes = [self._outcomes[each] for each in blocked_by]
+        causes = [self._journal.outcome_of(each) for each in blocked_by]
         if all(each.execution.status is ModelStatus.INTERRUPTED for each in causes):
             # What it waits for did not fail: nobody let it end.
-            self._record(self._recorder.left(step, now))
+            self._journal.record(self._recorder.left(step, now))
             return
-        self._record(self._recorder.withheld(step, [each.step for each in causes], now))
+        self._journal.record(self._recorder.withheld(step, [each.step for each in causes], now))
 
     def pulse(self, running: Sequence[str]) -> None:
-        if self._silent or monotonic() - self._looked < _LOOK_SECONDS:
+        if self._journal.is_silent or monotonic() - self._looked < _LOOK_SECONDS:
             return
         self._looked = monotonic()
         for job in running:
@@ -101,7 +88,7 @@ class Stepping(Watcher):
             # Only a display misses this; the step itself will say what is wrong.
             return
         if known:
-            self._listener.tell(lambda each: each.progress(self._steps[job], done, known))
+            self._journal.tell(lambda each: each.progress(self._steps[job], done, known))
 
     def cancel(self, job: str) -> None:
         try:
@@ -113,14 +100,14 @@ class Stepping(Watcher):
     def _work(self, job: str) -> bool:
         step, materialize = self._steps[job], self._materialize
         assert materialize is not None
-        self._listener.tell(lambda each: each.started(step))
+        self._journal.tell(lambda each: each.started(step))
         started_at, began = self._times.now(), monotonic()
         with self._engine.jobs.tagged(self._tag(job)):
             tried = try_build(
                 lambda: self._builder.build(step, materialize),
                 self._patience,
                 self._stop,
-                lambda attempt: self._listener.tell(lambda each: each.retried(step, attempt)),
+                lambda attempt: self._journal.tell(lambda each: each.retried(step, attempt)),
                 self._engine.explain,
             )
         timing = Timing(started_at, round((monotonic() - began) * 1000))
@@ -132,7 +119,7 @@ class Stepping(Watcher):
         else:
             assert tried.result is not None
             record = self._recorder.built(step, tried.result, timing, used)
-        self._record(record)
+        self._journal.record(record)
         return record.outcome.succeeded
 
     def _measure(self, job: str) -> Metrics:
@@ -144,21 +131,4 @@ class Stepping(Watcher):
 
     def _tag(self, job: str) -> str:
         # A tag must not hold a comma, and a model's name may hold anything.
-        return f"{self._run_id}-{self._places[job]}"
-
-    def _record(self, record: StepRecord) -> None:
-        outcome = record.outcome
-        step = outcome.step
-        if step.selected or not outcome.succeeded or outcome.execution.files:
-            self._ledger.record_model(
-                self._run_id,
-                outcome.execution,
-                record.artifacts,
-                record.partitions,
-                record.watermark,
-                record.proof.provenance,
-                record.proof.index,
-            )
-            with self._lock:
-                self._outcomes[step.id] = outcome
-        self._listener.tell(lambda each: each.finished(outcome))
+        return f"{self._recorder.run_id}-{self._places[job]}"

@@ -103,4 +103,6 @@ def _parse_anchor(data: bytes) -> Anchor:
     )
     if type(anchor.seq) is not int or not _HASH.fullmatch(anchor.head):
         raise ValueError("it names no head of a chain")
+    if not isinstance(anchor.run_id, str):
+        raise TypeError("it names no run")
     return anchor

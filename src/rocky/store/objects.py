@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # These names exist for type checkers only.
 # Long enough for a busy server, short enough that a wrong address is told within seconds.
 _CONNECT_TIMEOUT: Final = "5 seconds"
 _MAX_RETRIES: Final = 4
+_NO_BUCKET: Final = "<Code>NoSuchBucket</Code>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,11 @@ class Objects:
     def _reading(self, path: str) -> Iterator[None]:
         try:
             yield
+        except FileNotFoundError as error:
+            # Not the object is missing then, but all that it could lie in.
+            if _NO_BUCKET not in str(error):
+                raise
+            raise StoreUnreadable(f"could not read `{self.place(path)}`: {_why(error)}") from error
         except (BaseError, PermissionError, ValueError) as error:
             raise StoreUnreadable(f"could not read `{self.place(path)}`: {_why(error)}") from error
 

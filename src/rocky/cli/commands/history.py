@@ -14,8 +14,8 @@ from rocky.cli.projects import load_chosen, model_named
 from rocky.cli.render.audit import render_audit
 from rocky.cli.render.fitting import Fitted, describe_dropped, terminal_width
 from rocky.cli.render.history import (
-    describe_execution,
-    describe_run,
+    audited_execution,
+    audited_run,
     executions_document,
     history_document,
     render_executions,
@@ -122,7 +122,7 @@ def _show_runs(
     if settings.json:
         write_json("history", history_document(runs, audit=audit))
     elif runs and audit:
-        write_line(render_audit([(describe_run(each), each) for each in runs]))
+        write_line(render_audit([audited_run(each) for each in runs]))
     elif runs:
         _show_table(settings, render_runs(runs, terminal_width()))
     elif not settings.quiet:
@@ -140,7 +140,7 @@ def _show_executions(
         write_json("history", executions_document(name, executions, runs))
     elif executions and runs is not None:
         write_line(
-            render_audit([(describe_execution(each), runs.get(each.run_id)) for each in executions])
+            render_audit([audited_execution(each, runs.get(each.run_id)) for each in executions])
         )
     elif executions:
         _show_table(settings, render_executions(executions, terminal_width()))

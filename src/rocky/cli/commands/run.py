@@ -51,7 +51,16 @@ class RunCommand(RockyCommand):
     help="Models at once, at most.",
 )
 @click.option("--full-refresh", is_flag=True, help="Build whole tables, whatever the strategy.")
-@click.option("--fresh", is_flag=True, help="Build also what an unfinished run has built already.")
+@click.option(
+    "--force-rebuild",
+    "--fresh",
+    "force_rebuild",
+    is_flag=True,
+    help="Build also what an earlier run has built from the same code and inputs.",
+)
+@click.option(
+    "--no-reuse", is_flag=True, help="Reuse nothing, but go on where an unfinished run stopped."
+)
 @click.option("--target", metavar="ADAPTER", help="Run on `[adapter.ADAPTER]`.")
 @click.option("--partition", metavar="KEY", help="One time interval, as 2026-05-30.")
 @click.option("--from", "start", metavar="KEY", help="Time intervals from here on.")
@@ -74,7 +83,8 @@ def command(  # noqa: PLR0913 - one for each option
     pipeline: str | None,
     parallel: int,
     full_refresh: bool,
-    fresh: bool,
+    force_rebuild: bool,
+    no_reuse: bool,
     target: str | None,
     **window: object,
 ) -> ExitCode:
@@ -89,7 +99,8 @@ def command(  # noqa: PLR0913 - one for each option
         pipeline,
         parallel,
         full_refresh=full_refresh,
-        fresh=fresh,
+        rebuild=force_rebuild,
+        reuse=not no_reuse,
         adapter=target,
         window=_window(window, full_refresh=full_refresh),
     )

@@ -58,7 +58,7 @@ def command(
         project = compilation.project
         write_note(render_findings(errors, project, "full", colour=settings.colour).rstrip())
         raise RunRefused(f"{counted(len(errors), 'error')}: nothing was loaded")
-    request = RunRequest(tuple(names), full_refresh=full_refresh, fresh=True, adapter=target)
+    request = RunRequest(tuple(names), full_refresh=full_refresh, adapter=target)
     loaded = {} if full_refresh else _loaded(plan, request)
     if len(loaded) == len(plan.steps):
         return _say_unchanged(settings, loaded)

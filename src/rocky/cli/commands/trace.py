@@ -5,8 +5,9 @@ import click
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
+from rocky.cli.render.bars import Canvas
 from rocky.cli.render.fitting import shows_blocks, terminal_width
-from rocky.cli.render.trace import SHOWN, Canvas, render_trace, trace_document
+from rocky.cli.render.trace import SHOWN, render_trace, trace_document
 from rocky.cli.state_files import StateCommand, find_run
 from rocky.evidence.timeline import timeline_of
 from rocky.ledger import LATEST

@@ -4,7 +4,7 @@ An auditor copies the commit and the config's hash into other tools, so neither 
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rocky.ledger.records import RunRecord
 
@@ -25,7 +25,11 @@ AUDIT_FIELDS: Final = (
     "engine",
     "reason",
 )
-_INDENT: Final = "  "
+_TREES: Final = {
+    True: "dirty: what ran is not what the commit has",
+    False: "clean",
+    None: "not known",
+}
 _LABEL_WIDTH: Final = 8
 
 
@@ -35,33 +39,46 @@ def audit_of(run: RunRecord) -> dict[str, Any]:
     return {name: whole[name] for name in AUDIT_FIELDS if name in whole}
 
 
-def render_audit(entries: Sequence[tuple[str, RunRecord | None]]) -> str:
-    """Blocks: a title each, and below it who, how, from which commit, where and with what."""
-    return "\n\n".join("\n".join([title, *_facts(run)]) for title, run in entries)
+class AuditEntry(NamedTuple):
+    """What is accounted for: a run, or one model's execution in it. `run` may have been removed."""
+
+    title: str
+    facts: dict[str, str]
+    run: RunRecord | None
 
 
-def _facts(run: RunRecord | None) -> list[str]:
-    if run is None:
-        return [f"{_INDENT}the run itself is no longer recorded"]
+def render_audit(entries: Sequence[AuditEntry]) -> str:
+    """A block each: what happened, who did it, from which commit, where and with what."""
+    blocks = []
+    for title, facts, run in entries:
+        more = _facts(run) if run is not None else {"run": "its own record is gone"}
+        blocks.append(
+            "\n".join(
+                [
+                    title,
+                    *(
+                        f"  {name:<{_LABEL_WIDTH}}  {value}"
+                        for name, value in (facts | more).items()
+                    ),
+                ]
+            )
+        )
+    return "\n\n".join(blocks)
+
+
+def _facts(run: RunRecord) -> dict[str, str]:
     facts = {
         "who": run.triggering_identity or "nobody is recorded",
         "trigger": f"{run.trigger} (session source: {run.session_source})",
-        "commit": describe_commit(run),
-        "host": f"{run.hostname}, Rocky {run.rocky_version}",
+        "commit": run.git_commit or "none is recorded",
+        "branch": run.git_branch or "none is recorded",
+        "tree": _TREES[run.git_dirty],
+        "host": run.hostname,
+        "rocky": run.rocky_version,
         "config": run.config_hash,
     }
     if run.selection:
         facts["selected"] = " ".join(run.selection)
     if run.reason is not None:
         facts["ended"] = run.reason
-    return [f"{_INDENT}{label:<{_LABEL_WIDTH}}  {value}" for label, value in facts.items()]
-
-
-def describe_commit(run: RunRecord) -> str:
-    """The commit, its branch, and whether it is all there was."""
-    if run.git_commit is None:
-        return "no git commit is recorded"
-    branch = f" on {run.git_branch}" if run.git_branch is not None else ", on no branch"
-    if run.git_dirty is None:
-        return f"{run.git_commit}{branch}"
-    return f"{run.git_commit}{branch}, {'with uncommitted changes' if run.git_dirty else 'clean'}"
+    return facts

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from rocky.evidence.timeline import Bar
 from rocky.ledger.records import ModelStatus
 
-_APART: Final = 10
+_APART: Final = 9
 """Characters between two ticks, at least: room for a label."""
 _SECOND_MS: Final = 1000
 _MINUTE_MS: Final = 60 * _SECOND_MS
@@ -37,11 +37,12 @@ BLOCKS: Final = Glyphs("█", "░", "x", "▒", "◆")
 LETTERS: Final = Glyphs("#", ".", "x", "!", "=")
 
 
-class Span(NamedTuple):
-    """Characters of one kind, from a place on the axis."""
+class Drawn(NamedTuple):
+    """The characters of a bar, left to right."""
 
-    text: str
-    wait: bool
+    before: str
+    waited: str
+    ran: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +78,14 @@ class Axis:
             moment += step
         return "".join(cells).rstrip()
 
-    def draw(self, bar: Bar, glyphs: Glyphs) -> tuple[int, Span, Span]:
-        """The spaces before a bar, its wait, and its run."""
-        start = self.column(bar.start_ms)
+    def draw(self, bar: Bar, glyphs: Glyphs) -> Drawn:
+        """A bar under this axis."""
+        start = min(self.width - 1, self._edge(bar.start_ms))
         end = max(start + 1, self._edge(bar.end_ms))
         ready = bar.ready_ms if bar.ready_ms is not None else bar.start_ms
         waits_from = min(start, self._edge(ready))
         ran = glyph_of(bar, glyphs) * (end - start)
-        return waits_from, Span(glyphs.waited * (start - waits_from), True), Span(ran, False)
+        return Drawn(" " * waits_from, glyphs.waited * (start - waits_from), ran)
 
     def _edge(self, moment_ms: int) -> int:
         """The character a moment comes before: an end, where something else may begin."""

@@ -1,7 +1,7 @@
 """Bars: the models of a timeline, a row each, lane by lane under a time axis.
 
-The axis begins with the first model and not with the run: Spark may take longer to start than all
-models together, and would leave no room for them.
+The axis begins with the first model that was built and not with the run: Spark may take longer to
+start than all models together, and would leave no room for them.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from rocky.cli.render.axis import BLOCKS, LETTERS, Axis, Glyphs, glyph_of
+from rocky.cli.render.axis import BLOCKS, LETTERS, Axis, Drawn, Glyphs, glyph_of
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.fitting import elide
 from rocky.cli.render.history import outcome_of
@@ -61,16 +61,17 @@ def draw_bars(timeline: Timeline, shown: Sequence[Bar], canvas: Canvas) -> str:
     width = max(_SHORTEST_AXIS, canvas.width - len(left[0]) - len(GAP))
     axis = Axis(timeline.startup_ms, max(each.end_ms for each in timeline.bars), width)
     lines = [f"{left[0]}{GAP}{axis.ticks()}".rstrip()]
+    drawn = [axis.draw(bar, canvas.glyphs) for bar in rows]
     lines += [
-        f"{text}{GAP}{_draw_bar(bar, axis, canvas)}"
-        for text, bar in zip(left[1:], rows, strict=True)
+        f"{text}{GAP}{_paint(bar, drawing, canvas)}"
+        for text, bar, drawing in zip(left[1:], rows, drawn, strict=True)
     ]
     hidden = len(timeline.bars) - len(shown)
     if hidden:
         lines.append(
             f"{counted(hidden, 'shorter model')} left out: `--limit {len(timeline.bars)}` shows all"
         )
-    return "\n".join([*lines, "", _describe_glyphs(rows, canvas)])
+    return "\n".join([*lines, "", _describe_glyphs(rows, drawn, canvas)])
 
 
 def _cells(bar: Bar, above: Bar | None, canvas: Canvas) -> tuple[str, ...]:
@@ -98,15 +99,14 @@ def _join(row: Sequence[str], sizes: Sequence[int]) -> str:
     return GAP.join([*parts, status] if sizes[4] else parts)
 
 
-def _draw_bar(bar: Bar, axis: Axis, canvas: Canvas) -> str:
-    before, waited, ran = axis.draw(bar, canvas.glyphs)
+def _paint(bar: Bar, drawn: Drawn, canvas: Canvas) -> str:
     colour = "cyan" if bar.critical else "green"
     if bar.execution.status in (ModelStatus.FAILED, ModelStatus.INTERRUPTED):
         colour = "red"
-    return " " * before + canvas.paint(waited.text, dim=True) + canvas.paint(ran.text, colour)
+    return drawn.before + canvas.paint(drawn.waited, dim=True) + canvas.paint(drawn.ran, colour)
 
 
-def _describe_glyphs(bars: Sequence[Bar], canvas: Canvas) -> str:
+def _describe_glyphs(bars: Sequence[Bar], drawn: Sequence[Drawn], canvas: Canvas) -> str:
     """The legend, of what is there to be seen."""
     glyphs = canvas.glyphs
     used = {glyph_of(bar, glyphs) for bar in bars}
@@ -114,10 +114,10 @@ def _describe_glyphs(bars: Sequence[Bar], canvas: Canvas) -> str:
         (glyphs.ran, "ran"),
         (glyphs.failed, "failed"),
         (glyphs.interrupted, "interrupted"),
-        (glyphs.reused, "found built already"),
+        (glyphs.reused, "found built"),
     ]
     said = [f"{glyph} {word}" for glyph, word in words if glyph in used]
-    if any(bar.wait_ms for bar in bars):
+    if any(each.waited for each in drawn):
         said.append(f"{glyphs.waited} inputs done, waited to start")
     if any(bar.critical for bar in bars):
         said.append(f"{_PATH} critical path")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rocky.cli.render.compilation import counted
-from rocky.cli.render.fitting import Fitted, render_fitted
+from rocky.cli.render.fitting import Fitted, Room, render_fitted
 from rocky.cli.render.history import describe_run, outcome_of, run_duration_ms
 from rocky.cli.render.units import (
     format_bytes,
@@ -201,34 +201,28 @@ def render_cost(view: CostView, width: int | None) -> Fitted:
             for key, mine in view.groups.items()
         ]
         rows.append(["total", format_count(len(total[0])), *_total_cells(*total)])
-    if any(each.reused_from is not None for each in run.models_executed):
-        head.append("SAVED")
-        rows = [[*row, saved] for row, saved in zip(rows, _savings(view), strict=True)]
+    saved = _savings(view)
+    if saved:
+        head.append(saved[0])
+        rows = [[*row, cell] for row, cell in zip(rows, saved[1:], strict=True)]
     right = set(range(1 if view.groups is not None else 2, len(head)))
-    table = render_fitted(head, rows, right, _EXPENDABLE, width)
+    table = render_fitted(head, rows, right, Room(width, _EXPENDABLE))
     lines = [describe_run(run), "", table.text, "", *_remarks(view), describe_rates(run)]
     lines += [_describe_breach(each.to_json()) for each in run.budget_breaches]
     return Fitted("\n".join(lines), table.dropped)
 
 
 def _savings(view: CostView) -> list[str]:
-    """The last column: amounts where anything is priced, else core seconds."""
+    """The last column, if anything was reused: amounts where there are prices, else core time."""
     models = view.run.models_executed
     parts = [[each] for each in by_cost(models)] if view.groups is None else view.groups.values()
     savings = [saving_of(each, view.builds) for each in (*parts, models)]
-    priced = any(each is not None and each.cost_usd is not None for each in savings)
-    return [_format_saving(each, priced=priced) for each in savings]
-
-
-def _format_saving(saving: Saving | None, *, priced: bool) -> str:
-    if saving is None:
-        return ""
-    return format_usd(saving.cost_usd) if priced else _core(saving.core_ms)
-
-
-def _core(core_ms: int | None) -> str:
-    seconds = format_seconds(core_ms)
-    return f"{seconds} s" if core_ms is not None else seconds
+    total = savings[-1]
+    if total is None:
+        return []
+    if total.cost_usd is None:
+        return ["SAVED S", *(format_seconds(each.core_ms) if each else "" for each in savings)]
+    return ["SAVED USD", *(format_usd(each.cost_usd) if each else "" for each in savings)]
 
 
 def _remarks(view: CostView) -> list[str]:

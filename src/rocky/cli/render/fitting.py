@@ -6,13 +6,32 @@ Text that is piped has no width, and then nothing is cut: who greps wants every 
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from rocky.cli.render.tables import GAP, render_table
 
 _NARROWEST: Final = 60
+_ELASTIC: Final = 16
+"""What is left of a column that gives way, at least."""
 _ELLIPSES: Final = {True: "…", False: "..."}
+
+
+class Room(NamedTuple):
+    """How wide a table may be, and what gives way: first the end of one column, then whole ones.
+
+    The `expendable` columns go in their order. Without a `width` nothing gives way.
+    """
+
+    width: int | None
+    expendable: Sequence[str] = ()
+    elastic: str | None = None
+
+    def spare(self, sizes: Iterable[int]) -> int:
+        """What is left of the width; negative when columns of these sizes do not fit."""
+        if self.width is None:
+            return sys.maxsize
+        return self.width + len(GAP) - sum(size + len(GAP) for size in sizes)
 
 
 class Fitted(NamedTuple):
@@ -48,22 +67,33 @@ def render_fitted(
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
     right: set[int],
-    expendable: Sequence[str],
-    width: int | None,
+    room: Room,
 ) -> Fitted:
-    """A table no wider than `width`, without the first of the `expendable` columns if need be."""
+    """A table that fits its room as well as it can."""
+    sizes = [max(len(row[index]) for row in (head, *rows)) for index in range(len(head))]
+    least = [
+        min(size, _ELASTIC) if name == room.elastic else size
+        for name, size in zip(head, sizes, strict=True)
+    ]
     kept = list(range(len(head)))
     dropped: list[str] = []
-    sizes = [max(len(row[index]) for row in (head, *rows)) for index in kept]
-    for name in expendable:
-        if width is None or sum(sizes[each] + len(GAP) for each in kept) - len(GAP) <= width:
+    for name in room.expendable:
+        if room.spare(least[each] for each in kept) >= 0:
             break
         if name in head:
             kept.remove(head.index(name))
             dropped.append(name)
+    spare = max(0, room.spare(least[each] for each in kept))
+
+    def cell(row: Sequence[str], index: int) -> str:
+        if head[index] != room.elastic or room.width is None:
+            return row[index]
+        limit = least[index] + spare
+        return row[index] if len(row[index]) <= limit else f"{row[index][: limit - 3]}..."
+
     text = render_table(
         [head[each] for each in kept],
-        [[row[each] for each in kept] for row in rows],
+        [[cell(row, each) for each in kept] for row in rows],
         {place for place, each in enumerate(kept) if each in right},
     )
     return Fitted(text, tuple(dropped))

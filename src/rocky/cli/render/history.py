@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from rocky.cli.render.audit import audit_of
-from rocky.cli.render.fitting import Fitted, elide, render_fitted
+from rocky.cli.render.audit import AuditEntry, audit_of
+from rocky.cli.render.fitting import Fitted, Room, render_fitted
 from rocky.cli.render.units import (
     NOTHING,
     format_count,
@@ -18,7 +18,6 @@ from rocky.ledger import RecordedExecution
 from rocky.ledger.records import ModelExecution, ModelStatus, RunId, RunRecord, RunStatus
 
 _SHORT_HASH: Final = 12
-_LONGEST_REASON: Final = 60
 _RESUMED: Final = "resume"
 _STATUSES: Final = {
     RunStatus.RUNNING: "running",
@@ -140,7 +139,7 @@ def render_runs(runs: Sequence[RunRecord], width: int | None) -> Fitted:
         for each in runs
     ]
     # A run's id says when it began, so that goes first.
-    return render_fitted(head, rows, {2, 5, 6}, ("STARTED (UTC)", "ROWS"), width)
+    return render_fitted(head, rows, {2, 5, 6}, Room(width, ("STARTED (UTC)", "ROWS", "USD")))
 
 
 def describe_models(executions: Sequence[ModelExecution]) -> str:
@@ -163,32 +162,39 @@ def render_executions(executions: Sequence[RecordedExecution], width: int | None
             format_count(each.commit_version),
             format_usd(each.cost_usd),
             each.sql_hash[:_SHORT_HASH] or NOTHING,
-            elide(describe_reason(each), _LONGEST_REASON),
+            describe_reason(each),
         )
         for run_id, each in executions
     ]
     head = ("RUN", "STARTED (UTC)", "TOOK", "DECISION", "ROWS", "VERSION", "USD", "SQL", "WHY")
-    expendable = ("STARTED (UTC)", "SQL", "WHY", "VERSION", "USD", "ROWS")
-    return render_fitted(head, rows, {2, 4, 5, 6}, expendable, width)
+    expendable = ("STARTED (UTC)", "SQL", "VERSION", "WHY", "USD", "ROWS")
+    return render_fitted(head, rows, {2, 4, 5, 6}, Room(width, expendable, elastic="WHY"))
 
 
 def describe_run(run: RunRecord) -> str:
-    """A run in a line: how it went, with how many models, when."""
+    """A run in a line: how it went, and when."""
+    return f"{run.run_id}: {describe_status(run)}, {describe_start(run)}"
+
+
+def describe_start(run: RunRecord) -> str:
+    """When a run began and how long it took, if it has ended."""
     took = run_duration_ms(run)
     length = f", took {format_duration(took)}" if took is not None else ""
-    return (
-        f"{run.run_id}: {describe_status(run)}, {describe_models(run.models_executed)},"
-        f" started {format_moment(run.started_at)} UTC{length}"
-    )
+    return f"started {format_moment(run.started_at)} UTC{length}"
 
 
-def describe_execution(recorded: RecordedExecution) -> str:
-    """An execution in a line: its run, what was decided, when."""
+def audited_run(run: RunRecord) -> AuditEntry:
+    """A run, to be accounted for."""
+    facts = {"when": describe_start(run), "models": describe_models(run.models_executed)}
+    return AuditEntry(f"{run.run_id}: {describe_status(run)}", facts, run)
+
+
+def audited_execution(recorded: RecordedExecution, run: RunRecord | None) -> AuditEntry:
+    """One model's execution, to be accounted for with its run."""
     run_id, each = recorded
-    started = f"started {format_moment(each.started_at)} UTC"
-    return (
-        f"{run_id}: {describe_outcome(each)}, {started}, took {format_duration(each.duration_ms)}"
-    )
+    took = f"took {format_duration(each.duration_ms)}"
+    facts = {"when": f"started {format_moment(each.started_at)} UTC, {took}"}
+    return AuditEntry(f"{run_id}: {describe_outcome(each)}", facts, run)
 
 
 def describe_reason(execution: ModelExecution) -> str:

@@ -82,7 +82,7 @@ def status_word(outcome: StepOutcome) -> str:
     """How a seed ended, in one word."""
     execution = outcome.execution
     if execution.status is ModelStatus.SUCCESS:
-        return "unchanged" if execution.reason == UNCHANGED else "loaded"
+        return "unchanged" if execution.action == UNCHANGED else "loaded"
     return "interrupted" if execution.status is ModelStatus.INTERRUPTED else "failed"
 
 

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from rocky.cli.render.bars import Canvas, draw_bars
 from rocky.cli.render.compilation import counted
-from rocky.cli.render.history import describe_outcome, describe_status
+from rocky.cli.render.history import describe_status, outcome_of
 from rocky.cli.render.tables import render_table
-from rocky.cli.render.units import NOTHING, format_duration, format_moment
+from rocky.cli.render.units import NOTHING, format_duration
 from rocky.evidence.timeline import Bar, Timeline, longest
 from rocky.ledger.records import ModelExecution, RunRecord
 
@@ -24,21 +24,17 @@ def render_trace(run: RunRecord, timeline: Timeline, limit: int | None, canvas: 
     if timeline.never_started:
         parts.append(_list_never_started(timeline.never_started, limit, canvas))
     if timeline.bars:
-        parts += [_render_totals(timeline), _render_path(timeline, limit, canvas)]
+        parts += [_render_totals(timeline, canvas), _render_path(timeline, limit, canvas)]
     return "\n\n".join(parts)
 
 
 def _describe_run(run: RunRecord, timeline: Timeline) -> str:
     count = counted(len(run.models_executed), "model")
     took = format_duration(timeline.wall_ms)
+    said = f"{run.run_id}: {describe_status(run)}, {count}"
     if run.finished_at is not None:
-        length = f"took {took}"
-    elif not timeline.bars:
-        length = "no model had ended"
-    else:
-        length = f"the last model ended after {took}"
-    started = f"started {format_moment(run.started_at)} UTC"
-    return f"{run.run_id}: {describe_status(run)}, {count}, {started}, {length}"
+        return f"{said} in {took}"
+    return f"{said}, the last ended after {took}" if timeline.bars else said
 
 
 def _list_never_started(
@@ -54,7 +50,7 @@ def _list_never_started(
     return "\n".join(lines)
 
 
-def _render_totals(timeline: Timeline) -> str:
+def _render_totals(timeline: Timeline, canvas: Canvas) -> str:
     lanes = counted(timeline.lanes, "lane")
     at_a_time = timeline.parallelism
     spread = f"in {lanes}" + (f", {at_a_time:.1f} at a time" if at_a_time is not None else "")
@@ -65,12 +61,14 @@ def _render_totals(timeline: Timeline) -> str:
         (
             "longest chain",
             format_duration(timeline.longest_chain_ms),
-            "of models that read each other: more lanes cannot beat it",
+            "the least that any number of lanes could take",
         ),
         (
             "biggest wait",
             format_duration(wait.wait_ms) if wait is not None else NOTHING,
-            f"`{wait.name}`, with all its inputs done" if wait is not None else "no model waited",
+            f"`{canvas.name(wait.name)}`, with all its inputs done"
+            if wait is not None
+            else "no model waited",
         ),
     ]
     return "\n".join(
@@ -81,7 +79,7 @@ def _render_totals(timeline: Timeline) -> str:
 def _describe_startup(timeline: Timeline) -> str:
     if not timeline.startup_ms:
         return ""
-    return f"of which {format_duration(timeline.startup_ms)} before the first model started"
+    return f"of which {format_duration(timeline.startup_ms)} before the first model was built"
 
 
 def _render_path(timeline: Timeline, limit: int | None, canvas: Canvas) -> str:
@@ -105,8 +103,13 @@ def _render_path(timeline: Timeline, limit: int | None, canvas: Canvas) -> str:
         {1, 2, 3},
     )
     left_out = len(path) - len(shown)
-    more = f"\n{counted(left_out, 'shorter model')} left out" if left_out else ""
-    return f"{title}\n{table}{more}"
+    lines = [title, table]
+    if left_out:
+        lines.append(f"{counted(left_out, 'shorter model')} left out")
+    if not timeline.path_is_whole:
+        name = canvas.name(path[0].name)
+        lines.append(f"what `{name}` read is not recorded: the path may begin before it")
+    return "\n".join(lines)
 
 
 def share_of(milliseconds: int, timeline: Timeline) -> float | None:
@@ -142,6 +145,7 @@ def trace_document(run: RunRecord, timeline: Timeline, limit: int | None) -> dic
             if wait is None
             else {"model_name": wait.name, "wait_ms": wait.wait_ms},
             "critical_path": [_path_model(bar, timeline) for bar in timeline.critical_path],
+            "critical_path_whole": timeline.path_is_whole,
             "models": [_model(bar, timeline) for bar in shown],
             "models_left_out": len(timeline.bars) - len(shown),
             "not_started": [
@@ -179,7 +183,7 @@ def _model(bar: Bar, timeline: Timeline) -> dict[str, Any]:
             "model_name": bar.name,
             "status": execution.status.value,
             "decision": execution.decision,
-            "outcome": describe_outcome(execution),
+            "outcome": outcome_of(execution),
             "reused_from": execution.reused_from,
             "lane": bar.lane,
             "start_offset_ms": bar.start_ms,

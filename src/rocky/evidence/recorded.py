@@ -1,0 +1,146 @@
+"""What a ledger says, loaded once: runs, executions and files, each under its key.
+
+A row that is not the record it should be is reported and left out; what refers to it is then found
+wanting too.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from rocky.errors import LedgerUnreadable
+from rocky.evidence.findings import FindingCode, Findings
+from rocky.ledger.evidence_reader import EvidenceReader
+from rocky.ledger.provenance import CollectedFile, InputIndexEntry, ProvenanceRecord
+from rocky.ledger.records import (
+    ArtifactRecord,
+    ModelExecution,
+    PartitionRecord,
+    Record,
+    RunRecord,
+    RunStatus,
+    WatermarkState,
+)
+from rocky.ledger.rows import key_of, load_record
+
+R = TypeVar("R", bound=Record)
+Maker = tuple[str, str]
+"""A run and a model, in lower case: what rows of several tables are joined by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What the ledger says. `files` are the recorded ones of each maker, by their place."""
+
+    runs: dict[str, RunRecord] = field(default_factory=dict)
+    executions: dict[Maker, ModelExecution] = field(default_factory=dict)
+    files: dict[Maker, dict[str, ArtifactRecord]] = field(default_factory=dict)
+    index: tuple[InputIndexEntry, ...] = ()
+    collected: dict[str, CollectedFile] = field(default_factory=dict)
+    written: dict[str, datetime] = field(default_factory=dict)
+
+    def artifacts(self) -> Iterator[ArtifactRecord]:
+        for found in self.files.values():
+            yield from found.values()
+
+    def last_written(self, place: str) -> datetime:
+        """When a file was last recorded as written."""
+        return self.written[place]
+
+    def root_of(self, run_id: str) -> str | None:
+        """Where the warehouse of a run was; early records do not say."""
+        run = self.runs.get(run_id)
+        return run.warehouse if run is not None else None
+
+
+def load_recorded(reader: EvidenceReader, findings: Findings) -> Recorded:
+    """Everything but provenance, which is large and read as it is checked."""
+    rows = _Rows(reader, findings)
+    recorded = Recorded(index=tuple(each for _, each in rows.load(InputIndexEntry, "input_index")))
+    for key, execution in rows.load(ModelExecution, "model_executions"):
+        recorded.executions[maker_of(key.partition("|")[0], execution.model_name)] = execution
+    for _, artifact in rows.load(ArtifactRecord, "output_artifacts"):
+        maker = maker_of(artifact.run_id, artifact.model_name)
+        recorded.files.setdefault(maker, {})[artifact.file_path] = artifact
+        last = recorded.written.get(artifact.file_path, artifact.written_at)
+        recorded.written[artifact.file_path] = max(last, artifact.written_at)
+    for _, each in rows.load(CollectedFile, "collected_files"):
+        recorded.collected[each.file_path] = each
+    # Nothing hangs on these, but they must be what they are taken for.
+    for kind, table in ((PartitionRecord, "partitions"), (WatermarkState, "watermarks")):
+        for _ in rows.load(kind, table):
+            pass
+    models: dict[str, list[ModelExecution]] = {}
+    for (run_id, _), execution in recorded.executions.items():
+        models.setdefault(run_id, []).append(execution)
+    for _, run in rows.load(RunRecord, "run_history"):
+        _check_models(run, models.pop(run.run_id, []), findings)
+        recorded.runs[run.run_id] = replace(run, models_executed=())
+    for run_id in models:
+        why = "models were recorded for a run that has no record"
+        findings.add(FindingCode.RECORD_MISSING, f"run_history {run_id}", why)
+    return recorded
+
+
+def load_provenances(reader: EvidenceReader, findings: Findings) -> Iterator[ProvenanceRecord]:
+    """What builds were made from, one at a time."""
+    for _, record in _Rows(reader, findings).load(ProvenanceRecord, "input_provenance"):
+        yield record
+
+
+def maker_of(run_id: str, model: str) -> Maker:
+    return run_id, model.lower()
+
+
+class _Rows:
+    def __init__(self, reader: EvidenceReader, findings: Findings) -> None:
+        self._reader = reader
+        self._findings = findings
+
+    def load(self, kind: type[R], table: str) -> Iterator[tuple[str, R]]:
+        """The records of a table; what is none, or lies under another key, is reported."""
+        for key, text in self._reader.rows(table):
+            where = f"{table} {key}"
+            try:
+                record = load_record(kind, self._reader.path, table, key, text)
+            except LedgerUnreadable as wrong:
+                self._findings.add(FindingCode.RECORD_MALFORMED, where, str(wrong))
+                continue
+            self._findings.expect(
+                key in _keys_of(record, key),
+                FindingCode.RECORD_INCONSISTENT,
+                where,
+                "its key is not that of what it says",
+            )
+            yield key, record
+
+
+def _keys_of(record: Any, key: str) -> tuple[str, ...]:
+    """The keys a record may lie under; any for one that does not say."""
+    match record:
+        case RunRecord():
+            return (record.run_id,)
+        case ModelExecution():
+            return (key_of(key.partition("|")[0], record.model_name.lower()),)
+        case ArtifactRecord():
+            return (key_of(record.run_id, record.model_name, record.file_path),)
+        case ProvenanceRecord():
+            return (key_of(record.run_id, record.model_name.lower()),)
+        case InputIndexEntry():
+            return (record.input_hash,)
+        case _:
+            return (key,)
+
+
+def _check_models(run: RunRecord, models: list[ModelExecution], findings: Findings) -> None:
+    """A run that has ended carries a copy of what is recorded of its models."""
+    if run.status is RunStatus.RUNNING:
+        return
+    done = sorted(models, key=lambda each: (each.started_at, each.model_name))
+    findings.expect(
+        list(run.models_executed) == done,
+        FindingCode.RECORD_INCONSISTENT,
+        f"run_history {run.run_id}",
+        "its `models_executed` is not what `model_executions` says of this run",
+    )

@@ -1,0 +1,220 @@
+"""Verifying: a ledger against itself and against its tables, everything computed again.
+
+Nothing is believed: not a name, not a hash, not a count. What cannot be read at all is raised,
+never taken for absent. Nothing is written.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+from rocky.errors import LedgerUnreadable
+from rocky.evidence.anchor_check import check_anchor
+from rocky.evidence.chain import check_chain
+from rocky.evidence.executions import check_artifact, check_execution, check_reuse
+from rocky.evidence.files import ExpectedFile, check_files
+from rocky.evidence.findings import Finding, Findings
+from rocky.evidence.logs import LogChecker
+from rocky.evidence.provenance import ProvenanceChecker
+from rocky.evidence.recorded import Maker, Recorded, load_provenances, load_recorded, maker_of
+from rocky.evidence.tables import (
+    ExpectedTable,
+    History,
+    TablePlace,
+    find_tables,
+    split_place,
+)
+from rocky.ledger.evidence_reader import EvidenceReader
+from rocky.ledger.records import ArtifactRecord, ModelExecution
+from rocky.store.log import FOLDER, Log
+from rocky.store.warehouse import Warehouse
+
+OpenWarehouse = Callable[[str], Warehouse]
+"""The warehouse that was recorded at a place, wherever it lies now."""
+
+_READERS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What to check: the records and tables of one run, one table (by full name), or all."""
+
+    run_id: str | None = None
+    target: str | None = None
+
+    @property
+    def is_all(self) -> bool:
+        return self.run_id is None and self.target is None
+
+    def holds(self, maker: Maker, target: str | None) -> bool:
+        """Whether what a run did with a table belongs to it."""
+        if self.run_id is not None and maker[0] != self.run_id:
+            return False
+        return self.target is None or (target or "").lower() == self.target.lower()
+
+
+EVERYTHING: Final = Scope()
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What came of it. `checked` counts what was looked at."""
+
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    checked: Mapping[str, int]
+
+
+def verify_evidence(
+    reader: EvidenceReader, open_warehouse: OpenWarehouse, scope: Scope = EVERYTHING
+) -> Verification:
+    """Check a ledger and its tables.
+
+    Raises LedgerUnreadable for a file without a chain, StoreUnreadable for a table that cannot be
+    looked at.
+    """
+    if not reader.is_chained:
+        raise LedgerUnreadable(
+            f"the state file `{reader.path}` was written by an older Rocky and has no chain;"
+            " the next `rocky run` makes one"
+        )
+    findings = Findings()
+    work = _Verifying(reader, open_warehouse, scope, findings)
+    work.check()
+    return Verification(tuple(findings.found), tuple(findings.notes), Counter(findings.checked))
+
+
+class _Verifying:
+    def __init__(
+        self,
+        reader: EvidenceReader,
+        open_warehouse: OpenWarehouse,
+        scope: Scope,
+        findings: Findings,
+    ) -> None:
+        self._reader = reader
+        self._scope = scope
+        self._findings = findings
+        self._chain = check_chain(reader, findings)
+        self._recorded = load_recorded(reader, findings)
+        self._open = open_warehouse
+        self._warehouses: dict[str, Warehouse] = {}
+        findings.checked["runs"] = len(self._recorded.runs)
+
+    def check(self) -> None:
+        tables = self._tables()
+        histories = self._check_logs(tables)
+        for place, table in tables.items():
+            history = histories.get(place, History())
+            for maker, execution in table.executions:
+                if self._scope.holds(maker, execution.target):
+                    check_execution(maker, execution, history, self._findings)
+        provenance = self._check_provenance(histories)
+        for maker, execution in self._executions():
+            check_reuse(maker, execution, self._recorded, provenance.outputs, self._findings)
+        self._check_files(histories)
+        self._check_anchors()
+
+    def _executions(self) -> Iterator[tuple[Maker, ModelExecution]]:
+        for maker, execution in self._recorded.executions.items():
+            if self._scope.holds(maker, execution.target):
+                yield maker, execution
+
+    def _tables(self) -> dict[TablePlace, ExpectedTable]:
+        """The tables to check; when it is all, also those that no record speaks of."""
+        tables = find_tables(self._recorded)
+        if not self._scope.is_all:
+            return {
+                place: table
+                for place, table in tables.items()
+                if any(self._scope.holds(maker, each.target) for maker, each in table.executions)
+            }
+        for root in self._roots():
+            # The tables of a ledger that was rolled back are still there.
+            for table in self._warehouse(root).tables():
+                tables.setdefault(TablePlace(root, table.prefix), ExpectedTable())
+        return dict(sorted(tables.items()))
+
+    def _check_logs(self, tables: Mapping[TablePlace, ExpectedTable]) -> dict[TablePlace, History]:
+        checker = LogChecker(self._recorded, self._chain, self._reader.ledger_id, self._findings)
+        logs = [Log(each.name, each.prefix, self._warehouse(each.root).objects) for each in tables]
+        with ThreadPoolExecutor(_READERS, "rocky-verify") as pool:
+            read = pool.map(_read_log, logs)
+            return {
+                place: checker.check(place, expected, files)
+                for (place, expected), files in zip(tables.items(), read, strict=True)
+            }
+
+    def _check_provenance(self, histories: Mapping[TablePlace, History]) -> ProvenanceChecker:
+        checker = ProvenanceChecker(self._recorded, histories, self._findings)
+        for record in load_provenances(self._reader, self._findings):
+            checker.remember(record)
+            if self._scope.holds(maker_of(record.run_id, record.model_name), record.target):
+                checker.check(record)
+        for entry in self._recorded.index:
+            if self._scope.holds(maker_of(entry.run_id, entry.model_name), entry.target):
+                checker.check_index(entry)
+        return checker
+
+    def _check_files(self, histories: Mapping[TablePlace, History]) -> None:
+        expected = []
+        for artifact in self._artifacts():
+            place, path = split_place(artifact.file_path)
+            history = histories.get(place, History())
+            check_artifact(artifact, history, self._findings)
+            if _is_collected(artifact, self._recorded):
+                self._findings.checked["collected"] += 1
+                continue
+            expected.append(
+                ExpectedFile(
+                    self._warehouse(place.root).objects,
+                    f"{place.prefix}/{path}",
+                    artifact.blake3_hash,
+                    artifact.size_bytes,
+                    history.rows.get(path),
+                )
+            )
+        check_files(expected, self._findings)
+
+    def _artifacts(self) -> Iterator[ArtifactRecord]:
+        for artifact in self._recorded.artifacts():
+            maker = maker_of(artifact.run_id, artifact.model_name)
+            if self._scope.holds(maker, split_place(artifact.file_path)[0].name):
+                yield artifact
+
+    def _check_anchors(self) -> None:
+        ledger_id = self._reader.ledger_id
+        if ledger_id is None:
+            return
+        for root in self._roots():
+            runs = [each for each in self._recorded.runs.values() if each.warehouse == root]
+            check_anchor(self._warehouse(root), ledger_id, self._chain, runs, self._findings)
+
+    def _roots(self) -> list[str]:
+        found = {each.warehouse for each in self._recorded.runs.values()}
+        return sorted(root for root in found if root is not None)
+
+    def _warehouse(self, root: str) -> Warehouse:
+        if root not in self._warehouses:
+            self._warehouses[root] = self._open(root)
+        return self._warehouses[root]
+
+
+def _read_log(log: Log) -> dict[str, bytes]:
+    """The bytes of every file of a log, by name."""
+    found = {}
+    for name in log.files():
+        data = log.objects.read(f"{log.prefix}/{FOLDER}/{name}")
+        if data is not None:
+            found[name] = data
+    return found
+
+
+def _is_collected(artifact: ArtifactRecord, recorded: Recorded) -> bool:
+    """Whether a file was removed on purpose, and not written again since."""
+    removed = recorded.collected.get(artifact.file_path)
+    if removed is None:
+        return False
+    return removed.collected_at > recorded.last_written(artifact.file_path)

@@ -1,0 +1,237 @@
+"""Reads: the inputs of a recorded build, found again and known to be what they were.
+
+Everything is checked before Spark starts: tables by the version and the bytes of every file, the
+files of sources by their own hashes. What is gone or has changed is named; nothing is read in its
+place.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from blake3 import blake3
+
+from rocky.datatypes.text import fields_from_json
+from rocky.errors import RockyError, StoreUnreadable
+from rocky.evidence.hashes import content_hash
+from rocky.ledger.provenance import CollectedFile, ProvenanceRecord, ReadRecord, SourceFile
+from rocky.project.documents import Document
+from rocky.project.sources import SourceTable
+from rocky.replay.recipe import parse_target
+from rocky.replay.trust import NotReplayable
+from rocky.run.delta_versions import NotPlain, find_delta_source
+from rocky.run.engine import SourcePin
+from rocky.run.pinning import PinnedTable
+from rocky.spark.source_files import place_of
+from rocky.store.files import DataFile
+from rocky.store.snapshot import Snapshot
+from rocky.store.warehouse import Table, Warehouse
+
+_RECORD = "the record of the run"
+_SHORT = 12
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRead:
+    """An input that is there as it was: a table, a source as it was pinned, or a query."""
+
+    record: ReadRecord
+    pinned: PinnedTable | None = None
+    source: SourceTable | None = None
+    pin: SourcePin | None = None
+    below: "tuple[FoundRead, ...]" = ()
+
+
+class Finder:
+    """Finds the inputs of records. Each file is looked at once; for one thread.
+
+    `root` is the project's folder, where the paths of sources start; `options` are settings of
+    Spark for object stores; `collected` tells which files a collection removed.
+    """
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        root: Path,
+        options: Mapping[str, str],
+        collected: Callable[[], tuple[CollectedFile, ...]],
+    ) -> None:
+        self._warehouse = warehouse
+        self._root = root
+        self._options = options
+        self._load_collected = collected
+        self._checked: dict[str, str | None] = {}
+
+    def find(self, read: ReadRecord) -> FoundRead:
+        """An input as it was. Raises NotReplayable."""
+        if read.kind == "table":
+            return FoundRead(read, self._find_table(read))
+        if read.kind == "inline":
+            if read.sql is None:
+                raise NotReplayable(f"the query of `{read.name}` is not recorded")
+            return FoundRead(read, below=tuple(map(self.find, read.reads)))
+        return self._find_source(read)
+
+    def find_version(self, target: str, version: int, what: str) -> PinnedTable:
+        """A table at a version, with all its files. Raises NotReplayable."""
+        table = self._table(target)
+        try:
+            snapshot = table.snapshot(version)
+        except StoreUnreadable as error:
+            raise NotReplayable(f"{what} cannot be read: {error}") from error
+        if snapshot is None:
+            raise NotReplayable(f"{what} is gone: there is no table `{target}`")
+        for file in snapshot.files:
+            wrong = self._examine(table, file)
+            if wrong is not None:
+                raise NotReplayable(f"{what} is not what it was: {wrong}")
+        return PinnedTable(table, snapshot)
+
+    def find_output(self, record: ProvenanceRecord) -> PinnedTable | None:
+        """The table as the recorded build left it; None where it is not whole any more."""
+        if record.output_version is None:
+            return None
+        try:
+            return self.find_version(record.target, record.output_version, "its output")
+        except NotReplayable:
+            return None
+
+    def _table(self, target: str) -> Table:
+        try:
+            return self._warehouse.table(parse_target(target))
+        except (RockyError, ValueError) as error:
+            raise NotReplayable(f"`{target}` is not the name of a table") from error
+
+    def _find_table(self, read: ReadRecord) -> PinnedTable:
+        if read.target is None or read.version is None:
+            raise NotReplayable(f"which version of `{read.name}` was read is not recorded")
+        what = f"`{read.name}` at version {read.version}"
+        found = self.find_version(read.target, read.version, f"the input {what}")
+        if content_hash(_addresses(found.snapshot)) != read.identity:
+            raise NotReplayable(f"the input {what} holds other files than it did then")
+        return found
+
+    def _examine(self, table: Table, file: DataFile) -> str | None:
+        """What is wrong with a data file: it must lie there with the bytes it is named by."""
+        path = f"{table.prefix}/{file.path}"
+        if path not in self._checked:
+            self._checked[path] = self._wrong(table, path, file)
+        return self._checked[path]
+
+    def _wrong(self, table: Table, path: str, file: DataFile) -> str | None:
+        place = table.objects.place(path)
+        local = table.objects.local_path(path)
+        if local is not None:
+            digest = _hash_file(local)
+        else:
+            data = table.objects.read(path)
+            digest = None if data is None else blake3(data).hexdigest()
+        if digest is None:
+            gone = self._collected.get((table.name.lower(), file.address))
+            if gone is None:
+                return f"file `{place}` is missing"
+            return f"file `{place}` was collected on {gone.collected_at:%Y-%m-%d} ({gone.reason})"
+        return None if digest == file.address else f"file `{place}` holds other bytes"
+
+    @cached_property
+    def _collected(self) -> Mapping[tuple[str, str], CollectedFile]:
+        found = self._load_collected()
+        return {(each.target.lower(), each.blake3_hash): each for each in found}
+
+    def _find_source(self, read: ReadRecord) -> FoundRead:
+        if read.declaration is None:
+            raise NotReplayable(
+                f"the external source `{read.name}` was not pinned: nobody can read it as it was"
+            )
+        source = _declared(read)
+        if read.source_version is not None:
+            self._check_delta(read, source)
+            return FoundRead(read, source=source, pin=SourcePin(version=read.source_version))
+        if not read.files:
+            raise NotReplayable(f"the files of source `{read.name}` are not recorded")
+        files = tuple(self._check_file(read, each) for each in read.files)
+        place = place_of(source, self._root)
+        pin = SourcePin(
+            files,
+            bytes=sum(size for _, size, _ in files),
+            hashes=tuple(each.blake3_hash or "" for each in read.files),
+            base=place if Path(place).is_dir() else None,
+        )
+        return FoundRead(read, source=source, pin=pin)
+
+    def _check_delta(self, read: ReadRecord, source: SourceTable) -> None:
+        try:
+            found = find_delta_source(source, self._root, self._options, read.source_version)
+        except (RockyError, NotPlain) as error:
+            raise NotReplayable(
+                f"source `{read.name}` cannot be read at version {read.source_version}: {error}"
+            ) from error
+        folder = found.base.removeprefix("file://")
+        for file in found.snapshot.files:
+            if folder != found.base and not Path(folder, file.path).is_file():
+                raise NotReplayable(
+                    f"source `{read.name}` has lost the file `{file.path}` of version"
+                    f" {read.source_version}"
+                )
+
+    def _check_file(self, read: ReadRecord, file: SourceFile) -> tuple[str, int, int]:
+        path = self._root.absolute() / file.path
+        try:
+            status = path.stat()
+            digest = self._source_hash(path) if file.blake3_hash is not None else None
+        except OSError as error:
+            raise NotReplayable(
+                f"source `{read.name}` has lost the file `{file.path}`: {error.strerror or error}"
+            ) from error
+        if digest != file.blake3_hash or status.st_size != file.size_bytes:
+            raise NotReplayable(
+                f"source `{read.name}` has changed since: `{file.path}` {_then_and_now(file)} then"
+                f" and {_shown(digest, status.st_size)} now"
+            )
+        return str(path), status.st_size, status.st_mtime_ns // 1_000_000
+
+    def _source_hash(self, path: Path) -> str | None:
+        key = str(path)
+        if key not in self._checked:
+            self._checked[key] = blake3(max_threads=blake3.AUTO).update_mmap(path).hexdigest()
+        return self._checked[key]
+
+
+def _then_and_now(file: SourceFile) -> str:
+    return f"was {_shown(file.blake3_hash, file.size_bytes)}"
+
+
+def _shown(digest: str | None, size: int) -> str:
+    return f"`{digest[:_SHORT]}`" if digest is not None else f"{size:,} bytes"
+
+
+def _addresses(snapshot: Snapshot) -> list[str]:
+    return [file.address for file in snapshot.files]
+
+
+def _hash_file(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    return blake3(max_threads=blake3.AUTO).update_mmap(path).hexdigest()
+
+
+def _declared(read: ReadRecord) -> SourceTable:
+    """A source as it was declared."""
+    try:
+        document: dict[str, Any] = json.loads(read.declaration or "")
+        return SourceTable(
+            document["name"],
+            tuple(fields_from_json({"fields": document["columns"]})),
+            document["format"],
+            document.get("path"),
+            document["options"],
+            Document(_RECORD, "", {}),
+            0,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise NotReplayable(f"the declaration of source `{read.name}` is damaged: {error}") from (
+            error
+        )

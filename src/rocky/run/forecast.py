@@ -1,0 +1,174 @@
+"""The forecast: what a run will do with each step, decided without Spark.
+
+A step whose inputs are all known is decided now. One that reads a table which will be built waits:
+when that table comes out with the same rows, the step will be reused after all.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rocky.errors import RockyError
+from rocky.plan.steps import RunPlan, Step, step_id
+from rocky.run.inputs import Inputs, MadeFrom
+from rocky.run.pinning import PinnedTable, Pins, load_snapshots
+from rocky.run.reuse import Decider, Decision
+from rocky.run.seeds import is_loaded, seed_target
+from rocky.store.warehouse import Table, Warehouse
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What will become of a step.
+
+    `waits_for` names tables to be built first, whose rows decide. `made_from` is what a step that
+    was decided is made from; `idle` when a query that stands for a table has no reader to be built.
+    """
+
+    step: Step
+    decision: Decision | None = None
+    made_from: MadeFrom | None = None
+    waits_for: tuple[str, ...] = ()
+    idle: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is left to do for it but to record it."""
+        return self.idle or (self.decision is not None and self.decision.taken is not None)
+
+    @property
+    def reason(self) -> str:
+        if self.decision is not None:
+            return self.decision.reason
+        if self.waits_for:
+            more = f" and {len(self.waits_for) - 1} more" if len(self.waits_for) > 1 else ""
+            return f"unless `{self.waits_for[0]}`{more} comes out with the same rows"
+        return "nothing to store" if self.idle else "its readers need it"
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What will become of every step, in the plan's order."""
+
+    steps: tuple[Foreseen, ...] = ()
+    by_id: Mapping[str, Foreseen] = field(default_factory=dict)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no step needs Spark."""
+        return all(each.settled for each in self.steps)
+
+
+def foresee(
+    plan: RunPlan,
+    inputs: Inputs,
+    decider: Decider,
+    warehouse: Warehouse,
+    pins: Pins,
+    *,
+    reload_seeds: bool = False,
+) -> Forecast:
+    """Decide every step that can be decided now; tables that stand for builds are pinned.
+
+    What cannot be read now is not decided here: the build will say what is wrong.
+    """
+    work = _Forecasting(plan, inputs, decider, warehouse, pins)
+    work.reload_seeds = reload_seeds
+    # Together, because on an object store each log takes a few round trips.
+    load_snapshots(work.tables.values())
+    for step in plan.steps:
+        if step.kind != "inline":
+            work.foresee(step)
+    for step in plan.steps:
+        if step.kind == "inline":
+            work.foresee_inline(step)
+    return Forecast(tuple(work.found[step.id] for step in plan.steps), work.found)
+
+
+class _Forecasting:
+    """A forecast under way."""
+
+    def __init__(
+        self, plan: RunPlan, inputs: Inputs, decider: Decider, warehouse: Warehouse, pins: Pins
+    ) -> None:
+        self.found: dict[str, Foreseen] = {}
+        self.tables: dict[str, Table] = {}
+        self.reload_seeds = False
+        self._plan = plan
+        self._inputs = inputs
+        self._decider = decider
+        self._pins = pins
+        self._steps = {step.id: step for step in plan.steps}
+        self._below: dict[str, frozenset[str]] = {}
+        project = plan.project
+        for step in plan.steps:
+            if step.kind == "seed":
+                target = seed_target(project.seeds[step.key], project.config)
+                self.tables[step.id] = warehouse.table(target)
+            elif step.kind == "build":
+                self.tables[step.id] = warehouse.table(project.models[step.key].target)
+
+    def foresee(self, step: Step) -> None:
+        open_tables = [each for each in self._tables_read(step) if not self.found[each].settled]
+        if open_tables:
+            names = tuple(sorted(self._steps[each].name for each in open_tables))
+            self.found[step.id] = Foreseen(step, waits_for=names)
+            return
+        try:
+            found = self._seed(step) if step.kind == "seed" else self._model(step)
+        except (RockyError, OSError) as error:
+            found = Foreseen(step, Decision(f"cannot tell what it is made from: {error}"))
+        self.found[step.id] = found
+
+    def foresee_inline(self, step: Step) -> None:
+        """A query has something to do only for a table that is built."""
+        idle = all(
+            each.settled
+            for each in self.found.values()
+            if each.step.kind == "build" and self._reads_query(each.step, step.id)
+        )
+        self.found[step.id] = Foreseen(step, idle=idle)
+
+    def _seed(self, step: Step) -> Foreseen:
+        table = self.tables[step.id]
+        if self.reload_seeds and step.selected:
+            return Foreseen(step, Decision("a full refresh was asked for"))
+        if not is_loaded(self._plan.project.seeds[step.key], table):
+            return Foreseen(step, Decision("its file has not been loaded"))
+        snapshot = table.snapshot()
+        assert snapshot is not None
+        self._pins.pin(step.id, PinnedTable(table, snapshot))
+        return Foreseen(step, idle=True)
+
+    def _model(self, step: Step) -> Foreseen:
+        table = self.tables[step.id]
+        made_from = self._inputs.made_from(step.key)
+        decision = self._decider.decide(step, made_from, table)
+        if decision.taken is not None:
+            self._pins.pin(step.id, PinnedTable(table, decision.taken.snapshot))
+        return Foreseen(step, decision, made_from)
+
+    def _tables_read(self, step: Step) -> frozenset[str]:
+        """The ids of the steps whose tables a step reads, also through queries."""
+        known = self._below.get(step.id)
+        if known is None:
+            found: set[str] = set()
+            for read in step.reads:
+                below = self._steps.get(step_id(read.kind, read.key))
+                if below is None or read.kind == "source":
+                    continue
+                found |= self._tables_read(below) if below.kind == "inline" else {below.id}
+            known = self._below[step.id] = frozenset(found)
+        return known
+
+    def _reads_query(self, step: Step, query: str) -> bool:
+        """Whether a step reads a query, also through others."""
+        for read in step.reads:
+            below = self._steps.get(step_id(read.kind, read.key))
+            if (
+                below is not None
+                and read.kind == "model"
+                and below.kind == "inline"
+                and (below.id == query or self._reads_query(below, query))
+            ):
+                return True
+        return False

@@ -1,0 +1,277 @@
+"""Reuse: whether a result that is recorded may stand for a build, and why not if it may not.
+
+A result is taken over only when nothing could be different: the model gives the same rows each
+time, every input was identified by content, the recorded build had the same inputs and the same
+environment, and its files are all there. Any doubt builds, and the decision says which doubt.
+
+A strategy that keeps rows depends on its own table too, so there only a table that is still as the
+recorded build left it stands for a build.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Final, Literal
+
+from rocky.ir.model import is_deterministic
+from rocky.ledger.lookups import Lookups
+from rocky.ledger.provenance import InputIndexEntry
+from rocky.ledger.questions import RecordedExecution
+from rocky.ledger.records import ModelExecution, RunId
+from rocky.plan.steps import RunPlan, Step
+from rocky.project.strategies import (
+    ContentAddressed,
+    FullRefresh,
+    MaterializedView,
+    Microbatch,
+    TimeInterval,
+)
+from rocky.run.changes import describe_change
+from rocky.run.cutoff import Cutoff
+from rocky.run.environment import Environment
+from rocky.run.inputs import KnownInput, MadeFrom
+from rocky.run.resume import RESUMED, Resumption
+from rocky.store.snapshot import Snapshot
+from rocky.store.warehouse import Table
+
+REUSED: Final = "reuse"
+"""The `decision` of a model for which an earlier result stands."""
+
+_WHOLE: Final = (FullRefresh, ContentAddressed, MaterializedView)
+"""Strategies whose table depends on nothing but the inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What stands for a build: a table at a version, made by the run `run_id`.
+
+    `live` when that is what readers of the table see now; else its files are to be committed again.
+    `index` are entries to be written when it is taken: the result is to be found by the hash of
+    these inputs, also where they were equal only in rows or columns, at the version it lies at.
+    """
+
+    run_id: RunId
+    basis: Literal["content", "rows", "columns", "resume"]
+    table: Table
+    snapshot: Snapshot
+    live: bool
+    before: ModelExecution | None = None
+    index: tuple[InputIndexEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What to do with a step: `taken` stands for building it, if it is there."""
+
+    reason: str
+    taken: Taken | None = None
+
+    @property
+    def verdict(self) -> str:
+        if self.taken is None:
+            return "build"
+        return RESUMED if self.taken.basis == "resume" else REUSED
+
+
+@dataclass(frozen=True, slots=True)
+class ReuseRules:
+    """What was asked for: `refused` is why nothing may be taken over, if so."""
+
+    refused: str | None = None
+    column_level: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What the ledger remembers of the steps of a plan. Threads may share it."""
+
+    lookups: Lookups
+    last: Mapping[str, RecordedExecution] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    @classmethod
+    def of(cls, plan: RunPlan, lookups: Lookups) -> "Memory":
+        names = [step.name for step in plan.steps if step.kind == "build"]
+        return cls(lookups, lookups.last_executions(names))
+
+    def entries(self, hashes: Sequence[str]) -> dict[str, InputIndexEntry]:
+        """The indexed results of some input hashes."""
+        with self._lock:
+            return self.lookups.index_entries(hashes)
+
+    def build_of(self, found: InputIndexEntry) -> ModelExecution | None:
+        """The execution that made an indexed result, or one that took it over since."""
+        last = self.last.get(found.model_name)
+        if last is not None and found.run_id in (last.run_id, last.execution.reused_from):
+            return last.execution
+        with self._lock:
+            recorded = self.lookups.execution(found.run_id, found.model_name)
+        return recorded.execution if recorded is not None else None
+
+
+class Decider:
+    """Decides for the steps of one run. Threads may share it."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        rules: ReuseRules,
+        memory: Memory,
+        environment: Environment,
+        resumption: Resumption,
+    ) -> None:
+        self._plan = plan
+        self._rules = rules
+        self._memory = memory
+        self._environment = environment
+        self._resumption = resumption
+
+    def decide(
+        self, step: Step, made_from: MadeFrom, table: Table, cutoff: Cutoff | None = None
+    ) -> Decision:
+        """What to do with a model whose inputs are known. Raises StoreUnreadable.
+
+        `cutoff` compares the columns of inputs, for which Spark must run.
+        """
+        live = table.snapshot()
+        before = self._resumption.built_already(
+            step, made_from.fingerprints.recipe, made_from.input_hash, live
+        )
+        if before is not None and live is not None:
+            run_id = self._resumption.run_id
+            assert run_id is not None
+            taken = Taken(run_id, "resume", table, live, live=True, before=before)
+            return Decision(self._resumption.reason_of(before), taken)
+        doubt = self._doubt(step, made_from)
+        if doubt is not None:
+            return Decision(doubt)
+        return self._take_over(step, made_from, table, live, cutoff)
+
+    def _doubt(self, step: Step, made_from: MadeFrom) -> str | None:
+        """Why nothing can be taken over, whatever is recorded."""
+        if self._rules.refused is not None:
+            return self._rules.refused
+        if isinstance(self._plan.project.models[step.key].strategy, TimeInterval | Microbatch):
+            return "its intervals depend on the time"
+        reasons = self._plan.compilation.models.record(step.key).determinism
+        if not is_deterministic(reasons):
+            first = next(each for each in reasons if not each.startswith("float:"))
+            return f"not deterministic ({first})"
+        if made_from.proof != "strong":
+            return _describe_doubt(made_from.inputs)
+        return None
+
+    def _take_over(
+        self,
+        step: Step,
+        made_from: MadeFrom,
+        table: Table,
+        live: Snapshot | None,
+        cutoff: Cutoff | None,
+    ) -> Decision:
+        hashes = [made_from.input_hash, made_from.cutoff_hash]
+        entries = self._memory.entries([each for each in hashes if each is not None])
+        found = entries.get(made_from.input_hash or "") or entries.get(made_from.cutoff_hash or "")
+        last = self._memory.last.get(step.name)
+        why, basis = "", "content" if found and found.input_hash == made_from.input_hash else "rows"
+        if found is None:
+            why = describe_change(last, made_from)
+            if cutoff is None or not self._rules.column_level or last is None:
+                return Decision(why)
+            found = cutoff.find(step, made_from, last.execution, self._memory.entries)
+            basis = "columns"
+        if found is None:
+            return Decision(why)
+        doubt = self._refuse(step, found, live)
+        if doubt is not None:
+            return Decision(doubt)
+        return self._taken(made_from, table, live, (found, basis))
+
+    def _refuse(self, step: Step, found: InputIndexEntry, live: Snapshot | None) -> str | None:
+        if found.env_hash != self._environment.hash:
+            return "Spark or its settings changed"
+        strategy = self._plan.project.models[step.key].strategy
+        if not isinstance(strategy, _WHOLE) and (
+            live is None or live.version != found.commit_version
+        ):
+            return f"the table has changed since `{found.run_id}`"
+        return None
+
+    def _taken(
+        self,
+        made_from: MadeFrom,
+        table: Table,
+        live: Snapshot | None,
+        candidate: tuple[InputIndexEntry, str],
+    ) -> Decision:
+        found, basis = candidate
+        recorded = _recorded_version(table, live, found)
+        if recorded is None:
+            return Decision(f"what `{found.run_id}` left is gone")
+        missing = missing_file(table, recorded)
+        if missing is not None:
+            return Decision(f"file `{missing}` of what `{found.run_id}` left is missing or damaged")
+        same = live is not None and _same_table(live, recorded)
+        index: tuple[InputIndexEntry, ...] = ()
+        if made_from.input_hash is not None and (
+            found.input_hash != made_from.input_hash or not same
+        ):
+            index = (replace(found, input_hash=made_from.input_hash, basis=basis),)
+        taken = Taken(
+            found.run_id,
+            basis,  # type: ignore[arg-type]  # one of the three
+            table,
+            live if same and live is not None else recorded,
+            live=same,
+            before=self._memory.build_of(found),
+            index=index,
+        )
+        return Decision(_describe_reuse(found, basis), taken)
+
+
+def missing_file(table: Table, snapshot: Snapshot) -> str | None:
+    """A file of a snapshot that is not there, or not as long as it was."""
+    start = len(table.prefix) + 1
+    sizes = {info.path[start:]: info.size for info in table.objects.list(table.prefix)}
+    return next((file.path for file in snapshot.files if sizes.get(file.path) != file.size), None)
+
+
+def _recorded_version(
+    table: Table, live: Snapshot | None, found: InputIndexEntry
+) -> Snapshot | None:
+    """The table as the recorded build left it; None when its log no longer says so."""
+    if live is None or live.version < found.commit_version:
+        return None
+    at = live if live.version == found.commit_version else table.snapshot(found.commit_version)
+    if at is None or {file.address for file in at.files} != set(found.output_blake3):
+        return None
+    return at
+
+
+def _same_table(one: Snapshot, other: Snapshot) -> bool:
+    """Whether two versions of a table are the same to its readers."""
+    if one.version == other.version:
+        return True
+    return _content(one) == _content(other)
+
+
+def _content(snapshot: Snapshot) -> tuple[object, ...]:
+    paths = [file.path for file in snapshot.files]
+    return snapshot.schema, snapshot.partition_columns, snapshot.configuration, paths
+
+
+def _describe_reuse(found: InputIndexEntry, basis: str) -> str:
+    said = {
+        "rows": ", its inputs were written anew with the same rows",
+        "columns": ", only columns that it does not read changed",
+    }
+    return f"reused from {found.run_id}{said.get(basis, '')}"
+
+
+def _describe_doubt(inputs: Sequence[KnownInput]) -> str:
+    for each in inputs:
+        if each.identity is None:
+            return f"`{each.name}` could have changed unseen"
+        if not each.identity.strong:
+            return f"`{each.name}` is known by its list of files only"
+    return "an input is not known by its content"
