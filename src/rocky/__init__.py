@@ -11,12 +11,14 @@ from rocky.version import __version__
 
 if TYPE_CHECKING:
     from rocky.api.projects import compile_project, load_project
+    from rocky.api.replays import replay_run
     from rocky.api.runs import run_project
     from rocky.compiler.check import CheckedColumn, CheckedQuery, check_sql
     from rocky.compiler.compilation import Compilation
     from rocky.diagnostics import Diagnostic
     from rocky.errors import RockyError
     from rocky.project import Project
+    from rocky.replay.verdicts import ReplayReport
     from rocky.run.outcomes import RunReport
 
 _HOMES = {
@@ -25,11 +27,13 @@ _HOMES = {
     "Compilation": "rocky.compiler.compilation",
     "Diagnostic": "rocky.diagnostics",
     "Project": "rocky.project",
+    "ReplayReport": "rocky.replay.verdicts",
     "RockyError": "rocky.errors",
     "RunReport": "rocky.run.outcomes",
     "check_sql": "rocky.compiler.check",
     "compile_project": "rocky.api.projects",
     "load_project": "rocky.api.projects",
+    "replay_run": "rocky.api.replays",
     "run_project": "rocky.api.runs",
 }
 
@@ -39,12 +43,14 @@ __all__ = [
     "Compilation",
     "Diagnostic",
     "Project",
+    "ReplayReport",
     "RockyError",
     "RunReport",
     "__version__",
     "check_sql",
     "compile_project",
     "load_project",
+    "replay_run",
     "run_project",
 ]
 

@@ -129,7 +129,7 @@ def a_reused(name: str, run_id: str, started_at: datetime, **fields) -> ModelExe
         decision="reuse",
         reason=f"reused from {run_id}",
         reused_from=RunId(run_id),
-        reuse_basis="the same inputs",
+        reuse_basis="content",
         env_hash="e5",
         input_hash="14",
         **fields,
@@ -137,7 +137,7 @@ def a_reused(name: str, run_id: str, started_at: datetime, **fields) -> ModelExe
 
 
 def record_reuse(root: Path) -> None:
-    """A run, days after `record_past`, of a build, a resumed model, and two that were reused."""
+    """A run, days after `record_past`, of all that may become of a model that does not fail."""
     later = START + timedelta(days=3)
     with open_ledger(root / STATE_FILE) as ledger:
         run_id = ledger.begin_run(a_run(later), ["shop.marts.fct_revenue"])
@@ -149,6 +149,8 @@ def record_reuse(root: Path) -> None:
         resumed = ModelExecution("stg_payments", ModelStatus.SKIPPED, later, later, 0)
         reason = f"built by {FIRST}"
         ledger.record_model(run_id, replace(resumed, decision="resume", reason=reason))
+        idle = ModelExecution("large", ModelStatus.SUCCESS, later, later, 0, decision="skip")
+        ledger.record_model(run_id, replace(idle, reason="nothing to store"))
         ledger.finish_run(run_id, RunStatus.SUCCESS, later + timedelta(seconds=1))
 
 

@@ -226,14 +226,15 @@ def test_what_was_decided_is_visible_for_each_execution(rocky, past):
     record_reuse(past)
     decisions = {
         model: rocky("history", "--model", model, "-o", "table").out.splitlines()[1]
-        for model in ("stg_orders", "fct_revenue", "stg_payments")
+        for model in ("stg_orders", "fct_revenue", "stg_payments", "large")
     }
 
     assert " built " in decisions["stg_orders"]
     assert f" reused from {FIRST} " in decisions["fct_revenue"]
-    assert decisions["fct_revenue"].endswith("the same inputs")
+    assert decisions["fct_revenue"].endswith("the same code and inputs")
     assert " resumed " in decisions["stg_payments"]
     assert decisions["stg_payments"].endswith(f"built by {FIRST}")
+    assert " not needed " in decisions["large"]
     skipped = rocky("history", "--model", "fct_revenue", "-o", "table").out.splitlines()[2]
     assert " skipped " in skipped
 
@@ -247,10 +248,10 @@ def test_the_document_of_a_reused_model_says_from_where_and_why(rocky, past):
     ]
 
     assert [] == check(answer.json, "history") + check(runs.json, "history")
-    assert (FIRST, "the same inputs", "e5") == tuple(
+    assert (FIRST, "content", "e5") == tuple(
         answer.json["executions"][0][key] for key in ("reused_from", "reuse_basis", "env_hash")
     )
-    assert (FIRST, "the same inputs") == (mine["reused_from"], mine["reuse_basis"])
+    assert (FIRST, "content") == (mine["reused_from"], mine["reuse_basis"])
 
 
 @pytest.mark.parametrize(
@@ -283,7 +284,10 @@ def test_the_commits_of_an_execution_are_in_its_document(rocky, past):
 def test_a_runs_models_are_counted_by_what_became_of_them(rocky, past):
     record_reuse(past)
 
-    assert " 1 built, 2 reused, 1 resumed " in rocky("history", "-o", "table").out.splitlines()[1]
+    assert (
+        " 1 built, 2 reused, 1 resumed, 1 not needed "
+        in rocky("history", "-o", "table").out.splitlines()[1]
+    )
 
 
 def test_a_narrow_terminal_loses_columns_but_no_decision(rocky, past, monkeypatch):

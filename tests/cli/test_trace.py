@@ -1,5 +1,6 @@
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -183,9 +184,20 @@ def test_what_never_started_is_listed_with_the_reason(rocky, shown, shop):
 
     assert f"  fct_orders  skipped: {reason}" in shown()
     assert [] == check(document, "trace")
-    assert [{"model_name": "fct_orders", "status": "skipped", "reason": reason}] == document[
-        "not_started"
-    ]
+    assert [
+        {"model_name": "fct_orders", "status": "skipped", "outcome": "skipped", "reason": reason}
+    ] == document["not_started"]
+
+
+def test_what_had_nothing_to_do_is_no_failure(rocky, shown, shop):
+    record(
+        shop,
+        ran("view", 5, 5, decision="skip", reason="nothing to store, no reader to be built"),
+        end=20,
+    )
+
+    assert "  view  not needed: nothing to store, no reader to be built" == shown()[-1]
+    assert [] == check(rocky("trace").json, "trace")
 
 
 def test_a_path_that_begins_with_a_failure_says_that_it_may_begin_earlier(rocky, shown, shop):
@@ -248,7 +260,13 @@ def test_a_run_of_models_that_took_no_time_has_bars_all_the_same(rocky, shown, s
         end=6,
     )
 
-    assert ["◆", "◆", "◆"] == [line.split()[-1] for line in shown()[3:6]]
+    lines = shown()
+
+    assert ["◆", "◆", "◆"] == [line.split()[-1] for line in lines[3:6]]
+    assert (
+        "wall time             6 ms  of which 5 ms before the first model was found built" in lines
+    )
+    assert "critical path: " not in "\n".join(lines)
     assert [] == check(rocky("trace").json, "trace")
 
 
@@ -329,3 +347,10 @@ def test_an_auditor_needs_the_state_file_and_no_project(rocky, shop, tmp_path, m
     monkeypatch.chdir(tmp_path / "elsewhere")
 
     assert 4 == len(rocky("trace", "--state-path", "../evidence.db").json["models"])
+
+
+def test_the_guide_shows_what_the_command_prints(shown, shop):
+    record(shop, *CHAIN, end=5200)
+    guide = (Path(__file__).parents[2] / "docs/guides/trace-and-cost.md").read_text()
+
+    assert "\n".join(shown()) in guide

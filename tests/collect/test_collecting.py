@@ -10,6 +10,7 @@ from rocky.collect.decisions import OBSOLETE, UNFINISHED, Keep
 from rocky.collect.retention import Retention
 from rocky.errors import StoreUnwritable
 from rocky.ledger import Ledger, open_ledger
+from rocky.store.anchors import Anchor, write_anchor
 from rocky.store.sweep import remove_files
 from tests.collect import histories
 from tests.collect.histories import KEEP_NOTHING, Past, ago
@@ -362,3 +363,69 @@ def test_a_file_that_cannot_be_removed_fails_its_table_only(past, monkeypatch):
 
     assert "could not write `x`: permission denied" == outcome(found).failed
     assert 1 == len(past.stored("totals"))
+
+
+def test_a_ledger_that_is_older_than_its_anchor_collects_nothing(past):
+    past.build("orders", 50, 1)
+    past.build("orders", 40, 2)
+    copy = past.state.read_bytes()
+    with open_ledger(past.state) as ledger:
+        ledger.begin_run(histories.a_run(ago(10)), ["shop.core.elsewhere"])
+        head = ledger.head()
+        anchor = Anchor(head.entry_hash, head.seq, "run", ago(10))
+        write_anchor(past.warehouse, ledger.ledger_id, anchor, lambda _: True)
+    assert 1 == len(outcome(past.collect(dry_run=True)).removals)
+    past.state.write_bytes(copy)
+
+    assert "replaced by an older copy" in str(outcome(past.collect()).left_alone)
+    assert 2 == len(past.stored("orders"))
+
+
+def test_an_anchor_follows_what_was_collected(past):
+    past.build("orders", 50, 1)
+    past.build("orders", 40, 2)
+    copy = past.state.read_bytes()
+    past.collect()
+    past.build("orders", 30, 3)
+    past.state.write_bytes(copy)
+
+    assert "replaced by an older copy" in str(outcome(past.collect()).left_alone)
+
+
+def test_an_anchor_that_cannot_be_read_keeps_everything(past):
+    past.build("orders", 50, 1)
+    past.build("orders", 40, 2)
+    past.warehouse.objects.put(f"_rocky/{'0' * 32}.json", b"?")
+
+    assert "damaged" in str(outcome(past.collect()).left_alone)
+
+
+def test_a_warehouse_shared_with_another_ledger_keeps_what_its_runs_may_have_read(past):
+    past.build("orders", 50, 1)
+    past.build("orders", 40, 2)
+    past.build("orders", 20, 3)
+    anchor = Anchor("0" * 64, 1, "run", ago(10))
+    write_anchor(past.warehouse, "0" * 32, anchor, lambda _: True)
+    found = outcome(past.collect(Retention(30, 0, 0)))
+
+    assert [Keep.LIVE, Keep.YOUNG] == sorted(each.why for each in found.kept)
+    past.collect(Retention(5, 0, 0))
+    assert 1 == len(past.stored("orders"))
+
+
+def test_equal_bytes_in_two_tables_are_two_files(past):
+    past.build("orders", 50, 1)
+    past.build("orders", 40, 2)
+    past.build("totals", 30, 1)
+    past.collect(Retention(35, 0, 0))
+
+    assert past.versions["orders"][-1].files == past.stored("orders")
+    assert past.versions["totals"][-1].files == past.stored("totals")
+
+
+def test_a_table_whose_name_has_a_dot_is_collected(past):
+    for number, days in enumerate((50, 40)):
+        past.build("or.ders", days, number)
+    past.collect()
+
+    assert past.versions["or.ders"][-1].files == past.stored("or.ders")

@@ -83,10 +83,10 @@ def test_what_spark_takes_to_start_is_no_wait_of_readers_of_reused_models():
     assert {"a": 0, "b": 0} == {bar.name: bar.wait_ms for bar in line.bars}
 
 
-def test_what_was_only_reused_has_no_build_to_wait_for():
+def test_what_is_found_built_waits_for_nothing():
     line = timeline(reused("a", 3, 4), reused("b", 9, 10, "a"))
 
-    assert (3, 5) == (line.startup_ms, bars_of(line)["b"].wait_ms)
+    assert (3, 0, False) == (line.startup_ms, bars_of(line)["b"].wait_ms, line.has_built)
 
 
 def test_the_wait_of_a_failed_model_is_not_known():
@@ -177,6 +177,7 @@ def test_where_nothing_waited_there_is_no_biggest_wait():
     [
         ran("a", 5, 5, status=ModelStatus.SKIPPED, decision="skip"),
         ran("a", 5, 5, status=ModelStatus.SKIPPED, decision=None),
+        ran("a", 5, 5, status=ModelStatus.SUCCESS, decision="skip"),
         ran("a", 5, 5, status=ModelStatus.INTERRUPTED, decision="skip"),
     ],
 )

@@ -24,7 +24,8 @@ from rocky.datatypes.types import StructField
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
 from rocky.run.engine import EngineFacts, SourcePin, Written
-from rocky.spark.failures import Failure, classify_failure
+from rocky.spark.failure_kinds import Failure
+from rocky.spark.failures import classify_failure
 from rocky.spark.layout import Layout, Metrics
 from rocky.store.arrow_types import arrow_schema
 from rocky.store.files import Address, DataFile, path_of

@@ -6,7 +6,8 @@ import pytest
 from pyspark.sql.functions import udf
 
 from rocky.spark.connections import adopt_session
-from rocky.spark.failures import SPARK_ERRORS, FailureKind, classify_failure
+from rocky.spark.failure_kinds import FailureKind
+from rocky.spark.failures import SPARK_ERRORS, classify_failure
 
 
 @pytest.mark.parametrize(

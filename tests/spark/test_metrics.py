@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from rocky.spark.connections import adopt_session
-from rocky.spark.failures import SPARK_ERRORS, FailureKind, classify_failure
+from rocky.spark.failure_kinds import FailureKind
+from rocky.spark.failures import SPARK_ERRORS, classify_failure
 from rocky.spark.jobs import ClassicJobs, jobs_of
 from rocky.spark.layout import Metrics
 from rocky.spark.metrics import StageProgress, known_tasks, sum_stages

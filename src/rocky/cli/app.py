@@ -24,8 +24,8 @@ from rocky.cli.console import (
     write_note,
 )
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.lazy import load_attribute
 from rocky.cli.options import global_options, wants_json
+from rocky.lazy import load_attribute
 from rocky.version import __version__
 
 COMMANDS: Final = {
@@ -45,6 +45,10 @@ COMMANDS: Final = {
     "history": ("history", "Show what ran, newest first."),
     "trace": ("trace", "Show when each model of a run ran, and what it waited for."),
     "cost": ("cost", "Show what a run used and cost."),
+    "verify": (
+        "verify",
+        "Check what is recorded against itself and the tables.",
+    ),
     "state": ("state", "Show what is remembered between runs."),
     "gc": ("gc", "Remove files that no table, branch or retained run needs."),
 }

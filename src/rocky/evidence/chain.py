@@ -1,4 +1,4 @@
-"""The chain, checked: every entry follows the one before, and every row is what its last entry says.
+"""The chain, checked: each entry follows the one before, each row is what its last entry says.
 
 All rows are checked, whatever was asked for: a chain holds as a whole or not at all.
 """

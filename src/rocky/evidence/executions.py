@@ -9,7 +9,7 @@ from rocky.evidence.tables import History, split_place
 from rocky.ledger.records import ArtifactRecord, ModelExecution
 
 _WHOLE = frozenset({"full_refresh", "materialized_view", "content_addressed", "seed"})
-"""Strategies that write all rows of their table, so that the rows written are those of the table."""
+"""Strategies that write all rows of their table: the rows written are the table's."""
 
 
 def check_execution(

@@ -52,9 +52,8 @@ class LogChecker:
             if actions is None:
                 continue
             added = self._added(place, expected, version, actions)
-            for path in _removed(actions):
-                live.pop(path, None)
-            live = {**live, **added}
+            removed = _removed(actions)
+            live = {path: file for path, file in live.items() if path not in removed} | added
             rows.update({path: file.rows for path, file in added.items()})
             states[version] = live
         others = {name: data for name, data in files.items() if name not in found.values()}
@@ -80,7 +79,7 @@ class LogChecker:
         self._findings.checked["commits"] += 1
         try:
             actions = parse_commit(data)
-            info = _info_of(actions)
+            info, _ = _info_of(actions), _removed(actions)
         except _DAMAGED as error:
             why = f"the commit cannot be read ({error})"
             self._findings.add(FindingCode.COMMIT_UNRECORDED, where, why)
@@ -111,14 +110,12 @@ class LogChecker:
     def _explain(self, where: str, info: Mapping[str, Any], *, last: bool) -> None:
         """Say of an unrecorded commit whether that can be."""
         run = self._recorded.runs.get(str(info.get("runId")))
-        if run is not None and run.warehouse is None:
+        if run is not None and run.warehouse is None and _maker_of(info) in self._recorded.files:
             self._findings.note(f"{where}: made by `{run.run_id}`, before commits were recorded")
         elif run is not None and last and _is_unfinished(run):
-            said = (
-                "is still running" if run.status is RunStatus.RUNNING and not run.died else "died"
-            )
+            how = "died" if run.died else "has not ended"
             self._findings.note(
-                f"{where}: made by `{run.run_id}`, which {said}; the next run of its model records it"
+                f"{where}: made by `{run.run_id}`, which {how}; the model's next run records it"
             )
         else:
             self._findings.add(
@@ -158,18 +155,15 @@ class LogChecker:
 
 
 def _info_of(actions: list[Action]) -> Mapping[str, Any]:
-    info = next((each["commitInfo"] for each in actions if each.get("commitInfo")), {})
-    if not isinstance(info, dict):
-        raise ValueError("its commitInfo is not an object")
-    return info
+    return dict(next((each["commitInfo"] for each in actions if each.get("commitInfo")), {}))
 
 
 def _maker_of(info: Mapping[str, Any]) -> Maker:
     return str(info.get("runId")), str(info.get("model")).lower()
 
 
-def _removed(actions: list[Action]) -> list[str]:
-    return [parse_path(each["remove"]) for each in actions if each.get("remove")]
+def _removed(actions: list[Action]) -> set[str]:
+    return {parse_path(each["remove"]) for each in actions if each.get("remove")}
 
 
 def _is_unfinished(run: RunRecord) -> bool:

@@ -71,6 +71,11 @@ class Timeline:
     longest_chain_ms: int
 
     @property
+    def has_built(self) -> bool:
+        """Whether any model was built, or it was tried: not all were found built."""
+        return any(each.execution.status not in _FOUND for each in self.bars)
+
+    @property
     def parallelism(self) -> float | None:
         """How many models ran at a time, on average, while any did."""
         return self.model_ms / self.busy_ms if self.busy_ms else None
@@ -171,10 +176,14 @@ def _read_inputs(bars: Sequence[Bar], startup_ms: int) -> tuple[Bar, ...]:
     names = {bar.name.lower(): place for place, bar in enumerate(bars)}
     read = []
     for place, bar in enumerate(bars):
-        found = (_place_of(each, targets, names) for each in bar.execution.inputs)
-        inputs = tuple(dict.fromkeys(each for each in found if each is not None and each != place))
+        read_here = (_place_of(each, targets, names) for each in bar.execution.inputs)
+        inputs = tuple(
+            dict.fromkeys(each for each in read_here if each is not None and each != place)
+        )
         done = max((startup_ms, *(bars[each].end_ms for each in inputs)))
-        ready: int | None = min(bar.start_ms, done)
+        # What is found built is decided on when its turn comes: it needs no place to wait for.
+        found_built = bar.execution.status in _FOUND
+        ready: int | None = bar.start_ms if found_built else min(bar.start_ms, done)
         if not bar.execution.inputs and bar.execution.status in _INPUTS_UNKNOWN:
             ready = None
         read.append(replace(bar, inputs=inputs, ready_ms=ready))

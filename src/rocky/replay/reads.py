@@ -46,7 +46,7 @@ class FoundRead:
 
 
 class Finder:
-    """Finds the inputs of records. Each file is looked at once; for one thread.
+    """Finds the inputs of records; each file is looked at once. Threads may share it.
 
     `root` is the project's folder, where the paths of sources start; `options` are settings of
     Spark for object stores; `collected` tells which files a collection removed.

@@ -16,17 +16,20 @@ from rocky.ledger.lookups import Lookups
 from rocky.ledger.provenance import ProvenanceRecord
 from rocky.ledger.reader import Reader
 from rocky.ledger.records import ArtifactRecord, ModelExecution, ModelStatus, RunId, RunRecord
+from rocky.ledger.rows import key_of
 
 _SEED: Final = "seed"
 _INLINE: Final = frozenset({"ephemeral", "view"})
 _RESUMED: Final = "resume"
+_PROVENANCE: Final = "input_provenance"
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedModel:
     """A model of a run: `built_by` is the run that made its table, `provenance` from what.
 
-    `made` is the execution of that build, where it is still recorded.
+    `made` is the execution of that build, where it is still recorded. `touched` when the record is
+    not as it was written.
     """
 
     execution: ModelExecution
@@ -34,6 +37,7 @@ class RecordedModel:
     provenance: ProvenanceRecord | None = None
     made: ModelExecution | None = None
     artifacts: tuple[ArtifactRecord, ...] = ()
+    touched: bool = False
 
     @property
     def name(self) -> str:
@@ -108,24 +112,25 @@ class _History:
         """A model with what made it, in this run or in an earlier one."""
         name, key = execution.model_name, execution.model_name.lower()
         artifacts = tuple(self._artifacts.get(key, ()))
-        if key in self._made:
-            return RecordedModel(execution, self._run_id, self._made[key], execution, artifacts)
-        earlier = self._maker(execution)
-        if earlier is None:
-            return RecordedModel(execution, self._run_id, artifacts=artifacts)
-        provenance = self._lookups.provenance(earlier.run_id, name)
-        return RecordedModel(execution, earlier.run_id, provenance, earlier.execution, artifacts)
+        made, provenance = RecordedExecution(self._run_id, execution), self._made.get(key)
+        if provenance is None:
+            earlier = self._maker(execution)
+            if earlier is None:
+                return RecordedModel(execution, self._run_id, artifacts=artifacts)
+            made, provenance = earlier, self._lookups.provenance(earlier.run_id, name)
+        row = key_of(made.run_id, key)
+        touched = provenance is not None and not self._lookups.is_untouched(_PROVENANCE, row)
+        return RecordedModel(execution, made.run_id, provenance, made.execution, artifacts, touched)
 
     def _maker(self, execution: ModelExecution) -> RecordedExecution | None:
         """The execution that made what this one found; None when it made it, or nobody did."""
         if execution.reused_from is None and execution.decision != _RESUMED:
             return None
+        if execution.reused_from is not None:
+            return self._lookups.execution(execution.reused_from, execution.model_name)
         for earlier in self._reader.executions(execution.model_name):
-            if execution.reused_from is not None:
-                if earlier.run_id == execution.reused_from:
-                    return earlier
-            elif (
-                # What was resumed is what the last run before this one built.
+            # What was resumed is what the last run before this one built.
+            if (
                 earlier.run_id < self._run_id
                 and earlier.execution.status is ModelStatus.SUCCESS
                 and earlier.execution.commit_version == execution.commit_version

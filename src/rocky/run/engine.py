@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from rocky.datatypes.types import StructField
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
-from rocky.spark.failures import Failure
+from rocky.spark.failure_kinds import Failure
 from rocky.spark.layout import Layout, Metrics
 from rocky.store.files import DataFile
 from rocky.store.snapshot import Snapshot

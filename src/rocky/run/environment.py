@@ -92,7 +92,7 @@ def foresee_environment(adapter: Adapter, env: Mapping[str, str]) -> Environment
     """What a Spark that is started here will be; None where only Spark can tell."""
     if adapter.remote is not None or env.get("SPARK_HOME") or env.get("SPARK_REMOTE"):
         return None
-    return Environment(version("pyspark"), WRITER, _settings(adapter, env))
+    return Environment(version("pyspark"), WRITER, result_settings(adapter, env))
 
 
 def observe_environment(
@@ -100,10 +100,10 @@ def observe_environment(
 ) -> Environment:
     """What a Spark that runs says it is; `own` if it was started here."""
     session = None if own else facts.settings
-    return Environment(facts.spark_version, facts.writer, _settings(adapter, env), session)
+    return Environment(facts.spark_version, facts.writer, result_settings(adapter, env), session)
 
 
-def _settings(adapter: Adapter, env: Mapping[str, str]) -> dict[str, str]:
+def result_settings(adapter: Adapter, env: Mapping[str, str]) -> dict[str, str]:
     """Settings that may change a result, none of which is shown if it may be a secret."""
     found = {
         name: f"blake3:{text_hash(value)[:16]}" if isinstance(value, Substituted) else value

@@ -6,7 +6,6 @@ for a model's.
 
 import errno
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from rocky.errors import (
@@ -18,7 +17,9 @@ from rocky.errors import (
     StoreUnreadable,
     StoreUnwritable,
 )
-from rocky.spark.failures import SPARK_ERRORS, Failure, classify_failure
+from rocky.run.step_failures import StepFailure
+from rocky.spark.failure_kinds import Failure
+from rocky.spark.failures import SPARK_ERRORS, classify_failure
 
 CAUGHT: Final = (RockyError, OSError, *SPARK_ERRORS)
 
@@ -31,16 +32,6 @@ _KINDS: Final = (
     (InternalError, "internal"),
 )
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
-
-
-@dataclass(frozen=True, slots=True)
-class StepFailure:
-    """Why a step failed, and whether the same step may succeed a moment later."""
-
-    kind: str
-    message: str
-    retryable: bool = False
-    condition: str | None = None
 
 
 def classify_step_failure(

@@ -1,6 +1,6 @@
-"""What runs and tests work with, opened from `[adapter]`: the warehouse, Spark as an engine."""
+"""Spark as an engine, opened from `[adapter]`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,6 @@ from rocky.spark.function_mode import function_mode
 from rocky.spark.object_stores import check_object_store
 from rocky.spark.registration import open_catalogue
 from rocky.spark.session import connect_spark
-from rocky.store.warehouse import Warehouse, open_warehouse
-
-
-def open_project_warehouse(
-    adapter: Adapter, root: Path, environment: Mapping[str, str]
-) -> Warehouse:
-    """Where an adapter's tables are."""
-    return open_warehouse(adapter.warehouse, base=root, options={**environment, **adapter.conf})
 
 
 @contextmanager

@@ -13,20 +13,21 @@ from threading import Event
 from typing import Any
 
 from rocky.errors import RunRefused
+from rocky.lazy import load_attribute
 from rocky.ledger import open_ledger
 from rocky.plan.steps import RunPlan
 from rocky.run.aftermath import announcements_for, sweep_after
 from rocky.run.checksums import Checksums
 from rocky.run.circumstances import Circumstances
+from rocky.run.engine import Engine
 from rocky.run.environment import foresee_environment, observe_environment
 from rocky.run.interrupts import stop_on_interrupt
 from rocky.run.listener import Listener
-from rocky.run.opening import open_project_engine, open_project_warehouse
 from rocky.run.outcomes import RunReport
+from rocky.run.places import open_project_warehouse
 from rocky.run.request import RunRequest, choose_adapter
 from rocky.run.runner import RunOptions, Surroundings, run_plan
 from rocky.run.sources import Sources
-from rocky.run.spark_engine import SparkEngine
 from rocky.run.windows import windows_of
 
 
@@ -53,8 +54,11 @@ def run_request(
         opened.enter_context(stop_on_interrupt(stop))
         ledger = opened.enter_context(open_ledger(state))
 
-        def open_engine() -> SparkEngine:
-            return opened.enter_context(open_project_engine(adapter, project.root, spark))
+        def open_engine() -> Engine:
+            # Knows pyspark, which a run that builds nothing must not load.
+            open_project_engine = load_attribute("rocky.run.opening", "open_project_engine")
+            engine: Engine = opened.enter_context(open_project_engine(adapter, project.root, spark))
+            return engine
 
         warehouse = open_project_warehouse(adapter, project.root, environment)
         checksums = Checksums(project.root)

@@ -27,12 +27,12 @@ from rocky.plan.steps import RunPlan, Step
 from rocky.run.adoption import NOTHING, Adopted, Adopter
 from rocky.run.build import Built
 from rocky.run.cost import cost_of
-from rocky.run.failures import StepFailure
 from rocky.run.inputs import MadeFrom
 from rocky.run.outcomes import StepOutcome
 from rocky.run.pinning import PinnedTable
 from rocky.run.proving import NO_PROOF, Proof, Prover
 from rocky.run.seeds import UNCHANGED, seed_target
+from rocky.run.step_failures import StepFailure
 from rocky.run.step_results import StepResult
 from rocky.spark.layout import Metrics
 from rocky.store.actions import parse_add

@@ -14,8 +14,10 @@ from typing import Final, Generic, TypeVar
 
 from rocky.ledger.records import AttemptRecord
 from rocky.project.blocks import Resilience
-from rocky.run.failures import CAUGHT, StepFailure, classify_step_failure
-from rocky.spark.failures import Failure, classify_failure
+from rocky.run.failures import CAUGHT, classify_step_failure
+from rocky.run.step_failures import StepFailure
+from rocky.spark.failure_kinds import Failure
+from rocky.spark.failures import classify_failure
 
 T = TypeVar("T")
 

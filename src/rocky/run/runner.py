@@ -13,6 +13,7 @@ from typing import Final
 
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.errors import RockyError, RunRefused
+from rocky.lazy import load_attribute
 from rocky.ledger.chain import Head
 from rocky.ledger.reader import Reader
 from rocky.ledger.records import EngineRecord, RunId, RunRecord, RunStatus
@@ -29,7 +30,6 @@ from rocky.run.forecast import foresee
 from rocky.run.inputs import Inputs
 from rocky.run.journal import Journal
 from rocky.run.listener import Listener, Silence
-from rocky.run.materialize.table import materialize
 from rocky.run.outcomes import RunReport
 from rocky.run.pinning import Pins, pin_inputs
 from rocky.run.proving import Prover
@@ -41,7 +41,6 @@ from rocky.run.seeds import refuse_shared_target
 from rocky.run.settling import settle
 from rocky.run.sources import Sources
 from rocky.run.step_results import Announce, BuildOrders
-from rocky.run.stepping import Stepping
 from rocky.run.taking import Taker
 from rocky.store.anchors import Anchor, write_anchor
 from rocky.store.warehouse import Warehouse
@@ -84,7 +83,7 @@ class Surroundings:
     sources: Sources
     observe: Callable[[EngineFacts], Environment]
     environment: Environment | None = None
-    build_table: Materialize = materialize
+    build_table: Materialize | None = None
     announce: tuple[Announce, ...] = ()
 
 
@@ -287,11 +286,15 @@ class _Run:
         builder = Builder(
             self._plan, self._orders, inputs, engine, around.warehouse, means.pins, decider.decide
         )
-        environment = around.observe(engine.facts)
-        prover = Prover(self._plan, self._orders, inputs, environment)
+        prover = Prover(self._plan, self._orders, inputs, around.observe(engine.facts))
         recorder = Recorder(self._plan, self._run_id, prover, Adopter(self._ledger))
-        stepping = Stepping(self._plan, engine, builder, recorder, means.journal, self._times)
-        stepping.run(steps, self._options.parallel, means.stop, around.build_table)
+        # These know pyspark, which a run that builds nothing must not load.
+        stepping = load_attribute("rocky.run.stepping", "Stepping")
+        materialize = around.build_table or load_attribute(
+            "rocky.run.materialize.table", "materialize"
+        )
+        work = stepping(self._plan, engine, builder, recorder, means.journal, self._times)
+        work.run(steps, self._options.parallel, means.stop, materialize)
 
     def _rules(self) -> ReuseRules:
         asked, config = self._options, self._plan.project.config.reuse

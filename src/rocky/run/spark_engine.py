@@ -19,7 +19,7 @@ from rocky.run.engine import EngineFacts, Frame, Jobs, SourcePin, Written
 from rocky.run.python_models import call_model
 from rocky.spark.answers import take_rows
 from rocky.spark.connections import Connection
-from rocky.spark.failures import Failure
+from rocky.spark.failure_kinds import Failure
 from rocky.spark.jobs import jobs_of
 from rocky.spark.layout import WRITER, Layout
 from rocky.spark.readers import read_files, read_rows, read_seed, read_source

@@ -7,10 +7,10 @@ from datetime import datetime
 from rocky.ledger.records import RunId
 from rocky.run.build import Built, Window
 from rocky.run.engine import Engine
-from rocky.run.failures import StepFailure
 from rocky.run.inputs import MadeFrom
 from rocky.run.pinning import PinnedTable
 from rocky.run.reuse import Decision
+from rocky.run.step_failures import StepFailure
 from rocky.spark.layout import Layout
 from rocky.store.change import Committed
 from rocky.store.snapshot import Snapshot

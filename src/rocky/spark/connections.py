@@ -17,7 +17,8 @@ from pyspark.sql import SparkSession
 
 from rocky.catalog.functions import SPARK_VERSION
 from rocky.errors import AdapterUnusable, SparkUnavailable
-from rocky.spark.failures import Failure, classify_failure
+from rocky.spark.failure_kinds import Failure
+from rocky.spark.failures import classify_failure
 from rocky.spark.settings import OF_A_SESSION, RECORDED, check_conf, session_settings
 
 Kind = Literal["local", "cluster", "connect"]

@@ -6,8 +6,6 @@ least, and the exception's own class decides only when nothing was found.
 """
 
 import re
-from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
 from py4j.protocol import Py4JError, Py4JNetworkError
@@ -18,42 +16,10 @@ from pyspark.errors import (
     PythonException,
 )
 
+from rocky.spark.failure_kinds import Failure, FailureKind
+
 SPARK_ERRORS: Final = (PySparkException, Py4JError)
 """What Spark raises: all that `classify_failure` is meant for."""
-
-
-class FailureKind(Enum):
-    """Why a query failed."""
-
-    QUERY_REJECTED = "query_rejected"
-    DATA_ERROR = "data_error"
-    TRANSIENT = "transient"
-    OUT_OF_MEMORY = "out_of_memory"
-    DISK_FULL = "disk_full"
-    MISSING_FILE = "missing_file"
-    CORRUPT_FILE = "corrupt_file"
-    PERMISSION = "permission"
-    CANCELLED = "cancelled"
-    CONNECTION_LOST = "connection_lost"
-    UNKNOWN = "unknown"
-
-    @property
-    def retryable(self) -> bool:
-        """Whether the same query can succeed a moment later with nothing changed by anybody."""
-        return self is FailureKind.TRANSIENT
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A failure, classified. `condition` is Spark's own name for it, if it has one."""
-
-    kind: FailureKind
-    message: str
-    condition: str | None = None
-
-    @property
-    def retryable(self) -> bool:
-        return self.kind.retryable
 
 
 _KIND = FailureKind

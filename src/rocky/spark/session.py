@@ -33,7 +33,8 @@ from rocky.spark.connections import (
     kind_of,
     silence_refusals,
 )
-from rocky.spark.failures import FailureKind, classify_failure
+from rocky.spark.failure_kinds import FailureKind
+from rocky.spark.failures import classify_failure
 from rocky.spark.java import choose_java
 from rocky.spark.launch import Jvm, last_words, launch_jvm
 from rocky.spark.remotes import open_remote

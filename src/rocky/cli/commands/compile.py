@@ -10,7 +10,6 @@ import click
 
 from rocky.cli.console import write_json, write_line, write_note, write_text
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.lazy import load_attribute
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import load_chosen
 from rocky.cli.render.compilation import compilation_document, render_summary
@@ -25,6 +24,7 @@ from rocky.compiler.compilation import Compilation
 from rocky.compiler.pipeline import compile_project
 from rocky.contracts import record_baselines
 from rocky.diagnostics import Severity
+from rocky.lazy import load_attribute
 
 
 @click.command("compile", cls=RockyCommand)

@@ -7,12 +7,12 @@ import click
 
 from rocky.cli.console import write_json, write_line, write_text
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.lazy import load_attribute
 from rocky.cli.options import ProjectlessTextCommand, Settings
 from rocky.diagnostics import REGISTRY, CodeInfo
 from rocky.diagnostics.explain import explanation
 from rocky.diagnostics.named import code_named
 from rocky.errors import InternalError
+from rocky.lazy import load_attribute
 
 
 @click.command("explain", cls=ProjectlessTextCommand)

@@ -12,7 +12,6 @@ import click
 
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.lazy import load_attribute
 from rocky.cli.live import LineListener
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import compile_chosen
@@ -22,6 +21,7 @@ from rocky.cli.render.run import describe_budget, render_run, run_document
 from rocky.cli.state_files import state_path
 from rocky.compiler.compilation import Compilation
 from rocky.errors import RockyError
+from rocky.lazy import load_attribute
 from rocky.plan.refusals import refusing_findings
 from rocky.run.build import Window
 from rocky.run.circumstances import observe_circumstances

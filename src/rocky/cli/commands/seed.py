@@ -11,7 +11,6 @@ import click
 
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.lazy import load_attribute
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import counted
@@ -25,6 +24,7 @@ from rocky.cli.render.seeds import (
 )
 from rocky.cli.state_files import state_path
 from rocky.errors import RunRefused
+from rocky.lazy import load_attribute
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.seeds import plan_seeds
 from rocky.plan.steps import RunPlan

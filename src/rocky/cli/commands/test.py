@@ -11,13 +11,13 @@ import click
 
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.lazy import load_attribute
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.findings import render_findings
 from rocky.cli.render.tests import checks_document, render_tests
 from rocky.errors import RunRefused
+from rocky.lazy import load_attribute
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.selectors import select_models
 from rocky.plan.steps import RunPlan, plan_steps

@@ -257,7 +257,7 @@ def describe_rates(run: RunRecord) -> str:
     """The prices behind the amounts, or how to set one."""
     rates = rates_of(run.models_executed)
     if not rates:
-        if all(each.reused_from is not None for each in run.models_executed):
+        if not any(outcome_of(each) in ("built", "failed") for each in run.models_executed):
             return "nothing was built, so nothing was priced"
         return "no price: set `compute_cost_per_core_hour` in `[cost]` of `rocky.toml`"
     return "\n".join(f"at {_describe_rate(each)}" for each in rates)

@@ -19,6 +19,7 @@ from rocky.ledger.records import ModelExecution, ModelStatus, RunId, RunRecord, 
 
 _SHORT_HASH: Final = 12
 _RESUMED: Final = "resume"
+_SKIPPED: Final = "skip"
 _STATUSES: Final = {
     RunStatus.RUNNING: "running",
     RunStatus.SUCCESS: "success",
@@ -26,7 +27,13 @@ _STATUSES: Final = {
     RunStatus.FAILURE: "failed",
     RunStatus.INTERRUPTED: "interrupted",
 }
-_OUTCOMES: Final = ("built", "reused", "resumed", "failed", "skipped", "interrupted")
+_IDLE: Final = "not needed"
+_OUTCOMES: Final = ("built", "reused", "resumed", _IDLE, "failed", "skipped", "interrupted")
+_BASES: Final = {
+    "content": "the same code and inputs",
+    "rows": "its inputs have the same rows",
+    "columns": "only columns that it does not read changed",
+}
 
 
 def history_document(runs: Sequence[RunRecord], *, audit: bool) -> dict[str, Any]:
@@ -63,7 +70,8 @@ def describe_status(run: RunRecord) -> str:
 def outcome_of(execution: ModelExecution) -> str:
     """What became of a model, in a word: what was decided, and how that went."""
     if execution.status is ModelStatus.SUCCESS:
-        return "built"
+        # A seed that is loaded, or a query that no build reads.
+        return _IDLE if execution.decision == _SKIPPED else "built"
     if execution.status is ModelStatus.SKIPPED and execution.decision == _RESUMED:
         return "resumed"
     return execution.status.value
@@ -199,7 +207,8 @@ def audited_execution(recorded: RecordedExecution, run: RunRecord | None) -> Aud
 
 def describe_reason(execution: ModelExecution) -> str:
     """Why it was decided so, or what went wrong, on one line."""
-    found = execution.error or execution.reuse_basis or execution.reason or NOTHING
+    basis = _BASES.get(execution.reuse_basis or "")
+    found = execution.error or basis or execution.reason or NOTHING
     return " ".join(found.split())
 
 

@@ -24,7 +24,9 @@ def render_trace(run: RunRecord, timeline: Timeline, limit: int | None, canvas: 
     if timeline.never_started:
         parts.append(_list_never_started(timeline.never_started, limit, canvas))
     if timeline.bars:
-        parts += [_render_totals(timeline, canvas), _render_path(timeline, limit, canvas)]
+        parts.append(_render_totals(timeline, canvas))
+    if any(bar.length_ms for bar in timeline.critical_path):
+        parts.append(_render_path(timeline, limit, canvas))
     return "\n\n".join(parts)
 
 
@@ -44,7 +46,7 @@ def _list_never_started(
     lines = [f"did not start: {counted(len(executions), 'model')}"]
     for each in shown:
         why = f": {each.reason}" if each.reason else ""
-        lines.append(f"  {canvas.name(each.model_name)}  {each.status.value}{why}")
+        lines.append(f"  {canvas.name(each.model_name)}  {outcome_of(each)}{why}")
     if len(shown) < len(executions):
         lines.append(f"  and {len(executions) - len(shown):,} more")
     return "\n".join(lines)
@@ -79,7 +81,8 @@ def _render_totals(timeline: Timeline, canvas: Canvas) -> str:
 def _describe_startup(timeline: Timeline) -> str:
     if not timeline.startup_ms:
         return ""
-    return f"of which {format_duration(timeline.startup_ms)} before the first model was built"
+    first = "model was built" if timeline.has_built else "model was found built"
+    return f"of which {format_duration(timeline.startup_ms)} before the first {first}"
 
 
 def _render_path(timeline: Timeline, limit: int | None, canvas: Canvas) -> str:
@@ -153,6 +156,7 @@ def trace_document(run: RunRecord, timeline: Timeline, limit: int | None) -> dic
                     {
                         "model_name": each.model_name,
                         "status": each.status.value,
+                        "outcome": outcome_of(each),
                         "reason": each.reason,
                     }
                 )

@@ -21,7 +21,8 @@ from rocky.run.checks.outcomes import (
 from rocky.run.checks.relations import BoundRelations
 from rocky.run.checks.unit_tests import UnitTests
 from rocky.run.engine import Engine
-from rocky.run.opening import open_project_engine, open_project_warehouse
+from rocky.run.opening import open_project_engine
+from rocky.run.places import open_project_warehouse
 from rocky.run.request import choose_adapter
 from rocky.store.warehouse import Warehouse
 

@@ -1,6 +1,6 @@
-"""The one sanctioned lazy import: a module is loaded when a command first needs it.
+"""The one sanctioned lazy import: a module is loaded when it is first needed.
 
-`rocky --version` must not pay for the compiler, nor `rocky compile` for pyspark.
+`rocky --version` must not pay for the compiler, nor a run that builds nothing for pyspark.
 """
 
 from importlib import import_module

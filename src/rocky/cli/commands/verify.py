@@ -1,0 +1,63 @@
+"""`rocky verify`: the ledger against itself and against its tables. Needs no Spark."""
+
+import click
+
+from rocky.cli.console import write_json, write_line
+from rocky.cli.exit_codes import ExitCode
+from rocky.cli.options import Settings
+from rocky.cli.render.evidence import render_verification, verification_document
+from rocky.cli.state_files import StateCommand, state_path
+from rocky.cli.warehouses import recorded_warehouses
+from rocky.diagnostics.suggest import suggestion
+from rocky.errors import NothingSelected
+from rocky.evidence.verify import EVERYTHING, Scope, Verification, verify_evidence
+from rocky.ledger import LATEST, EvidenceReader, open_evidence
+
+
+@click.command("verify", cls=StateCommand)
+@click.argument("what", metavar="[RUN|TABLE]", required=False)
+@click.option("--all", "everything", is_flag=True, help="All runs and tables. The default.")
+@click.pass_obj
+def command(settings: Settings, what: str | None, everything: bool) -> ExitCode:
+    """Check what is recorded against itself and the tables.
+
+    RUN is a run's id or `latest`, TABLE a model or the full name of a table. Every hash is computed
+    again; the chain of records is checked as a whole in any case.
+    """
+    if everything and what is not None:
+        raise click.UsageError(f"`--all` or `{what}`: leave one of them out")
+    scope, found = verify_chosen(settings, what)
+    if settings.json:
+        write_json("verify", verification_document(scope, found))
+    else:
+        write_line(render_verification(scope, found, quiet=settings.quiet))
+    return ExitCode.FAILED if found.findings else ExitCode.OK
+
+
+def verify_chosen(settings: Settings, what: str | None) -> tuple[Scope, Verification]:
+    """What was asked for, and what came of it. Raises NothingSelected."""
+    reader = open_evidence(state_path(settings))
+    if reader is None:
+        raise NothingSelected("no run is recorded yet; `rocky run` makes the first")
+    with reader:
+        scope = EVERYTHING if what is None else find_scope(reader, what)
+        return scope, verify_evidence(reader, recorded_warehouses(settings), scope)
+
+
+def find_scope(reader: EvidenceReader, what: str) -> Scope:
+    """The run, model or table that a word names. Raises NothingSelected."""
+    runs = [key for key, _ in reader.rows("run_history")]
+    if what == LATEST and runs:
+        return Scope(run_id=runs[-1])
+    if what in runs:
+        return Scope(run_id=what)
+    wanted = what.replace("`", "").lower()
+    names: dict[str, str] = {}
+    for _, execution in reader.all_executions():
+        if execution.target is not None:
+            names[execution.model_name.lower()] = execution.target
+            names[execution.target.lower()] = execution.target
+    if wanted in names:
+        return Scope(target=names[wanted])
+    hint = suggestion(what, [*runs, *names]) or "`rocky history` lists the runs"
+    raise NothingSelected(f"no run, model or table `{what}` is recorded; {hint}")

@@ -1,0 +1,36 @@
+"""Warehouses of the past: where a recorded one lies now.
+
+A project may have been moved or copied since, so a warehouse that no adapter has is looked for
+where the project's only one is. Without a project it is where it was.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from rocky.cli.options import Settings
+from rocky.cli.projects import load_chosen
+from rocky.errors import ProjectNotFound
+from rocky.store.warehouse import Warehouse, open_warehouse
+
+
+def recorded_warehouses(settings: Settings) -> Callable[[str], Warehouse]:
+    """What finds a recorded warehouse, with the credentials its adapter has."""
+    try:
+        project = load_chosen(settings, cache=False)
+    except ProjectNotFound:
+        return lambda place: open_warehouse(place, base=Path(), options=os.environ)
+    known = [
+        open_warehouse(each.warehouse, base=project.root, options={**os.environ, **each.conf})
+        for each in project.config.adapter.values()
+    ]
+    by_place = {each.uri: each for each in known}
+
+    def find(place: str) -> Warehouse:
+        if place in by_place:
+            return by_place[place]
+        if len(by_place) == 1:
+            return known[0]
+        return open_warehouse(place, base=project.root, options=os.environ)
+
+    return find

@@ -1,0 +1,304 @@
+"""Execution: the models of a recorded run built again, each by itself, and compared.
+
+Each model reads the inputs that were recorded, not what another replay has just made, so one that
+diverged does not make its readers diverge, and any order will do. What cannot be built again is
+found out first: if that is everything, Spark is never started.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from time import monotonic
+from typing import Final
+
+from rocky.ledger.provenance import CollectedFile, ProvenanceRecord
+from rocky.ledger.records import RunRecord
+from rocky.replay.binding import Binder, batches_of
+from rocky.replay.comparing import Rebuilt, compare
+from rocky.replay.reads import Finder, FoundRead
+from rocky.replay.recipe import Recipe, RecordedFile, recipe_of
+from rocky.replay.recorded import RecordedModel, RecordedRun
+from rocky.replay.scratch import Scratch, open_scratch
+from rocky.replay.surroundings import RecordedEnvironment, environment_of
+from rocky.replay.trust import NotReplayable, check_record, check_repeats
+from rocky.replay.verdicts import LeftOut, ModelVerdict, ReplayReport, Verdict
+from rocky.run.build import Build, Built
+from rocky.run.building import Materialize
+from rocky.run.engine import Engine
+from rocky.run.failures import CAUGHT, classify_step_failure
+from rocky.run.materialize.table import materialize
+from rocky.run.pinning import PinnedTable
+from rocky.run.scheduler import Job, Watcher, run_jobs
+from rocky.run.step_failures import StepFailure
+from rocky.store.cloning import clone_table
+from rocky.store.warehouse import Warehouse
+
+PARALLEL: Final = 2
+"""Models at once unless told."""
+
+_OF_THE_MODEL: Final = frozenset(
+    {"data_error", "query_rejected", "model_failed", "rejected", "interval_failed"}
+)
+"""Failures that are an answer: the same build did not fail when it was recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a replay works with.
+
+    `open_engine` is given the settings that were recorded, and says beside the engine which of them
+    it could not set again.
+    """
+
+    warehouse: Warehouse
+    root: Path
+    open_engine: Callable[
+        [Mapping[str, str]], AbstractContextManager[tuple[Engine, tuple[str, ...]]]
+    ]
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    collected: Callable[[], tuple[CollectedFile, ...]] = tuple
+    build_table: Materialize = materialize
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What was asked of a replay."""
+
+    parallel: int = PARALLEL
+    keep: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A model that can be built again: all it needs is there."""
+
+    place: int
+    model: RecordedModel
+    record: ProvenanceRecord
+    recipe: Recipe
+    reads: tuple[FoundRead, ...]
+    start: PinnedTable | None
+    environment: RecordedEnvironment
+
+    @property
+    def view(self) -> str:
+        return f"rocky_replay_{self.place}"
+
+
+def execute_replay(
+    recorded: RecordedRun,
+    ground: Ground,
+    orders: Orders = Orders(),  # noqa: B008 - frozen
+    stop: Event | None = None,
+) -> ReplayReport:
+    """Build the models of a run again and compare. Raises when nothing could be run at all."""
+    finder = Finder(ground.warehouse, ground.root, ground.options, ground.collected)
+    verdicts: dict[str, ModelVerdict] = {}
+    candidates: list[_Candidate] = []
+    left_out: list[LeftOut] = []
+    for place, model in enumerate(recorded.models):
+        if model.without_table is not None:
+            left_out.append(LeftOut(model.name, model.without_table))
+            continue
+        try:
+            candidates.append(_prepare(place, model, recorded.run, finder))
+        except NotReplayable as refusal:
+            verdicts[model.name] = _refused(model, str(refusal))
+    if candidates:
+        with open_scratch(ground.warehouse, orders.keep) as scratch:
+            replay = _Replay(ground, finder, scratch, stop or Event())
+            verdicts |= replay.build(candidates, orders.parallel)
+    models = tuple(verdicts[each.name] for each in recorded.models if each.name in verdicts)
+    kept = str(orders.keep) if orders.keep is not None and candidates else None
+    return ReplayReport(recorded.run.run_id, models, tuple(left_out), kept)
+
+
+def _prepare(place: int, model: RecordedModel, run: RunRecord, finder: Finder) -> _Candidate:
+    """A model with all it needs to be built again. Raises NotReplayable."""
+    record = model.provenance
+    if record is None:
+        raise NotReplayable(_nothing_recorded(model))
+    if model.touched:
+        raise NotReplayable(
+            "the record is not as it was written (the chain has another hash of it);"
+            " `rocky verify` says more"
+        )
+    check_record(record, model.made)
+    check_repeats(record)
+    recipe = recipe_of(record)
+    reads = tuple(map(finder.find, record.reads))
+    _check_certain(record, model)
+    start = None
+    if recipe.keeps_rows and not record.full_refresh and record.base_version is not None:
+        what = f"its own table at version {record.base_version}, which it started from,"
+        start = finder.find_version(record.target, record.base_version, what)
+    session = run.engine.settings if run.engine and model.built_by == run.run_id else None
+    environment = environment_of(record, session)
+    return _Candidate(place, model, record, recipe, reads, start, environment)
+
+
+def _nothing_recorded(model: RecordedModel) -> str:
+    execution = model.execution
+    if execution.error is not None:
+        return f"nothing to replay: it failed ({' '.join(execution.error.split())})"
+    why = f" ({execution.reason})" if execution.reason else ""
+    return f"what it was made from is not recorded: it was not built{why}"
+
+
+def _check_certain(record: ProvenanceRecord, model: RecordedModel) -> None:
+    made = model.made
+    if record.proof_class is None and made is not None and made.error is None:
+        said = f" ({made.reason})" if made.reason else ""
+        raise NotReplayable(f"nobody can say what it read{said}")
+
+
+def _refused(model: RecordedModel, reason: str, *, failed: bool = False) -> ModelVerdict:
+    return ModelVerdict(
+        model.name,
+        model.execution.target or "",
+        Verdict.NON_REPLAYABLE,
+        model.built_by,
+        reason=reason,
+        failed=failed,
+    )
+
+
+class _Replay(Watcher):
+    """A replay on its way."""
+
+    def __init__(self, ground: Ground, finder: Finder, scratch: Scratch, stop: Event) -> None:
+        self._ground = ground
+        self._finder = finder
+        self._scratch = scratch
+        self._stop = stop
+        self._engine: Engine | None = None
+        self._lost: tuple[str, ...] = ()
+        self._verdicts: dict[str, ModelVerdict] = {}
+
+    def build(self, candidates: Sequence[_Candidate], parallel: int) -> dict[str, ModelVerdict]:
+        """Build and compare all candidates. Raises KeyboardInterrupt when it was to stop."""
+        for alike in _by_settings(candidates):
+            settings = alike[0].environment.settings
+            with self._ground.open_engine(settings) as (self._engine, self._lost):
+                for batch in batches_of((each, each.reads) for each in alike):
+                    self._build_batch(batch.members, parallel)
+        return self._verdicts
+
+    def cancel(self, job: str) -> None:
+        assert self._engine is not None
+        try:
+            self._engine.jobs.cancel(job)
+        except CAUGHT:
+            # A Spark that is gone has nothing left to cancel.
+            return
+
+    def _build_batch(self, candidates: Sequence[_Candidate], parallel: int) -> None:
+        assert self._engine is not None
+        by_id = {each.view: each for each in candidates}
+        binder = Binder(self._engine)
+
+        def work(job: str) -> bool:
+            candidate = by_id[job]
+            self._verdicts[candidate.model.name] = self._judge(candidate, binder)
+            return True
+
+        try:
+            run_jobs(
+                [Job(each) for each in by_id],
+                work,
+                parallel=parallel,
+                stop=self._stop,
+                watcher=self,
+            )
+        finally:
+            binder.close()
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+
+    def _judge(self, candidate: _Candidate, binder: Binder) -> ModelVerdict:
+        engine = self._engine
+        assert engine is not None
+        try:
+            with engine.jobs.tagged(candidate.view):
+                return compare(self._rebuild(candidate, binder), engine)
+        except CAUGHT as error:
+            return _failed(candidate, classify_step_failure(error, engine.explain))
+
+    def _rebuild(self, candidate: _Candidate, binder: Binder) -> Rebuilt:
+        engine, record = self._engine, candidate.record
+        assert engine is not None
+        began = monotonic()
+        table = self._scratch.warehouse.table(candidate.recipe.target)
+        if candidate.start is not None:
+            clone_table(candidate.start.table, candidate.start.snapshot, table)
+        binder.bind(candidate.reads)
+        built = self._ground.build_table(self._assemble(candidate, engine))
+        snapshot = table.snapshot()
+        return Rebuilt(
+            candidate.model,
+            record,
+            PinnedTable(table, snapshot) if snapshot is not None else None,
+            self._finder.find_output(record),
+            (*self._lost, *candidate.environment.differences(engine.facts)),
+            round((monotonic() - began) * 1000),
+            candidate.view,
+            _troubles(built),
+        )
+
+    def _assemble(self, candidate: _Candidate, engine: Engine) -> Build:
+        recipe, record = candidate.recipe, candidate.record
+        path = Path(f"{recipe.name}.sql")
+        if recipe.python is not None:
+            path = self._scratch.write_text(candidate.view, recipe.python)
+        return Build(
+            model=RecordedFile(recipe.name, str(path), recipe.strategy),
+            columns=recipe.columns,
+            table=self._scratch.warehouse.table(recipe.target),
+            query=recipe.query,
+            engine=engine,
+            layout=recipe.layout,
+            info={"model": recipe.name, "replayOf": record.run_id},
+            token=f"replay/{record.run_id}/{recipe.name.lower()}",
+            view=candidate.view,
+            now=record.now,
+            full_refresh=record.full_refresh,
+            window=recipe.window,
+            python_inputs=record.parameters if recipe.query is None else None,
+        )
+
+
+def _by_settings(candidates: Iterable[_Candidate]) -> Iterator[list[_Candidate]]:
+    """Candidates that need the same Spark settings, those of most models first."""
+    found: list[list[_Candidate]] = []
+    for each in candidates:
+        wanted = dict(each.environment.settings)
+        alike = next((g for g in found if dict(g[0].environment.settings) == wanted), None)
+        if alike is None:
+            found.append([each])
+        else:
+            alike.append(each)
+    yield from sorted(found, key=len, reverse=True)
+
+
+def _troubles(built: Built) -> tuple[str, ...]:
+    return tuple(
+        f"interval `{each.key}` failed: {each.error}"
+        for each in built.partitions
+        if each.error is not None
+    )
+
+
+def _failed(candidate: _Candidate, failure: StepFailure) -> ModelVerdict:
+    model = candidate.model
+    if failure.kind not in _OF_THE_MODEL:
+        return _refused(model, f"it could not be built: {failure.message}", failed=True)
+    return ModelVerdict(
+        model.name,
+        candidate.record.target,
+        Verdict.DIVERGED,
+        model.built_by,
+        reason=f"it was built then and fails now: {failure.message}",
+        failed=True,
+    )

@@ -1,0 +1,96 @@
+"""A whole replay put together: the record read, the warehouse found, Spark as it was then.
+
+The project is asked for what a record cannot hold: how Spark is reached, and with which keys. Its
+models, sources and seeds are not asked.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from rocky.diagnostics.suggest import suggestion
+from rocky.errors import NothingSelected
+from rocky.ledger import open_evidence
+from rocky.ledger.provenance import CollectedFile
+from rocky.ledger.records import RunRecord
+from rocky.project import Project
+from rocky.project.adapter import Adapter
+from rocky.replay.execution import Ground, Orders, execute_replay
+from rocky.replay.recorded import RecordedRun
+from rocky.replay.surroundings import restore_settings
+from rocky.replay.verdicts import ReplayReport
+from rocky.run.engine import Engine
+from rocky.run.interrupts import stop_on_interrupt
+from rocky.run.opening import open_project_engine, open_project_warehouse
+from rocky.store.warehouse import Warehouse, open_warehouse
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRequest:
+    """What was asked: on which adapter, how many at once, and where to keep what was built."""
+
+    orders: Orders = Orders()
+    adapter: str | None = None
+
+
+def replay_recorded(
+    project: Project,
+    recorded: RecordedRun,
+    request: ReplayRequest,
+    *,
+    state: Path,
+    environment: Mapping[str, str],
+    spark: Any = None,
+) -> ReplayReport:
+    """Build a recorded run again. `spark` is the caller's own session, which is left as it was."""
+    adapter, warehouse = find_warehouse(project, recorded.run, request.adapter, environment)
+
+    @contextmanager
+    def opened(settings: Mapping[str, str]) -> Iterator[tuple[Engine, tuple[str, ...]]]:
+        restored, lost = restore_settings(adapter, environment, settings)
+        # Nobody else is to hear of the tables of a scratch area.
+        unheard = restored._replace(register=False)
+        with open_project_engine(unheard, project.root, spark) as engine:
+            yield engine, lost
+
+    def collected() -> tuple[CollectedFile, ...]:
+        evidence = open_evidence(state)
+        if evidence is None:
+            return ()
+        with evidence:
+            return evidence.collected()
+
+    ground = Ground(warehouse, project.root, opened, adapter.conf, collected)
+    stop = Event()
+    with stop_on_interrupt(stop):
+        return execute_replay(recorded, ground, request.orders, stop)
+
+
+def find_warehouse(
+    project: Project, run: RunRecord, name: str | None, environment: Mapping[str, str]
+) -> tuple[Adapter, Warehouse]:
+    """The adapter to run on, and the warehouse in which the run left its tables.
+
+    Without a name it is the adapter whose warehouse that is. A run whose warehouse is gone, since
+    the project was moved with it, is looked for in the adapter's own. Raises NothingSelected.
+    """
+    adapters = project.config.adapter
+    if name is not None and name not in adapters:
+        hint = suggestion(name, adapters) or "adapters: " + ", ".join(adapters)
+        raise NothingSelected(f"no adapter `{name}`; {hint}")
+    chosen = [adapters[name]] if name is not None else list(adapters.values())
+    opened = [(each, open_project_warehouse(each, project.root, environment)) for each in chosen]
+    for adapter, warehouse in opened:
+        if warehouse.objects.place("") == run.warehouse:
+            return adapter, warehouse
+    adapter, warehouse = opened[0]
+    if "default" in adapters and name is None:
+        adapter = adapters["default"]
+        warehouse = open_project_warehouse(adapter, project.root, environment)
+    if run.warehouse is not None and ("://" in run.warehouse or Path(run.warehouse).is_dir()):
+        options = {**environment, **adapter.conf}
+        return adapter, open_warehouse(run.warehouse, base=project.root, options=options)
+    return adapter, warehouse

@@ -1,0 +1,148 @@
+"""Any history at all: what is needed stays, what is not goes, and a second time nothing does.
+
+What must stay is worked out here from what the test itself did, not from logs or records.
+"""
+
+import tempfile
+from contextlib import ExitStack
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rocky.collect.collecting import SETTLING
+from rocky.collect.retention import Retention
+from tests.collect.histories import MODELS, Build, Past, ago
+from tests.store.tables import read_ids
+
+LONGEST = 200
+
+
+class Step(NamedTuple):
+    """One thing that happens to a table, so many days before the end."""
+
+    kind: str
+    model: str
+    numbers: tuple[int, ...]
+    reads_other: bool
+    days: int
+
+
+class Living(NamedTuple):
+    """A run that is going on when files are collected, and the table it writes, if one of ours."""
+
+    days: int
+    model: str | None
+
+
+STEPS = st.lists(
+    st.builds(
+        Step,
+        st.sampled_from(["REPLACE", "REPLACE", "APPEND", "MERGE", "leave", "reuse", "collect"]),
+        st.sampled_from(MODELS),
+        # Few numbers, so that the same bytes come back.
+        st.lists(st.integers(0, 5), min_size=1, max_size=3, unique=True).map(tuple),
+        st.booleans(),
+        st.integers(1, LONGEST),
+    ),
+    min_size=2,
+    max_size=12,
+)
+RETENTIONS = st.builds(Retention, st.integers(0, LONGEST), st.integers(0, 3), st.integers(0, 40))
+LIVING = st.none() | st.builds(Living, st.integers(0, LONGEST), st.none() | st.sampled_from(MODELS))
+
+
+@settings(max_examples=1500, derandomize=False)
+@given(STEPS, RETENTIONS, LIVING)
+def test_what_is_needed_stays_and_nothing_else(steps, retention, living):
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
+        past = Past(Path(folder))
+        for step in sorted(steps, key=lambda each: -each.days):
+            carry_out(past, step, retention)
+        claimed = None
+        if living is not None:
+            claimed = living.model
+            opened.enter_context(past.running(living.days, claimed or "elsewhere"))
+        before = {model: past.stored(model) for model in MODELS}
+        # A living run may have begun before a collector that did not see it yet.
+        needed = {
+            model: needed_files(past, model, retention, living) & before[model] for model in MODELS
+        }
+        young = ago(0) - max(timedelta(days=retention.min_age_days), SETTLING)
+        expected = {
+            model: before[model]
+            if model == claimed or model not in past.versions
+            else needed[model]
+            | {each for each in before[model] if past.written[model, each] >= young}
+            for model in MODELS
+        }
+        for model in MODELS:
+            assert needed_files(past, model, retention, None) <= before[model]
+        past.collect(retention)
+
+        assert expected == {model: past.stored(model) for model in MODELS}
+        assert all(not each.removals and not each.staged for each in past.collect(retention).tables)
+        for model, versions in past.versions.items():
+            assert len(versions[-1].files) == len(past.table(model).snapshot().files)
+            read_ids(past.table(model))
+
+
+def carry_out(past: Past, step: Step, retention: Retention) -> None:
+    other = next(model for model in MODELS if model != step.model)
+    reads = [other] if step.reads_other and other in past.versions else []
+    match step.kind:
+        case "leave":
+            past.leave(step.model, step.days, step.numbers[0])
+        case "collect":
+            past.collect(retention, days=step.days)
+        case "reuse":
+            mine = [each for each in past.builds if each.model == step.model]
+            if mine:
+                past.reuse(mine[step.numbers[0] % len(mine)], step.days)
+        case operation:
+            past.build(
+                step.model,
+                step.days,
+                *step.numbers,
+                operation=operation,
+                reads=reads,
+                removing=len(step.numbers),
+            )
+
+
+def needed_files(
+    past: Past, model: str, retention: Retention, living: Living | None
+) -> frozenset[str]:
+    """The files of a table that a live version or a retained run needs, or a living one may."""
+    versions = past.versions.get(model, [])
+    wanted = {len(versions) - 1} if versions else set()
+    for build in retained(past.builds, retention, living is not None):
+        for each in (build, build.reused):
+            if each is not None:
+                wanted |= versions_of(each, model)
+    since = [ago(0) - SETTLING, ago(retention.min_age_days)]
+    if living is not None:
+        since.append(ago(living.days) - SETTLING)
+    wanted |= {
+        number for number, following in enumerate(versions[1:]) if following.moment >= min(since)
+    }
+    return frozenset().union(*(versions[number].files for number in wanted))
+
+
+def versions_of(build: Build, model: str) -> set[int]:
+    read = {version for name, version in build.reads if name == model}
+    own = {build.version} | ({build.base} if build.base is not None else set())
+    return read | (own if build.model == model else set())
+
+
+def retained(builds: list[Build], retention: Retention, living: bool) -> list[Build]:
+    horizon: datetime = ago(retention.max_age_days)
+    # A living run is among the newest, and has built nothing yet.
+    newest = sorted(builds, key=lambda each: each.run_id)[::-1]
+    return [
+        each
+        for number, each in enumerate(newest)
+        if each.moment >= horizon or number < retention.min_runs_kept - living
+    ]

@@ -1,0 +1,115 @@
+"""A shop that has run often enough to have everything: reuse, a checkpoint, an older ledger."""
+
+import json
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rocky.evidence.findings import Finding
+from rocky.evidence.verify import EVERYTHING, Scope, Verification, verify_evidence
+from rocky.ledger import open_evidence
+from rocky.store.warehouse import open_warehouse
+from tests.run.runs import Shop
+from tools.verify_run import Audit, load
+
+STATE = ".rocky-state.db"
+RUNS = 12
+"""Versions 0 to 11 of one table: the store writes a checkpoint at version 10."""
+
+
+def write_orders(root: Path, rows: int) -> None:
+    lines = [f"{row},{'DE' if row % 3 else 'FR'}\n" for row in range(1, rows + 1)]
+    (root / "data/orders.csv").write_text("id,country\n" + "".join(lines))
+
+
+def verify(root: Path, scope: Scope = EVERYTHING, warehouse: Path | None = None) -> Verification:
+    """What the library says of a project."""
+    reader = open_evidence(root / STATE)
+    assert reader is not None
+    with reader:
+        return verify_evidence(
+            reader, lambda place: open_warehouse(str(warehouse or place), base=root), scope
+        )
+
+
+def audit(root: Path, warehouse: Path | None = None) -> Audit:
+    """What the script says of a project."""
+    found = Audit(load(root / STATE), warehouse)
+    found.check()
+    return found
+
+
+def codes(findings: tuple[Finding, ...]) -> list[str]:
+    return sorted({each.code.value for each in findings})
+
+
+def script_codes(found: Audit) -> list[str]:
+    return sorted({line.partition(":")[0] for line in found.findings})
+
+
+@dataclass
+class Recorded:
+    """A project after its runs, which can be put back as it was.
+
+    `older` are copies of the ledger as each run left it.
+    """
+
+    root: Path
+    older: list[bytes] = field(default_factory=list)
+    _files: dict[Path, bytes] = field(default_factory=dict)
+
+    @classmethod
+    def make(cls, root: Path) -> "Recorded":
+        shop = Shop(root)
+        recorded = cls(root)
+        for number in range(RUNS):
+            write_orders(root, 3 + number)
+            # All models in the first run and in the last, one in between.
+            shop.run(*(() if number in (0, RUNS - 1) else ("stg_orders",)))
+            recorded.older.append((root / STATE).read_bytes())
+        shop.run()
+        shutil.rmtree(root / f"{STATE}.runs", ignore_errors=True)
+        recorded._files = recorded._read()
+        return recorded
+
+    @property
+    def state(self) -> Path:
+        return self.root / STATE
+
+    @property
+    def warehouse(self) -> Path:
+        return self.root / "warehouse"
+
+    def data_files(self) -> list[Path]:
+        return sorted(self.warehouse.glob("*/*/*/*.parquet"))
+
+    def commits(self) -> list[Path]:
+        return sorted(self.warehouse.glob("*/*/*/_delta_log/*.json"))
+
+    def log_files(self, name: str) -> list[Path]:
+        return sorted(self.warehouse.glob(f"*/*/*/_delta_log/{name}"))
+
+    def anchor(self) -> Path:
+        (found,) = self.warehouse.glob("_rocky/*.json")
+        return found
+
+    def edit_json(self, path: Path, key: str, value: object) -> None:
+        document = json.loads(path.read_bytes())
+        document[key] = value
+        path.write_text(json.dumps(document, sort_keys=True, separators=(",", ":")))
+
+    def is_untouched(self) -> bool:
+        return self._read() == self._files
+
+    def restore(self) -> None:
+        """Put every file back."""
+        now = self._read()
+        for path in now.keys() - self._files.keys():
+            path.unlink()
+        for path, data in self._files.items():
+            if now.get(path) != data:
+                path.write_bytes(data)
+
+    def _read(self) -> dict[Path, bytes]:
+        folders = (path for path in (*self.warehouse.rglob("*"), *self.root.glob(f"{STATE}*")))
+        return {path: path.read_bytes() for path in folders if path.is_file()}
