@@ -1,4 +1,4 @@
-"""All benchmarks of runs, one after the other: writes and reads, then the graph and the merge."""
+"""All benchmarks of runs: writes and reads, the graph and the merge, then runs that build nothing."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def main() -> None:
-    for name in ("run_writes.py", "run_graph.py"):
+    for name in ("run_writes.py", "run_graph.py", "reuse.py"):
         # Each in a process of its own: a JVM that has grown would favour whoever comes second.
         done = subprocess.run([sys.executable, str(HERE / name)], cwd=HERE, check=False)
         if done.returncode:

@@ -163,7 +163,7 @@ def test_on_a_narrow_terminal_columns_go_and_are_named(rocky, past, monkeypatch)
     assert "" == rocky("cost", FIRST, "-o", "table", "--quiet").err
 
 
-@pytest.mark.parametrize("by", ["colour", "model:x", ""])
+@pytest.mark.parametrize("by", ["colour", "model:x", "", "tag:"])
 def test_another_dimension_is_refused(rocky, past, by):
     assert ExitCode.FAILED == rocky("cost", FIRST, "--by", by).code
 

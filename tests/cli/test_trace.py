@@ -200,10 +200,10 @@ def test_what_had_nothing_to_do_is_no_failure(rocky, shown, shop):
     assert [] == check(rocky("trace").json, "trace")
 
 
-def test_a_path_that_begins_with_a_failure_says_that_it_may_begin_earlier(rocky, shown, shop):
+def test_a_path_that_begins_with_a_failure_says_that_it_may_be_another(rocky, shown, shop):
     record(shop, ran("a", 0, 10), ran("b", 12, 30, status=ModelStatus.FAILED), end=40)
 
-    assert "what `b` read is not recorded: the path may begin before it" == shown()[-1]
+    assert "what `b` waited for is not recorded: the path may be another" == shown()[-1]
     assert "wait_ms" not in rocky("trace").json["critical_path"][0]
     assert not rocky("trace").json["critical_path_whole"]
 

@@ -40,21 +40,26 @@ class Living(NamedTuple):
 STEPS = st.lists(
     st.builds(
         Step,
-        st.sampled_from(["REPLACE", "REPLACE", "APPEND", "MERGE", "leave", "reuse", "collect"]),
+        st.sampled_from([*["REPLACE"] * 4, "APPEND", "MERGE", "leave", "reuse", "collect"]),
         st.sampled_from(MODELS),
         # Few numbers, so that the same bytes come back.
         st.lists(st.integers(0, 5), min_size=1, max_size=3, unique=True).map(tuple),
-        st.booleans(),
+        st.sampled_from([True, True, False]),
         st.integers(1, LONGEST),
     ),
-    min_size=2,
+    min_size=4,
     max_size=12,
 )
-RETENTIONS = st.builds(Retention, st.integers(0, LONGEST), st.integers(0, 3), st.integers(0, 40))
+RETENTIONS = st.builds(
+    Retention,
+    st.integers(0, LONGEST),
+    st.sampled_from([0, 0, 1, 3]),
+    st.sampled_from([0, 0, 7, 40]),
+)
 LIVING = st.none() | st.builds(Living, st.integers(0, LONGEST), st.none() | st.sampled_from(MODELS))
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(STEPS, RETENTIONS, LIVING)
 def test_what_is_needed_stays_and_nothing_else(steps, retention, living):
     with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:

@@ -102,6 +102,20 @@ def test_a_failed_model_with_recorded_inputs_has_a_wait():
     assert 20 == bars_of(timeline(ran("a", 0, 10), failed))["b"].wait_ms
 
 
+def test_what_a_reader_of_an_unrecorded_query_waited_for_is_not_known():
+    query = InputRecord("large", "shop.marts.large", identity="14")
+    line = timeline(ran("stg_orders", 0, 10), ran("by_country", 30, 40, query))
+
+    assert bars_of(line)["by_country"].wait_ms is None
+    assert not line.path_is_whole
+
+
+def test_a_table_of_an_earlier_run_is_nothing_to_wait_for():
+    table = InputRecord("stg_orders", "shop.staging.stg_orders", "file:x", "3")
+
+    assert 0 == bars_of(timeline(ran("by_country", 30, 40, table)))["by_country"].wait_ms
+
+
 def test_an_input_is_found_by_its_table_before_its_name():
     seed = ran("Countries", 0, 50, target="shop.seeds.countries")
     model = ran("countries", 0, 10, target="shop.marts.countries")

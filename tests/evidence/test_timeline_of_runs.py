@@ -67,6 +67,18 @@ def test_a_model_never_starts_before_its_inputs_are_done(tmp_path):
     ]
 
 
+def test_what_was_read_through_a_query_that_was_not_selected_is_not_known(tmp_path):
+    shop = TickingShop(tmp_path)
+    shop.run("stg_orders", "by_country")
+    line = timeline_of(shop.records()[0])
+
+    assert {"stg_orders": True, "by_country": False} == {
+        bar.name: bar.wait_ms is not None
+        for bar in line.bars
+        if bar.name in ("stg_orders", "by_country")
+    }
+
+
 def test_a_run_with_a_failure_lists_what_it_withheld(tmp_path):
     def fail(table):
         if table == TABLE + "by_country":

@@ -9,7 +9,7 @@ from rocky.api.projects import load_project
 from rocky.ledger import LATEST, STATE_FILE
 from rocky.project import Project
 from rocky.replay.execution import PARALLEL, Orders
-from rocky.replay.project_replay import ReplayRequest, replay_recorded
+from rocky.replay.project_replay import replay_recorded
 from rocky.replay.recorded import load_recorded
 from rocky.replay.verdicts import ReplayReport
 
@@ -38,7 +38,7 @@ def replay_run(  # noqa: PLR0913 - options by keyword, each with a default
     return replay_recorded(
         loaded,
         load_recorded(state, run_id, models),
-        ReplayRequest(orders),
+        orders,
         state=state,
         environment=environment,
         spark=spark,

@@ -23,6 +23,8 @@ def run_project(  # noqa: PLR0913 - options by keyword, each with a default
     select: Sequence[str] = (),
     exclude: Sequence[str] = (),
     full_refresh: bool = False,
+    force_rebuild: bool = False,
+    reuse: bool = True,
     parallel: int = 4,
     state_path: str | Path | None = None,
     listener: Listener | None = None,
@@ -31,13 +33,20 @@ def run_project(  # noqa: PLR0913 - options by keyword, each with a default
     """Build the selected models' tables. A model that fails is in the report, not raised.
 
     `spark` is a session of yours, classic or Connect: it is used, and left as it was. Without one
-    the project's `[adapter]` says which Spark to start or to reach. Raises RunRefused when the
+    the project's `[adapter]` says which Spark to start or to reach. What an earlier run built from
+    the same code and inputs is reused, unless `reuse` is False; `force_rebuild` also builds again
+    what an unfinished run has built. Raises RunRefused when the
     selection has errors, and other RockyErrors when nothing could be run at all.
     """
     compilation = project if isinstance(project, Compilation) else compile_project(project)
     root = compilation.project.root
     request = RunRequest(
-        tuple(select), tuple(exclude), parallel=parallel, full_refresh=full_refresh
+        tuple(select),
+        tuple(exclude),
+        parallel=parallel,
+        full_refresh=full_refresh,
+        rebuild=force_rebuild,
+        reuse=reuse,
     )
     environment = os.environ if env is None else env
     return run_request(

@@ -49,6 +49,7 @@ COMMANDS: Final = {
         "verify",
         "Check what is recorded against itself and the tables.",
     ),
+    "replay": ("replay", "Show what is recorded of a run, check it, or build it again."),
     "state": ("state", "Show what is remembered between runs."),
     "gc": ("gc", "Remove files that no table, branch or retained run needs."),
 }

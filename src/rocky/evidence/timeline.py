@@ -3,7 +3,7 @@
 Pure arithmetic over a `RunRecord`, in milliseconds since the run began. A model waits from the
 moment the last of its inputs is done, but not before the first model was built: what Spark takes to
 start is nobody's wait. A model that failed has no recorded inputs: how long it waited is not known,
-which is not the same as not at all.
+which is not the same as not at all. What is found built waits for nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -88,8 +88,8 @@ class Timeline:
 
     @property
     def path_is_whole(self) -> bool:
-        """Whether the critical path is known to its first model."""
-        return not self.critical_path or self.critical_path[0].ready_ms is not None
+        """Whether what each model of the critical path waited for is known."""
+        return all(each.ready_ms is not None for each in self.critical_path)
 
     @property
     def path_wait_ms(self) -> int:
@@ -176,18 +176,28 @@ def _read_inputs(bars: Sequence[Bar], startup_ms: int) -> tuple[Bar, ...]:
     names = {bar.name.lower(): place for place, bar in enumerate(bars)}
     read = []
     for place, bar in enumerate(bars):
-        read_here = (_place_of(each, targets, names) for each in bar.execution.inputs)
-        inputs = tuple(
-            dict.fromkeys(each for each in read_here if each is not None and each != place)
-        )
+        found = [_place_of(each, targets, names) for each in bar.execution.inputs]
+        inputs = tuple(dict.fromkeys(each for each in found if each is not None and each != place))
         done = max((startup_ms, *(bars[each].end_ms for each in inputs)))
-        # What is found built is decided on when its turn comes: it needs no place to wait for.
-        found_built = bar.execution.status in _FOUND
-        ready: int | None = bar.start_ms if found_built else min(bar.start_ms, done)
-        if not bar.execution.inputs and bar.execution.status in _INPUTS_UNKNOWN:
+        ready: int | None = min(bar.start_ms, done)
+        if bar.execution.status in _FOUND:
+            # It is decided on when its turn comes and needs no place to wait for.
+            ready = bar.start_ms
+        elif not _knows_inputs(bar.execution, found):
             ready = None
         read.append(replace(bar, inputs=inputs, ready_ms=ready))
     return tuple(read)
+
+
+def _knows_inputs(execution: ModelExecution, found: Sequence[int | None]) -> bool:
+    if not execution.inputs:
+        return execution.status not in _INPUTS_UNKNOWN
+    # A query that stands for a table and was not selected is read and not recorded itself: what
+    # it reads, and so what its readers waited for, is not known.
+    return not any(
+        place is None and read.target is not None and read.version is None and read.uri is None
+        for read, place in zip(execution.inputs, found, strict=True)
+    )
 
 
 def _place_of(

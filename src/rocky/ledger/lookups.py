@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from rocky.ledger.claims import Claim, is_alive, living_runs
+from rocky.ledger.claims import is_alive
 from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.questions import Questions, RecordedExecution
@@ -36,10 +36,6 @@ class Lookups(Questions):
     def provenances(self, run_id: str) -> tuple[ProvenanceRecord, ...]:
         """What a run made its models from, by model."""
         return self._below(ProvenanceRecord, "input_provenance", run_id)
-
-    def index_entry(self, input_hash: str) -> InputIndexEntry | None:
-        """The result that may stand for a build from these inputs."""
-        return self.index_entries([input_hash]).get(input_hash)
 
     def index_entries(self, input_hashes: Iterable[str]) -> dict[str, InputIndexEntry]:
         """The results that may stand for builds, by `input_hash`; those there are."""
@@ -108,10 +104,6 @@ class Lookups(Questions):
         running = self._ask(f"SELECT key FROM run_history WHERE {RUNNING}")  # noqa: S608 - one of our own expressions
         gone = [key for (key,) in running if not is_alive(self.path, key)]
         return frozenset(map(RunId, [*(key for (key,) in recorded), *gone]))
-
-    def living_runs(self) -> tuple[Claim, ...]:
-        """The claims of the runs that are going on, by run."""
-        return living_runs(self.path)
 
     def _provenance(self, key: str, value: str) -> ProvenanceRecord:
         return load_record(ProvenanceRecord, self.path, "input_provenance", key, value)

@@ -142,7 +142,7 @@ def _only_in(
     selected = ", ".join(map(_comparable, columns))
     order = ", ".join(str(place + 1) for place in range(len(columns)))
     sql = (
-        f"SELECT * FROM (SELECT {selected} FROM {here} EXCEPT ALL"
+        f"SELECT * FROM (SELECT {selected} FROM {here} EXCEPT ALL"  # noqa: S608 - names of ours and quoted ones
         f" SELECT {selected} FROM {there}) ORDER BY {order}"
     )
     names = [each.name for each in columns]

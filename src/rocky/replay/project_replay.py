@@ -6,7 +6,6 @@ models, sources and seeds are not asked.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -24,33 +23,30 @@ from rocky.replay.surroundings import restore_settings
 from rocky.replay.verdicts import ReplayReport
 from rocky.run.engine import Engine
 from rocky.run.interrupts import stop_on_interrupt
-from rocky.run.opening import open_project_engine, open_project_warehouse
+from rocky.run.opening import open_project_engine
+from rocky.run.places import open_project_warehouse
 from rocky.store.warehouse import Warehouse, open_warehouse
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayRequest:
-    """What was asked: on which adapter, how many at once, and where to keep what was built."""
-
-    orders: Orders = Orders()
-    adapter: str | None = None
 
 
 def replay_recorded(
     project: Project,
     recorded: RecordedRun,
-    request: ReplayRequest,
+    orders: Orders,
     *,
     state: Path,
     environment: Mapping[str, str],
+    adapter: str | None = None,
     spark: Any = None,
 ) -> ReplayReport:
-    """Build a recorded run again. `spark` is the caller's own session, which is left as it was."""
-    adapter, warehouse = find_warehouse(project, recorded.run, request.adapter, environment)
+    """Build a recorded run again, on the adapter of that name if one is named.
+
+    `spark` is the caller's own session, which is left as it was.
+    """
+    chosen, warehouse = find_warehouse(project, recorded.run, adapter, environment)
 
     @contextmanager
     def opened(settings: Mapping[str, str]) -> Iterator[tuple[Engine, tuple[str, ...]]]:
-        restored, lost = restore_settings(adapter, environment, settings)
+        restored, lost = restore_settings(chosen, environment, settings)
         # Nobody else is to hear of the tables of a scratch area.
         unheard = restored._replace(register=False)
         with open_project_engine(unheard, project.root, spark) as engine:
@@ -63,10 +59,10 @@ def replay_recorded(
         with evidence:
             return evidence.collected()
 
-    ground = Ground(warehouse, project.root, opened, adapter.conf, collected)
+    ground = Ground(warehouse, project.root, opened, chosen.conf, collected)
     stop = Event()
     with stop_on_interrupt(stop):
-        return execute_replay(recorded, ground, request.orders, stop)
+        return execute_replay(recorded, ground, orders, stop)
 
 
 def find_warehouse(
@@ -74,8 +70,8 @@ def find_warehouse(
 ) -> tuple[Adapter, Warehouse]:
     """The adapter to run on, and the warehouse in which the run left its tables.
 
-    Without a name it is the adapter whose warehouse that is. A run whose warehouse is gone, since
-    the project was moved with it, is looked for in the adapter's own. Raises NothingSelected.
+    Without a name it is the adapter whose warehouse that is. A project may have been moved since,
+    with its tables: then they are in the adapter's own. Raises NothingSelected.
     """
     adapters = project.config.adapter
     if name is not None and name not in adapters:
@@ -87,10 +83,8 @@ def find_warehouse(
         if warehouse.objects.place("") == run.warehouse:
             return adapter, warehouse
     adapter, warehouse = opened[0]
-    if "default" in adapters and name is None:
-        adapter = adapters["default"]
-        warehouse = open_project_warehouse(adapter, project.root, environment)
-    if run.warehouse is not None and ("://" in run.warehouse or Path(run.warehouse).is_dir()):
-        options = {**environment, **adapter.conf}
-        return adapter, open_warehouse(run.warehouse, base=project.root, options=options)
-    return adapter, warehouse
+    folder = warehouse.objects.location.folder
+    if run.warehouse is None or (len(opened) == 1 and (folder is None or folder.is_dir())):
+        return adapter, warehouse
+    options = {**environment, **adapter.conf}
+    return adapter, open_warehouse(run.warehouse, base=project.root, options=options)

@@ -10,15 +10,14 @@ from datetime import datetime
 from typing import Final
 
 from rocky.compiler.fingerprints import ir_text_of
-from rocky.ir.model import is_deterministic
 from rocky.ledger.provenance import InputIndexEntry, LayoutRecord, ProvenanceRecord
 from rocky.ledger.records import RunId
 from rocky.plan.steps import RunPlan, Step
-from rocky.project.strategies import Microbatch, TimeInterval
 from rocky.run.build import NO_WINDOW, Window
 from rocky.run.environment import Environment
 from rocky.run.inputs import Inputs
 from rocky.run.pinning import PinnedTable
+from rocky.run.repeating import repeats
 from rocky.run.step_results import BuildOrders, StepResult
 from rocky.spark.layout import Layout
 from rocky.store.snapshot import ROWS_HASH
@@ -33,14 +32,6 @@ class Proof:
 
 
 NO_PROOF: Final = Proof()
-
-
-def repeats(plan: RunPlan, key: str) -> bool:
-    """Whether equal inputs make an equal table: not where the clock or chance has a say."""
-    strategy = plan.project.models[key].strategy
-    if isinstance(strategy, TimeInterval | Microbatch):
-        return False
-    return is_deterministic(plan.compilation.models.record(key).determinism)
 
 
 class Prover:
@@ -69,12 +60,13 @@ class Prover:
             or not repeats(self._plan, step.key)
         ):
             return Proof(provenance)
-        found = {"content": provenance.input_hash, "rows": provenance.cutoff_hash}
+        # The same hash where nothing that is read has a hash of its rows.
+        found = {provenance.cutoff_hash: "rows", provenance.input_hash: "content"}
         return Proof(
             provenance,
             tuple(
                 _indexed(provenance, basis, hashed)
-                for basis, hashed in found.items()
+                for hashed, basis in found.items()
                 if hashed is not None
             ),
         )

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rocky.ir.fingerprint import Recipe
-from rocky.ir.model import is_deterministic
 from rocky.ledger.reader import Reader
 from rocky.ledger.records import ModelExecution, ModelStatus, RunId, RunRecord, RunStatus
 from rocky.plan.steps import RunPlan, Step
-from rocky.project.strategies import Microbatch, TimeInterval
+from rocky.run.repeating import repeats
 from rocky.store.snapshot import Snapshot
 
 RESUMED: Final = "resume"
@@ -62,7 +61,7 @@ def find_resumption(plan: RunPlan, reader: Reader | None) -> Resumption:
     previous = _previous_run(plan.selected, reader)
     if previous is None or previous.status not in _UNFINISHED:
         return Resumption()
-    wanted = {step.key for step in plan.steps if step.kind == "build" and _may_resume(plan, step)}
+    wanted = {step.key for step in plan.steps if step.kind == "build" and repeats(plan, step.key)}
     done = {
         each.model_name.lower(): each
         for each in previous.models_executed
@@ -82,11 +81,3 @@ def _counts(execution: ModelExecution) -> bool:
     if execution.status is ModelStatus.SKIPPED:
         return execution.decision == RESUMED
     return execution.status in (ModelStatus.SUCCESS, ModelStatus.REUSED)
-
-
-def _may_resume(plan: RunPlan, step: Step) -> bool:
-    """Whether equal inputs make an equal table: not where the clock or chance has a say."""
-    strategy = plan.project.models[step.key].strategy
-    if isinstance(strategy, TimeInterval | Microbatch):
-        return False
-    return is_deterministic(plan.compilation.models.record(step.key).determinism)

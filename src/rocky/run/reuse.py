@@ -13,23 +13,18 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Final, Literal
 
-from rocky.ir.model import is_deterministic
 from rocky.ledger.lookups import Lookups
 from rocky.ledger.provenance import InputIndexEntry
 from rocky.ledger.questions import RecordedExecution
 from rocky.ledger.records import ModelExecution, RunId
 from rocky.plan.steps import RunPlan, Step
-from rocky.project.strategies import (
-    ContentAddressed,
-    FullRefresh,
-    MaterializedView,
-    Microbatch,
-    TimeInterval,
-)
+from rocky.project.strategies import ContentAddressed, FullRefresh, MaterializedView
 from rocky.run.changes import describe_change
 from rocky.run.cutoff import Cutoff
 from rocky.run.environment import Environment
 from rocky.run.inputs import KnownInput, MadeFrom
+from rocky.run.presence import missing_file
+from rocky.run.repeating import find_chance
 from rocky.run.resume import RESUMED, Resumption
 from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import Table
@@ -99,6 +94,11 @@ class Memory:
         with self._lock:
             return self.lookups.index_entries(hashes)
 
+    def is_untouched(self, found: InputIndexEntry) -> bool:
+        """Whether an indexed result is as Rocky recorded it."""
+        with self._lock:
+            return self.lookups.is_untouched("input_index", found.input_hash)
+
     def build_of(self, found: InputIndexEntry) -> ModelExecution | None:
         """The execution that made an indexed result, or one that took it over since."""
         last = self.last.get(found.model_name)
@@ -134,32 +134,41 @@ class Decider:
         `cutoff` compares the columns of inputs, for which Spark must run.
         """
         live = table.snapshot()
-        before = self._resumption.built_already(
-            step, made_from.fingerprints.recipe, made_from.input_hash, live
-        )
-        if before is not None and live is not None:
-            run_id = self._resumption.run_id
-            assert run_id is not None
-            taken = Taken(run_id, "resume", table, live, live=True, before=before)
-            return Decision(self._resumption.reason_of(before), taken)
+        resumed = self._resume(step, made_from, table, live)
+        if resumed is not None:
+            return resumed
         doubt = self._doubt(step, made_from)
         if doubt is not None:
             return Decision(doubt)
         return self._take_over(step, made_from, table, live, cutoff)
 
+    def _resume(
+        self, step: Step, made_from: MadeFrom, table: Table, live: Snapshot | None
+    ) -> Decision | None:
+        """What the unfinished run before left of the step, if that stands for a build."""
+        before = self._resumption.built_already(
+            step, made_from.fingerprints.recipe, made_from.input_hash, live
+        )
+        if (
+            before is None
+            or live is None
+            or before.env_hash != self._environment.hash
+            or missing_file(table, live) is not None
+        ):
+            return None
+        run_id = self._resumption.run_id
+        assert run_id is not None
+        taken = Taken(run_id, "resume", table, live, live=True, before=before)
+        return Decision(self._resumption.reason_of(before), taken)
+
     def _doubt(self, step: Step, made_from: MadeFrom) -> str | None:
         """Why nothing can be taken over, whatever is recorded."""
         if self._rules.refused is not None:
             return self._rules.refused
-        if isinstance(self._plan.project.models[step.key].strategy, TimeInterval | Microbatch):
-            return "its intervals depend on the time"
-        reasons = self._plan.compilation.models.record(step.key).determinism
-        if not is_deterministic(reasons):
-            first = next(each for each in reasons if not each.startswith("float:"))
-            return f"not deterministic ({first})"
-        if made_from.proof != "strong":
-            return _describe_doubt(made_from.inputs)
-        return None
+        chance = find_chance(self._plan, step.key)
+        if chance is not None:
+            return chance
+        return None if made_from.proof == "strong" else _describe_doubt(made_from.inputs)
 
     def _take_over(
         self,
@@ -169,12 +178,10 @@ class Decider:
         live: Snapshot | None,
         cutoff: Cutoff | None,
     ) -> Decision:
-        hashes = [made_from.input_hash, made_from.cutoff_hash]
-        entries = self._memory.entries([each for each in hashes if each is not None])
-        found = entries.get(made_from.input_hash or "") or entries.get(made_from.cutoff_hash or "")
-        last = self._memory.last.get(step.name)
-        why, basis = "", "content" if found and found.input_hash == made_from.input_hash else "rows"
+        found, basis = self._find(made_from)
+        why = ""
         if found is None:
+            last = self._memory.last.get(step.name)
             why = describe_change(last, made_from)
             if cutoff is None or not self._rules.column_level or last is None:
                 return Decision(why)
@@ -182,12 +189,29 @@ class Decider:
             basis = "columns"
         if found is None:
             return Decision(why)
-        doubt = self._refuse(step, found, live)
+        doubt = self._refuse(step, found, table, live)
         if doubt is not None:
             return Decision(doubt)
         return self._taken(made_from, table, live, (found, basis))
 
-    def _refuse(self, step: Step, found: InputIndexEntry, live: Snapshot | None) -> str | None:
+    def _find(self, made_from: MadeFrom) -> tuple[InputIndexEntry | None, str]:
+        """A recorded result of these inputs, and what they have in common with its own."""
+        hashes = [made_from.input_hash, made_from.cutoff_hash]
+        entries = self._memory.entries([each for each in hashes if each is not None])
+        found = entries.get(made_from.input_hash or "")
+        if found is not None:
+            # Written when it was taken over, it says what the build's own inputs had in common.
+            return found, found.basis
+        return entries.get(made_from.cutoff_hash or ""), "rows"
+
+    def _refuse(
+        self, step: Step, found: InputIndexEntry, table: Table, live: Snapshot | None
+    ) -> str | None:
+        """Why a recorded result cannot stand for a build."""
+        if not self._memory.is_untouched(found):
+            return f"the record of `{found.run_id}` was changed: see `rocky verify`"
+        if found.target != table.name or found.proof_class != "strong":
+            return "no earlier build can be vouched for"
         if found.env_hash != self._environment.hash:
             return "Spark or its settings changed"
         strategy = self._plan.project.models[step.key].strategy
@@ -227,13 +251,6 @@ class Decider:
             index=index,
         )
         return Decision(_describe_reuse(found, basis), taken)
-
-
-def missing_file(table: Table, snapshot: Snapshot) -> str | None:
-    """A file of a snapshot that is not there, or not as long as it was."""
-    start = len(table.prefix) + 1
-    sizes = {info.path[start:]: info.size for info in table.objects.list(table.prefix)}
-    return next((file.path for file in snapshot.files if sizes.get(file.path) != file.size), None)
 
 
 def _recorded_version(

@@ -31,7 +31,7 @@ def command(settings: Settings, run: str, dimension: str) -> ExitCode:
     RUN is a run's id; without one, the latest.
     """
     kind, _, tag = dimension.partition(":")
-    if kind not in ("model", "tag") or (kind == "model" and dimension != "model"):
+    if dimension not in ("model", "tag") and not (kind == "tag" and tag):
         raise click.UsageError(f"`--by` is `model`, `tag` or `tag:NAME`, not `{dimension}`")
     found = find_run(settings, run)
     groups = find_groups(found, tag or None) if kind == "tag" else None

@@ -109,9 +109,9 @@ def _render_path(timeline: Timeline, limit: int | None, canvas: Canvas) -> str:
     lines = [title, table]
     if left_out:
         lines.append(f"{counted(left_out, 'shorter model')} left out")
-    if not timeline.path_is_whole:
-        name = canvas.name(path[0].name)
-        lines.append(f"what `{name}` read is not recorded: the path may begin before it")
+    unsure = [canvas.name(bar.name) for bar in path if bar.ready_ms is None]
+    if unsure:
+        lines.append(f"what `{unsure[-1]}` waited for is not recorded: the path may be another")
     return "\n".join(lines)
 
 

@@ -1,0 +1,109 @@
+"""`rocky replay`: what is recorded of a run; checked against the tables; or built again.
+
+Only `--execute` starts Spark. It never reads the project's models: what is built is what the record
+says was built.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rocky.cli.commands.verify import verify_chosen
+from rocky.cli.console import write_json, write_line, write_note
+from rocky.cli.exit_codes import ExitCode
+from rocky.cli.options import Settings
+from rocky.cli.projects import load_chosen
+from rocky.cli.render.evidence import render_verification, verification_document
+from rocky.cli.render.replay import recorded_document, render_recorded
+from rocky.cli.render.verdicts import render_report, report_document
+from rocky.cli.state_files import StateCommand, state_path
+from rocky.lazy import load_attribute
+from rocky.ledger import LATEST
+from rocky.replay.recorded import RecordedRun, load_recorded
+from rocky.replay.verdicts import ReplayReport
+
+
+@click.command("replay", cls=StateCommand)
+@click.argument("run", default=LATEST)
+@click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model.")
+@click.option("--verify", "verifies", is_flag=True, help="Check what is recorded of the run.")
+@click.option("--execute", "executes", is_flag=True, help="Build the run again, and compare.")
+@click.option(
+    "--keep",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="With --execute: build into this folder, which must be empty, and leave it there.",
+)
+@click.option(
+    "--parallel",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --execute: models at once, at most. Default: 2.",
+)
+@click.option(
+    "--target", metavar="ADAPTER", help="With --execute: run on `[adapter.ADAPTER]` of the project."
+)
+@click.pass_obj
+def command(settings: Settings, /, run: str, **given: Any) -> ExitCode:
+    """Show what is recorded of a run, check it, or build it again.
+
+    RUN is a run's id; without one, the latest. `--execute` builds every model from the record
+    alone, in a scratch area, and compares: the exit code is 0 when all are bit_exact or row_exact,
+    1 when one diverged or failed, 2 when none did and some could not be replayed.
+    """
+    _refuse_meaningless(given)
+    models: Sequence[str] = given["models"]
+    recorded = load_recorded(state_path(settings), run, models)
+    if given["verifies"]:
+        return _verify(settings, recorded)
+    if given["executes"]:
+        return _execute(settings, recorded, given)
+    if settings.json:
+        write_json("replay", recorded_document(recorded))
+    else:
+        write_line(render_recorded(recorded, whole=bool(models)))
+    return ExitCode.OK
+
+
+def _refuse_meaningless(given: dict[str, Any]) -> None:
+    if given["verifies"] and given["executes"]:
+        raise click.UsageError("`--verify` and `--execute` exclude each other")
+    if given["verifies"] and given["models"]:
+        raise click.UsageError("`--verify` checks the whole run: leave `--model` out")
+    for name in ("keep", "parallel", "target"):
+        if given[name] is not None and not given["executes"]:
+            raise click.UsageError(f"`--{name}` is for `--execute`")
+
+
+def _verify(settings: Settings, recorded: RecordedRun) -> ExitCode:
+    scope, found = verify_chosen(settings, recorded.run.run_id)
+    if settings.json:
+        document = {"mode": "verify", "run_id": recorded.run.run_id}
+        write_json("replay", document | verification_document(scope, found))
+    else:
+        write_line(render_verification(scope, found, quiet=settings.quiet))
+    return ExitCode.FAILED if found.findings else ExitCode.OK
+
+
+def _execute(settings: Settings, recorded: RecordedRun, given: dict[str, Any]) -> ExitCode:
+    orders = load_attribute("rocky.replay.execution", "Orders")
+    replay = load_attribute("rocky.replay.project_replay", "replay_recorded")
+    chosen = {name: given[name] for name in ("parallel", "keep") if given[name] is not None}
+    report: ReplayReport = replay(
+        load_chosen(settings),
+        recorded,
+        orders(**chosen),
+        state=state_path(settings),
+        environment=os.environ,
+        adapter=given["target"],
+    )
+    if settings.json:
+        write_json("replay", report_document(report))
+    else:
+        write_line(render_report(report))
+    if report.kept is not None and not settings.quiet:
+        write_note(f"what was built is in `{report.kept}`")
+    return ExitCode(report.exit_code)

@@ -1,0 +1,42 @@
+"""Repeating: whether a model makes an equal table from equal inputs, each time it is built.
+
+A query that stands for a table is part of the SQL of whoever reads it, so what is uncertain about
+it is uncertain about them. A table that was made by chance is not: its rows are what they are.
+"""
+
+from collections.abc import Iterator
+
+from rocky.ir.model import is_deterministic
+from rocky.plan.steps import RunPlan, reads_of
+from rocky.project.strategies import Microbatch, TimeInterval, is_inline
+
+
+def repeats(plan: RunPlan, key: str) -> bool:
+    """Whether equal inputs make an equal table: not where the clock or chance has a say."""
+    return find_chance(plan, key) is None
+
+
+def find_chance(plan: RunPlan, key: str) -> str | None:
+    """Why a model may come out differently each time; None when it does not."""
+    if isinstance(plan.project.models[key].strategy, TimeInterval | Microbatch):
+        return "its intervals depend on the time"
+    for each, reasons in _determinism(plan, key):
+        if not is_deterministic(reasons):
+            first = next(reason for reason in reasons if not reason.startswith("float:"))
+            through = "" if each == key else f", through `{plan.project.models[each].name}`"
+            return f"not deterministic ({first}{through})"
+    return None
+
+
+def _determinism(plan: RunPlan, key: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """A model and the queries it reads, each with the reasons against it."""
+    models = plan.project.models
+    waiting, seen = [key], {key}
+    while waiting:
+        each = waiting.pop()
+        yield each, plan.compilation.models.record(each).determinism
+        for read in reads_of(plan.compilation, models[each]):
+            if read.kind == "model" and read.key not in seen:
+                seen.add(read.key)
+                if is_inline(models[read.key].strategy):
+                    waiting.append(read.key)

@@ -1,0 +1,51 @@
+"""Whoever changes one thing is found, by Rocky and by the script an auditor runs without it."""
+
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from tests.evidence.mutations import MUTATIONS
+from tests.evidence.shops import Recorded, audit, verify
+
+EACH = 10
+"""Changes of a kind; there are 28 kinds."""
+MANY = {"byte_of_data_file": 20, "field_of_record": 30, "field_of_entry": 20, "byte_of_commit": 20}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    return Recorded.make(tmp_path_factory.mktemp("shop"))
+
+
+@pytest.fixture
+def project(recorded: Recorded) -> Iterator[Recorded]:
+    yield recorded
+    recorded.restore()
+
+
+def test_nothing_is_found_in_an_untouched_project(project):
+    library, script = verify(project.root), audit(project.root)
+
+    assert ((), ()) == (library.findings, library.notes)
+    assert ({}, {}) == (script.findings, script.notes)
+    assert project.is_untouched()
+
+
+@pytest.mark.parametrize("kind", MUTATIONS)
+def test_every_single_change_is_found_by_rocky_and_by_the_script(project, kind):
+    missed = []
+    for seed in range(MANY.get(kind, EACH)):
+        said = MUTATIONS[kind](project, Random(f"{kind} {seed}"))
+        if said is not None and not project.is_untouched():
+            if not verify(project.root).findings:
+                missed.append(f"rocky: {said}")
+            if not audit(project.root).findings:
+                missed.append(f"script: {said}")
+        project.restore()
+
+    assert [] == missed
+
+
+def test_hundreds_of_changes_are_tried():
+    assert sum(MANY.get(kind, EACH) for kind in MUTATIONS) >= 300
