@@ -1,4 +1,4 @@
-"""All benchmarks of runs: writes and reads, the graph and the merge, then runs that build nothing."""
+"""All benchmarks of runs: writes and reads, graph and merge, then runs that build nothing."""
 
 import subprocess
 import sys

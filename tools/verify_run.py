@@ -2,9 +2,8 @@
 
     python verify_run.py STATE.db [--warehouse FOLDER] [--run RUN_ID] [--table CATALOG.SCHEMA.TABLE]
 
-Prints one line a finding (`code: where: what it means`) and a summary. Exit code: 0 all agrees, 1 findings, 2 the
-state file cannot be read. Only folders are looked into: what lies in an object store is counted as not checked,
-unless `--warehouse` names a local copy. `--run` and `--table` narrow what is looked at, but for the chain.
+Prints a line for each finding (`code: where: what it means`) and a summary. Exit code: 0 all agrees, 1 findings, 2 the
+state file cannot be read. What lies in an object store is not checked, unless `--warehouse` names a local copy of it.
 """
 
 import argparse
@@ -43,24 +42,22 @@ def content_hash(hashes):
     return found[0] if len(found) == 1 else hash_of("".join(f"{each}\n" for each in found))
 
 
-def varint(stream):
-    byte = next(stream)
-    return byte if byte < 128 else (byte & 127) | varint(stream) << 7
-
-
-def thrift(stream, kind):
-    """A value of Thrift's compact protocol; a struct is a dict by the numbers of its fields."""
-    if kind in (4, 5, 6):
-        value = varint(stream)
-        return (value >> 1) ^ -(value & 1)
+def thrift(stream, kind=0):
+    """A value of Thrift's compact protocol: of kind 0 a plain number, a struct as a dict by the numbers of its fields."""
+    if kind in (0, 4, 5, 6):
+        byte, value, shift = 128, 0, 0
+        while byte > 127:
+            byte = next(stream)
+            value, shift = value | (byte & 127) << shift, shift + 7
+        return (value >> 1) ^ -(value & 1) if kind else value
     if kind in (3, 7, 8):
-        return bytes(islice(stream, varint(stream) if kind == 8 else {3: 1, 7: 8}[kind]))
+        return bytes(islice(stream, {3: 1, 7: 8}[kind] if kind < 8 else thrift(stream)))
     if kind in (9, 10):
         head = next(stream)
-        return [thrift(stream, head & 15) for _ in range(varint(stream) if head >> 4 == 15 else head >> 4)]
+        return [thrift(stream, head & 15) for _ in range(head >> 4 if head >> 4 < 15 else thrift(stream))]
     found, number = {}, 0
     while kind == 12 and (head := next(stream)):
-        number = number + (head >> 4) if head >> 4 else varint(stream) >> 1
+        number = number + (head >> 4) if head >> 4 else thrift(stream, 4)
         found[number] = thrift(stream, head & 15)
     return found
 
@@ -76,7 +73,8 @@ def load(path):
     with closing(sqlite3.connect(f"{Path(path).resolve().as_uri()}?{mode}", uri=True)) as file:
         file.text_factory = bytes
         file.execute("BEGIN")
-        asked = {name: file.execute(f"SELECT key, value FROM {name} ORDER BY key") for name in (*RECORDS, CHAIN, "metadata")}
+        asked = {name: file.execute(f"SELECT key, value FROM {name} ORDER BY key") for name in (*RECORDS, CHAIN)}
+        asked["metadata"] = file.execute("SELECT key, value FROM metadata WHERE key = 'ledger_id'")
         return {name: {key.decode("utf-8", "replace"): value for key, value in rows} for name, rows in asked.items()}
 
 
@@ -124,21 +122,18 @@ class Audit:
             with self.reading(f"{CHAIN} {key}"):
                 entry = json.loads(value)
                 own = hash_of(canonical({name: each for name, each in entry.items() if name != "entry_hash"}))
-                self.expect(own == entry["entry_hash"] and value.decode() == canonical(entry), "chain_broken",
-                            f"{CHAIN} {key}", "it was changed: its hash is not that of what it says")
+                whole = own == entry["entry_hash"] and value.decode() == canonical(entry)
+                self.expect(whole, "chain_broken", f"{CHAIN} {key}", "it was changed: its hash is not that of what it says")
                 follows = (key, entry["seq"], entry["previous"]) == (f"{number:012d}", number, previous)
                 self.expect(follows, "chain_broken", f"{CHAIN} {key}", "entries before it were removed, added or moved")
                 previous, number = entry["entry_hash"], entry["seq"] + 1
                 self.heads.append(previous)
                 newest[entry["table"], entry["key"]] = entry.get("value_hash")
-        first = next(iter(newest), None) == ("metadata", "ledger_id")
-        self.expect(first, "chain_broken", CHAIN, "its first entry is not the ledger's id")
-        rows = {(name, key): value for name in RECORDS for key, value in self.rows[name].items()}
-        rows["metadata", "ledger_id"] = self.rows["metadata"].get("ledger_id", b"")
-        for (name, key), value in rows.items():
+        self.expect(("metadata", "ledger_id") in [*newest][:1], "chain_broken", CHAIN, "it does not begin with the ledger's id")
+        for name, key in ((name, key) for name in (*RECORDS, "metadata") for key in self.rows[name]):
             said, where = newest.pop((name, key), None), f"{name} {key}"
             if self.expect(said, "record_unchained", where, "no entry of the chain is about it: put there by hand"):
-                self.expect(said == hash_of(value), "record_changed", where, "the chain has another hash of it")
+                self.expect(said == hash_of(self.rows[name][key]), "record_changed", where, "the chain has another hash of it")
         for (name, key), said in newest.items():
             self.expect(not said, "record_missing", f"{name} {key}", "it was recorded and is gone")
 
@@ -158,7 +153,7 @@ class Audit:
     def check_run(self, where, maker, run):
         models = [row for (run_id, _), row in self.executions.items() if run_id == maker[0]]
         same = run["models_executed"] == sorted(models, key=lambda row: (row["started_at"], row["model_name"]))
-        self.expect(same or run["status"] == "Running", "record_inconsistent", where, "its models are not those recorded")
+        self.expect(same or run["status"] == "Running", "record_inconsistent", where, "its models are not as recorded")
 
     def local(self, place, depth):
         """Where a place that is so deep below its warehouse lies now; None in an object store."""
@@ -179,8 +174,8 @@ class Audit:
                     tables[self.place_of(maker, row["target"])][one["version"]] = (one, made_by)
         for root in self.roots if self.run_id is None and not self.table else ():
             # Also tables that no record speaks of: a ledger may have been rolled back.
-            for log in (self.local(root, 0) or Path("/dev/null")).glob("*/*/*/_delta_log"):
-                tables[f"{root}/{log.parent.relative_to(self.local(root, 0)).as_posix()}"]
+            for log in self.local(root, 0).glob("*/*/*/_delta_log") if self.local(root, 0) else ():
+                tables["/".join([root, *log.parts[-4:-1]])]
         for place, recorded in sorted(tables.items()):
             asked = self.run_id is None or any(maker[0] == self.run_id for _, maker in recorded.values())
             if asked and place.replace("/", ".").lower().endswith(self.table):
@@ -203,20 +198,19 @@ class Audit:
             where, data = f"{log}/{name}", files.get(name)
             if name not in said:
                 self.expect(name == "_last_checkpoint", "log_file_unknown", where, "no record has this file of the log")
-            elif not self.expect(data is not None, "commit_missing", where, "it is gone from the log") or not self.expect(
-                    said[name] in (None, hash_of(data)), "commit_changed", where, "it is not what was recorded"):
-                broken = True
+            elif data is None or said[name] not in (None, hash_of(data)):
+                code, broken = "commit_missing" if data is None else "commit_changed", True
+                self.expect(False, code, where, "it is gone" if data is None else "it is not what was recorded")
             elif name.endswith(".json"):
                 with self.reading(where):
                     live = self.states[place][int(name[:20])] = self.replay(where, place, data, recorded, dict(live))
-        if folder and not fresh and (points or "_last_checkpoint" in files):
-            newest, last = max(points, default=-1), f"{log}/_last_checkpoint"
-            with self.reading(last):
-                data, said = files.get(f"{newest:020d}.checkpoint.parquet", b""), json.loads(files.get("_last_checkpoint", b"{}"))
-                facts = {"version": newest, "size": footer_rows(data), "sizeInBytes": len(data),
-                         "numOfAddFiles": len(self.states[place].get(newest, ()))}
-                same = "version" in said and all(facts.get(name, each) == each for name, each in said.items())
-                self.expect(same or broken, "commit_changed", last, "it does not describe the newest recorded checkpoint")
+        newest, hint = max(points, default=-1), files.get("_last_checkpoint", b"{}")
+        with self.reading(f"{log}/_last_checkpoint"):
+            data, said = files.get(f"{newest:020d}.checkpoint.parquet", b""), json.loads(hint)
+            facts = {"version": newest, "size": data and footer_rows(data), "sizeInBytes": len(data),
+                     "numOfAddFiles": len(self.states[place].get(newest, ()))}
+            same = ("version" in said) == bool(points) and all(facts.get(name, each) == each for name, each in said.items())
+            self.expect(same or broken or fresh or not folder, "commit_changed", f"{log}/_last_checkpoint", "it tells of another")
         if broken:
             self.states.pop(place, None)
 
@@ -281,15 +275,14 @@ class Audit:
 
     def check_file(self, where, maker, row):
         place, size, digest = row["file_path"], row["size_bytes"], row["blake3_hash"]
-        state, path = self.states.get(place.rpartition("/")[0], {}).get(row["commit_version"]), self.local(place, 4)
-        there = state is None or state.get(place, (None,))[0] == size
-        self.expect(there, "record_inconsistent", where, "the table had no such file at that version")
+        state, path = self.states.get(place.rpartition("/")[0], {}).get(row["commit_version"], {place: 0}), self.local(place, 4)
+        self.expect(place in state, "record_inconsistent", where, "the table had no such file at that version")
         gone = self.collected.get(place, "") > self.written_at[place]
         self.count["files collected since" if gone else "files" if path else "files in an object store, not checked"] += 1
-        if gone or path is None or not self.expect(path.is_file(), "file_missing", place, "it was recorded and is gone"):
+        if gone or path is None or (place, size, digest) in self.seen:
             return
-        if (place, size, digest) not in self.seen:
-            self.seen.add((place, size, digest))
+        self.seen.add((place, size, digest))
+        if self.expect(path.is_file(), "file_missing", place, "it was recorded and is gone"):
             data = path.read_bytes()
             same = (len(data), hash_of(data), path.stem) == (size, digest, digest)
             if self.expect(same, "file_changed", place, "its bytes are not those that were recorded"):
@@ -298,7 +291,8 @@ class Audit:
 
     def check_anchor(self, root, where):
         """What the warehouse remembers of the ledger: a ledger that lacks it was rolled back."""
-        path, ended = self.local(where, 2), [row for row in self.runs.values() if row.get("warehouse") == root and "finished_at" in row]
+        ended = [row for row in self.runs.values() if row.get("warehouse") == root and "finished_at" in row]
+        path = self.local(where, 2)
         if path and self.expect(path.is_file() or not ended, "anchor_missing", where, "runs ended here, and it is gone"):
             anchor = json.loads(path.read_text()) if path.is_file() else {"seq": 1, "head": self.heads[0]}
             self.expect(anchor.get("run_id") in {None, *self.runs}, "head_unknown", where, "the ledger lacks its run")
@@ -319,9 +313,8 @@ def main(arguments=None):
         print(f"cannot read `{asked.state}`: {error}", file=sys.stderr)
         return 2
     audit.check()
-    for line in (*audit.findings, *(f"note: {each}" for each in audit.notes)):
-        print(line)
-    print(f"{len(audit.findings)} findings; checked: " + ", ".join(f"{number} {what}" for what, number in audit.count.items()))
+    checked = ", ".join(f"{number} {what}" for what, number in audit.count.items())
+    print(*audit.findings, *(f"note: {each}" for each in audit.notes), f"{len(audit.findings)} findings in {checked}", sep="\n")
     return 1 if audit.findings else 0
 
 

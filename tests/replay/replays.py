@@ -9,6 +9,8 @@ from rocky.ledger import open_evidence
 from rocky.replay.execution import Ground, Orders, execute_replay
 from rocky.replay.recorded import load_recorded
 from rocky.replay.verdicts import ModelVerdict, ReplayReport
+from rocky.run.building import Materialize
+from rocky.run.materialize.table import materialize
 from rocky.store.warehouse import open_warehouse
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import Shop
@@ -24,12 +26,12 @@ class Replays:
         self.engines: list[MemoryEngine] = []
         self.settings: list[Mapping[str, str]] = []
         self.change: Callable[[MemoryEngine], None] = lambda _: None
+        self.build_table: Materialize = materialize
 
     def __call__(self, run_id: str, *models: str, keep: Path | None = None) -> ReplayReport:
         root = self.shop.root
-        ground = Ground(
-            open_warehouse("warehouse", base=root), root, self._open, {}, self._collected
-        )
+        warehouse = open_warehouse("warehouse", base=root)
+        ground = Ground(warehouse, root, self._open, {}, self._collected, self.build_table)
         recorded = load_recorded(root / STATE, run_id, models)
         return execute_replay(recorded, ground, Orders(parallel=2, keep=keep))
 

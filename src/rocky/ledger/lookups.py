@@ -12,9 +12,9 @@ from rocky.ledger.claims import is_alive
 from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.questions import Questions, RecordedExecution
-from rocky.ledger.records import DIED, ArtifactRecord, RunId
+from rocky.ledger.records import ArtifactRecord, RunId
 from rocky.ledger.rows import key_of, load_record
-from rocky.ledger.schema import HASH_OF_ARTIFACT, MODEL_OF_KEY, RUNNING
+from rocky.ledger.schema import DEAD, HASH_OF_ARTIFACT, MODEL_OF_KEY, RUNNING
 from rocky.ledger.transcript import is_untouched
 
 
@@ -98,9 +98,7 @@ class Lookups(Questions):
 
     def dead_runs(self) -> frozenset[RunId]:
         """The runs whose process ended before they could record how they went."""
-        recorded = self._ask(
-            "SELECT key FROM run_history WHERE json_extract(value, '$.reason') = ?", DIED
-        )
+        recorded = self._ask(f"SELECT key FROM run_history WHERE {DEAD}")  # noqa: S608 - one of our own expressions
         running = self._ask(f"SELECT key FROM run_history WHERE {RUNNING}")  # noqa: S608 - one of our own expressions
         gone = [key for (key,) in running if not is_alive(self.path, key)]
         return frozenset(map(RunId, [*(key for (key,) in recorded), *gone]))

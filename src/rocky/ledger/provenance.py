@@ -25,8 +25,8 @@ class ReadRecord(Record):
     """All that is needed to read one input again: what a model's SQL called by the name `view`.
 
     A `table` (of a model or a seed) is read at its `version`. A `source` is read by its declaration
-    (a JSON text) and `files`, or at `source_version`. An `inline` query is `sql` over `reads` of its
-    own; `identity` is then the input hash of its `skip_hash`, `target` and `upstreams`, and
+    (a JSON text) and `files`, or at `source_version`. An `inline` query is `sql` over `reads` of
+    its own; `identity` is then the input hash of its `skip_hash`, `target` and `upstreams`, and
     `determinism` says why its rows may differ each time.
     """
 

@@ -150,7 +150,7 @@ def _nothing_recorded(model: RecordedModel) -> str:
 def _check_certain(record: ProvenanceRecord, model: RecordedModel) -> None:
     made = model.made
     if record.proof_class is None and made is not None and made.error is None:
-        said = f" ({made.reason})" if made.reason else ""
+        said = f" ({made.action})" if made.action else ""
         raise NotReplayable(f"nobody can say what it read{said}")
 
 

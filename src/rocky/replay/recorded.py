@@ -129,11 +129,15 @@ class _History:
         if execution.reused_from is not None:
             return self._lookups.execution(execution.reused_from, execution.model_name)
         for earlier in self._reader.executions(execution.model_name):
-            # What was resumed is what the last run before this one built.
+            # What was resumed is what the last run before this one had made, or had taken over.
+            before = earlier.execution
             if (
-                earlier.run_id < self._run_id
-                and earlier.execution.status is ModelStatus.SUCCESS
-                and earlier.execution.commit_version == execution.commit_version
+                earlier.run_id >= self._run_id
+                or before.commit_version != execution.commit_version
             ):
+                continue
+            if before.status is ModelStatus.SUCCESS:
                 return earlier
+            if before.reused_from is not None:
+                return self._lookups.execution(before.reused_from, before.model_name)
         return None

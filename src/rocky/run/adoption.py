@@ -8,6 +8,7 @@ names them.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from rocky.ledger.records import ArtifactRecord, CommitRecord, RunId
@@ -32,8 +33,11 @@ class Adopter:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        with ledger.lookups() as lookups:
-            self._dead = lookups.dead_runs()
+
+    @cached_property
+    def _dead(self) -> frozenset[RunId]:
+        with self._ledger.lookups() as lookups:
+            return lookups.dead_runs()
 
     def adopt(self, table: Table, model: str, below: int, now: datetime) -> Adopted:
         """The unrecorded commits of dead runs just below a version of a table."""

@@ -53,13 +53,19 @@ _HARMLESS: Final = (
     "spark.sql.autoBroadcastJoinThreshold",
     "spark.sql.broadcastTimeout",
     "spark.sql.codegen.",
-    "spark.sql.files.",
+    "spark.sql.files.maxPartition",
+    "spark.sql.files.minPartition",
+    "spark.sql.files.openCostInBytes",
     "spark.sql.inMemoryColumnarStorage.",
     "spark.sql.shuffle.",
     "spark.sql.sources.parallelPartitionDiscovery.",
     # How stores are reached, with the keys to them.
     "spark.hadoop.fs.",
 )
+
+# They may name a locale or other classes.
+_OF_THE_JVM: Final = ("JavaOptions", "ClassPath", "LibraryPath")
+_ARGUMENTS: Final = "PYSPARK_SUBMIT_ARGS"
 
 
 @dataclass(frozen=True)
@@ -108,8 +114,10 @@ def result_settings(adapter: Adapter, env: Mapping[str, str]) -> dict[str, str]:
     found = {
         name: f"blake3:{text_hash(value)[:16]}" if isinstance(value, Substituted) else value
         for name, value in adapter.conf.items()
-        if not name.startswith(_HARMLESS)
+        if not name.startswith(_HARMLESS) or name.endswith(_OF_THE_JVM)
     }
+    if env.get(_ARGUMENTS):
+        found[_ARGUMENTS] = f"blake3:{text_hash(env[_ARGUMENTS])[:16]}"
     folder = env.get("SPARK_CONF_DIR")
     defaults = Path(folder) / "spark-defaults.conf" if folder else None
     if defaults is not None and os.access(defaults, os.R_OK):

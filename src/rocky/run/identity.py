@@ -11,7 +11,7 @@ was written anew with the same rows leaves its readers alone.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from rocky.datatypes.text import field_to_json
 from rocky.evidence.hashes import (
@@ -27,6 +27,7 @@ from rocky.run.engine import SourcePin
 from rocky.store.snapshot import ROWS_HASH, Snapshot
 
 ProofClass = Literal["strong", "heuristic"]
+_ADDRESS_LENGTH: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,12 @@ class Identity:
 
 
 def identify_table(key: str, snapshot: Snapshot) -> Identity:
-    """A table by the files it holds."""
+    """A table by the files it holds; those of other tools are not named by their bytes."""
     addresses = [file.address for file in snapshot.files]
+    if any(len(each) != _ADDRESS_LENGTH for each in addresses):
+        files = [[file.path, file.size, file.modified_ms] for file in snapshot.files]
+        listing = canonical_json({"files": files})
+        return Identity("listing", key, text_hash(listing), strong=False)
     return Identity("content", key, content_hash(addresses), strong=True)
 
 

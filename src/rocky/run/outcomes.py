@@ -44,6 +44,7 @@ class RunReport:
     """All there is to say of a run when it has ended.
 
     `outcomes` are in the plan's order and hold what was selected, and whatever else failed.
+    `warnings` are about the run as a whole.
     """
 
     run_id: RunId
@@ -56,6 +57,7 @@ class RunReport:
     budget: BudgetVerdict
     resumed_from: RunId | None = None
     pipeline: str | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:

@@ -184,6 +184,8 @@ class Recorder:
         resumed = taken.basis == "resume"
         before, committed = taken.before, result.recommitted
         snapshot = pinned.snapshot
+        below = snapshot.version + (committed is None)
+        adopted = self._adopter.adopt(pinned.table, step.name, below, timing.finished_at)
         execution = self._execution(
             step,
             ModelStatus.SKIPPED if resumed else ModelStatus.REUSED,
@@ -201,10 +203,11 @@ class Recorder:
             files=len(snapshot.files),
             commit_version=snapshot.version,
             commits=_commits([committed] if committed is not None else []),
+            adopted=adopted.commits,
         )
         if resumed:
-            return StepRecord(StepOutcome(step, execution))
-        artifacts = tuple(
+            return StepRecord(StepOutcome(step, execution), adopted.artifacts)
+        artifacts = adopted.artifacts + tuple(
             self._artifact(step, pinned, file, snapshot.version, timing.finished_at)
             for file in snapshot.files
         )

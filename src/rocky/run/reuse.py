@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Final, Literal
 
+from rocky.errors import LedgerUnreadable, StoreUnreadable
 from rocky.ledger.lookups import Lookups
 from rocky.ledger.provenance import InputIndexEntry
 from rocky.ledger.questions import RecordedExecution
@@ -92,7 +93,8 @@ class Memory:
     def entries(self, hashes: Sequence[str]) -> dict[str, InputIndexEntry]:
         """The indexed results of some input hashes."""
         with self._lock:
-            return self.lookups.index_entries(hashes)
+            found = self.lookups.index_entries(hashes)
+        return {key: each for key, each in found.items() if each.input_hash == key}
 
     def is_untouched(self, found: InputIndexEntry) -> bool:
         """Whether an indexed result is as Rocky recorded it."""
@@ -140,7 +142,10 @@ class Decider:
         doubt = self._doubt(step, made_from)
         if doubt is not None:
             return Decision(doubt)
-        return self._take_over(step, made_from, table, live, cutoff)
+        try:
+            return self._take_over(step, made_from, table, live, cutoff)
+        except (LedgerUnreadable, StoreUnreadable) as error:
+            return Decision(f"what is recorded cannot be read: {error}")
 
     def _resume(
         self, step: Step, made_from: MadeFrom, table: Table, live: Snapshot | None

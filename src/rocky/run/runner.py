@@ -6,7 +6,7 @@ the run's record gets its last word.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Event
 from typing import Final
@@ -204,6 +204,7 @@ class _Run:
         self._options = options
         self._run_id = run_id
         self._times = times
+        self._warnings: list[str] = []
         self._orders = BuildOrders(
             run_id,
             times.started_at,
@@ -247,7 +248,7 @@ class _Run:
             budget_breaches=report.budget.breaches,
         )
         self._anchor()
-        return report
+        return replace(report, warnings=tuple(self._warnings))
 
     def _take_steps(self, means: "_Means") -> None:
         """Settle what needs no Spark, then build the rest."""
@@ -315,12 +316,17 @@ class _Run:
         """Leave the ledger's head with the tables: a ledger that is put back is found by it."""
         head, ledger = self._ledger.head(), self._ledger
         anchor = Anchor(head.entry_hash, head.seq, self._run_id, self._times.now())
-        write_anchor(
+        written = write_anchor(
             self._surroundings.warehouse,
             ledger.ledger_id,
             anchor,
             lambda found: ledger.knows(Head(found.seq, found.head)),
         )
+        if not written and not self._warnings:
+            self._warnings.append(
+                f"the tables know a later state of `{ledger.path.name}` than the file itself: it"
+                " was put back to an older copy, or changed; `rocky verify` says more"
+            )
 
     def _open_engine(self) -> Engine:
         engine = self._surroundings.open_engine()

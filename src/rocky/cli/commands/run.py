@@ -124,6 +124,8 @@ def command(  # noqa: PLR0913 - one for each option
         write_json("run", run_document(report))
     else:
         write_line(render_run(report))
+    for warning in report.warnings:
+        write_note(f"warning: {warning}")
     for line in describe_budget(report):
         write_note(line)
     return ExitCode(report.exit_code)

@@ -84,7 +84,7 @@ def _facts(model: RecordedModel, *, whole: bool) -> Facts:
 def _happened(execution: ModelExecution) -> Facts:
     if execution.target is not None:
         yield "table", f"{execution.target} ({execution.strategy})"
-    said = [execution.decision, execution.reason, execution.error]
+    said = [execution.decision, execution.reason, execution.action, execution.error]
     why = ": ".join(" ".join(each.split()) for each in said if each)
     yield "status", f"{execution.status.value} ({why})" if why else execution.status.value
     took = format_duration(execution.duration_ms)

@@ -1,0 +1,81 @@
+"""Tables that keep rows, built again from the version that a run had found."""
+
+from pathlib import Path
+
+from rocky.project.strategies import Incremental
+from rocky.replay.recorded import load_recorded
+from rocky.run.build import Build, Built
+from rocky.run.materialize.starting_point import add_hashes
+from rocky.run.materialize.table import materialize
+from rocky.run.materialize.workspace import open_workspace
+from rocky.store.change import Change
+from rocky.store.snapshot import ROWS_HASH
+from tests.replay.replays import STATE, Replays, reason_of, verdicts
+from tests.run.runs import Shop, write
+
+FILES = {
+    "models/log.sql": "SELECT id, country FROM stg_orders",
+    "models/log.toml": '[strategy]\ntype = "incremental"\ntimestamp_column = "country"\n',
+}
+
+
+def append_all(build: Build) -> Built:
+    """A strategy that appends whatever the query gives: DuckDB does not speak of watermarks."""
+    if not isinstance(build.model.strategy, Incremental):
+        return materialize(build)
+    with open_workspace(build) as workspace:
+        workspace.bind_source(build.query)
+        before = build.table.snapshot()
+        taken = frozenset(file.path for file in before.files) if before else frozenset()
+        sql = f"SELECT id, country FROM {workspace.source}"
+        written = workspace.write(sql, workspace.columns, build.layout, taken)
+        hashes = [before.configuration[ROWS_HASH]] if before else []
+        rows_hash = add_hashes([*hashes, written.rows_hash])
+        change = Change(
+            "APPEND",
+            before,
+            workspace.columns,
+            (),
+            written.files,
+            properties={ROWS_HASH: rows_hash},
+            transaction=(build.token, 0),
+        )
+        committed = build.table.commit(change)
+    return Built(build.query or "", (committed,), written.rows, rows_hash, "appended")
+
+
+def kept(tmp_path):
+    """A shop whose log was appended to three times, and its runs."""
+    shop = Shop(tmp_path, FILES)
+    runs = []
+    for number in range(3):
+        write(shop.root, {"data/orders.csv": f"id,country\n{number},DE\n{number + 10},FR\n"})
+        runs.append(shop.run("+log", build_table=append_all).run_id)
+    replay = Replays(shop)
+    replay.build_table = append_all
+    return shop, runs, replay
+
+
+def test_an_append_is_replayed_from_the_version_it_started_from(tmp_path):
+    shop, runs, replay = kept(tmp_path)
+    table = shop.root / "warehouse/spark_catalog/default/log"
+
+    found = [verdicts(replay(run, "log")) for run in runs]
+
+    assert [{"log": "bit_exact"}] * 3 == found
+    assert 3 == len(list(table.glob("*.parquet")))
+    assert {1} == {path.stat().st_nlink for path in table.glob("*.parquet")}
+
+
+def test_a_file_that_was_there_before_and_is_gone_is_named(tmp_path):
+    shop, runs, replay = kept(tmp_path)
+    (file,) = load_recorded(shop.root / STATE, runs[0], ["log"]).models[0].artifacts
+    Path(file.file_path).unlink()
+
+    report = replay(runs[1], "log")
+
+    assert {"log": "non_replayable"} == verdicts(report)
+    said = reason_of(report, "log")
+    assert said is not None
+    assert said.startswith("its own table at version 0, which it started from, is not what it was")
+
