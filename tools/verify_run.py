@@ -8,12 +8,10 @@ state file cannot be read. What lies in an object store is not checked, unless `
 
 import argparse
 import json
-import re
 import sqlite3
 import sys
 from collections import Counter, defaultdict
 from contextlib import closing, contextmanager
-from itertools import islice
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -23,7 +21,7 @@ CHAIN, DIED = "evidence_chain", "the process ended without finishing"
 RECORDS = ("run_history", "model_executions", "output_artifacts", "input_provenance", "input_index", "collected_files",
            "branches", "watermarks", "check_history", "partitions", "grace_periods", "loaded_files")
 SKIP = ("materialization", "normalized_sql", "normalizer_version", "target", "typed_columns")
-WHOLE = ("full_refresh", "materialized_view", "content_addressed", "seed")  # strategies that write all rows of a table
+WHOLE = ("full_refresh", "materialized_view", "content_addressed", "seed")  # strategies that write all rows anew
 DAMAGED = (KeyError, TypeError, ValueError, AttributeError, IndexError, StopIteration)
 
 
@@ -36,22 +34,14 @@ def canonical(document):
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def content_hash(hashes):
-    """Of one file its own hash, of several that of their sorted list, one a line."""
-    found = sorted(hashes)
-    return found[0] if len(found) == 1 else hash_of("".join(f"{each}\n" for each in found))
-
-
 def thrift(stream, kind=0):
     """A value of Thrift's compact protocol: of kind 0 a plain number, a struct as a dict by the numbers of its fields."""
     if kind in (0, 4, 5, 6):
-        byte, value, shift = 128, 0, 0
-        while byte > 127:
-            byte = next(stream)
-            value, shift = value | (byte & 127) << shift, shift + 7
+        byte = next(stream)
+        value = (byte & 127) | (thrift(stream) << 7 if byte > 127 else 0)
         return (value >> 1) ^ -(value & 1) if kind else value
     if kind in (3, 7, 8):
-        return bytes(islice(stream, {3: 1, 7: 8}[kind] if kind < 8 else thrift(stream)))
+        return bytes([next(stream) for _ in range({3: 1, 7: 8}[kind] if kind < 8 else thrift(stream))])
     if kind in (9, 10):
         head = next(stream)
         return [thrift(stream, head & 15) for _ in range(head >> 4 if head >> 4 < 15 else thrift(stream))]
@@ -81,8 +71,8 @@ def load(path):
 class Audit:
     def __init__(self, rows, warehouse=None, run_id=None, table=None):
         self.rows, self.warehouse, self.run_id, self.table = rows, warehouse, run_id, (table or "").lower()
-        self.findings, self.notes, self.count, self.heads, self.seen = {}, {}, Counter(), [], set()
-        self.records, self.adds, self.states = {name: {} for name in RECORDS}, {}, defaultdict(dict)
+        self.findings, self.notes, self.count, self.heads, self.seen = {}, {}, Counter(), [], {}
+        self.records, self.adds, self.states = {name: {} for name in RECORDS}, {}, {}
         self.files_of, self.written_at = defaultdict(dict), {}
         self.ledger_id = rows["metadata"].get("ledger_id", b"").decode("utf-8", "replace").strip('"')
 
@@ -103,8 +93,7 @@ class Audit:
         self.load_records()
         self.check_tables()
         for table, check in (("run_history", self.check_run), ("model_executions", self.check_execution),
-                             ("input_provenance", self.check_provenance), ("input_index", self.check_index),
-                             ("output_artifacts", self.check_file)):
+                             ("input_provenance", self.check_provenance), ("output_artifacts", self.check_file)):
             for key, row in self.records[table].items():
                 with self.reading(f"{table} {key}"):
                     maker = (row.get("run_id", key.split("|")[0]), row.get("model_name", "").lower())
@@ -151,9 +140,9 @@ class Audit:
         self.roots = sorted({row["warehouse"] for row in self.runs.values() if row.get("warehouse")})
 
     def check_run(self, where, maker, run):
-        models = [row for (run_id, _), row in self.executions.items() if run_id == maker[0]]
-        same = run["models_executed"] == sorted(models, key=lambda row: (row["started_at"], row["model_name"]))
-        self.expect(same or run["status"] == "Running", "record_inconsistent", where, "its models are not as recorded")
+        done = [row for (run_id, _), row in self.executions.items() if run_id == maker[0] and run["status"] != "Running"]
+        done.sort(key=lambda row: (row["started_at"], row["model_name"]))
+        self.expect(done == run["models_executed"], "record_inconsistent", where, "its models are not as recorded")
 
     def local(self, place, depth):
         """Where a place that is so deep below its warehouse lies now; None in an object store."""
@@ -161,68 +150,67 @@ class Audit:
             return Path(self.warehouse, *place.split("/")[place.count("/") + 1 - depth :])
         return None if "://" in place else Path(place)
 
-    def place_of(self, maker, target):
-        files = [path.rpartition("/")[0] for path in self.files_of[maker]]
-        return files[0] if files else f"{self.runs.get(maker[0], {}).get('warehouse')}/{str(target).replace('.', '/')}"
+    def place_of(self, run_id, target):
+        return f"{self.runs.get(run_id, {}).get('warehouse')}/{str(target).replace('.', '/')}"
 
     def check_tables(self):
         tables = defaultdict(dict)
-        for maker, row in self.executions.items():
-            with self.reading(f"model_executions {'|'.join(maker)}"):
+        for (run_id, model), row in self.executions.items():
+            with self.reading(f"model_executions {run_id}|{model}"):
                 for one in row.get("commits", []) + row.get("adopted", []):
-                    made_by = (one.get("run_id", maker[0]), maker[1])
-                    tables[self.place_of(maker, row["target"])][one["version"]] = (one, made_by)
+                    said, name = tables[self.place_of(run_id, row["target"])], f"{one['version']:020d}"
+                    said[f"{name}.json"] = (one["blake3_hash"], (one.get("run_id", run_id), model))
+                    if "checkpoint_blake3" in one:
+                        said[f"{name}.checkpoint.parquet"] = (one["checkpoint_blake3"], (run_id, model))
         for root in self.roots if self.run_id is None and not self.table else ():
             # Also tables that no record speaks of: a ledger may have been rolled back.
             for log in self.local(root, 0).glob("*/*/*/_delta_log") if self.local(root, 0) else ():
                 tables["/".join([root, *log.parts[-4:-1]])]
         for place, recorded in sorted(tables.items()):
-            asked = self.run_id is None or any(maker[0] == self.run_id for _, maker in recorded.values())
-            if asked and place.replace("/", ".").lower().endswith(self.table):
+            makers = {maker[0] for _, maker in recorded.values()}
+            if self.run_id in (None, *makers) and place.replace("/", ".").lower().endswith(self.table):
                 self.check_log(place, f"{place}/_delta_log", recorded)
 
     def check_log(self, place, log, recorded):
         """Every file of a log was recorded, byte for byte, and every recorded one is there."""
-        folder, live, broken = self.local(log, 4), {}, False
+        folder, live, states, broken = self.local(log, 4), {}, {}, False
         self.count["tables" if folder else "tables in an object store, not checked"] += 1
+        if folder is None:
+            return
         # A killed writer leaves `x#1`, which no reader of tables looks at.
-        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in (folder.rglob("*") if folder else ())
-                 if path.is_file() and not re.search(r"#\d+$", path.name)}
-        points = {one: each[0]["checkpoint_blake3"] for one, each in recorded.items() if "checkpoint_blake3" in each[0]}
-        said = {f"{version:020d}.checkpoint.parquet": made for version, made in points.items()}
-        found = {int(name[:20]) for name in files if re.fullmatch(r"\d{20}\.json", name)}
-        for version in range(max(found | set(recorded), default=-1) + 1):
-            said[f"{version:020d}.json"] = recorded[version][0]["blake3_hash"] if version in recorded else None
-        fresh = {f"{version:020d}.checkpoint.parquet" for version in found - set(recorded)} & set(files)
-        for name in sorted({*files, *said} - fresh) if folder else ():
+        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*")
+                 if path.is_file() and "#" not in path.name}
+        unrecorded = {*files} - {*recorded, "_last_checkpoint"}
+        for name in sorted({*files, *recorded}):
             where, data = f"{log}/{name}", files.get(name)
-            if name not in said:
-                self.expect(name == "_last_checkpoint", "log_file_unknown", where, "no record has this file of the log")
-            elif data is None or said[name] not in (None, hash_of(data)):
+            if name in recorded and (data is None or hash_of(data) != recorded[name][0]):
                 code, broken = "commit_missing" if data is None else "commit_changed", True
                 self.expect(False, code, where, "it is gone" if data is None else "it is not what was recorded")
-            elif name.endswith(".json"):
+            elif name[:20].isdigit() and name[20:] == ".json":
                 with self.reading(where):
-                    live = self.states[place][int(name[:20])] = self.replay(where, place, data, recorded, dict(live))
-        newest, hint = max(points, default=-1), files.get("_last_checkpoint", b"{}")
+                    self.expect(broken or int(name[:20]) == len(states), "commit_missing", where, "the one before it is gone")
+                    live = states[int(name[:20])] = self.replay(where, place, data, recorded, dict(live))
+            elif name in unrecorded:
+                point = f"{name[:20]}.json" in unrecorded and name[20:] == ".checkpoint.parquet"
+                self.expect(point, "log_file_unknown", where, "no record has this file of the log")
+        newest = max((name for name in recorded if name.endswith("t")), default="-1")
         with self.reading(f"{log}/_last_checkpoint"):
-            data, said = files.get(f"{newest:020d}.checkpoint.parquet", b""), json.loads(hint)
-            facts = {"version": newest, "size": data and footer_rows(data), "sizeInBytes": len(data),
-                     "numOfAddFiles": len(self.states[place].get(newest, ()))}
-            same = ("version" in said) == bool(points) and all(facts.get(name, each) == each for name, each in said.items())
-            self.expect(same or broken or fresh or not folder, "commit_changed", f"{log}/_last_checkpoint", "it tells of another")
-        if broken:
-            self.states.pop(place, None)
+            data, said = files.get(newest, b""), json.loads(files.get("_last_checkpoint", b"{}"))
+            facts = {"version": int(newest[:20]), "size": data and footer_rows(data), "sizeInBytes": len(data),
+                     "numOfAddFiles": len(states.get(int(newest[:20]), ()))}
+            same = ("version" in said) == (newest in recorded) and all(facts.get(key, each) == each for key, each in said.items())
+            self.expect(same or broken or unrecorded, "commit_changed", f"{log}/_last_checkpoint", "it tells of another checkpoint")
+        self.states[place] = {} if broken else states
 
     def replay(self, where, place, data, recorded, live):
         """The files of a table after a commit, with size and rows."""
-        version, actions = int(where[-25:-5]), [json.loads(line) for line in data.splitlines()]
+        name, actions = where[-25:], [json.loads(line) for line in data.splitlines()]
         info = next((each["commitInfo"] for each in actions if "commitInfo" in each), {})
         maker, run = (info.get("runId"), str(info.get("model")).lower()), self.runs.get(info.get("runId"), {})
-        unfinished = version > max(recorded, default=-1) and (run.get("status") == "Running" or run.get("reason") == DIED)
+        unfinished = name > max(recorded, default="") and (run.get("status") == "Running" or run.get("reason") == DIED)
         early = run and not run.get("warehouse") and self.files_of[maker]
-        if version in recorded:
-            self.expect(recorded[version][1] == maker, "record_inconsistent", where, "its record is of another run or model")
+        if name in recorded:
+            self.expect(recorded[name][1] == maker, "record_inconsistent", where, "its record is of another run or model")
             known = info.get("ledgerId") == self.ledger_id and info.get("ledgerHead") in self.heads
             self.expect(known, "head_unknown", where, "it names a state of the ledger that the chain never had")
         elif self.expect(unfinished or early, "commit_unrecorded", where, f"no record has this commit of run `{maker[0]}`"):
@@ -233,17 +221,17 @@ class Audit:
             path = f"{place}/{unquote(add['path'])}"
             live[path] = self.adds[path] = (add["size"], json.loads(add["stats"])["numRecords"])
             same = self.files_of[maker].get(path, {}).get("size_bytes") == add["size"]
-            self.expect(same or version not in recorded, "record_missing", where, f"no record has its file `{path}`")
+            self.expect(same or name not in recorded, "record_missing", where, f"no record has its file `{path}`")
         return live
 
     def check_execution(self, where, maker, row):
-        state = self.states.get(self.place_of(maker, row.get("target")), {}).get(row.get("commit_version"))
+        state = self.states.get(self.place_of(maker[0], row.get("target")), {}).get(row.get("commit_version"))
         if state is not None and row.get("strategy") in WHOLE and "rows_affected" in row:
             rows, said = sum(rows for _, rows in state.values()), row["rows_affected"]
             self.expect(rows == said, "rows_mismatch", where, f"it says {said} rows, the log says {rows}")
-        files = {each["blake3_hash"] for each in self.files_of[maker].values()}
-        made = self.provenance.get((row.get("reused_from"), maker[1]), {}).get("output_blake3", ())
-        self.expect("reused_from" not in row or files <= set(made), "record_inconsistent", where, "it reused other files")
+        made = self.provenance.get((row.get("reused_from"), maker[1]), {}).get("output_path", ())
+        same = "reused_from" not in row or {*self.files_of[maker]} <= {*made}
+        self.expect(same, "record_inconsistent", where, "its files are not those of the run it reused")
 
     def check_provenance(self, where, maker, row):
         ir, execution = json.loads(row["model_ir_canonical_json"]), self.executions[maker]
@@ -254,51 +242,47 @@ class Audit:
                 "env_hash": row.get("env_canonical_json", ""), "sql_hash": row["executed_sql"]}
         for name, said in ((name, each.get(name)) for name in made for each in (row, execution)):
             self.expect(said in (None, "", hash_of(made[name])), "hash_mismatch", where, f"`{name}` is no hash of its parts")
-        hashes, paths = row.get("output_blake3", []), row.get("output_path", [])
-        named = [Path(path).stem for path in paths] == hashes and {*paths} <= {*self.written_at}
+        paths = row.get("output_path", [])
+        named = [Path(path).stem for path in paths] == row.get("output_blake3", []) and {*paths} <= {*self.written_at}
         self.expect(named, "record_inconsistent", where, "its outputs are no recorded files, or have other names")
         reads, identities = list(row.get("reads", ())), set()
         for read in reads:
             reads += read.get("reads", ())
             files = sorted((each["path"], each.get("blake3_hash")) for each in read.get("files", ()))
             identities |= {read.get("identity"), hash_of("".join(f"{digest}  {path}\n" for path, digest in files))}
-            state = self.states.get(self.place_of((maker[0], ""), read.get("target")), {}).get(read.get("version"))
-            same = state is None or content_hash(Path(path).stem for path in state) == read.get("identity")
-            self.expect(same, "hash_mismatch", where, f"`{read['name']}` was not what it says was read")
+            state = self.states.get(self.place_of(maker[0], read.get("target")), {}).get(read.get("version"))
+            # Of one file its own hash, of several that of their sorted list, one a line.
+            held = [f"{Path(path).stem}\n" for path in sorted(state or ())]
+            held = held[0].strip() if len(held) == 1 else hash_of("".join(held))
+            self.expect(state is None or held == read["identity"], "hash_mismatch", where, f"it read another `{read['name']}`")
         known = all(each["blake3_hash"] in identities for each in upstreams if each["kind"] == "content")
         self.expect(known, "hash_mismatch", where, "an upstream is not the hash of what was read")
 
-    def check_index(self, where, maker, entry):
-        made = self.provenance.get(maker, {})
-        same = all(made.get(name) == entry.get(name) for name in ("target", "env_hash", "output_blake3", "output_path"))
-        self.expect(made and same, "record_inconsistent", where, "it is not what the provenance of its run says")
-
     def check_file(self, where, maker, row):
-        place, size, digest = row["file_path"], row["size_bytes"], row["blake3_hash"]
-        state, path = self.states.get(place.rpartition("/")[0], {}).get(row["commit_version"], {place: 0}), self.local(place, 4)
+        place, path, facts = row["file_path"], self.local(row["file_path"], 4), (row["size_bytes"], row["blake3_hash"])
+        state = self.states.get(place.rpartition("/")[0], {}).get(row["commit_version"], (place,))
         self.expect(place in state, "record_inconsistent", where, "the table had no such file at that version")
         gone = self.collected.get(place, "") > self.written_at[place]
         self.count["files collected since" if gone else "files" if path else "files in an object store, not checked"] += 1
-        if gone or path is None or (place, size, digest) in self.seen:
+        if gone or path is None or not self.expect(path.is_file(), "file_missing", place, "it was recorded and is gone"):
             return
-        self.seen.add((place, size, digest))
-        if self.expect(path.is_file(), "file_missing", place, "it was recorded and is gone"):
+        if place not in self.seen:
             data = path.read_bytes()
-            same = (len(data), hash_of(data), path.stem) == (size, digest, digest)
-            if self.expect(same, "file_changed", place, "its bytes are not those that were recorded"):
-                said, rows = self.adds.get(place, (0, None))[1], footer_rows(data)
-                self.expect(said in (None, rows), "rows_mismatch", place, f"it has {rows} rows, the log says {said}")
+            self.seen[place] = (len(data), hash_of(data)), data[-4:] == b"PAR1" and footer_rows(data)
+        found, rows = self.seen[place]
+        self.expect(found == facts and path.stem == facts[1], "file_changed", place, "its bytes are not as recorded")
+        said = self.adds.get(place, (0, rows))[1]
+        self.expect(said == rows, "rows_mismatch", place, f"it has {rows} rows, the log says {said}")
 
     def check_anchor(self, root, where):
         """What the warehouse remembers of the ledger: a ledger that lacks it was rolled back."""
-        ended = [row for row in self.runs.values() if row.get("warehouse") == root and "finished_at" in row]
         path = self.local(where, 2)
-        if path and self.expect(path.is_file() or not ended, "anchor_missing", where, "runs ended here, and it is gone"):
-            anchor = json.loads(path.read_text()) if path.is_file() else {"seq": 1, "head": self.heads[0]}
-            self.expect(anchor.get("run_id") in {None, *self.runs}, "head_unknown", where, "the ledger lacks its run")
-            if self.expect(0 < anchor["seq"] <= len(self.heads), "anchor_ahead", where, "the ledger was rolled back"):
-                known = self.heads[anchor["seq"] - 1] == anchor["head"]
-                self.expect(known, "head_unknown", where, "the chain never had this head: it was rewritten")
+        ended = any(row.get("warehouse") == root and "finished_at" in row for row in self.runs.values())
+        there = self.expect(not (path and ended) or path.is_file(), "anchor_missing", where, "runs ended here, and it is gone")
+        anchor = json.loads(path.read_text()) if path and there and path.is_file() else {"seq": 1, "head": self.heads[0]}
+        if self.expect(0 < anchor["seq"] <= len(self.heads), "anchor_ahead", where, "the ledger was rolled back"):
+            known = self.heads[anchor["seq"] - 1] == anchor["head"] and anchor.get("run_id") in {None, *self.runs}
+            self.expect(known, "head_unknown", where, "the chain never had this head: it was rewritten")
 
 
 def main(arguments=None):
@@ -314,7 +298,8 @@ def main(arguments=None):
         return 2
     audit.check()
     checked = ", ".join(f"{number} {what}" for what, number in audit.count.items())
-    print(*audit.findings, *(f"note: {each}" for each in audit.notes), f"{len(audit.findings)} findings in {checked}", sep="\n")
+    notes = [f"note: {each}" for each in audit.notes]
+    print(*audit.findings, *notes, f"{len(audit.findings)} findings in {checked}", sep="\n")
     return 1 if audit.findings else 0
 
 

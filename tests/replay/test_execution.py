@@ -1,16 +1,16 @@
 """Runs built again from their records: what stays provable after code and tables have changed."""
 
 import json
-import os
 import shutil
 import sqlite3
 from datetime import UTC, datetime
 
+import pyarrow.parquet as pq
 import pytest
 
 from rocky.evidence.hashes import text_hash
 from rocky.ledger import open_ledger
-from rocky.ledger.chain import make_entry
+from rocky.ledger.chain import Head, entry_key, format_entry, make_entry, parse_entry
 from rocky.ledger.provenance import CollectedFile
 from rocky.run.engine import EngineFacts
 from tests.replay.replays import STATE, Replays, reason_of, verdict_on, verdicts
@@ -240,6 +240,25 @@ def test_other_rows_are_told_also_when_the_recorded_files_are_gone(shop, replay)
     assert found.differences is None
 
 
+def test_a_model_that_depends_on_the_order_of_rows_is_tried_and_its_order_blamed(tmp_path):
+    shop = Shop(tmp_path, {"models/any.sql": "SELECT first(id) AS id FROM stg_orders"})
+    run = shop.run("+any")
+    replay = Replays(shop)
+    assert "bit_exact" == verdicts(replay(run.run_id))["any"]
+
+    def change(engine):
+        ask = engine.frame
+        engine.frame = lambda sql: ask(sql.replace("first(id)", "last(id)"))
+
+    replay.change = change
+
+    found = verdict_on(replay(run.run_id), "any")
+
+    assert "diverged" == found.verdict
+    (cause,) = found.causes
+    assert cause.startswith("`any` depends on the order of rows: order: ")
+
+
 def test_files_that_are_gone_are_made_again_byte_for_byte(shop, replay):
     run = shop.run()
     shutil.rmtree(shop.root / "warehouse/spark_catalog/default/alone")
@@ -252,18 +271,15 @@ def test_the_same_rows_in_other_files_are_row_exact(tmp_path, monkeypatch):
     shop = Shop(tmp_path, files)
     run = shop.run()
     replay = Replays(shop)
-    compressed = "tests.run.memory_engine.pq.write_table"
-    from tests.run.memory_engine import pq
-
     whole = pq.write_table
-    monkeypatch.setattr(compressed, lambda *given: whole(*given, compression="gzip"))
+    monkeypatch.setattr(pq, "write_table", lambda *given: whole(*given, compression="gzip"))
 
     report = replay(run.run_id)
 
     assert dict.fromkeys(EXACT, "row_exact") == verdicts(report)
-    assert (
-        "the record was not canonical: the same rows, in files of other bytes"
-    ) == reason_of(report, "alone")
+    assert ("the record was not canonical: the same rows, in files of other bytes") == reason_of(
+        report, "alone"
+    )
     assert 0 == report.exit_code
 
 
@@ -311,8 +327,6 @@ def edit_record(shop, run_id, model, change):
 
 
 def chain_again(shop, key, text):
-    from rocky.ledger.chain import Head, entry_key, format_entry, parse_entry
-
     with sqlite3.connect(shop.root / STATE) as database:
         last = "SELECT value FROM evidence_chain ORDER BY key DESC LIMIT 1"
         entry = parse_entry(database.execute(last).fetchone()[0])
@@ -404,4 +418,4 @@ def test_a_hard_link_to_the_scratch_area_is_gone_with_it(shop, replay):
 
     replay(run.run_id)
 
-    assert {1} == {os.stat(path).st_nlink for path in table_files(shop, "alone")}
+    assert {1} == {path.stat().st_nlink for path in table_files(shop, "alone")}

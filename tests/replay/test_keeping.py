@@ -78,4 +78,3 @@ def test_a_file_that_was_there_before_and_is_gone_is_named(tmp_path):
     said = reason_of(report, "log")
     assert said is not None
     assert said.startswith("its own table at version 0, which it started from, is not what it was")
-

@@ -52,14 +52,21 @@ def test_an_empty_table_has_the_hash_of_nothing():
 
 
 def test_the_input_hash_is_that_of_the_documented_json():
-    upstreams = [identify_table("c.s.b", snapshot("2")), identify_table("c.s.a", snapshot("1"))]
+    one, two = "1" * 64, "2" * 64
+    upstreams = [identify_table("c.s.b", snapshot(two)), identify_table("c.s.a", snapshot(one))]
     text = (
         '{"skip_hash":"' + SKIP + '","target":"c.s.t","upstreams":['
-        '{"blake3_hash":"1","kind":"content","upstream_key":"c.s.a"},'
-        '{"blake3_hash":"2","kind":"content","upstream_key":"c.s.b"}],"version":1}'
+        '{"blake3_hash":"' + one + '","kind":"content","upstream_key":"c.s.a"},'
+        '{"blake3_hash":"' + two + '","kind":"content","upstream_key":"c.s.b"}],"version":1}'
     )
 
     assert (blake3(text.encode()).hexdigest(), "strong") == input_hash(SKIP, "c.s.t", upstreams)
+
+
+def test_a_table_with_files_of_other_tools_is_known_by_their_list_only():
+    found = identify_table("c.s.a", snapshot("1" * 64, "part-00000-a1b2"))
+
+    assert ("listing", False) == (found.kind, found.strong)
 
 
 def test_a_model_that_reads_nothing_has_a_strong_hash():

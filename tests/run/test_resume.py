@@ -2,6 +2,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from rocky.ledger.records import RunStatus
+from rocky.run.environment import Environment
 from rocky.run.runner import RunOptions
 from tests.run.runs import TABLE, Shop, reasons, statuses
 
@@ -58,10 +59,32 @@ def test_a_model_built_two_runs_ago_is_still_passed_over_and_names_its_builder(s
     assert f"built by {first}" == reasons(report)["stg_orders"]
 
 
-def test_after_a_run_that_ended_well_everything_is_built(stopped):
+def test_after_a_run_that_ended_well_nothing_is_resumed(stopped):
     stopped.run()
 
+    report = stopped.run(options=RunOptions(parallel=1, reuse=False))
+
+    assert report.resumed_from is None
+    assert {"Success"} == set(statuses(report).values())
+
+
+def test_without_reuse_an_unfinished_run_is_resumed_all_the_same(stopped):
+    options = RunOptions(parallel=1, reuse=False)
+
+    assert ["by_country", "report"] == written(stopped, options=options)
+
+
+def test_what_an_unfinished_run_built_in_another_environment_is_built(stopped):
+    stopped.environment = Environment("4.2.0", "memory", {})
+
     assert ["alone", "stg_orders", "by_country", "report"] == written(stopped)
+
+
+def test_a_model_of_which_a_file_is_gone_is_built(stopped):
+    (file,) = (stopped.root / "warehouse/spark_catalog/default/alone").glob("*.parquet")
+    file.unlink()
+
+    assert ["alone", "by_country", "report"] == written(stopped)
 
 
 def test_fresh_builds_everything(stopped):
@@ -88,11 +111,12 @@ def test_a_model_whose_source_changed_is_built(stopped):
     assert ["stg_orders", "by_country", "report"] == written(stopped)
 
 
-def test_a_model_whose_table_somebody_else_changed_is_built(stopped):
+def test_a_model_whose_table_somebody_else_changed_is_not_resumed(stopped):
     log = stopped.root / "warehouse/spark_catalog/default/alone/_delta_log"
     (log / "00000000000000000001.json").write_text('{"commitInfo":{"operation":"NOTHING"}}\n')
+    options = RunOptions(parallel=1, reuse=False)
 
-    assert ["alone", "by_country", "report"] == written(stopped)
+    assert ["alone", "by_country", "report"] == written(stopped, options=options)
 
 
 def test_a_model_that_asks_the_clock_is_built(tmp_path):
@@ -156,7 +180,7 @@ def test_a_process_killed_between_a_tables_commit_and_its_record_doubles_no_row(
         raise Killed
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rocky.ledger.writer.Ledger.record_model", die)
+        patch.setattr("rocky.ledger.writer.Ledger.record_models", die)
         patch.setattr("rocky.run.runner._Run._give_up", lambda self, error: None)
         with pytest.raises(Killed):
             shop.run("stg_orders")

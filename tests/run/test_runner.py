@@ -22,6 +22,7 @@ ALL = {
     "by_country": DONE,
     "report": DONE,
 }
+REBUILD = RunOptions(parallel=1, rebuild=True)
 
 
 def fail_at(table: str, *failures: Exception):
@@ -163,7 +164,7 @@ def test_a_model_reads_the_version_pinned_at_the_start_of_the_run(tmp_path):
                 (log / "00000000000000000000.json").read_text().replace('"add"', '"ignored"')
             )
 
-    report = shop.run("report", before_write=rewrite_upstream)
+    report = shop.run("report", before_write=rewrite_upstream, options=REBUILD)
 
     assert {"report": DONE} == statuses(report)
     assert [(1,)] == shop.rows("report")
@@ -175,7 +176,7 @@ def test_a_run_of_one_model_reads_the_tables_that_are_there(tmp_path):
     shop = Shop(tmp_path)
     shop.run()
 
-    report = shop.run("by_country")
+    report = shop.run("by_country", options=REBUILD)
 
     assert {"by_country": DONE} == statuses(report)
 
@@ -460,7 +461,7 @@ def test_every_attempt_at_a_model_has_the_same_token_and_another_run_another(tmp
         return materialize(build)
 
     shop.run("alone", before_write=fail_at("alone", LOST), build_table=remember)
-    shop.run("alone", build_table=remember)
+    shop.run("alone", build_table=remember, options=REBUILD)
 
     assert tokens[0] == tokens[1]
     assert tokens[1] != tokens[2]

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
+from benchmarks.twenty_models import write_project
 from pyspark.sql import SparkSession
 
 from rocky.errors import SparkUnavailable
 from rocky.spark.session import start_session
+from tests.spark.projects import build, errors_of
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +20,12 @@ def spark() -> Iterator[SparkSession]:
         pytest.fail(f"the spark tests need a working Spark: {missing}")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def twenty(tmp_path_factory, spark):
+    """The project of twenty models and the report of its run: built once, not to be changed."""
+    root = write_project(tmp_path_factory.mktemp("twenty") / "project", orders=300)
+    report = build(root, spark)
+    assert {} == errors_of(report)
+    return root, report

@@ -22,15 +22,6 @@ from tests.spark.projects import (
 pytestmark = pytest.mark.spark
 
 
-@pytest.fixture(scope="module")
-def twenty(tmp_path_factory, spark):
-    """The project of twenty models, built once."""
-    root = write_project(tmp_path_factory.mktemp("twenty") / "project", orders=300)
-    report = build(root, spark)
-    assert {} == errors_of(report)
-    return root, report
-
-
 def test_every_model_is_built_and_every_file_is_named_by_its_bytes(twenty):
     root, report = twenty
 

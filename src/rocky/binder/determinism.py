@@ -9,11 +9,14 @@ from typing import Final
 from rocky.binder.expression import Expr
 from rocky.binder.scopes import Scope
 from rocky.catalog.functions import FunctionInfo
+from rocky.datatypes.types import STRING, DataType, StringType
 
 ORDER_DEPENDENT: Final = frozenset(
     "first first_value last last_value any_value collect_list array_agg collect_set listagg "
     "string_agg mode max_by min_by histogram_numeric approx_top_k".split()
 )
+COLLECTORS: Final = frozenset({"collect_list", "array_agg", "collect_set"})
+"""Aggregates that only gather: sorted afterwards, their result is the same each time."""
 CLOCK: Final = frozenset(
     "current_date curdate current_timestamp now localtimestamp current_time unix_timestamp".split()
 )
@@ -23,7 +26,17 @@ FLOAT_SUMS: Final = frozenset(
     "regr_sxx regr_sxy regr_syy".split()
 )
 _FLOATS: Final = frozenset({"float", "double"})
+_TOLD_APART: Final = frozenset(
+    "tinyint smallint int bigint decimal boolean date timestamp timestamp_ntz".split()
+)
 _DOUBLES_ALWAYS: Final = FLOAT_SUMS - {"sum", "try_sum", "avg", "mean", "try_avg"}
+
+
+def is_told_apart(kind: DataType) -> bool:
+    """Whether values that sort as equal are the same value: not so 0.0 and -0.0, or `a` and `A`."""
+    if isinstance(kind, StringType):
+        return kind == STRING
+    return kind.kind in _TOLD_APART
 
 
 def note_call(key: str, info: FunctionInfo | None, args: list[Expr], scope: Scope) -> None:

@@ -16,7 +16,7 @@ from rocky.binder.calls import (
     report_refusal,
 )
 from rocky.binder.columns import resolve_name
-from rocky.binder.determinism import note_call, note_order
+from rocky.binder.determinism import COLLECTORS, is_told_apart, note_call, note_order
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import (
     AGGREGATE,
@@ -195,6 +195,18 @@ def type_function(
     return _result(key, info, args, outcome, "window" if windowed else kind, node, scope)
 
 
+def _is_sorted(node: exp.Expr) -> bool:
+    """Whether a call stands inside one that sorts what it collected, by the values themselves."""
+    above = node.parent
+    if above.__class__ is exp.Filter:
+        above = above.parent
+    if above.__class__ is not exp.Anonymous:
+        return False
+    # A second argument of `array_sort` compares as it likes; that of `sort_array` is a direction.
+    name, count = function_name(above).lower(), len(above.args["expressions"])
+    return name == "sort_array" or (name == "array_sort" and count == 1)
+
+
 def _result(
     key: str,
     info: FunctionInfo | None,
@@ -226,7 +238,8 @@ def _result(
         foldable = False
         scope.binding.chances += 1
     note_call(key, info, args, scope)
-    if role == "aggregate" and node.__class__ is not exp.WithinGroup:
+    sorts = key in COLLECTORS and _is_sorted(node) and is_told_apart(args[0].type)
+    if role == "aggregate" and node.__class__ is not exp.WithinGroup and not sorts:
         note_order(key, scope)
     if key in ARITHMETIC_AGGREGATES and args and args[0].type.kind in t.STRING_KINDS:
         scope.binding.warn(

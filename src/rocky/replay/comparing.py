@@ -11,7 +11,7 @@ from typing import Final
 from rocky.datatypes.types import ArrayType, DataType, MapType, StructField, StructType
 from rocky.ledger.provenance import ProvenanceRecord
 from rocky.replay.recorded import RecordedModel
-from rocky.replay.trust import sums_floats
+from rocky.replay.trust import doubts_of
 from rocky.replay.verdicts import Differences, ModelVerdict, Row, Verdict
 from rocky.run.engine import Engine
 from rocky.run.failures import CAUGHT, classify_step_failure
@@ -88,9 +88,7 @@ def _as_found(rebuilt: Rebuilt) -> ModelVerdict:
 def likely_causes(rebuilt: Rebuilt) -> tuple[str, ...]:
     """What may have made a model give other rows, the surest first."""
     record = rebuilt.record
-    found = [*rebuilt.troubles, *rebuilt.differences]
-    if sums_floats(record):
-        found.append("it adds up floating-point numbers, whose sum depends on the order of rows")
+    found = [*rebuilt.troubles, *rebuilt.differences, *doubts_of(record)]
     unsure = [each.name for each in record.reads if any(f.blake3_hash is None for f in each.files)]
     found += [f"source `{name}` was known by the list of its files only" for name in unsure]
     if not record.executed_sql:

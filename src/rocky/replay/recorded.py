@@ -131,10 +131,7 @@ class _History:
         for earlier in self._reader.executions(execution.model_name):
             # What was resumed is what the last run before this one had made, or had taken over.
             before = earlier.execution
-            if (
-                earlier.run_id >= self._run_id
-                or before.commit_version != execution.commit_version
-            ):
+            if earlier.run_id >= self._run_id or before.commit_version != execution.commit_version:
                 continue
             if before.status is ModelStatus.SUCCESS:
                 return earlier

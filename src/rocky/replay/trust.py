@@ -12,7 +12,7 @@ from rocky.evidence.hashes import input_hash_of, skip_hash_of, source_hash, text
 from rocky.ledger.provenance import ProvenanceRecord, ReadRecord
 from rocky.ledger.records import ModelExecution
 
-_REPEATING: Final = "float:"
+_VOLATILE: Final = "volatile:"
 _VALUES: Final = ("blake3_hash", "input_hash", "version")
 
 
@@ -38,23 +38,33 @@ def check_record(record: ProvenanceRecord, made: ModelExecution | None) -> None:
 
 
 def check_repeats(record: ProvenanceRecord) -> None:
-    """Raise NotReplayable for a model whose rows depend on more than its inputs."""
+    """Raise NotReplayable for a model with a clock, dice or the like in it.
+
+    One whose rows may come in another order is not refused: most give the same rows all the same,
+    and for one that does not the reason is known (`doubts_of`).
+    """
+    for reader, reason in _reasons(record):
+        if reason.startswith(_VOLATILE):
+            who = "it" if reader is None else f"it reads `{reader}`, which"
+            raise NotReplayable(f"{who} does not give the same rows twice: {reason}")
+
+
+def doubts_of(record: ProvenanceRecord) -> list[str]:
+    """Why a model may give other rows from the same inputs, though nothing in it is volatile."""
+    return [
+        f"`{reader or record.model_name}` depends on the order of rows: {reason}"
+        for reader, reason in _reasons(record)
+        if not reason.startswith(_VOLATILE)
+    ]
+
+
+def _reasons(record: ProvenanceRecord) -> Iterator[tuple[str | None, str]]:
+    """Why a model may not repeat, with the query it reads that is to blame, if it is not itself."""
     for reason in ir_of(record).get("determinism", ()):
-        if not str(reason).startswith(_REPEATING):
-            raise NotReplayable(f"it does not give the same rows twice: {reason}")
+        yield None, str(reason)
     for read in _reads_below(record.reads):
         for reason in read.determinism:
-            if not reason.startswith(_REPEATING):
-                raise NotReplayable(
-                    f"it reads `{read.name}`, which does not give the same rows twice: {reason}"
-                )
-
-
-def sums_floats(record: ProvenanceRecord) -> bool:
-    """Whether a result may differ in its last digits with the order of rows."""
-    reasons = [*ir_of(record).get("determinism", ())]
-    reasons += [each for read in _reads_below(record.reads) for each in read.determinism]
-    return any(str(each).startswith(_REPEATING) for each in reasons)
+            yield read.name, reason
 
 
 def _said(wrong: str) -> str:

@@ -8,10 +8,10 @@ A strategy that keeps rows depends on its own table too, so there only a table t
 recorded build left it stands for a build.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from rocky.errors import LedgerUnreadable, StoreUnreadable
 from rocky.ledger.lookups import Lookups
@@ -21,7 +21,6 @@ from rocky.ledger.records import ModelExecution, RunId
 from rocky.plan.steps import RunPlan, Step
 from rocky.project.strategies import ContentAddressed, FullRefresh, MaterializedView
 from rocky.run.changes import describe_change
-from rocky.run.cutoff import Cutoff
 from rocky.run.environment import Environment
 from rocky.run.inputs import KnownInput, MadeFrom
 from rocky.run.presence import missing_file
@@ -35,6 +34,17 @@ REUSED: Final = "reuse"
 
 _WHOLE: Final = (FullRefresh, ContentAddressed, MaterializedView)
 """Strategies whose table depends on nothing but the inputs."""
+
+FindEntries = Callable[[Sequence[str]], dict[str, InputIndexEntry]]
+"""The indexed results of some input hashes."""
+
+
+class Cutoff(Protocol):
+    """Finds a recorded result whose inputs differ only in columns that the model does not read."""
+
+    def find(
+        self, step: Step, made_from: MadeFrom, last: ModelExecution, entries: FindEntries
+    ) -> InputIndexEntry | None: ...
 
 
 @dataclass(frozen=True, slots=True)

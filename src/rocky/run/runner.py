@@ -8,6 +8,7 @@ the run's record gets its last word.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from threading import Event
 from typing import Final
 
@@ -284,12 +285,14 @@ class _Run:
     ) -> None:
         around = self._surroundings
         inputs = Inputs(self._plan, means.fingerprints, means.pins, around.sources, engine)
+        # These know pyspark, which a run that builds nothing must not load.
+        cutoff = load_attribute("rocky.run.cutoff", "ColumnCutoff")(self._plan, engine)
+        choice = partial(decider.decide, cutoff=cutoff)
         builder = Builder(
-            self._plan, self._orders, inputs, engine, around.warehouse, means.pins, decider.decide
+            self._plan, self._orders, inputs, engine, around.warehouse, means.pins, choice
         )
         prover = Prover(self._plan, self._orders, inputs, around.observe(engine.facts))
         recorder = Recorder(self._plan, self._run_id, prover, Adopter(self._ledger))
-        # These know pyspark, which a run that builds nothing must not load.
         stepping = load_attribute("rocky.run.stepping", "Stepping")
         materialize = around.build_table or load_attribute(
             "rocky.run.materialize.table", "materialize"

@@ -37,7 +37,7 @@ class CollectCommand(RockyCommand):
 @click.pass_obj
 def command(settings: Settings, dry_run: bool, target: str | None) -> ExitCode:
     """Remove files that no table, branch or retained run needs."""
-    project = load_chosen(settings)
+    project = load_chosen(settings, cache=False)
     _refuse_unclear(project)
     config = project.config
     orders = Orders(
