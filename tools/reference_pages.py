@@ -31,7 +31,8 @@ help. `${VAR}` and `${VAR:-default}` work in every text value. What the files ar
 All keys are read and checked. Compiling acts on `[lints]`, targets, strategies and contracts;
 `rocky run` also on `[adapter]`, pipelines of type `transformation`, `[store]`, `[cost]` (the rates
 per core-hour and per TB), `[budget]` and `[resilience]` (its retries). A `[state]` that is not
-local is refused by a run. Other blocks (`[reuse]`, `[run]`, `[gc]`, `[schema_evolution]`, masks,
+local is refused by a run. `rocky gc` acts on `[gc]` and
+`[state.retention]`. Other blocks (`[reuse]`, `[run]`, `[schema_evolution]`, masks,
 roles, schedules, hooks) and other types of pipeline have no effect yet.
 """
 

@@ -52,8 +52,7 @@ def thrift(stream, kind=0):
     return found
 
 
-def footer_rows(data):
-    """How many rows a Parquet file has: field 3 of its footer."""
+def footer_rows(data):  # how many rows a Parquet file has is field 3 of its footer
     return thrift(iter(data[-8 - int.from_bytes(data[-8:-4], "little") : -8]), 12)[3]
 
 
@@ -61,8 +60,7 @@ def load(path):
     """All rows, values as bytes: those were hashed. Without a `-wal` nobody writes, and no side files are needed."""
     mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
     with closing(sqlite3.connect(f"{Path(path).resolve().as_uri()}?{mode}", uri=True)) as file:
-        file.text_factory = bytes
-        file.execute("BEGIN")
+        file.text_factory, _ = bytes, file.execute("BEGIN")
         asked = {name: file.execute(f"SELECT key, value FROM {name} ORDER BY key") for name in (*RECORDS, CHAIN)}
         asked["metadata"] = file.execute("SELECT key, value FROM metadata WHERE key = 'ledger_id'")
         return {name: {key.decode("utf-8", "replace"): value for key, value in rows} for name, rows in asked.items()}
@@ -72,9 +70,9 @@ class Audit:
     def __init__(self, rows, warehouse=None, run_id=None, table=None):
         self.rows, self.warehouse, self.run_id, self.table = rows, warehouse, run_id, (table or "").lower()
         self.findings, self.notes, self.count, self.heads, self.seen = {}, {}, Counter(), [], {}
-        self.records, self.adds, self.states = {name: {} for name in RECORDS}, {}, {}
-        self.files_of, self.written_at = defaultdict(dict), {}
-        self.ledger_id = rows["metadata"].get("ledger_id", b"").decode("utf-8", "replace").strip('"')
+        self.records, self.adds, self.states, self.written_at = {name: {} for name in RECORDS}, {}, {}, {}
+        self.files_of, name = defaultdict(dict), rows["metadata"].get("ledger_id", b"")
+        self.ledger_id = name.decode("utf-8", "replace").strip('"')
 
     def expect(self, holds, code, where, message):
         if not holds:
@@ -104,8 +102,7 @@ class Audit:
             with self.reading(f"{root}/_rocky/{self.ledger_id}.json"):
                 self.check_anchor(root, f"{root}/_rocky/{self.ledger_id}.json")
 
-    def check_chain(self):
-        """Every write of a record has an entry, and every entry the hash of the one before."""
+    def check_chain(self):  # every write of a record has an entry, and every entry the hash of the one before
         previous, number, newest = "0" * 64, 1, {}
         for key, value in self.rows[CHAIN].items():
             with self.reading(f"{CHAIN} {key}"):
@@ -119,7 +116,7 @@ class Audit:
                 self.heads.append(previous)
                 newest[entry["table"], entry["key"]] = entry.get("value_hash")
         self.expect(("metadata", "ledger_id") in [*newest][:1], "chain_broken", CHAIN, "it does not begin with the ledger's id")
-        for name, key in ((name, key) for name in (*RECORDS, "metadata") for key in self.rows[name]):
+        for name, key in ((each, key) for each in (*RECORDS, "metadata") for key in self.rows[each]):
             said, where = newest.pop((name, key), None), f"{name} {key}"
             if self.expect(said, "record_unchained", where, "no entry of the chain is about it: put there by hand"):
                 self.expect(said == hash_of(self.rows[name][key]), "record_changed", where, "the chain has another hash of it")
@@ -127,7 +124,7 @@ class Audit:
             self.expect(not said, "record_missing", f"{name} {key}", "it was recorded and is gone")
 
     def load_records(self):
-        for name, key in ((name, key) for name in RECORDS for key in self.rows[name]):
+        for name, key in ((each, key) for each in RECORDS for key in self.rows[each]):
             with self.reading(f"{name} {key}"):
                 row = self.records[name][key] = dict(json.loads(self.rows[name][key]))
                 if name == "output_artifacts":
@@ -144,8 +141,7 @@ class Audit:
         done.sort(key=lambda row: (row["started_at"], row["model_name"]))
         self.expect(done == run["models_executed"], "record_inconsistent", where, "its models are not as recorded")
 
-    def local(self, place, depth):
-        """Where a place that is so deep below its warehouse lies now; None in an object store."""
+    def local(self, place, depth):  # where a place that is so deep below its warehouse lies now; None in an object store
         if self.warehouse:
             return Path(self.warehouse, *place.split("/")[place.count("/") + 1 - depth :])
         return None if "://" in place else Path(place)
@@ -171,8 +167,7 @@ class Audit:
             if self.run_id in (None, *makers) and place.replace("/", ".").lower().endswith(self.table):
                 self.check_log(place, f"{place}/_delta_log", recorded)
 
-    def check_log(self, place, log, recorded):
-        """Every file of a log was recorded, byte for byte, and every recorded one is there."""
+    def check_log(self, place, log, recorded):  # every file of a log was recorded, and every recorded one is there
         folder, live, states, broken = self.local(log, 4), {}, {}, False
         self.count["tables" if folder else "tables in an object store, not checked"] += 1
         if folder is None:
@@ -202,8 +197,7 @@ class Audit:
             self.expect(same or broken or unrecorded, "commit_changed", f"{log}/_last_checkpoint", "it tells of another checkpoint")
         self.states[place] = {} if broken else states
 
-    def replay(self, where, place, data, recorded, live):
-        """The files of a table after a commit, with size and rows."""
+    def replay(self, where, place, data, recorded, live):  # the files of a table after a commit, with size and rows
         name, actions = where[-25:], [json.loads(line) for line in data.splitlines()]
         info = next((each["commitInfo"] for each in actions if "commitInfo" in each), {})
         maker, run = (info.get("runId"), str(info.get("model")).lower()), self.runs.get(info.get("runId"), {})
@@ -214,7 +208,7 @@ class Audit:
             known = info.get("ledgerId") == self.ledger_id and info.get("ledgerHead") in self.heads
             self.expect(known, "head_unknown", where, "it names a state of the ledger that the chain never had")
         elif self.expect(unfinished or early, "commit_unrecorded", where, f"no record has this commit of run `{maker[0]}`"):
-            self.notes[f"{where}: {'from before commits were recorded' if early else 'its run died or is not done'}"] = None
+            self.notes[f"note: {where}: {'from before commits were recorded' if early else 'its run died or is not done'}"] = None
         for each in actions:
             live.pop(f"{place}/{unquote(each.get('remove', {}).get('path', ''))}", None)
         for add in (each["add"] for each in actions if "add" in each):
@@ -227,11 +221,11 @@ class Audit:
     def check_execution(self, where, maker, row):
         state = self.states.get(self.place_of(maker[0], row.get("target")), {}).get(row.get("commit_version"))
         if state is not None and row.get("strategy") in WHOLE and "rows_affected" in row:
-            rows, said = sum(rows for _, rows in state.values()), row["rows_affected"]
+            rows, said = sum(number for _, number in state.values()), row["rows_affected"]
             self.expect(rows == said, "rows_mismatch", where, f"it says {said} rows, the log says {rows}")
         made = self.provenance.get((row.get("reused_from"), maker[1]), {}).get("output_path", ())
-        same = "reused_from" not in row or {*self.files_of[maker]} <= {*made}
-        self.expect(same, "record_inconsistent", where, "its files are not those of the run it reused")
+        reused = "reused_from" not in row or {*self.files_of[maker]} <= {*made}
+        self.expect(reused, "record_inconsistent", where, "its files are not those of the run it reused")
 
     def check_provenance(self, where, maker, row):
         ir, execution = json.loads(row["model_ir_canonical_json"]), self.executions[maker]
@@ -249,10 +243,10 @@ class Audit:
         for read in reads:
             reads += read.get("reads", ())
             files = sorted((each["path"], each.get("blake3_hash")) for each in read.get("files", ()))
-            identities |= {read.get("identity"), hash_of("".join(f"{digest}  {path}\n" for path, digest in files))}
+            lines = "".join(f"{digest}  {path}\n" for path, digest in files)
+            identities.add(hash_of(lines) if files else read.get("identity"))
             state = self.states.get(self.place_of(maker[0], read.get("target")), {}).get(read.get("version"))
-            # Of one file its own hash, of several that of their sorted list, one a line.
-            held = [f"{Path(path).stem}\n" for path in sorted(state or ())]
+            held = [f"{Path(path).stem}\n" for path in sorted(state or ())]  # one hash a line, hashed unless it is one
             held = held[0].strip() if len(held) == 1 else hash_of("".join(held))
             self.expect(state is None or held == read["identity"], "hash_mismatch", where, f"it read another `{read['name']}`")
         known = all(each["blake3_hash"] in identities for each in upstreams if each["kind"] == "content")
@@ -274,8 +268,7 @@ class Audit:
         said = self.adds.get(place, (0, rows))[1]
         self.expect(said == rows, "rows_mismatch", place, f"it has {rows} rows, the log says {said}")
 
-    def check_anchor(self, root, where):
-        """What the warehouse remembers of the ledger: a ledger that lacks it was rolled back."""
+    def check_anchor(self, root, where):  # what the warehouse remembers of the ledger, and the ledger must still know
         path = self.local(where, 2)
         ended = any(row.get("warehouse") == root and "finished_at" in row for row in self.runs.values())
         there = self.expect(not (path and ended) or path.is_file(), "anchor_missing", where, "runs ended here, and it is gone")
@@ -298,8 +291,7 @@ def main(arguments=None):
         return 2
     audit.check()
     checked = ", ".join(f"{number} {what}" for what, number in audit.count.items())
-    notes = [f"note: {each}" for each in audit.notes]
-    print(*audit.findings, *notes, f"{len(audit.findings)} findings in {checked}", sep="\n")
+    print(*audit.findings, *audit.notes, f"{len(audit.findings)} findings in {checked}", sep="\n")
     return 1 if audit.findings else 0
 
 

@@ -20,9 +20,8 @@ Mutation = Callable[[Recorded, Random], str | None]
 
 @contextmanager
 def opened(project: Recorded) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(project.state)) as connection:
-        with connection:
-            yield connection
+    with closing(sqlite3.connect(project.state)) as connection, connection:
+        yield connection
 
 
 def rows_of(connection: sqlite3.Connection, *tables: str) -> list[tuple[str, str, str]]:

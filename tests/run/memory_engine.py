@@ -128,7 +128,10 @@ class MemoryJobs:
 
 
 class MemoryEngine:
-    """Runs queries in DuckDB. `before_write` is called with a table's name before each write."""
+    """Runs queries in DuckDB. `before_write` is called with a table's name before each write.
+
+    With another `compression` the same rows are other bytes.
+    """
 
     def __init__(self, root: Path) -> None:
         self._connection = duckdb.connect()
@@ -137,6 +140,7 @@ class MemoryEngine:
         self.views = MemoryViews(self._connection, root, self._lock)
         self.jobs = MemoryJobs()
         self.before_write: Callable[[str], None] = lambda _: None
+        self.compression = "snappy"
         self.queries: list[str] = []
         self.layouts: dict[str, Layout] = {}
 
@@ -147,7 +151,9 @@ class MemoryEngine:
         return spoken
 
     def python_frame(self, path: Path, inputs: Mapping[str, str]) -> str:
-        raise NotImplementedError
+        # A "function" whose text holds the query between two marks.
+        query = path.read_text().split("# query: ")[1].splitlines()[0]
+        return self.frame(query.format(**inputs))
 
     def columns(self, frame: str) -> tuple[StructField, ...]:
         schema = self._ask(f"SELECT * FROM ({frame}) LIMIT 0").schema
@@ -181,7 +187,8 @@ class MemoryEngine:
         if not rows.num_rows:
             return Written((), 0, _rows_hash(rows))
         data = io.BytesIO()
-        pq.write_table(rows.sort_by([(name, "ascending") for name in rows.column_names]), data)
+        ordered = rows.sort_by([(name, "ascending") for name in rows.column_names])
+        pq.write_table(ordered, data, compression=self.compression)
         address = Address(blake3(data.getvalue()).hexdigest())
         table.objects.put(f"{table.prefix}/{path_of(address)}", data.getvalue())
         file = DataFile(

@@ -89,6 +89,8 @@ class Shop:
         self.stop = Event()
         self.opened = 0
         self.environment: Environment | None = Environment("4.1.4", "memory", {})
+        self.variables: dict[str, str] = {}
+        self.compression = "snappy"
         self._now = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 
     def run(
@@ -102,8 +104,10 @@ class Shop:
         self._now += timedelta(seconds=1)
         self.engine = MemoryEngine(self.root)
         self.engine.before_write = before_write or (lambda _: None)
+        self.engine.compression = self.compression
         self.heard, self.stop = Heard(), Event()
-        compilation = compile_project(load_project(self.root, env={}), jobs=1, cache=False)
+        project = load_project(self.root, env={}, variables=self.variables)
+        compilation = compile_project(project, jobs=1, cache=False)
         plan = plan_steps(compilation, select_models(compilation, selectors))
         with open_ledger(self.root / ".rocky-state.db") as ledger:
             surroundings = Surroundings(
@@ -124,6 +128,13 @@ class Shop:
                 stop=self.stop,
                 clock=lambda: self._now,
             )
+
+    def write(self, name: str, text: str) -> None:
+        """Edit a file of the project."""
+        write(self.root, {name: text})
+
+    def folder(self, table: str) -> Path:
+        return self.root / "warehouse/spark_catalog/default" / table
 
     def _open(self) -> MemoryEngine:
         self.opened += 1

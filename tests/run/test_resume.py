@@ -65,7 +65,7 @@ def test_after_a_run_that_ended_well_nothing_is_resumed(stopped):
     report = stopped.run(options=RunOptions(parallel=1, reuse=False))
 
     assert report.resumed_from is None
-    assert {"Success"} == set(statuses(report).values())
+    assert {"success"} == set(statuses(report).values())
 
 
 def test_without_reuse_an_unfinished_run_is_resumed_all_the_same(stopped):

@@ -9,7 +9,7 @@ from typing import Final
 from rocky.binder.expression import EXPRESSION, NO_SOURCES, Column, merge_sources
 from rocky.binder.query import BoundQuery
 from rocky.datatypes.types import BOOLEAN, STRING, TIMESTAMP, DataType, StructField
-from rocky.project.strategies import HISTORY_COLUMNS, Snapshot, Strategy
+from rocky.project.strategies import HISTORY_COLUMNS, NOTES_THE_TIME, Snapshot, Strategy
 
 _TYPES: Final[tuple[tuple[DataType, bool], ...]] = (
     (TIMESTAMP, False),
@@ -27,7 +27,7 @@ def with_history(bound: BoundQuery, strategy: Strategy) -> BoundQuery:
     keys = [name.lower() for name in strategy.unique_key]
     dated = [strategy.updated_at.lower()] if strategy.updated_at else []
     if not dated:
-        binding.mark_volatile("volatile: the snapshot notes when it first saw a row")
+        binding.mark_volatile(NOTES_THE_TIME)
     at = merge_sources([each for each in bound.columns if each.key in dated], EXPRESSION)
     row = merge_sources([each for each in bound.columns if each.key in keys], EXPRESSION) | at
     sources = (at, at, NO_SOURCES, row)

@@ -73,6 +73,9 @@ class Snapshot(NamedTuple):
 HISTORY_COLUMNS: Final = ("valid_from", "valid_to", "is_current", "snapshot_id")
 """The columns a snapshot's table has after those of its query."""
 
+NOTES_THE_TIME: Final = "volatile: the snapshot notes when it first saw a row"
+"""Why a snapshot without `updated_at` does not repeat, unless it is told the same time again."""
+
 
 class Ephemeral(NamedTuple):
     """No table: readers get the query itself."""

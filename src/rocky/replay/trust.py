@@ -11,6 +11,7 @@ from typing import Any, Final
 from rocky.evidence.hashes import input_hash_of, skip_hash_of, source_hash, text_hash
 from rocky.ledger.provenance import ProvenanceRecord, ReadRecord
 from rocky.ledger.records import ModelExecution
+from rocky.project.strategies import NOTES_THE_TIME
 
 _VOLATILE: Final = "volatile:"
 _VALUES: Final = ("blake3_hash", "input_hash", "version")
@@ -44,7 +45,8 @@ def check_repeats(record: ProvenanceRecord) -> None:
     and for one that does not the reason is known (`doubts_of`).
     """
     for reader, reason in _reasons(record):
-        if reason.startswith(_VOLATILE):
+        # A snapshot is told the time of the run again: it is in the record.
+        if reason.startswith(_VOLATILE) and reason != NOTES_THE_TIME:
             who = "it" if reader is None else f"it reads `{reader}`, which"
             raise NotReplayable(f"{who} does not give the same rows twice: {reason}")
 

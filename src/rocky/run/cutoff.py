@@ -22,6 +22,7 @@ from rocky.run.literals import quote_name
 from rocky.run.pinning import PinnedTable
 from rocky.run.presence import missing_file
 from rocky.run.reuse import FindEntries
+from rocky.store.evolution import same_columns
 from rocky.store.snapshot import Snapshot
 
 
@@ -83,8 +84,8 @@ class ColumnCutoff:
     def _is_equal(self, changed: _Changed, columns: frozenset[str]) -> bool:
         """Whether some columns hold the same rows before and now."""
         before, now = changed.before.snapshot, changed.now.snapshot
-        fields = _fields(now, columns)
-        if before.rows != now.rows or fields is None or fields != _fields(before, columns):
+        same = same_columns(_fields(before, columns), _fields(now, columns))
+        if before.rows != now.rows or not same or len(_fields(now, columns)) != len(columns):
             return False
         if not columns:
             return True
@@ -152,9 +153,7 @@ def _as_it_was(known: KnownInput, record: InputRecord) -> PinnedTable | None:
     return PinnedTable(pinned.table, snapshot)
 
 
-def _fields(snapshot: Snapshot, columns: frozenset[str]) -> list[StructField] | None:
-    """Some columns of a table, with their types; None when it lacks one."""
+def _fields(snapshot: Snapshot, columns: frozenset[str]) -> list[StructField]:
+    """Those of some columns that a table has, with their types."""
     found = [field for field in snapshot.schema if field.name.lower() in columns]
-    if len(found) != len(columns):
-        return None
-    return sorted(found, key=lambda field: field.name)
+    return sorted(found, key=lambda field: field.name.lower())

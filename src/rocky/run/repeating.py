@@ -4,10 +4,13 @@ A query that stands for a table is part of the SQL of whoever reads it, so what 
 it is uncertain about them. A table that was made by chance is not: its rows are what they are.
 """
 
+import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 from rocky.ir.model import is_deterministic
 from rocky.plan.steps import RunPlan, reads_of
+from rocky.project import ModelFile
 from rocky.project.strategies import Microbatch, TimeInterval, is_inline
 
 
@@ -25,6 +28,27 @@ def find_chance(plan: RunPlan, key: str) -> str | None:
             first = next(reason for reason in reasons if not reason.startswith("float:"))
             through = "" if each == key else f", through `{plan.project.models[each].name}`"
             return f"not deterministic ({first}{through})"
+    module = _unseen_module(plan.project.models[key], plan.project.root)
+    return f"changes of the module `{module}`, which it imports, are not seen" if module else None
+
+
+def _unseen_module(model: ModelFile, root: Path) -> str | None:
+    """A module of the project that a Python model imports: its text is in no fingerprint."""
+    if not model.is_python:
+        return None
+    folders = {root, *(root / model.path).parents} - {*root.parents}
+    for node in ast.walk(ast.parse(model.text)):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or "."]
+        for name in names:
+            first = name.partition(".")[0]
+            if not first or any(
+                (folder / f"{first}.py").exists() or (folder / first).is_dir() for folder in folders
+            ):
+                return name
     return None
 
 

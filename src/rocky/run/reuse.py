@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Final, Literal, Protocol
 
+from rocky.datatypes.text import field_to_json
 from rocky.errors import LedgerUnreadable, StoreUnreadable
 from rocky.ledger.lookups import Lookups
 from rocky.ledger.provenance import InputIndexEntry
@@ -289,7 +290,8 @@ def _same_table(one: Snapshot, other: Snapshot) -> bool:
 
 def _content(snapshot: Snapshot) -> tuple[object, ...]:
     paths = [file.path for file in snapshot.files]
-    return snapshot.schema, snapshot.partition_columns, snapshot.configuration, paths
+    columns = [field_to_json(each) for each in snapshot.schema]
+    return columns, snapshot.partition_columns, snapshot.configuration, paths
 
 
 def _describe_reuse(found: InputIndexEntry, basis: str) -> str:

@@ -1,0 +1,582 @@
+"""A recorded result stands for a build only when nothing could be different."""
+
+import os
+import sqlite3
+
+import pytest
+from pyspark.errors import PySparkException
+
+from rocky.ledger.lookups import open_lookups
+from rocky.run.environment import Environment
+from rocky.run.outcomes import RunReport
+from rocky.run.runner import RunOptions
+from tests.run.runs import TABLE, Shop, reasons
+
+ORDERS = "data/orders.csv"
+MODELS = ["alone", "stg_orders", "by_country", "report"]
+
+
+def built(report: RunReport) -> list[str]:
+    """The models whose tables were computed."""
+    return [
+        each.step.name
+        for each in report.outcomes
+        if each.execution.decision == "build" and each.step.kind == "build"
+    ]
+
+
+def reused(report: RunReport) -> dict[str, str | None]:
+    """The models for which a result stands, each with its basis."""
+    return {
+        each.step.name: each.execution.reuse_basis
+        for each in report.outcomes
+        if each.execution.status.value == "reused"
+    }
+
+
+@pytest.fixture
+def shop(tmp_path) -> Shop:
+    """A shop that has been built once."""
+    found = Shop(tmp_path)
+    found.run()
+    return found
+
+
+def test_nothing_is_built_when_nothing_changed_and_spark_is_not_started(shop):
+    first = shop.records()[0].run_id
+    shop.opened = 0
+
+    report = shop.run()
+
+    assert dict.fromkeys(MODELS, "content") == reused(report)
+    assert {f"reused from {first}"} == {reasons(report)[each] for each in MODELS}
+    assert 0 == shop.opened
+    assert {0} == {shop.snapshot(each).version for each in MODELS}
+
+
+def test_what_is_reused_is_recorded_with_the_files_of_the_run_that_built_it(shop):
+    first = shop.records()[0].run_id
+
+    last = [shop.run() for _ in range(3)][-1]
+
+    (outcome,) = [each for each in last.outcomes if each.step.name == "stg_orders"]
+    execution = outcome.execution
+    assert (first, "content", "reuse") == (
+        execution.reused_from,
+        execution.reuse_basis,
+        execution.decision,
+    )
+    with open_lookups(shop.root / ".rocky-state.db") as lookups:
+        (file,) = shop.snapshot("stg_orders").files
+        assert 4 == lookups.refcount(file.address)
+        assert lookups.provenance(first, "stg_orders") is not None
+        assert lookups.provenance(last.run_id, "stg_orders") is None
+
+
+def test_white_space_and_comments_build_nothing(shop):
+    shop.write("models/stg_orders.sql", "-- all of them\nSELECT id,\n  country FROM raw.orders")
+
+    assert [] == built(shop.run())
+
+
+def test_one_edited_leaf_is_the_only_one_built(shop):
+    shop.write("models/report.sql", "SELECT min(n) AS most FROM by_country")
+
+    report = shop.run()
+
+    assert ["report"] == built(report)
+    assert "its logic or settings changed" == reasons(report)["report"]
+
+
+def test_an_edit_that_leaves_the_rows_alone_leaves_readers_alone(shop):
+    shop.write("models/stg_orders.sql", "SELECT id, country FROM raw.orders WHERE 1 < 2 AND id > 0")
+
+    report = shop.run()
+
+    assert ["stg_orders"] == built(report)
+    assert {"alone", "by_country", "report"} == reused(report).keys()
+
+
+def test_the_same_rows_in_other_files_leave_readers_alone(shop):
+    before = shop.snapshot("stg_orders").files
+    shop.compression = "gzip"
+    shop.write("models/stg_orders.sql", "SELECT id, country FROM raw.orders WHERE id > 0")
+
+    report = shop.run()
+
+    assert before != shop.snapshot("stg_orders").files
+    assert {"alone": "content", "by_country": "rows", "report": "content"} == reused(report)
+    first = shop.records()[-1].run_id
+    assert (
+        f"reused from {first}, its inputs were written anew with the same rows"
+        == reasons(report)["by_country"]
+    )
+
+
+def test_a_reader_reused_by_its_rows_is_found_without_spark_the_next_time(shop):
+    shop.compression = "gzip"
+    shop.write("models/stg_orders.sql", "SELECT id, country FROM raw.orders WHERE id > 0")
+    shop.run()
+    shop.opened = 0
+
+    report = shop.run()
+
+    assert (0, []) == (shop.opened, built(report))
+    assert "rows" == reused(report)["by_country"]
+
+
+def test_columns_that_swapped_their_names_are_other_columns(tmp_path):
+    shop = Shop(
+        tmp_path,
+        {
+            "models/pair.sql": "SELECT id AS a, id * 10 AS b FROM raw.orders",
+            "models/first.sql": "SELECT a AS seen FROM pair",
+        },
+    )
+    shop.run("pair", "first")
+    shop.write("models/pair.sql", "SELECT id AS b, id * 10 AS a FROM raw.orders")
+
+    report = shop.run("pair", "first")
+
+    assert ["pair", "first"] == built(report)
+    assert [(10,), (20,), (30,)] == shop.rows("first")
+
+
+def test_what_was_built_two_edits_ago_is_committed_again(shop):
+    first = shop.records()[0].run_id
+    before = shop.snapshot("alone")
+    shop.write("models/alone.sql", "SELECT 2 AS one")
+    shop.run()
+    shop.write("models/alone.sql", "SELECT 1 AS one")
+    shop.opened = 0
+
+    report = shop.run()
+
+    assert (0, []) == (shop.opened, built(report))
+    assert f"reused from {first}" == reasons(report)["alone"]
+    assert [(1,)] == shop.rows("alone")
+    again = shop.snapshot("alone")
+    assert (2, before.files) == (again.version, again.files)
+    (outcome,) = [each for each in report.outcomes if each.step.name == "alone"]
+    assert [2] == [each.version for each in outcome.execution.commits]
+    with open_lookups(shop.root / ".rocky-state.db") as lookups:
+        assert 2 == lookups.refcount(before.files[0].address)
+
+
+def test_what_was_committed_again_is_live_the_next_time(shop):
+    for text in ("SELECT 2 AS one", "SELECT 1 AS one"):
+        shop.write("models/alone.sql", text)
+        shop.run()
+
+    report = shop.run()
+
+    assert [] == built(report)
+    assert 2 == shop.snapshot("alone").version
+
+
+def test_readers_of_what_is_committed_again_are_reused_with_it(shop):
+    expected = {each: shop.rows(each) for each in MODELS}
+    original = (shop.root / ORDERS).read_text()
+    shop.write(ORDERS, "id,country\n7,FR\n8,FR\n")
+    assert ["stg_orders", "by_country", "report"] == built(shop.run())
+    shop.write(ORDERS, original)
+
+    report = shop.run()
+
+    assert [] == built(report)
+    assert expected == {each: shop.rows(each) for each in MODELS}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("models/alone.toml", '[strategy]\ntype = "content_addressed"\n', ["alone"]),
+        ("models/alone.toml", '[strategy]\ntype = "merge"\nunique_key = ["one"]\n', ["alone"]),
+        ("models/alone.toml", '[format_options]\npartition_by = ["one"]\n', ["alone"]),
+        ("models/alone.toml", '[format_options]\ncluster_by = ["one"]\n', ["alone"]),
+        ("models/alone.toml", "[store]\ncanonical = true\n", ["alone"]),
+        ("models/alone.toml", '[target]\ntable = "elsewhere"\n', ["alone"]),
+        ("seeds/countries.csv", "code,label\nDE,Germany\nFR,Gaul\n", ["by_country"]),
+        ("models/large.sql", "SELECT id, country FROM stg_orders WHERE id > 2", ["by_country"]),
+        ("models/large.toml", '[strategy]\ntype = "full_refresh"\n', ["large", "by_country"]),
+        (ORDERS, "id,country\n1,DE\n2,DE\n3,FR\n4,FR\n", ["stg_orders", "by_country", "report"]),
+    ],
+)
+def test_what_can_change_a_table_builds_it(shop, name, text, expected):
+    shop.write(name, text)
+
+    report = shop.run()
+
+    found = built(report)
+    assert expected == found[: len(expected)]
+    assert set(found) <= {*expected, "report"}
+
+
+def test_another_declaration_of_a_source_builds_its_readers(shop):
+    declared = (shop.root / "sources/raw.toml").read_text()
+    shop.write("sources/raw.toml", declared + '[source.options]\ndelimiter = ";"\n')
+
+    assert ["stg_orders"] == built(shop.run("stg_orders"))
+
+
+def test_another_value_of_a_variable_builds(tmp_path):
+    shop = Shop(tmp_path, {"models/alone.sql": "SELECT @var(n) AS one"})
+    shop.variables = {"n": "1"}
+    shop.run("alone")
+    shop.variables = {"n": "2"}
+
+    assert ["alone"] == built(shop.run("alone"))
+    assert [(2,)] == shop.rows("alone")
+
+
+def test_a_source_that_kept_its_size_and_time_is_noticed(shop):
+    path = shop.root / ORDERS
+    before = path.stat()
+    path.write_text(path.read_text().replace("DE", "FR"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert "stg_orders" in built(shop.run())
+    assert (before.st_size, before.st_mtime_ns) == (path.stat().st_size, path.stat().st_mtime_ns)
+
+
+def test_a_model_under_another_name_with_the_same_table_is_reused(shop):
+    (shop.root / "models/alone.sql").rename(shop.root / "models/lonely.sql")
+    shop.write("models/lonely.toml", '[target]\ntable = "alone"\n')
+
+    report = shop.run("lonely")
+
+    assert {"lonely": "content"} == reused(report)
+
+
+def test_names_that_differ_only_in_case_are_one_table(shop):
+    (shop.root / "models/alone.sql").rename(shop.root / "models/ALONE.sql")
+    first = shop.records()[0].run_id
+
+    report = shop.run("alone")
+
+    # The folder of the table is named as the model is.
+    assert ["ALONE"] == [each.step.name for each in report.outcomes]
+    assert [(1,)] == shop.rows("ALONE")
+    assert f"reused from {first}" != reasons(report)["ALONE"]
+
+
+def test_a_missing_file_builds(shop):
+    (file,) = shop.folder("alone").glob("*.parquet")
+    file.unlink()
+
+    report = shop.run()
+
+    assert ["alone"] == built(report)
+    assert (
+        f"file `{file.name}` of what `{shop.records()[-1].run_id}` left is missing or damaged"
+        == (reasons(report)["alone"])
+    )
+    assert [(1,)] == shop.rows("alone")
+
+
+def test_a_file_that_was_cut_short_builds(shop):
+    (file,) = shop.folder("alone").glob("*.parquet")
+    file.write_bytes(file.read_bytes()[:-1])
+
+    assert ["alone"] == built(shop.run())
+
+
+def test_a_table_that_was_dropped_is_built(shop):
+    for each in sorted(shop.folder("alone").rglob("*"), reverse=True):
+        each.rmdir() if each.is_dir() else each.unlink()
+
+    report = shop.run()
+
+    assert ["alone"] == built(report)
+    assert f"what `{shop.records()[-1].run_id}` left is gone" == reasons(report)["alone"]
+
+
+def test_a_log_that_no_longer_reaches_back_builds(shop):
+    shop.write("models/alone.sql", "SELECT 2 AS one")
+    shop.run()
+    log = shop.folder("alone") / "_delta_log"
+    newest = (log / "00000000000000000001.json").read_text()
+    oldest = (log / "00000000000000000000.json").read_text()
+    # As another writer leaves it after a clean-up: one later version, complete in itself.
+    for each in log.iterdir():
+        each.unlink()
+    kept = [line for line in oldest.splitlines() if "protocol" in line or "metaData" in line]
+    (log / "00000000000000000000.json").write_text("\n".join([*kept, newest]))
+    shop.write("models/alone.sql", "SELECT 1 AS one")
+
+    assert ["alone"] == built(shop.run())
+    assert [(1,)] == shop.rows("alone")
+
+
+def test_a_table_that_another_tool_changed_is_put_right(shop):
+    (file,) = shop.snapshot("alone").files
+    log = shop.folder("alone") / "_delta_log"
+    (log / "00000000000000000001.json").write_text(
+        '{"commitInfo":{"operation":"DELETE"}}\n'
+        f'{{"remove":{{"path":"{file.path}","dataChange":true,"deletionTimestamp":1}}}}\n'
+    )
+    assert [] == shop.rows("alone")
+
+    report = shop.run()
+
+    assert {"alone", "report", "stg_orders", "by_country"} == reused(report).keys()
+    assert [(1,)] == shop.rows("alone")
+
+
+def test_readers_see_what_another_tool_did_to_a_table_that_is_not_built(shop):
+    (file,) = shop.snapshot("by_country").files
+    log = shop.folder("by_country") / "_delta_log"
+    (log / "00000000000000000001.json").write_text(
+        '{"commitInfo":{"operation":"DELETE"}}\n'
+        f'{{"remove":{{"path":"{file.path}","dataChange":true,"deletionTimestamp":1}}}}\n'
+    )
+
+    assert ["report"] == built(shop.run("report"))
+    assert [(None,)] == shop.rows("report")
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        Environment("4.2.0", "memory", {}),
+        Environment("4.1.4", "another", {}),
+        Environment("4.1.4", "memory", {"spark.sql.legacy.timeParserPolicy": "LEGACY"}),
+    ],
+)
+def test_another_environment_builds(shop, environment):
+    shop.environment = environment
+
+    report = shop.run()
+
+    assert MODELS == built(report)
+    assert {"Spark or its settings changed"} == {reasons(report)[each] for each in MODELS}
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (RunOptions(parallel=1, rebuild=True), "a rebuild was asked for"),
+        (RunOptions(parallel=1, full_refresh=True), "a full refresh was asked for"),
+        (RunOptions(parallel=1, reuse=False), "reuse is switched off"),
+    ],
+)
+def test_whoever_asks_for_a_build_gets_one(shop, options, reason):
+    report = shop.run(options=options)
+
+    assert MODELS == built(report)
+    assert {reason} == {reasons(report)[each] for each in MODELS}
+
+
+def test_reuse_is_switched_off_in_the_settings(shop):
+    settings = (shop.root / "rocky.toml").read_text()
+    shop.write("rocky.toml", settings + "[reuse]\nenabled = false\n")
+
+    assert MODELS == built(shop.run())
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"models/alone.sql": "SELECT uuid() IS NULL AS one"},
+        {"models/alone.sql": "SELECT id AS one FROM raw.orders LIMIT 1"},
+        {
+            "models/chance.sql": "SELECT current_date() IS NULL AS one",
+            "models/chance.toml": '[strategy]\ntype = "ephemeral"\n',
+            "models/alone.sql": "SELECT one FROM chance",
+        },
+        {
+            "models/chance.sql": "SELECT current_date() IS NULL AS one",
+            "models/chance.toml": '[strategy]\ntype = "view"\n',
+            "models/through.sql": "SELECT one FROM chance",
+            "models/through.toml": '[strategy]\ntype = "ephemeral"\n',
+            "models/alone.sql": "SELECT one FROM through",
+        },
+    ],
+)
+def test_what_may_come_out_differently_is_always_built(tmp_path, files):
+    shop = Shop(tmp_path, files)
+    shop.run("alone")
+
+    report = shop.run("alone")
+
+    assert ["alone"] == built(report)
+    assert reasons(report)["alone"].startswith("not deterministic (")
+
+
+def test_a_reader_of_a_table_made_by_chance_is_reused_when_that_came_out_the_same(tmp_path):
+    shop = Shop(
+        tmp_path,
+        {
+            "models/alone.sql": "SELECT current_date() IS NULL AS one",
+            "models/next.sql": "SELECT one FROM alone",
+        },
+    )
+    shop.run("alone", "next")
+
+    report = shop.run("alone", "next")
+
+    assert (["alone"], {"next": "content"}) == (built(report), reused(report))
+
+
+def test_a_source_that_is_known_by_its_files_only_is_always_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("rocky.run.sources.HASHED_UP_TO_BYTES", 1)
+    shop = Shop(tmp_path)
+    shop.run()
+
+    report = shop.run()
+
+    assert ["stg_orders"] == built(report)
+    assert "`raw.orders` is known by its list of files only" == reasons(report)["stg_orders"]
+
+
+INCREMENTAL = '[strategy]\ntype = "incremental"\ntimestamp_column = "id"\n'
+DELETE_INSERT = '[strategy]\ntype = "delete_insert"\npartition_by = ["country"]\n'
+
+
+@pytest.mark.parametrize("strategy", [INCREMENTAL, DELETE_INSERT])
+def test_a_table_that_keeps_rows_is_reused_only_while_it_is_as_it_was_left(tmp_path, strategy):
+    shop = Shop(tmp_path, {"models/stg_orders.toml": strategy})
+    original = (shop.root / ORDERS).read_text()
+    shop.run("stg_orders")
+    assert [] == built(shop.run("stg_orders"))
+    shop.write(ORDERS, "id,country\n9,FR\n")
+    shop.run("stg_orders")
+    assert (9, "FR") in shop.rows("stg_orders")
+    shop.write(ORDERS, original)
+
+    report = shop.run("stg_orders")
+
+    # Going back in the source does not go back in the table.
+    assert ["stg_orders"] == built(report)
+    assert "the table has changed since" in reasons(report)["stg_orders"]
+
+
+PYTHON = """\
+def model(orders):
+    # query: SELECT id AS one FROM {orders}
+    return orders
+"""
+DECLARED = (
+    'inputs = { orders = "raw.orders" }\noutput = [ { name = "one", type = "bigint" } ]\n'
+    "[skip]\ndeterministic = true\n"
+)
+
+
+def test_an_edited_python_model_is_built_and_an_unchanged_one_is_not(tmp_path):
+    shop = Shop(tmp_path, {"models/code.py": PYTHON, "models/code.toml": DECLARED})
+    shop.run("code")
+    assert [] == built(shop.run("code"))
+    shop.write("models/code.py", PYTHON.replace("id AS", "id + 1 AS"))
+
+    assert ["code"] == built(shop.run("code"))
+
+
+def test_a_python_model_that_nobody_vouched_for_is_always_built(tmp_path):
+    declared = DECLARED.replace("true", "false")
+    shop = Shop(tmp_path, {"models/code.py": PYTHON, "models/code.toml": declared})
+    shop.run("code")
+
+    assert ["code"] == built(shop.run("code"))
+
+
+@pytest.mark.parametrize("line", ["import _shared\n", "from _shared import rate\n"])
+def test_a_python_model_that_imports_a_module_of_the_project_is_always_built(tmp_path, line):
+    files = {"models/code.py": line + PYTHON, "models/code.toml": DECLARED}
+    shop = Shop(tmp_path, {**files, "models/_shared.py": "rate = 1\n"})
+    shop.run("code")
+
+    report = shop.run("code")
+
+    assert (
+        "changes of the module `_shared`, which it imports, are not seen"
+        == (reasons(report)["code"])
+    )
+
+
+WRONG = PySparkException("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")
+
+
+def test_a_failure_in_between_forgets_no_earlier_result(shop):
+    def fail(name: str) -> None:
+        if name == TABLE + "alone":
+            raise WRONG
+
+    shop.write("models/alone.sql", "SELECT 2 AS one")
+    shop.run(before_write=fail)
+    shop.write("models/alone.sql", "SELECT 1 AS one")
+
+    report = shop.run()
+
+    assert [] == built(report)
+    assert [(1,)] == shop.rows("alone")
+
+
+def test_what_a_killed_run_committed_is_not_taken_for_what_was_recorded(shop):
+    class Killed(BaseException):
+        """The process is gone right after the table was committed."""
+
+    def die(self: object, *_: object) -> None:
+        raise Killed
+
+    shop.write("models/alone.sql", "SELECT 2 AS one")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rocky.ledger.writer.Ledger.record_models", die)
+        patch.setattr("rocky.run.runner._Run._give_up", lambda self, error: None)
+        with pytest.raises(Killed):
+            shop.run("alone")
+    killed = shop.records()[0].run_id
+    assert [(2,)] == shop.rows("alone")
+    shop.write("models/alone.sql", "SELECT 1 AS one")
+
+    report = shop.run("alone")
+
+    execution = report.outcomes[0].execution
+    assert {"alone": "content"} == reused(report)
+    assert [(1,)] == shop.rows("alone")
+    # The dead run's commit is vouched for, under its own name.
+    assert [(1, killed)] == [(each.version, each.run_id) for each in execution.adopted]
+
+
+def test_an_index_entry_that_somebody_changed_is_not_believed(shop):
+    with sqlite3.connect(shop.root / ".rocky-state.db") as connection:
+        connection.execute(
+            'UPDATE input_index SET value = replace(value, \'"basis":"content"\', \'"basis":"rows"\')'
+        )
+    connection.close()
+
+    report = shop.run("alone")
+
+    assert ["alone"] == built(report)
+    assert "was changed: see `rocky verify`" in reasons(report)["alone"]
+
+
+def test_an_index_entry_that_cannot_be_read_builds(shop):
+    with sqlite3.connect(shop.root / ".rocky-state.db") as connection:
+        connection.execute("UPDATE input_index SET value = '{}'")
+    connection.close()
+
+    report = shop.run("alone")
+
+    assert ["alone"] == built(report)
+    assert reasons(report)["alone"].startswith("what is recorded cannot be read: ")
+
+
+def test_without_a_ledger_everything_is_built(shop):
+    for each in shop.root.glob(".rocky-state.db*"):
+        if each.is_file():
+            each.unlink()
+
+    report = shop.run()
+
+    assert MODELS == built(report)
+    assert {"never built"} == {reasons(report)[each] for each in MODELS}
+
+
+def test_a_model_that_only_waits_for_another_is_reused(tmp_path):
+    shop = Shop(tmp_path, {"models/report.toml": 'depends_on = ["alone"]\n'})
+    shop.run()
+    shop.write("models/alone.sql", "SELECT 2 AS one")
+
+    report = shop.run()
+
+    assert (["alone"], "content") == (built(report), reused(report)["report"])
