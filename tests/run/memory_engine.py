@@ -151,8 +151,8 @@ class MemoryEngine:
         return spoken
 
     def python_frame(self, path: Path, inputs: Mapping[str, str]) -> str:
-        # A "function" whose text holds the query between two marks.
-        query = path.read_text().split("# query: ")[1].splitlines()[0]
+        # No Python is run: the query stands in a remark.
+        query = (self.views.root / path).read_text().split("# query: ")[1].splitlines()[0]
         return self.frame(query.format(**inputs))
 
     def columns(self, frame: str) -> tuple[StructField, ...]:
