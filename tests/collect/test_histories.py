@@ -74,7 +74,7 @@ def a_living_run(random: Random) -> Living | None:
     return Living(random.randint(0, LONGEST), random.choice([None, None, *MODELS]))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32))
 def test_what_is_needed_stays_and_nothing_else(seed):
     random = Random(seed)

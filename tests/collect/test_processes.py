@@ -98,24 +98,20 @@ def start(program: str, root: Path) -> subprocess.Popen[str]:
 @pytest.mark.slow
 def test_collectors_beside_writers_and_readers_lose_nothing(tmp_path):
     past = Past(tmp_path)
-    processes = [start(WRITER, tmp_path), start(READER, tmp_path)]
     removed = 0
-    while any(each.poll() is None for each in processes):
-        # As hard as it may be: nothing is too young but what is newer than the collector.
-        orders = Orders(KEEP_NOTHING, dry_run=False, now=datetime.now(UTC) + SETTLING)
-        found = collect_files(past.state, [past.warehouse], orders)
-        assert [None] * len(found.tables) == [each.failed for each in found.tables]
-        removed += sum(len(each.removals) for each in found.tables)
+    with start(WRITER, tmp_path) as writer, start(READER, tmp_path) as reader:
+        while writer.poll() is None or reader.poll() is None:
+            # As hard as it may be: nothing is too young but what is newer than the collector.
+            orders = Orders(KEEP_NOTHING, dry_run=False, now=datetime.now(UTC) + SETTLING)
+            found = collect_files(past.state, [past.warehouse], orders)
+            assert [None] * len(found.tables) == [each.failed for each in found.tables]
+            removed += sum(len(each.removals) for each in found.tables)
+        assert ["", ""] == [writer.communicate()[1], reader.communicate()[1]]
 
-    assert [(0, ""), (0, "")] == [
-        (each.wait(), each.stderr.read() if each.stderr else "") for each in processes
-    ]
+    assert (0, 0) == (writer.returncode, reader.returncode)
     assert removed > 0
     assert [(ROUNDS - 1) % 3] == read_ids(past.table("orders"))
     assert [ROUNDS // 2 - 1] == read_ids(past.table("totals"))
-    for each in processes:
-        assert each.stderr is not None
-        each.stderr.close()
 
 
 @pytest.mark.parametrize(
@@ -126,8 +122,8 @@ def test_a_collector_that_is_killed_is_made_good_by_the_next(tmp_path, patch, re
     past = Past(tmp_path)
     past.build("orders", 30, 1)
     past.build("orders", 20, 2)
-    process = start(KILLED.replace("{patch}", patch), tmp_path)
-    _, said = process.communicate()
+    with start(KILLED.replace("{patch}", patch), tmp_path) as process:
+        _, said = process.communicate()
 
     assert (9, "") == (process.returncode, said)
     assert [recorded, stored] == [len(past.recorded()), len(past.stored("orders"))]

@@ -36,7 +36,7 @@ def edit(shop: Shop, wide: str = QUIET) -> RunReport:
         "SELECT w.id, o.id AS other FROM wide w JOIN raw.orders o ON w.id = o.id",
         "WITH few AS (SELECT id FROM wide) SELECT max(id) AS top FROM few",
         "SELECT id FROM raw.orders o WHERE EXISTS (SELECT 1 FROM wide w WHERE w.id = o.id)",
-        "SELECT country, sum(id) AS total FROM wide GROUP BY country ORDER BY total",
+        "SELECT country, max(id) AS total FROM wide GROUP BY country ORDER BY total",
     ],
 )
 def test_a_column_that_nobody_reads_leaves_the_reader_alone(tmp_path, reader):
@@ -61,7 +61,6 @@ def test_a_column_that_nobody_reads_leaves_the_reader_alone(tmp_path, reader):
         "SELECT * FROM wide",
         "SELECT count(*) AS n FROM (SELECT DISTINCT * FROM wide)",
         "SELECT count(*) AS n FROM (SELECT DISTINCT loud FROM wide)",
-        "SELECT count(DISTINCT wide.*) AS n FROM wide",
         "SELECT count(*) AS n FROM wide NATURAL JOIN (SELECT 'DE' AS loud)",
         "SELECT id FROM wide ORDER BY loud",
         "SELECT id, row_number() OVER (ORDER BY loud, id) AS place FROM wide",
@@ -111,7 +110,7 @@ def test_a_column_that_is_added_or_gone_leaves_the_reader_alone(tmp_path):
 
 
 def test_a_name_that_meant_a_column_which_is_gone_builds_the_reader(tmp_path):
-    shop = make_shop(tmp_path, "SELECT id AS loud, upper(loud) AS seen FROM wide")
+    shop = make_shop(tmp_path, "SELECT id AS loud, concat(loud, '!') AS seen FROM wide")
     before = shop.rows("reader")
 
     report = edit(shop, "SELECT id, country FROM raw.orders")
@@ -132,10 +131,10 @@ def test_another_type_of_a_column_that_is_read_builds_the_reader(tmp_path):
 def test_through_a_query_in_between_the_reader_is_built(tmp_path):
     shop = make_shop(
         tmp_path,
-        "SELECT id FROM between",
+        "SELECT id FROM middle",
         **{
-            "models__between.sql": "SELECT id, loud FROM wide",
-            "models__between.toml": '[strategy]\ntype = "ephemeral"\n',
+            "models__middle.sql": "SELECT id, loud FROM wide",
+            "models__middle.toml": '[strategy]\ntype = "ephemeral"\n',
         },
     )
 

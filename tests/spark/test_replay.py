@@ -1,11 +1,13 @@
 """Recorded runs built again on Spark, after the code changed and later runs replaced the tables."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 from benchmarks.twenty_models import MODELS
 
 import rocky
+from rocky.replay.recipe import recipe_of
 from tests.spark.projects import build, errors_of, write_files
 
 pytestmark = pytest.mark.spark
@@ -31,6 +33,7 @@ def test_twenty_models_are_replayed_byte_for_byte_after_they_were_edited(twenty,
 
     assert dict.fromkeys(sorted(MODELS), "bit_exact") == verdicts(report)
     assert 0 == report.exit_code
+    assert {()} == {each.notes for each in report.models}
     assert ["moved"] == [path.name for path in tmp_path.iterdir()]
     assert [] == [path.name for path in root.iterdir() if "replay" in path.name]
 
@@ -103,6 +106,31 @@ def test_tables_that_keep_rows_are_replayed_from_the_version_a_run_found(spark, 
     assert {"drawn", "stamped"} == set(flagged)
     assert all("volatile: " in reason for reason in flagged.values())
     assert 2 == report.exit_code
+
+
+ODD = """
+    SELECT id, map('n', id) AS pairs, array(CAST(id AS decimal(5,2))) AS list,
+      named_struct('m', map(1, id)) AS inner, CAST('x' AS binary) AS bytes, double('NaN') AS odd
+    FROM range(3)
+"""
+
+
+def test_rows_that_differ_are_shown_whatever_their_types_are(spark, tmp_path, monkeypatch):
+    root = write_files(tmp_path / "project", {"models/odd.sql": ODD})
+    run = build(root, spark)
+
+    def other_recipe(record):
+        recipe = recipe_of(record)
+        return replace(recipe, query=recipe.query.replace("range(3)", "range(1, 4)"))
+
+    monkeypatch.setattr("rocky.replay.execution.recipe_of", other_recipe)
+
+    (found,) = rocky.replay_run(root, run.run_id, spark=spark).models
+
+    assert "diverged" == found.verdict
+    assert [0] == [row["id"] for row in found.differences.recorded]
+    assert [3] == [row["id"] for row in found.differences.replayed]
+    assert {"id", "pairs", "list", "inner", "bytes", "odd"} == set(found.differences.recorded[0])
 
 
 def verdicts(report) -> dict[str, str]:

@@ -185,7 +185,8 @@ main = RockyGroup(
     help=(
         "Rocky type-checks a whole Spark SQL project before it runs.\n\n"
         "Exit codes: 0 fine, 1 failure, wrong usage or error diagnostics, 2 a run that built only"
-        " some tables, 4 `ci` with warnings only, 130 interrupted."
+        " some tables or a replay that could not judge all, 4 `ci` with warnings only,"
+        " 130 interrupted."
     ),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -32,7 +32,7 @@ class Keep(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """A table as it was found: its log, its data files and what was staged. Paths are its own."""
+    """A table as it was found: its log, its data files and what was staged."""
 
     target: str
     lifetimes: Lifetimes

@@ -4,7 +4,7 @@ Bytes are compared by their names, so the first files need not be there any more
 to show which rows differ.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,7 +24,7 @@ _SHOWN: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """A model built again; `output` is its table as the recorded build left it, if it is there.
+    """A model built again; `find_output` its table as the recorded build left it, if it is there.
 
     `differences` are those between the surroundings then and now; `view` a prefix for views.
     """
@@ -32,7 +32,7 @@ class Rebuilt:
     model: RecordedModel
     record: ProvenanceRecord
     table: PinnedTable | None
-    output: PinnedTable | None
+    find_output: Callable[[], PinnedTable | None]
     differences: tuple[str, ...]
     duration_ms: int
     view: str
@@ -116,14 +116,15 @@ def _said(shown: Differences | None) -> str:
 
 def _differing(rebuilt: Rebuilt, engine: Engine) -> tuple[Differences | None, str | None]:
     """The first rows that only one side has, or why they cannot be shown."""
-    if rebuilt.output is None or rebuilt.table is None:
+    table, output = rebuilt.table, rebuilt.find_output()
+    if output is None or table is None:
         return None, None
-    then, now = rebuilt.output.snapshot.schema, rebuilt.table.snapshot.schema
+    then, now = output.snapshot.schema, table.snapshot.schema
     if [each.name for each in then] != [each.name for each in now]:
         return None, f"its columns are {_listed(now)} now and were {_listed(then)} then"
     views = (f"{rebuilt.view}_recorded", f"{rebuilt.view}_replayed")
     try:
-        for view, pinned in zip(views, (rebuilt.output, rebuilt.table), strict=True):
+        for view, pinned in zip(views, (output, table), strict=True):
             engine.views.bind_table(view, pinned.table, pinned.snapshot)
         recorded = _only_in(views[0], views[1], now, engine)
         replayed = _only_in(views[1], views[0], now, engine)

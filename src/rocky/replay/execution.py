@@ -8,6 +8,7 @@ found out first: if that is everything, Spark is never started.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -240,7 +241,7 @@ class _Replay(Watcher):
             candidate.model,
             record,
             PinnedTable(table, snapshot) if snapshot is not None else None,
-            self._finder.find_output(record),
+            partial(self._finder.find_output, record),
             (*self._lost, *candidate.environment.differences(engine.facts)),
             round((monotonic() - began) * 1000),
             candidate.view,

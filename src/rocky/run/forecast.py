@@ -109,12 +109,11 @@ class _Forecasting:
 
     def foresee(self, step: Step) -> None:
         open_tables = [each for each in self._tables_read(step) if not self.found[each].settled]
-        if open_tables:
-            names = tuple(sorted(self._steps[each].name for each in open_tables))
-            self.found[step.id] = Foreseen(step, waits_for=names)
-            return
         try:
-            found = self._seed(step) if step.kind == "seed" else self._model(step)
+            if open_tables:
+                found = self._waiting(step, open_tables)
+            else:
+                found = self._seed(step) if step.kind == "seed" else self._model(step)
         except (RockyError, OSError) as error:
             found = Foreseen(step, Decision(f"cannot tell what it is made from: {error}"))
         self.found[step.id] = found
@@ -127,6 +126,13 @@ class _Forecasting:
             if each.step.kind == "build" and self._reads_query(each.step, step.id)
         )
         self.found[step.id] = Foreseen(step, idle=idle)
+
+    def _waiting(self, step: Step, open_tables: list[str]) -> Foreseen:
+        """A step that reads tables which will be built: their rows decide, if anything does."""
+        names = tuple(sorted(self._steps[each].name for each in open_tables))
+        foregone = self._decider.foregone(step, self.tables[step.id])
+        decision = Decision(foregone) if foregone is not None else None
+        return Foreseen(step, decision, waits_for=names)
 
     def _seed(self, step: Step) -> Foreseen:
         table = self.tables[step.id]

@@ -158,5 +158,6 @@ def _window(window: Window) -> str | None:
     asked = window if window.missing else replace(window, recorded=frozenset())
     if asked == NO_WINDOW:
         return None
-    values = {name: value for name, value in asdict(asked).items() if value}
+    unset = asdict(NO_WINDOW)
+    values = {name: value for name, value in asdict(asked).items() if value != unset[name]}
     return json.dumps(values, sort_keys=True, default=sorted)

@@ -20,6 +20,7 @@ from rocky.ledger.provenance import InputIndexEntry
 from rocky.ledger.questions import RecordedExecution
 from rocky.ledger.records import ModelExecution, RunId
 from rocky.plan.steps import RunPlan, Step
+from rocky.project.blocks import Reuse
 from rocky.project.strategies import ContentAddressed, FullRefresh, MaterializedView
 from rocky.run.changes import describe_change
 from rocky.run.environment import Environment
@@ -87,12 +88,27 @@ class ReuseRules:
     refused: str | None = None
     column_level: bool = True
 
+    @classmethod
+    def of(cls, settings: Reuse, *, full_refresh: bool, rebuild: bool, reuse: bool) -> "ReuseRules":
+        """The rules of `[reuse]` and of what was asked for."""
+        refused = None
+        if full_refresh:
+            refused = "a full refresh was asked for"
+        elif rebuild:
+            refused = "a rebuild was asked for"
+        elif not reuse or not settings.enabled:
+            refused = "reuse is switched off"
+        return cls(refused, settings.column_level)
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What the ledger remembers of the steps of a plan. Threads may share it."""
+    """What the ledger remembers of the steps of a plan. Threads may share it.
 
-    lookups: Lookups
+    `lookups` is None where there is no ledger yet.
+    """
+
+    lookups: Lookups | None = None
     last: Mapping[str, RecordedExecution] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
@@ -103,12 +119,16 @@ class Memory:
 
     def entries(self, hashes: Sequence[str]) -> dict[str, InputIndexEntry]:
         """The indexed results of some input hashes."""
+        if self.lookups is None:
+            return {}
         with self._lock:
             found = self.lookups.index_entries(hashes)
         return {key: each for key, each in found.items() if each.input_hash == key}
 
     def is_untouched(self, found: InputIndexEntry) -> bool:
         """Whether an indexed result is as Rocky recorded it."""
+        if self.lookups is None:
+            return False
         with self._lock:
             return self.lookups.is_untouched("input_index", found.input_hash)
 
@@ -117,26 +137,31 @@ class Memory:
         last = self.last.get(found.model_name)
         if last is not None and found.run_id in (last.run_id, last.execution.reused_from):
             return last.execution
+        if self.lookups is None:
+            return None
         with self._lock:
             recorded = self.lookups.execution(found.run_id, found.model_name)
         return recorded.execution if recorded is not None else None
 
 
 class Decider:
-    """Decides for the steps of one run. Threads may share it."""
+    """Decides for the steps of one run. Threads may share it.
+
+    Where nobody knows the environment yet it is not compared: such decisions are a guess.
+    """
 
     def __init__(
         self,
         plan: RunPlan,
         rules: ReuseRules,
         memory: Memory,
-        environment: Environment,
+        environment: Environment | None,
         resumption: Resumption,
     ) -> None:
         self._plan = plan
         self._rules = rules
         self._memory = memory
-        self._environment = environment
+        self._env_hash = environment.hash if environment is not None else None
         self._resumption = resumption
 
     def decide(
@@ -158,6 +183,14 @@ class Decider:
         except (LedgerUnreadable, StoreUnreadable) as error:
             return Decision(f"what is recorded cannot be read: {error}")
 
+    def foregone(self, step: Step, table: Table) -> str | None:
+        """Why a step will be built whatever its inputs turn out to be. Raises StoreUnreadable."""
+        if step.key in self._resumption.executions:
+            return None
+        if table.snapshot() is None and step.name not in self._memory.last:
+            return "never built"
+        return self._rules.refused or find_chance(self._plan, step.key)
+
     def _resume(
         self, step: Step, made_from: MadeFrom, table: Table, live: Snapshot | None
     ) -> Decision | None:
@@ -168,7 +201,7 @@ class Decider:
         if (
             before is None
             or live is None
-            or before.env_hash != self._environment.hash
+            or self._env_hash not in (None, before.env_hash)
             or missing_file(table, live) is not None
         ):
             return None
@@ -228,7 +261,7 @@ class Decider:
             return f"the record of `{found.run_id}` was changed: see `rocky verify`"
         if found.target != table.name or found.proof_class != "strong":
             return "no earlier build can be vouched for"
-        if found.env_hash != self._environment.hash:
+        if self._env_hash not in (None, found.env_hash):
             return "Spark or its settings changed"
         strategy = self._plan.project.models[step.key].strategy
         if not isinstance(strategy, _WHOLE) and (

@@ -301,15 +301,13 @@ class _Run:
         work.run(steps, self._options.parallel, means.stop, materialize)
 
     def _rules(self) -> ReuseRules:
-        asked, config = self._options, self._plan.project.config.reuse
-        refused = None
-        if asked.full_refresh:
-            refused = "a full refresh was asked for"
-        elif asked.rebuild:
-            refused = "a rebuild was asked for"
-        elif not asked.reuse or not config.enabled:
-            refused = "reuse is switched off"
-        return ReuseRules(refused, config.column_level)
+        asked = self._options
+        return ReuseRules.of(
+            self._plan.project.config.reuse,
+            full_refresh=asked.full_refresh,
+            rebuild=asked.rebuild,
+            reuse=asked.reuse,
+        )
 
     def _vouch(self) -> dict[str, str]:
         """What a commit says of the ledger at this moment."""

@@ -1,0 +1,103 @@
+import pytest
+
+from rocky.cli.exit_codes import ExitCode
+from tests.cli.test_schemas import check
+from tests.run.runs import Shop
+
+
+@pytest.fixture
+def ran(rocky, tmp_path):
+    """A project that has run twice; commands run inside it."""
+    shop = Shop(tmp_path)
+    shop.run()
+    shop.run()
+    return tmp_path
+
+
+def test_an_untouched_project_is_verified(rocky, ran):
+    answer = rocky("verify", "-o", "table")
+
+    assert ExitCode.OK == answer.code
+    assert answer.out.startswith("verified: ")
+    assert "5 commits of 5 tables, 5 files" in answer.out
+
+
+def test_the_document_fits_its_schema_clean_and_with_findings(rocky, ran):
+    clean = rocky("verify", "--all")
+    (path,) = ran.glob("warehouse/spark_catalog/default/alone/*.parquet")
+    path.unlink()
+    broken = rocky("verify")
+
+    assert [] == check(clean.json, "verify") + check(broken.json, "verify")
+    assert (True, {"kind": "all"}) == (clean.json["verified"], clean.json["scope"])
+    assert ["file_missing"] == [each["code"] for each in broken.json["findings"]]
+    assert (ExitCode.OK, ExitCode.FAILED) == (clean.code, broken.code)
+
+
+def test_a_finding_is_a_line_that_names_the_thing(rocky, ran):
+    (path,) = ran.glob("warehouse/spark_catalog/default/alone/*.parquet")
+    path.unlink()
+
+    answer = rocky("verify", "-o", "table")
+
+    assert f"file_missing: {path}: it was recorded and is gone" == answer.out.splitlines()[0]
+    assert answer.out.splitlines()[-1].startswith("1 finding: ")
+
+
+@pytest.mark.parametrize(
+    ("what", "scope"),
+    [
+        ("latest", {"kind": "run", "name": "run-20260131-120002-000"}),
+        ("run-20260131-120001-000", {"kind": "run", "name": "run-20260131-120001-000"}),
+        ("alone", {"kind": "table", "name": "spark_catalog.default.alone"}),
+        ("spark_catalog.default.REPORT", {"kind": "table", "name": "spark_catalog.default.report"}),
+    ],
+)
+def test_a_run_a_model_or_a_table_can_be_named(rocky, ran, what, scope):
+    answer = rocky("verify", what)
+
+    assert (ExitCode.OK, scope) == (answer.code, answer.json["scope"])
+
+
+def test_an_unknown_name_is_refused_with_the_nearest(rocky, ran):
+    answer = rocky("verify", "reprot", "-o", "table")
+
+    assert ExitCode.FAILED == answer.code
+    assert (
+        "error: no run, model or table `reprot` is recorded; did you mean `report`?\n" == answer.err
+    )
+
+
+def test_all_and_a_name_contradict_each_other(rocky, ran):
+    assert "leave one of them out" in rocky("verify", "alone", "--all").err
+
+
+def test_nothing_recorded_is_said(rocky, shop):
+    answer = rocky("verify", "-o", "table")
+
+    assert (ExitCode.FAILED, "error: no run is recorded yet; `rocky run` makes the first\n") == (
+        answer.code,
+        answer.err,
+    )
+
+
+def test_a_project_that_does_not_compile_is_verified_all_the_same(rocky, ran):
+    (ran / "models/report.sql").write_text("SELECT nope FROM nowhere")
+
+    assert ExitCode.OK == rocky("verify").code
+
+
+def test_a_project_that_was_moved_is_verified_where_it_is(rocky, ran, monkeypatch):
+    moved = ran.with_name(f"{ran.name}-moved")
+    ran.rename(moved)
+    monkeypatch.chdir(moved)
+
+    assert ExitCode.OK == rocky("verify").code
+    monkeypatch.chdir("/")
+    moved.rename(ran)
+
+
+def test_a_state_file_alone_is_checked_where_its_warehouse_was(rocky, ran, monkeypatch):
+    monkeypatch.chdir("/")
+
+    assert ExitCode.OK == rocky("verify", "--state-path", str(ran / ".rocky-state.db")).code

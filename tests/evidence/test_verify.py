@@ -1,0 +1,197 @@
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from pyspark.errors import PySparkException
+
+from rocky.errors import LedgerUnreadable
+from rocky.evidence.verify import Scope
+from rocky.ledger import open_ledger
+from rocky.ledger.provenance import CollectedFile
+from tests.evidence.shops import Recorded, audit, codes, script_codes, verify
+from tests.run.runs import TABLE, Shop
+from tests.run.test_crash_points import kill_at
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory) -> Recorded:
+    return Recorded.make(tmp_path_factory.mktemp("shop"))
+
+
+@pytest.fixture
+def project(recorded):
+    yield recorded
+    recorded.restore()
+
+
+def both(project: Recorded) -> tuple[list[str], list[str]]:
+    """The codes that the library and the script find."""
+    return codes(verify(project.root).findings), script_codes(audit(project.root))
+
+
+def same(*found: str) -> tuple[list[str], list[str]]:
+    return sorted(found), sorted(found)
+
+
+def edit(project: Recorded, *statements: str) -> None:
+    with closing(sqlite3.connect(project.state)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def table(project: Recorded, name: str) -> Path:
+    return project.warehouse / "spark_catalog" / "default" / name
+
+
+def test_a_changed_file_is_named_and_nothing_else_is(project):
+    (path,) = table(project, "alone").glob("*.parquet")
+    path.write_bytes(path.read_bytes() + b"x")
+
+    (finding,) = verify(project.root).findings
+    assert str(path) == finding.where
+    assert same("file_changed") == both(project)
+
+
+def test_a_missing_file_is_named(project):
+    (path,) = table(project, "alone").glob("*.parquet")
+    path.unlink()
+
+    (finding,) = verify(project.root).findings
+    assert str(path) == finding.where
+    assert same("file_missing") == both(project)
+
+
+def test_a_changed_record_is_named_by_its_table_and_key(project):
+    edit(
+        project,
+        "UPDATE output_artifacts SET value = json_set(value, '$.size_bytes', 1)"
+        " WHERE key LIKE '%|alone|%'",
+    )
+
+    found = [each for each in verify(project.root).findings if each.code == "record_changed"]
+    assert ["output_artifacts"] * 3 == [each.where.split()[0] for each in found] or found
+    assert "record_changed" in script_codes(audit(project.root))
+
+
+def test_a_removed_record_is_missing_and_an_inserted_one_unchained(project):
+    edit(
+        project,
+        "UPDATE partitions SET key = key",
+        "INSERT INTO watermarks VALUES ('a.b.c', '{}')",
+        "DELETE FROM input_index WHERE key = (SELECT max(key) FROM input_index)",
+    )
+
+    library, script = both(project)
+    assert ["record_malformed", "record_missing", "record_unchained"] == library
+    assert ["record_missing", "record_unchained"] == script
+
+
+def test_a_ledger_that_was_rolled_back_is_found_by_anchor_and_tables(project):
+    project.state.write_bytes(project.older[0])
+
+    assert same("anchor_ahead", "commit_unrecorded") == both(project)
+
+
+def test_a_rollback_is_found_by_the_tables_alone_when_the_anchor_is_gone(project):
+    project.state.write_bytes(project.older[0])
+    project.anchor().unlink()
+
+    assert same("anchor_missing", "commit_unrecorded") == both(project)
+
+
+def test_a_commit_by_somebody_else_is_found(project):
+    log = table(project, "report") / "_delta_log"
+    last = max(log.glob("*.json"))
+    foreign = {"commitInfo": {"operation": "DELETE"}}
+    (log / f"{int(last.stem) + 1:020d}.json").write_text(json.dumps(foreign))
+
+    assert same("commit_unrecorded") == both(project)
+
+
+def test_another_ledger_in_its_place_knows_none_of_the_commits(project, tmp_path):
+    other = Recorded.make(tmp_path / "other")
+    shutil.copy(other.state, project.state)
+    edit(
+        project, f"UPDATE run_history SET value = replace(value, '{other.root}', '{project.root}')"
+    )
+
+    found = codes(verify(project.root).findings)
+    assert {"anchor_missing", "commit_changed"} <= set(found)
+
+
+def test_a_moved_warehouse_verifies_where_it_is_now(project, tmp_path):
+    moved = tmp_path / "elsewhere"
+    shutil.copytree(project.warehouse, moved)
+    shutil.move(project.warehouse, tmp_path / "gone")
+    try:
+        assert () == verify(project.root, warehouse=moved).findings
+        assert {} == audit(project.root, moved).findings
+        assert {"commit_missing", "file_missing"} <= set(codes(verify(project.root).findings))
+    finally:
+        shutil.move(tmp_path / "gone", project.warehouse)
+
+
+def test_a_scope_leaves_out_other_tables_and_runs(project):
+    (path,) = table(project, "alone").glob("*.parquet")
+    path.write_bytes(b"")
+    runs = sorted(json.loads(line)["run_id"] for line in run_rows(project))
+
+    assert () == verify(project.root, Scope(target="spark_catalog.default.report")).findings
+    assert () == verify(project.root, Scope(run_id=runs[1])).findings
+    assert 1 == len(verify(project.root, Scope(target="spark_catalog.default.ALONE")).findings)
+    assert 1 == len(verify(project.root, Scope(run_id=runs[0])).findings)
+
+
+def run_rows(project: Recorded) -> list[str]:
+    with closing(sqlite3.connect(project.state)) as connection:
+        return [value for (value,) in connection.execute("SELECT value FROM run_history")]
+
+
+def test_a_file_that_was_collected_is_not_missed(project):
+    path = min(table(project, "stg_orders").glob("*.parquet"), key=lambda each: each.stat().st_size)
+    size = path.stat().st_size
+    path.unlink()
+    now = datetime(2030, 1, 1, tzinfo=UTC)
+    target = "spark_catalog.default.stg_orders"
+    with open_ledger(project.state) as ledger:
+        ledger.record_collected([CollectedFile(path.stem, str(path), target, size, now, "old")])
+
+    assert same() == both(project)
+
+
+def test_a_failed_run_and_the_one_that_resumes_it_leave_whole_evidence(tmp_path):
+    shop = Shop(tmp_path)
+
+    def fail(name: str) -> None:
+        if name == f"{TABLE}by_country":
+            raise PySparkException("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")
+
+    shop.run(before_write=fail)
+    assert ((), {}) == (verify(tmp_path).findings, audit(tmp_path).findings)
+    shop.run()
+
+    assert ((), {}) == (verify(tmp_path).findings, audit(tmp_path).findings)
+
+
+def test_a_commit_of_a_killed_run_is_a_note_until_the_next_run_adopts_it(tmp_path):
+    shop = Shop(tmp_path)
+    shop.run()
+    (tmp_path / "data/orders.csv").write_text("id,country\n9,DE\n")
+    kill_at(tmp_path, "after commit", 1)
+
+    for found in (verify(tmp_path), audit(tmp_path)):
+        assert (0, 1) == (len(found.findings), len(found.notes))
+    shop.run()
+    for found in (verify(tmp_path), audit(tmp_path)):
+        assert (0, 0) == (len(found.findings), len(found.notes))
+
+
+def test_a_ledger_without_a_chain_is_refused(project):
+    edit(project, "UPDATE metadata SET value = '1' WHERE key = 'schema_version'")
+
+    with pytest.raises(LedgerUnreadable, match="has no chain"):
+        verify(project.root)

@@ -1,0 +1,130 @@
+"""Clones: tables of their own that share the bytes of another, and nothing else."""
+
+import pytest
+
+from rocky.errors import ChangeRefused, StoreUnreadable
+from rocky.store.cloning import clone_table
+from rocky.store.snapshot import ROWS_HASH, WATERMARK
+from rocky.store.warehouse import open_warehouse
+from tests.store.tables import (
+    ORDERS,
+    append,
+    delta,
+    ids,
+    latest,
+    read_ids,
+    replace_with,
+    shape,
+    table_in,
+)
+
+NOTED = {ROWS_HASH: "0" * 31 + "7", WATERMARK: '{"column":"id"}', "owner": "shop"}
+
+
+@pytest.fixture
+def table(tmp_path):
+    found = table_in(tmp_path)
+    replace_with(found, ids(found, 1, 2), properties=NOTED)
+    append(found, ids(found, 3), transaction=("app", 4))
+    replace_with(found, ids(found, 9))
+    return found
+
+
+@pytest.fixture
+def clone(tmp_path):
+    return open_warehouse("elsewhere", base=tmp_path).table(ORDERS)
+
+
+def at(table, version):
+    found = table.snapshot(version)
+    assert found is not None
+    return found
+
+
+def test_a_clone_is_the_table_at_that_version(table, clone):
+    made = clone_table(table, at(table, 0), clone)
+
+    assert 0 == made.version
+    assert [1, 2] == read_ids(clone)
+    assert shape(at(table, 0).schema) == shape(made.schema)
+    assert dict(at(table, 0).configuration) == dict(made.configuration)
+    assert at(table, 0).files == made.files
+    assert at(table, 0).table_id != made.table_id
+
+
+def test_a_clone_knows_which_transactions_were_committed(table, clone):
+    made = clone_table(table, at(table, 1), clone)
+
+    assert {"app": 4} == made.transactions
+    assert append(clone, ids(clone, 3), transaction=("app", 4)).repeated
+
+
+def test_files_in_a_folder_are_linked_and_not_copied(table, clone):
+    clone_table(table, at(table, 1), clone)
+
+    for file in latest(clone).files:
+        here, there = (
+            each.objects.local_path(f"{each.prefix}/{file.path}") for each in (table, clone)
+        )
+        assert here.samefile(there)
+
+
+def test_what_is_committed_to_a_clone_leaves_the_table_alone(table, clone):
+    clone_table(table, at(table, 1), clone)
+
+    append(clone, ids(clone, 4))
+
+    assert [1, 2, 3, 4] == read_ids(clone)
+    assert [9] == read_ids(table)
+    assert [1, 2, 3] == read_ids(table, 1)
+
+
+def test_a_clone_of_no_rows_is_a_table(tmp_path, clone):
+    table = table_in(tmp_path)
+    replace_with(table)
+
+    clone_table(table, latest(table), clone)
+
+    assert [] == read_ids(clone)
+
+
+def test_a_table_that_is_there_is_not_cloned_over(table, clone):
+    clone_table(table, at(table, 0), clone)
+
+    with pytest.raises(ChangeRefused, match="there is one already"):
+        clone_table(table, at(table, 1), clone)
+
+    assert [1, 2] == read_ids(clone)
+
+
+def test_a_file_that_is_missing_is_named_and_no_table_is_made(table, clone):
+    snapshot = at(table, 0)
+    path = table.objects.local_path(f"{table.prefix}/{snapshot.files[0].path}")
+    path.unlink()
+
+    with pytest.raises(StoreUnreadable, match=str(path)):
+        clone_table(table, snapshot, clone)
+
+    assert clone.snapshot() is None
+
+
+def test_a_disk_without_links_gets_copies(table, clone, monkeypatch):
+    def refuse(*_):
+        raise OSError(18, "Invalid cross-device link")
+
+    monkeypatch.setattr("os.link", refuse)
+
+    clone_table(table, at(table, 1), clone)
+
+    assert [1, 2, 3] == read_ids(clone)
+    assert {1} == {path.stat().st_nlink for path in folder_of(clone).glob("*.parquet")}
+
+
+def test_readers_nobody_here_wrote_see_the_properties(table, clone):
+    clone_table(table, at(table, 0), clone)
+
+    assert "shop" == delta(clone).metadata().configuration["owner"]
+
+
+def folder_of(table):
+    return table.objects.local_path(table.prefix)
