@@ -1,4 +1,5 @@
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -96,18 +97,31 @@ def test_a_living_claim_that_cannot_be_read_is_not_passed_over(ledger, other, pa
 
 
 def test_tables_claimed_by_a_command_are_refused_to_runs_which_are_told_whose_they_are(
-    ledger, other
+    ledger, path
 ):
-    with ledger.claim(["m.s.t", "m.s.u"]):
-        with pytest.raises(
-            LedgerLocked, match=r"`rocky gc` is at work on `M.s.t` \(process \d+ on"
-        ):
-            other.begin_run(a_run(), ["M.s.t"])
-        beside = other.begin_run(a_run(), ["m.s.v"])
-    after = other.begin_run(a_run(), ["m.s.t"])
+    with open_ledger(path, patience=0.2) as other:
+        with ledger.claim(["m.s.t", "m.s.u"]):
+            with pytest.raises(
+                LedgerLocked, match=r"`rocky gc` is at work on `M.s.t` \(process \d+ on"
+            ):
+                other.begin_run(a_run(), ["M.s.t"])
+            beside = other.begin_run(a_run(), ["m.s.v"])
+        after = other.begin_run(a_run(), ["m.s.t"])
+
+        with ledger.reader() as reader:
+            assert [after, beside] == [each.run_id for each in reader.runs()]
+
+
+def test_a_run_waits_for_a_command_that_is_soon_done(ledger, other):
+    with ThreadPoolExecutor(1) as pool:
+        with ledger.claim(["m.s.t"]):
+            begun = pool.submit(other.begin_run, a_run(), ["m.s.t"])
+            with pytest.raises(TimeoutError):
+                begun.result(timeout=0.3)
+        run_id = begun.result(timeout=30)
 
     with ledger.reader() as reader:
-        assert [after, beside] == [each.run_id for each in reader.runs()]
+        assert [run_id] == [each.run_id for each in reader.runs()]
 
 
 def test_a_command_may_not_claim_what_a_living_run_writes(ledger, other, path):

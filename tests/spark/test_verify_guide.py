@@ -64,7 +64,8 @@ def run_all(commands: list[str], folder: Path, tools: Path) -> list[str]:
         },
     )
     assert "" == done.stderr
-    return done.stdout.split(f"{MARK}\n")[:-1]
+    said = "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+    return said.split(f"{MARK}\n")[:-1]
 
 
 @pytest.fixture

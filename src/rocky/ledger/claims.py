@@ -56,6 +56,10 @@ class HeldClaim:
         os.close(self.descriptor)
 
 
+class HeldBriefly(LedgerLocked):
+    """Not a run but a command holds a table: it takes one table at a time and is soon done."""
+
+
 def claims_folder(ledger: Path) -> Path:
     return ledger.with_name(f"{ledger.name}.runs")
 
@@ -107,7 +111,8 @@ def refuse_claimed(ledger: Path, targets: Iterable[str]) -> None:
         both = sorted(wanted[each.lower()] for each in claim.targets if each.lower() in wanted)
         if both:
             more = f" and {len(both) - 1} more of these tables" if len(both) > 1 else ""
-            raise LedgerLocked(
+            kind = LedgerLocked if claim.command is None else HeldBriefly
+            raise kind(
                 f"{claim.holder} `{both[0]}`{more}"
                 f" (process {claim.process} on `{claim.hostname}`,"
                 f" since {claim.since:%Y-%m-%d %H:%M:%S} UTC);"

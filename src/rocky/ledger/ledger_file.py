@@ -38,9 +38,10 @@ COLLECTOR: Final = "rocky gc"
 class LedgerFile:
     """One writer of a ledger's file; threads may share it, and processes have one each."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, patience: float) -> None:
         self.path = path
         self._connection = connection
+        self._patience = patience
         self._file = describe_file(path)
         self._lock = Lock()
         self._claims: dict[RunId, HeldClaim] = {}

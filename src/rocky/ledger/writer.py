@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, Final
 
 from rocky.errors import InternalError, LedgerUnreadable
-from rocky.ledger.claims import HeldClaim, is_alive
+from rocky.ledger.claims import HeldBriefly, HeldClaim, is_alive
 from rocky.ledger.database import WRITER_PATIENCE_SECONDS, connect_writer
 from rocky.ledger.encoding import format_json, format_time
 from rocky.ledger.ledger_file import LedgerFile
@@ -37,6 +38,7 @@ from rocky.ledger.schema import RUNNING
 from rocky.ledger.transcript import Transcript
 
 _MILLISECOND: Final = timedelta(milliseconds=1)
+_PAUSE_SECONDS: Final = 0.1
 
 
 def open_ledger(path: Path, patience: float = WRITER_PATIENCE_SECONDS) -> "Ledger":
@@ -46,7 +48,7 @@ def open_ledger(path: Path, patience: float = WRITER_PATIENCE_SECONDS) -> "Ledge
     """
     connection = connect_writer(path, patience)
     # Absolute: the process may change its folder while the run goes on.
-    return Ledger(path.absolute(), connection)
+    return Ledger(path.absolute(), connection, patience)
 
 
 class Ledger(LedgerFile):
@@ -56,18 +58,28 @@ class Ledger(LedgerFile):
         """Record a run as Running and claim the tables, by full name, that it will write.
 
         Runs that died are first recorded as such. Raises LedgerLocked when a living run writes one
-        of the tables.
+        of the tables; a command that holds one is waited for.
         """
         with self.transaction() as rows:
             for run_id, document in self._dead_runs(rows):
                 changes = {"status": RunStatus.FAILURE.value, "reason": DIED}
                 self._end(rows, run_id, document, changes)
+        deadline = monotonic() + self._patience
+        while True:
+            try:
+                return self._claim_and_begin(record, tuple(targets))
+            except HeldBriefly:
+                if monotonic() > deadline:
+                    raise
+                sleep(_PAUSE_SECONDS)
+
+    def _claim_and_begin(self, record: RunRecord, targets: tuple[str, ...]) -> RunId:
         held: HeldClaim | None = None
         try:
             with self.transaction() as rows:
                 run_id = self._free_run_id(record.started_at)
                 begun = replace(record, run_id=run_id, status=RunStatus.RUNNING)
-                held = self._hold(run_id, record.started_at, tuple(targets))
+                held = self._hold(run_id, record.started_at, targets)
                 _put(rows, "run_history", run_id, begun)
         except BaseException:
             if held is not None:

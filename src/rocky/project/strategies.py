@@ -127,6 +127,11 @@ def has_target(strategy: Strategy) -> bool:
     return not isinstance(strategy, Ephemeral)
 
 
+def replaces_all(strategy: Strategy) -> bool:
+    """Whether the table depends on nothing but what the model reads: no row of it is kept."""
+    return isinstance(strategy, FullRefresh | ContentAddressed | MaterializedView)
+
+
 def is_inline(strategy: Strategy) -> bool:
     """Whether readers get the query itself, as a view, because there is no table of its rows."""
     return isinstance(strategy, Ephemeral | View)

@@ -102,7 +102,7 @@ class Prover:
                 for file in snapshot.files
             ),
             output_version=snapshot.version,
-            base_version=_base_version(result),
+            base_version=None if replaces_all(model.strategy) else _base_version(result),
             rows_hash=snapshot.configuration.get(ROWS_HASH),
             layout=_layout(result.layout),
             full_refresh=orders.full_refresh,
