@@ -81,7 +81,8 @@ test-fast: $(INSTALLED_DEV)
 test-spark: $(INSTALLED_DEV) java
 	@$(KEEP) $(BIN)/python -m pytest -q -p no:xdist -m spark
 
-test: $(INSTALLED_DEV) java lint test-fast test-spark
+test: $(INSTALLED_DEV) java lint
+	@$(KEEP) sh tools/test.sh $(BIN)/python
 	@echo "all tests passed"
 
 bench: $(INSTALLED_DEV)

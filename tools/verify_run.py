@@ -69,7 +69,7 @@ def load(path):
 class Audit:
     def __init__(self, rows, warehouse=None, run_id=None, table=None):
         self.rows, self.warehouse, self.run_id, self.table = rows, warehouse, run_id, (table or "").lower()
-        self.findings, self.notes, self.count, self.heads, self.seen = {}, {}, Counter(), [], {}
+        self.findings, self.notes, self.count, self.heads, self.seen = {}, {}, Counter(), {}, {}
         self.records, self.adds, self.states, self.written_at = {name: {} for name in RECORDS}, {}, {}, {}
         self.files_of, name = defaultdict(dict), rows["metadata"].get("ledger_id", b"")
         self.ledger_id = name.decode("utf-8", "replace").strip('"')
@@ -113,7 +113,7 @@ class Audit:
                 follows = (key, entry["seq"], entry["previous"]) == (f"{number:012d}", number, previous)
                 self.expect(follows, "chain_broken", f"{CHAIN} {key}", "entries before it were removed, added or moved")
                 previous, number = entry["entry_hash"], entry["seq"] + 1
-                self.heads.append(previous)
+                self.heads[previous] = entry["seq"]
                 newest[entry["table"], entry["key"]] = entry.get("value_hash")
         self.expect(("metadata", "ledger_id") in [*newest][:1], "chain_broken", CHAIN, "it does not begin with the ledger's id")
         for name, key in ((each, key) for each in (*RECORDS, "metadata") for key in self.rows[each]):
@@ -132,14 +132,15 @@ class Audit:
                     self.written_at[row["file_path"]] = max(row["written_at"], self.written_at.get(row["file_path"], ""))
         self.runs, self.count["records"] = self.records["run_history"], sum(map(len, self.records.values()))
         self.executions = {tuple(key.split("|", 1)): row for key, row in self.records["model_executions"].items()}
-        self.provenance = {tuple(key.split("|", 1)): row for key, row in self.records["input_provenance"].items()}
+        rows, self.models = self.records["input_provenance"].values(), Counter(run_id for run_id, _ in self.executions)
+        self.made = {(row.get("run_id"), str(row.get("target")).lower()): row.get("output_path", ()) for row in rows}
         self.collected = {row["file_path"]: row["collected_at"] for row in self.records["collected_files"].values()}
         self.roots = sorted({row["warehouse"] for row in self.runs.values() if row.get("warehouse")})
 
     def check_run(self, where, maker, run):
-        done = [row for (run_id, _), row in self.executions.items() if run_id == maker[0] and run["status"] != "Running"]
-        done.sort(key=lambda row: (row["started_at"], row["model_name"]))
-        self.expect(done == run["models_executed"], "record_inconsistent", where, "its models are not as recorded")
+        done = [self.executions.get((maker[0], each["model_name"].lower())) for each in run["models_executed"]]
+        same = run["status"] == "Running" or (done == run["models_executed"] and len(done) == self.models[maker[0]])
+        self.expect(same, "record_inconsistent", where, "its models are not as recorded")
 
     def local(self, place, depth):  # where a place that is so deep below its warehouse lies now; None in an object store
         if self.warehouse:
@@ -164,7 +165,7 @@ class Audit:
                 tables["/".join([root, *log.parts[-4:-1]])]
         for place, recorded in sorted(tables.items()):
             makers = {maker[0] for _, maker in recorded.values()}
-            if self.run_id in (None, *makers) and place.replace("/", ".").lower().endswith(self.table):
+            if self.run_id in (None, *makers) and f".{place}".replace("/", ".").lower().endswith(self.table and f".{self.table}"):
                 self.check_log(place, f"{place}/_delta_log", recorded)
 
     def check_log(self, place, log, recorded):  # every file of a log was recorded, and every recorded one is there
@@ -223,7 +224,7 @@ class Audit:
         if state is not None and row.get("strategy") in WHOLE and "rows_affected" in row:
             rows, said = sum(number for _, number in state.values()), row["rows_affected"]
             self.expect(rows == said, "rows_mismatch", where, f"it says {said} rows, the log says {rows}")
-        made = self.provenance.get((row.get("reused_from"), maker[1]), {}).get("output_path", ())
+        made = self.made.get((row.get("reused_from"), str(row.get("target")).lower()), ())
         reused = "reused_from" not in row or {*self.files_of[maker]} <= {*made}
         self.expect(reused, "record_inconsistent", where, "its files are not those of the run it reused")
 
@@ -237,7 +238,7 @@ class Audit:
         for name, said in ((name, each.get(name)) for name in made for each in (row, execution)):
             self.expect(said in (None, "", hash_of(made[name])), "hash_mismatch", where, f"`{name}` is no hash of its parts")
         paths = row.get("output_path", [])
-        named = [Path(path).stem for path in paths] == row.get("output_blake3", []) and {*paths} <= {*self.written_at}
+        named = [Path(path).stem for path in paths] == row.get("output_blake3", []) and self.written_at.keys() >= {*paths}
         self.expect(named, "record_inconsistent", where, "its outputs are no recorded files, or have other names")
         reads, identities = list(row.get("reads", ())), set()
         for read in reads:
@@ -271,9 +272,9 @@ class Audit:
         path = self.local(where, 2)
         ended = any(row.get("warehouse") == root and "finished_at" in row for row in self.runs.values())
         there = self.expect(not (path and ended) or path.is_file(), "anchor_missing", where, "runs ended here, and it is gone")
-        anchor = json.loads(path.read_text()) if path and there and path.is_file() else {"seq": 1, "head": self.heads[0]}
+        anchor = json.loads(path.read_text()) if path and there and path.is_file() else {"seq": 1, "head": next(iter(self.heads))}
         if self.expect(0 < anchor["seq"] <= len(self.heads), "anchor_ahead", where, "the ledger was rolled back"):
-            known = self.heads[anchor["seq"] - 1] == anchor["head"] and anchor.get("run_id") in {None, *self.runs}
+            known = self.heads.get(anchor["head"]) == anchor["seq"] and anchor.get("run_id") in {None, *self.runs}
             self.expect(known, "head_unknown", where, "the chain never had this head: it was rewritten")
 
 

@@ -51,3 +51,28 @@ def test_what_is_sorted_after_it_was_collected_is_deterministic(expression, tmp_
 )
 def test_what_may_come_in_any_order_is_not(expression, name, tmp_path):
     assert (f"order: `{name}` depends on the order of rows",) == reasons(expression, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "timestamp 'now' > at",
+        "CAST(' TODAY ' AS date)",
+        "at > 'yesterday'",
+        "timestamp '10:30'",
+        "current_user()",
+        "session_user()",
+        "current_schema()",
+        "(SELECT count(*) FROM raw.o TABLESAMPLE (10 PERCENT))",
+        "(SELECT count(*) FROM (SELECT a FROM raw.o) s TABLESAMPLE (10 PERCENT) REPEATABLE (1))",
+    ],
+)
+def test_what_depends_on_when_and_by_whom_it_is_asked_is_not_deterministic(expression, tmp_path):
+    assert 1 <= len(reasons(expression, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "expression", ["timestamp '2026-01-31 10:30:00'", "date 'epoch'", "CAST('10:30' AS string)"]
+)
+def test_a_date_that_is_written_out_is_deterministic(expression, tmp_path):
+    assert () == reasons(expression, tmp_path)

@@ -115,9 +115,9 @@ def white_space_in_record(project: Recorded, chance: Random) -> str:
 
 
 def ledger_id(project: Recorded, chance: Random) -> str:
-    changed = f"{chance.getrandbits(128):032x}"
+    changed = json.dumps(chance.choice([f"{chance.getrandbits(128):032x}", "mine", 7, None]))
     with opened(project) as connection:
-        put(connection, "metadata", "ledger_id", json.dumps(changed))
+        put(connection, "metadata", "ledger_id", changed)
     return changed
 
 
@@ -153,7 +153,7 @@ def renamed_record(project: Recorded, chance: Random) -> str:
 
 def emptied_table(project: Recorded, chance: Random) -> str | None:
     with opened(project) as connection:
-        table = chance.choice(CHAINED)
+        table = chance.choice([*CHAINED, CHAIN_TABLE])
         count = connection.execute(f"DELETE FROM {table}").rowcount
     return f"{table}" if count else None
 

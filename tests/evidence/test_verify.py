@@ -73,7 +73,7 @@ def test_a_changed_record_is_named_by_its_table_and_key(project):
     )
 
     found = [each for each in verify(project.root).findings if each.code == "record_changed"]
-    assert ["output_artifacts"] * 3 == [each.where.split()[0] for each in found]
+    assert ["output_artifacts"] * 4 == [each.where.split()[0] for each in found]
     assert "record_changed" in script_codes(audit(project.root))
 
 
@@ -194,3 +194,13 @@ def test_a_ledger_without_a_chain_is_refused(project):
 
     with pytest.raises(LedgerUnreadable, match="has no chain"):
         verify(project.root)
+
+
+def test_a_model_that_was_renamed_may_reuse_what_its_old_name_made(tmp_path):
+    shop = Shop(tmp_path)
+    shop.run()
+    (tmp_path / "models/alone.sql").rename(tmp_path / "models/lonely.sql")
+    (tmp_path / "models/lonely.toml").write_text('[target]\ntable = "alone"\n')
+    shop.run()
+
+    assert ((), {}) == (verify(tmp_path).findings, audit(tmp_path).findings)

@@ -28,12 +28,14 @@ class Replays:
         self.change: Callable[[MemoryEngine], None] = lambda _: None
         self.build_table: Materialize = materialize
 
-    def __call__(self, run_id: str, *models: str, keep: Path | None = None) -> ReplayReport:
+    def __call__(
+        self, run_id: str, *models: str, keep: Path | None = None, **given: Any
+    ) -> ReplayReport:
         root = self.shop.root
         warehouse = open_warehouse("warehouse", base=root)
         ground = Ground(warehouse, root, self._open, {}, self._collected, self.build_table)
         recorded = load_recorded(root / STATE, run_id, models)
-        return execute_replay(recorded, ground, Orders(parallel=2, keep=keep))
+        return execute_replay(recorded, ground, Orders(parallel=2, keep=keep), **given)
 
     def _collected(self) -> Any:
         evidence = open_evidence(self.shop.root / STATE)

@@ -4,6 +4,7 @@ import json
 import shutil
 import sqlite3
 from datetime import UTC, datetime
+from threading import Event
 
 import pytest
 
@@ -254,8 +255,7 @@ def test_a_model_that_depends_on_the_order_of_rows_is_tried_and_its_order_blamed
     found = verdict_on(replay(run.run_id), "any")
 
     assert "diverged" == found.verdict
-    (cause,) = found.causes
-    assert cause.startswith("`any` depends on the order of rows: order: ")
+    assert ("in `any`, `first` depends on the order of rows",) == found.causes
 
 
 def test_files_that_are_gone_are_made_again_byte_for_byte(shop, replay):
@@ -409,6 +409,29 @@ def test_a_view_that_means_two_things_in_two_runs_is_bound_to_both(shop, replay)
     report = replay(second.run_id)
 
     assert EXACT | {"other": "bit_exact"} == verdicts(report)
+
+
+def test_an_interrupted_replay_leaves_nothing_behind(shop, replay):
+    run = shop.run()
+    stop = Event()
+    replay.change = lambda engine: setattr(engine, "before_write", lambda _: stop.set())
+
+    with pytest.raises(KeyboardInterrupt):
+        replay(run.run_id, stop=stop)
+
+    assert [] == [path.name for path in shop.root.iterdir() if "replay" in path.name]
+    assert [] == replay.engines[0].views.bound
+
+
+def test_verdicts_are_told_as_they_come(shop, replay):
+    run = shop.run()
+    write(shop.root, {"data/orders.csv": "id,country\n9,DE\n"})
+    heard = []
+
+    report = replay(run.run_id, told=heard.append)
+
+    assert "stg_orders" == heard[0].model
+    assert sorted(map(repr, report.models)) == sorted(map(repr, heard))
 
 
 def test_a_hard_link_to_the_scratch_area_is_gone_with_it(shop, replay):

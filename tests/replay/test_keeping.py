@@ -1,5 +1,6 @@
 """Tables that keep rows, built again from the version that a run had found."""
 
+import shutil
 from pathlib import Path
 
 from rocky.project.strategies import Incremental
@@ -78,3 +79,16 @@ def test_a_file_that_was_there_before_and_is_gone_is_named(tmp_path):
     said = reason_of(report, "log")
     assert said is not None
     assert said.startswith("its own table at version 0, which it started from, is not what it was")
+
+
+def test_a_table_that_was_made_anew_since_is_not_taken_for_the_old_one(tmp_path):
+    shop, runs, replay = kept(tmp_path)
+    shutil.rmtree(shop.root / "warehouse/spark_catalog/default/log")
+    for number in range(3):
+        write(shop.root, {"data/orders.csv": f"id,country\n{number + 50},AT\n"})
+        shop.run("+log", build_table=append_all)
+
+    report = replay(runs[1], "log")
+
+    assert {"log": "non_replayable"} == verdicts(report)
+    assert "its own table is another one now: it was made anew since" == reason_of(report, "log")

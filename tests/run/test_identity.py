@@ -1,7 +1,9 @@
 """What a model was made from is one hash that anyone can compute again, or none."""
 
 import subprocess
+from dataclasses import replace
 
+import pytest
 from blake3 import blake3
 
 from rocky.datatypes.text import parse_type
@@ -136,6 +138,14 @@ def test_rows_under_other_names_are_others():
     assert identify_rows("t", snapshot("1", rows_hash="f")) != identify_rows(
         "t", snapshot("1", rows_hash="f", columns="b a")
     )
+
+
+@pytest.mark.parametrize("kind", ["map<string,int>", "struct<a:array<map<int,int>>>", "variant"])
+def test_rows_that_a_query_can_tell_apart_and_the_hash_cannot_have_no_identity(kind):
+    found = snapshot("1", rows_hash="f")
+    seen = replace(found, schema=(*found.schema, StructField("m", parse_type(kind), True)))
+
+    assert None is identify_rows("t", seen)
 
 
 def test_rows_without_a_hash_have_no_identity():

@@ -10,6 +10,7 @@ from rocky.ledger.lookups import open_lookups
 from rocky.run.environment import Environment
 from rocky.run.outcomes import RunReport
 from rocky.run.runner import RunOptions
+from tests.evidence.shops import verify
 from tests.run.runs import TABLE, Shop, reasons
 
 ORDERS = "data/orders.csv"
@@ -535,6 +536,7 @@ def test_what_a_killed_run_committed_is_not_taken_for_what_was_recorded(shop):
     assert [(1,)] == shop.rows("alone")
     # The dead run's commit is vouched for, under its own name.
     assert [(1, killed)] == [(each.version, each.run_id) for each in execution.adopted]
+    assert () == verify(shop.root).findings
 
 
 def test_an_index_entry_that_somebody_changed_is_not_believed(shop):

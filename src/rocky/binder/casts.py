@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from rocky.binder.determinism import note_text
 from rocky.binder.dispatch import bind_expression
 from rocky.binder.expression import CAST, Expr, derived, unknown
 from rocky.binder.literals import literal_in_cast, typed_literal
@@ -159,6 +160,8 @@ def cast_to(value: Expr, target: t.DataType, node: exp.Expr, scope: Scope, *, sa
         if safe
         else cast_nullable(source, target, value.nullable)
     )
+    if value.foldable:
+        note_text(value.value, target.kind, scope)
     found = derived(target, nullable, [value], CAST)
     found.name = value.name
     return found

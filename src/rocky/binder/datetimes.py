@@ -47,6 +47,14 @@ def is_timestamp(text: str) -> bool:
     return _valid_day(match[1], match[2], match[3]) and _valid_clock(match.group(4, 5, 6))
 
 
+def reads_clock(text: str) -> bool:
+    """Whether a date or timestamp written so depends on when it is read: `now`, or a time alone."""
+    word = text.strip().lower()
+    return (word in _SPECIAL and word != "epoch") or (
+        ":" in text and _STAMP.fullmatch(text) is None and is_timestamp(text)
+    )
+
+
 def is_time(text: str) -> bool:
     """Whether `TIME 'text'` is a literal Spark takes."""
     match = _TIME.fullmatch(text)

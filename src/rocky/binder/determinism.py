@@ -6,6 +6,7 @@ Three strengths: `volatile` reads the clock or chance; `order` depends on the or
 
 from typing import Final
 
+from rocky.binder.datetimes import reads_clock
 from rocky.binder.expression import Expr
 from rocky.binder.scopes import Scope
 from rocky.catalog.functions import FunctionInfo
@@ -20,11 +21,16 @@ COLLECTORS: Final = frozenset({"collect_list", "array_agg", "collect_set"})
 CLOCK: Final = frozenset(
     "current_date curdate current_timestamp now localtimestamp current_time unix_timestamp".split()
 )
+OF_THE_SESSION: Final = frozenset(
+    "current_user user session_user current_database current_schema current_catalog".split()
+)
 FLOAT_SUMS: Final = frozenset(
     "sum avg mean try_sum try_avg stddev stddev_pop stddev_samp std variance var_pop var_samp corr "
     "covar_pop covar_samp skewness kurtosis regr_avgx regr_avgy regr_slope regr_intercept regr_r2 "
     "regr_sxx regr_sxy regr_syy".split()
 )
+_DATETIMES: Final = frozenset({"date", "timestamp", "timestamp_ntz"})
+_DAYS: Final = frozenset({"now", "today", "tomorrow", "yesterday"})
 _FLOATS: Final = frozenset({"float", "double"})
 _TOLD_APART: Final = frozenset(
     "tinyint smallint int bigint decimal boolean date timestamp timestamp_ntz".split()
@@ -47,6 +53,8 @@ def note_call(key: str, info: FunctionInfo | None, args: list[Expr], scope: Scop
     binding = scope.binding
     if key in CLOCK and not (key == "unix_timestamp" and args):
         binding.mark_volatile(f"volatile: `{key}` reads the clock")
+    elif key in OF_THE_SESSION:
+        binding.mark_volatile(f"volatile: `{key}` depends on who asks")
     elif info is not None and not info.deterministic and key not in ORDER_DEPENDENT:
         binding.mark_volatile(f"volatile: `{key}` gives a new value on every run")
     if key in FLOAT_SUMS and (key in _DOUBLES_ALWAYS or (args and args[0].type.kind in _FLOATS)):
@@ -57,3 +65,21 @@ def note_order(key: str, scope: Scope) -> None:
     """Record an aggregate that takes rows as they come, with no ordering written."""
     if key in ORDER_DEPENDENT:
         scope.binding.mark_volatile(f"order: `{key}` depends on the order of rows")
+
+
+def note_sample(sample: object, scope: Scope) -> None:
+    """Record that rows are drawn by chance; with a seed, by how they lie in files."""
+    if sample is not None:
+        scope.binding.mark_volatile("order: TABLESAMPLE keeps arbitrary rows")
+
+
+def note_text(text: object, kind: str, scope: Scope) -> None:
+    """Record a text that is read as a date or timestamp and means another one each day."""
+    if isinstance(text, str) and kind in _DATETIMES and reads_clock(text):
+        scope.binding.mark_volatile(f"volatile: `{kind} '{text}'` reads the clock")
+
+
+def note_word(text: str, scope: Scope) -> None:
+    """Record a text such as `'today'`, which beside a date means one, without a cast to be seen."""
+    if text.strip().lower() in _DAYS:
+        scope.binding.mark_volatile(f"volatile: `'{text}'` may be read as a date")

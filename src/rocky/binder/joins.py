@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from rocky.binder.binding import INFLUENCE_JOIN, origin_labels
 from rocky.binder.ctes import bind_with
+from rocky.binder.determinism import note_sample
 from rocky.binder.dispatch import bind_expression, bind_query
 from rocky.binder.expression import (
     DIRECT,
@@ -53,6 +54,7 @@ def bind_derived(node: exp.Subquery, outer: Scope) -> Relation:
         for join in inner.args.get("joins") or []:
             relation = bind_join(relation, join, scope)
     bind_tail(node, relation, None, scope)
+    note_sample(node.args.get("sample"), scope)
     if node.args.get("alias") is not None:
         relation = aliased(relation, node.args["alias"], node, scope)
     elif not plain and not node.args.get(PIPE):

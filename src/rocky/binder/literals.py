@@ -12,6 +12,7 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.binder.datetimes import is_date, is_time, is_timestamp
+from rocky.binder.determinism import note_text, note_word
 from rocky.binder.expression import Expr, unknown
 from rocky.binder.intervals import interval_type
 from rocky.binder.scopes import Scope
@@ -46,6 +47,7 @@ def bind_literal(node: exp.Literal, scope: Scope) -> Expr:
     """A string or a number without a suffix."""
     args = node.args
     if args["is_string"]:
+        note_word(args["this"], scope)
         return Expr(t.STRING, False, value=args["this"], foldable=True)
     found = _INTEGERS.get(args["this"])
     if found is None and not _NUMERAL.fullmatch(args["this"]):
@@ -240,6 +242,7 @@ def _typed(word: str, value: str, start: int, node: exp.Cast, scope: Scope) -> E
         fraction = value.partition(".")[2]
         kind = t.time(min(6, max(len(fraction), 0)) if fraction else 6)
         kind = t.time(6)
+    note_text(value, kind.kind, scope)
     return Expr(kind, False, value=value, foldable=True)
 
 

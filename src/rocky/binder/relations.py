@@ -11,6 +11,7 @@ from rocky.binder.calls import (
     function_name,
     report_refusal,
 )
+from rocky.binder.determinism import note_sample
 from rocky.binder.expression import EXPRESSION, HAS_GENERATOR, Column, merge_sources
 from rocky.binder.pivots import bind_pivots
 from rocky.binder.scopes import Relation, Scope
@@ -39,6 +40,7 @@ def bind_table(node: exp.Table, scope: Scope) -> Relation:
 
 def _check_sample(sample: Any, node: exp.Table, scope: Scope) -> None:
     """TABLESAMPLE takes at most 100 percent."""
+    note_sample(sample, scope)
     percent = sample.args.get("percent") if sample is not None else None
     if percent.__class__ is exp.Literal and float(percent.name) > 100:
         scope.binding.error(

@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "explain": ("explain", "Explain a diagnostic code."),
     "lineage": ("lineage", "Show where a model's or a column's values come from."),
     "seed": ("seed", "Load the seeds that are named, or all, into their tables."),
+    "plan": ("plan", "Show what `rocky run` would build, reuse or leave, and why."),
     "run": ("run", "Build the selected models' tables on Spark and record it."),
     "test": ("test", "Run the tests of the selected models, or of all."),
     "emit-sql": ("emit_sql", "Print the SQL that would run."),

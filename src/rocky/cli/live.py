@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.table import Table
 
 from rocky.cli.console import write_note
+from rocky.cli.render.run import LISTED_AT_MOST, is_left_alone
 from rocky.cli.render.units import format_count, format_duration
 from rocky.ledger.records import AttemptRecord, ModelExecution, ModelStatus
 from rocky.plan.steps import Step
@@ -29,18 +30,20 @@ _MARKS: Final = {
 
 
 class LineListener:
-    """A line for each step that ends."""
+    """A line for each step that ends; in a large run those with nothing to do share one."""
 
     def __init__(self, say: Callable[[str], None] = write_note) -> None:
         self._say = say
         self._total = 0
         self._ended = 0
+        self._left_alone = 0
 
     def queued(self, run_id: str, steps: Sequence[Step]) -> None:
         self._total = len(steps)
         self._say(f"{run_id}: {_counted(steps)}")
 
-    def started(self, step: Step) -> None: ...
+    def started(self, step: Step) -> None:  # noqa: ARG002 - the listener's signature
+        self._say_left_alone()
 
     def progress(self, step: Step, done: int, known: int) -> None: ...
 
@@ -49,9 +52,19 @@ class LineListener:
 
     def finished(self, outcome: StepOutcome) -> None:
         self._ended += 1
-        width = len(str(self._total))
-        place = f"{self._ended:>{width}}/{self._total}"
-        self._say(f"{place}  {describe_ending(outcome)}")
+        if self._total > LISTED_AT_MOST and is_left_alone(outcome.execution):
+            self._left_alone += 1
+            return
+        self._say_left_alone()
+        self._say(f"{self._place()}  {describe_ending(outcome)}")
+
+    def _say_left_alone(self) -> None:
+        if self._left_alone:
+            self._say(f"{self._place()}  {self._left_alone} left alone, as earlier runs left them")
+            self._left_alone = 0
+
+    def _place(self) -> str:
+        return f"{self._ended:>{len(str(self._total))}}/{self._total}"
 
 
 class LiveListener:
@@ -81,6 +94,7 @@ class LiveListener:
         self._lines.queued(run_id, steps)
 
     def started(self, step: Step) -> None:
+        self._lines.started(step)
         self._waiting -= 1
         self._running[step.id] = (step, time.monotonic(), 0, 0)
 
@@ -110,6 +124,9 @@ class LiveListener:
 def describe_ending(outcome: StepOutcome) -> str:
     """How a step ended, in a line."""
     execution = outcome.execution
+    if execution.status is ModelStatus.REUSED:
+        why = (execution.reason or "").removeprefix("reused ")
+        return f"reused  {outcome.step.name}  {why}"
     if outcome.blocked_by:
         blocked = ", ".join(f"`{name}`" for name in outcome.blocked_by)
         return f"skipped  {outcome.step.name}  because {blocked} failed"

@@ -39,17 +39,19 @@ def check_reuse(
     maker: Maker,
     execution: ModelExecution,
     recorded: Recorded,
-    outputs: Mapping[Maker, Output],
+    outputs: Mapping[tuple[str, str], Output],
     findings: Findings,
 ) -> None:
-    """The files of a reused result must be those that the run it names made."""
+    """The files of a reused result must be those that the run it names made.
+
+    `outputs` are by run and target: the model may have been renamed since.
+    """
     if execution.reused_from is None:
         return
     where = f"model_executions {maker[0]}|{maker[1]}"
-    made = outputs.get((execution.reused_from, maker[1]))
-    mine = {each.blake3_hash for each in recorded.files.get(maker, {}).values()}
+    made = outputs.get((execution.reused_from, (execution.target or "").lower()))
     findings.expect(
-        made is not None and mine <= set(made.blake3),
+        made is not None and set(recorded.files.get(maker, ())) <= set(made.paths),
         FindingCode.RECORD_INCONSISTENT,
         where,
         f"its files are not those that `{execution.reused_from}` made",

@@ -118,13 +118,22 @@ class LogChecker:
                 f"{where}: made by `{run.run_id}`, which {how}; the model's next run records it"
             )
         else:
-            self._findings.add(
-                FindingCode.COMMIT_UNRECORDED,
-                where,
-                f"no record has this commit (run `{info.get('runId')}`, ledger"
-                f" `{info.get('ledgerId')}`): somebody else changed the table, or the ledger was"
-                " rolled back",
+            self._findings.add(FindingCode.COMMIT_UNRECORDED, where, self._blame(info))
+
+    def _blame(self, info: Mapping[str, Any]) -> str:
+        """What an unrecorded commit says of where it comes from."""
+        if info.get("runId") is None:
+            return "no record has this commit: another tool changed the table"
+        ledger = info.get("ledgerId")
+        if ledger not in (None, self._ledger_id):
+            return (
+                f"run `{info['runId']}` made this commit under another ledger, `{ledger}`:"
+                " this state file took the place of that one"
             )
+        return (
+            f"no record has this commit of run `{info['runId']}`: the ledger was rolled back to"
+            " before it, or somebody made it look like a run's"
+        )
 
     def _added(
         self, place: TablePlace, expected: ExpectedTable, version: int, actions: list[Action]

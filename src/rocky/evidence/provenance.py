@@ -11,6 +11,7 @@ from typing import Any
 
 from rocky.evidence.findings import FindingCode, Findings
 from rocky.evidence.hashes import (
+    content_hash,
     input_hash_of,
     skip_hash_of,
     source_hash,
@@ -30,7 +31,6 @@ class Output:
     hashes: frozenset[str | None]
     blake3: tuple[str, ...]
     paths: tuple[str, ...]
-    version: int | None
 
 
 class ProvenanceChecker:
@@ -43,6 +43,9 @@ class ProvenanceChecker:
         self._histories = histories
         self._findings = findings
         self._places = {each.file_path for each in recorded.artifacts()}
+        self._reused = frozenset(
+            each.input_hash for each in recorded.executions.values() if each.reused_from is not None
+        )
         self.outputs: dict[Maker, Output] = {}
 
     def check(self, record: ProvenanceRecord) -> None:
@@ -64,7 +67,6 @@ class ProvenanceChecker:
             frozenset((record.input_hash, record.cutoff_hash)),
             record.output_blake3,
             record.output_path,
-            record.output_version,
         )
 
     def _check_hashes(self, where: str, record: ProvenanceRecord) -> None:
@@ -116,15 +118,19 @@ class ProvenanceChecker:
             if read.kind == "inline":
                 self._check_upstreams(where, read.upstreams, read.reads)
             elif read.kind == "table" and read.target and read.version is not None:
-                root = self._recorded.root_of(record.run_id) or ""
-                place = TablePlace(root, read.target.replace(".", "/"))
-                found = self._histories.get(place, History()).content(read.version)
+                found = self._content_at(record.run_id, read.target, read.version)
                 self._findings.expect(
                     found in (None, read.identity),
                     FindingCode.HASH_MISMATCH,
                     where,
                     f"`{read.target}` was not, at version {read.version}, what it says was read",
                 )
+
+    def _content_at(self, run_id: str, target: str, version: int) -> str | None:
+        """The hash of a table's files at a version, in a run's warehouse; None if not known."""
+        root = self._recorded.root_of(run_id) or ""
+        place = TablePlace(root, target.replace(".", "/"))
+        return self._histories.get(place, History()).content(version)
 
     def _check_upstreams(
         self, where: str, upstreams: tuple[Mapping[str, str], ...], reads: tuple[ReadRecord, ...]
@@ -151,21 +157,19 @@ class ProvenanceChecker:
             self._findings.add(FindingCode.RECORD_MISSING, where, why)
             return
         said = (entry.target, entry.env_hash, entry.output_blake3, entry.output_path)
-        same = said == (made.target, made.env_hash, made.blake3, made.paths)
+        # A result that was taken over is found at the version it was committed to again.
+        held = self._content_at(entry.run_id, entry.target, entry.commit_version)
         self._findings.expect(
-            same and entry.commit_version == made.version,
+            said == (made.target, made.env_hash, made.blake3, made.paths)
+            and held in (None, content_hash(made.blake3)),
             FindingCode.RECORD_INCONSISTENT,
             where,
             f"it is not what the provenance of `{entry.run_id}` says",
         )
         # Inputs that were found equal by their rows or columns have a hash of their own.
-        taken = {
-            execution.input_hash
-            for execution in self._recorded.executions.values()
-            if execution.reused_from == entry.run_id
-        }
+        known = made.hashes if entry.basis == "content" else made.hashes | self._reused
         self._findings.expect(
-            entry.input_hash in (made.hashes if entry.basis == "content" else made.hashes | taken),
+            entry.input_hash in known,
             FindingCode.RECORD_INCONSISTENT,
             where,
             "no build and no reuse had these inputs",

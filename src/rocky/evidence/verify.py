@@ -4,6 +4,7 @@ Nothing is believed: not a name, not a hash, not a count. What cannot be read at
 never taken for absent. Nothing is written.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from rocky.evidence.anchor_check import check_anchor
 from rocky.evidence.chain import check_chain
 from rocky.evidence.executions import check_artifact, check_execution, check_reuse
 from rocky.evidence.files import ExpectedFile, check_files
-from rocky.evidence.findings import Finding, Findings
+from rocky.evidence.findings import Finding, FindingCode, Findings
 from rocky.evidence.logs import LogChecker
 from rocky.evidence.provenance import ProvenanceChecker
 from rocky.evidence.recorded import Maker, Recorded, load_provenances, load_recorded, maker_of
@@ -35,6 +36,7 @@ OpenWarehouse = Callable[[str], Warehouse]
 """The warehouse that was recorded at a place, wherever it lies now."""
 
 _READERS: Final = 16
+_LEDGER_ID: Final = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +114,11 @@ class _Verifying:
                 if self._scope.holds(maker, execution.target):
                     check_execution(maker, execution, history, self._findings)
         provenance = self._check_provenance(histories)
+        made = {
+            (run_id, each.target.lower()): each for (run_id, _), each in provenance.outputs.items()
+        }
         for maker, execution in self._executions():
-            check_reuse(maker, execution, self._recorded, provenance.outputs, self._findings)
+            check_reuse(maker, execution, self._recorded, made, self._findings)
         self._check_files(histories)
         self._check_anchors()
 
@@ -186,7 +191,11 @@ class _Verifying:
 
     def _check_anchors(self) -> None:
         ledger_id = self._reader.ledger_id
-        if ledger_id is None:
+        if ledger_id is None or not _LEDGER_ID.fullmatch(ledger_id):
+            why = (
+                "it is not the id of a ledger, so nothing in a warehouse can be told to be its own"
+            )
+            self._findings.add(FindingCode.RECORD_MALFORMED, "metadata ledger_id", why)
             return
         for root in self._roots():
             runs = [each for each in self._recorded.runs.values() if each.warehouse == root]

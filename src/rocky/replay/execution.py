@@ -5,25 +5,24 @@ diverged does not make its readers diverge, and any order will do. What cannot b
 found out first: if that is everything, Spark is never started.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from time import monotonic
 from typing import Final
 
-from rocky.ledger.provenance import CollectedFile, ProvenanceRecord
-from rocky.ledger.records import RunRecord
+from rocky.ledger.provenance import CollectedFile
 from rocky.replay.binding import Binder, batches_of
+from rocky.replay.candidates import Candidate, by_settings, prepare_candidate
 from rocky.replay.comparing import Rebuilt, compare
-from rocky.replay.reads import Finder, FoundRead
-from rocky.replay.recipe import Recipe, RecordedFile, recipe_of
+from rocky.replay.reads import Finder
+from rocky.replay.recipe import RecordedFile
 from rocky.replay.recorded import RecordedModel, RecordedRun
 from rocky.replay.scratch import Scratch, open_scratch
-from rocky.replay.surroundings import RecordedEnvironment, environment_of
-from rocky.replay.trust import NotReplayable, check_record, check_repeats
+from rocky.replay.trust import NotReplayable
 from rocky.replay.verdicts import LeftOut, ModelVerdict, ReplayReport, Verdict
 from rocky.run.build import Build, Built
 from rocky.run.building import Materialize
@@ -43,6 +42,14 @@ _OF_THE_MODEL: Final = frozenset(
     {"data_error", "query_rejected", "model_failed", "rejected", "interval_failed"}
 )
 """Failures that are an answer: the same build did not fail when it was recorded."""
+
+
+Told = Callable[[ModelVerdict], None]
+"""Who hears of a verdict as soon as there is one; one at a time."""
+
+
+def _tell_nobody(_: ModelVerdict) -> None:
+    """Nobody listens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +72,11 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """What was asked of a replay."""
+    """What was asked of a replay: how many models at once, what to keep, where to run."""
 
     parallel: int = PARALLEL
     keep: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A model that can be built again: all it needs is there."""
-
-    place: int
-    model: RecordedModel
-    record: ProvenanceRecord
-    recipe: Recipe
-    reads: tuple[FoundRead, ...]
-    start: PinnedTable | None
-    environment: RecordedEnvironment
-
-    @property
-    def view(self) -> str:
-        return f"rocky_replay_{self.place}"
+    adapter: str | None = None
 
 
 def execute_replay(
@@ -93,66 +84,29 @@ def execute_replay(
     ground: Ground,
     orders: Orders = Orders(),  # noqa: B008 - frozen
     stop: Event | None = None,
+    told: Told = _tell_nobody,
 ) -> ReplayReport:
     """Build the models of a run again and compare. Raises when nothing could be run at all."""
     finder = Finder(ground.warehouse, ground.root, ground.options, ground.collected)
     verdicts: dict[str, ModelVerdict] = {}
-    candidates: list[_Candidate] = []
+    candidates: list[Candidate] = []
     left_out: list[LeftOut] = []
     for place, model in enumerate(recorded.models):
         if model.without_table is not None:
             left_out.append(LeftOut(model.name, model.without_table))
             continue
         try:
-            candidates.append(_prepare(place, model, recorded.run, finder))
+            candidates.append(prepare_candidate(place, model, recorded.run, finder))
         except NotReplayable as refusal:
             verdicts[model.name] = _refused(model, str(refusal))
+            told(verdicts[model.name])
     if candidates:
         with open_scratch(ground.warehouse, orders.keep) as scratch:
-            replay = _Replay(ground, finder, scratch, stop or Event())
+            replay = _Replay(ground, finder, scratch, stop or Event(), told)
             verdicts |= replay.build(candidates, orders.parallel)
     models = tuple(verdicts[each.name] for each in recorded.models if each.name in verdicts)
     kept = str(orders.keep) if orders.keep is not None and candidates else None
     return ReplayReport(recorded.run.run_id, models, tuple(left_out), kept)
-
-
-def _prepare(place: int, model: RecordedModel, run: RunRecord, finder: Finder) -> _Candidate:
-    """A model with all it needs to be built again. Raises NotReplayable."""
-    record = model.provenance
-    if record is None:
-        raise NotReplayable(_nothing_recorded(model))
-    if model.touched:
-        raise NotReplayable(
-            "the record is not as it was written (the chain has another hash of it);"
-            " `rocky verify` says more"
-        )
-    check_record(record, model.made)
-    check_repeats(record)
-    recipe = recipe_of(record)
-    reads = tuple(map(finder.find, record.reads))
-    _check_certain(record, model)
-    start = None
-    if recipe.keeps_rows and not record.full_refresh and record.base_version is not None:
-        what = f"its own table at version {record.base_version}, which it started from,"
-        start = finder.find_version(record.target, record.base_version, what)
-    session = run.engine.settings if run.engine and model.built_by == run.run_id else None
-    environment = environment_of(record, session)
-    return _Candidate(place, model, record, recipe, reads, start, environment)
-
-
-def _nothing_recorded(model: RecordedModel) -> str:
-    execution = model.execution
-    if execution.error is not None:
-        return f"nothing to replay: it failed ({' '.join(execution.error.split())})"
-    why = f" ({execution.reason})" if execution.reason else ""
-    return f"what it was made from is not recorded: it was not built{why}"
-
-
-def _check_certain(record: ProvenanceRecord, model: RecordedModel) -> None:
-    made = model.made
-    if record.proof_class is None and made is not None and made.error is None:
-        said = f" ({made.action})" if made.action else ""
-        raise NotReplayable(f"nobody can say what it read{said}")
 
 
 def _refused(model: RecordedModel, reason: str, *, failed: bool = False) -> ModelVerdict:
@@ -169,18 +123,22 @@ def _refused(model: RecordedModel, reason: str, *, failed: bool = False) -> Mode
 class _Replay(Watcher):
     """A replay on its way."""
 
-    def __init__(self, ground: Ground, finder: Finder, scratch: Scratch, stop: Event) -> None:
+    def __init__(
+        self, ground: Ground, finder: Finder, scratch: Scratch, stop: Event, told: Told
+    ) -> None:
         self._ground = ground
         self._finder = finder
         self._scratch = scratch
         self._stop = stop
+        self._told = told
+        self._lock = Lock()
         self._engine: Engine | None = None
         self._lost: tuple[str, ...] = ()
         self._verdicts: dict[str, ModelVerdict] = {}
 
-    def build(self, candidates: Sequence[_Candidate], parallel: int) -> dict[str, ModelVerdict]:
+    def build(self, candidates: Sequence[Candidate], parallel: int) -> dict[str, ModelVerdict]:
         """Build and compare all candidates. Raises KeyboardInterrupt when it was to stop."""
-        for alike in _by_settings(candidates):
+        for alike in by_settings(candidates):
             settings = alike[0].environment.settings
             with self._ground.open_engine(settings) as (self._engine, self._lost):
                 for batch in batches_of((each, each.reads) for each in alike):
@@ -195,14 +153,16 @@ class _Replay(Watcher):
             # A Spark that is gone has nothing left to cancel.
             return
 
-    def _build_batch(self, candidates: Sequence[_Candidate], parallel: int) -> None:
+    def _build_batch(self, candidates: Sequence[Candidate], parallel: int) -> None:
         assert self._engine is not None
         by_id = {each.view: each for each in candidates}
         binder = Binder(self._engine)
 
         def work(job: str) -> bool:
-            candidate = by_id[job]
-            self._verdicts[candidate.model.name] = self._judge(candidate, binder)
+            verdict = self._judge(by_id[job], binder)
+            with self._lock:
+                self._verdicts[verdict.model] = verdict
+                self._told(verdict)
             return True
 
         try:
@@ -218,7 +178,7 @@ class _Replay(Watcher):
         if self._stop.is_set():
             raise KeyboardInterrupt
 
-    def _judge(self, candidate: _Candidate, binder: Binder) -> ModelVerdict:
+    def _judge(self, candidate: Candidate, binder: Binder) -> ModelVerdict:
         engine = self._engine
         assert engine is not None
         try:
@@ -227,7 +187,7 @@ class _Replay(Watcher):
         except CAUGHT as error:
             return _failed(candidate, classify_step_failure(error, engine.explain))
 
-    def _rebuild(self, candidate: _Candidate, binder: Binder) -> Rebuilt:
+    def _rebuild(self, candidate: Candidate, binder: Binder) -> Rebuilt:
         engine, record = self._engine, candidate.record
         assert engine is not None
         began = monotonic()
@@ -248,7 +208,7 @@ class _Replay(Watcher):
             _troubles(built),
         )
 
-    def _assemble(self, candidate: _Candidate, engine: Engine) -> Build:
+    def _assemble(self, candidate: Candidate, engine: Engine) -> Build:
         recipe, record = candidate.recipe, candidate.record
         path = Path(f"{recipe.name}.sql")
         if recipe.python is not None:
@@ -270,19 +230,6 @@ class _Replay(Watcher):
         )
 
 
-def _by_settings(candidates: Iterable[_Candidate]) -> Iterator[list[_Candidate]]:
-    """Candidates that need the same Spark settings, those of most models first."""
-    found: list[list[_Candidate]] = []
-    for each in candidates:
-        wanted = dict(each.environment.settings)
-        alike = next((g for g in found if dict(g[0].environment.settings) == wanted), None)
-        if alike is None:
-            found.append([each])
-        else:
-            alike.append(each)
-    yield from sorted(found, key=len, reverse=True)
-
-
 def _troubles(built: Built) -> tuple[str, ...]:
     return tuple(
         f"interval `{each.key}` failed: {each.error}"
@@ -291,7 +238,7 @@ def _troubles(built: Built) -> tuple[str, ...]:
     )
 
 
-def _failed(candidate: _Candidate, failure: StepFailure) -> ModelVerdict:
+def _failed(candidate: Candidate, failure: StepFailure) -> ModelVerdict:
     model = candidate.model
     if failure.kind not in _OF_THE_MODEL:
         return _refused(model, f"it could not be built: {failure.message}", failed=True)

@@ -17,7 +17,7 @@ from rocky.ledger.provenance import CollectedFile
 from rocky.ledger.records import RunRecord
 from rocky.project import Project
 from rocky.project.adapter import Adapter
-from rocky.replay.execution import Ground, Orders, execute_replay
+from rocky.replay.execution import Ground, Orders, Told, execute_replay
 from rocky.replay.recorded import RecordedRun
 from rocky.replay.surroundings import restore_settings
 from rocky.replay.verdicts import ReplayReport
@@ -35,14 +35,15 @@ def replay_recorded(
     *,
     state: Path,
     environment: Mapping[str, str],
-    adapter: str | None = None,
     spark: Any = None,
+    told: Told = lambda _: None,
 ) -> ReplayReport:
-    """Build a recorded run again, on the adapter of that name if one is named.
+    """Build a recorded run again.
 
-    `spark` is the caller's own session, which is left as it was.
+    `told` hears of each verdict as soon as there is one. `spark` is the caller's own session, which
+    is left as it was.
     """
-    chosen, warehouse = find_warehouse(project, recorded.run, adapter, environment)
+    chosen, warehouse = find_warehouse(project, recorded.run, orders.adapter, environment)
 
     @contextmanager
     def opened(settings: Mapping[str, str]) -> Iterator[tuple[Engine, tuple[str, ...]]]:
@@ -62,7 +63,7 @@ def replay_recorded(
     ground = Ground(warehouse, project.root, opened, chosen.conf, collected)
     stop = Event()
     with stop_on_interrupt(stop):
-        return execute_replay(recorded, ground, orders, stop)
+        return execute_replay(recorded, ground, orders, stop, told)
 
 
 def find_warehouse(

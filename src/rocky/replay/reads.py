@@ -90,6 +90,20 @@ class Finder:
                 raise NotReplayable(f"{what} is not what it was: {wrong}")
         return PinnedTable(table, snapshot)
 
+    def find_start(self, record: ProvenanceRecord, version: int) -> PinnedTable:
+        """The table that a build started from, with all its files. Raises NotReplayable."""
+        table = self._table(record.target)
+        if record.output_version is not None:
+            # A table that was dropped and made anew has the same versions with other rows.
+            try:
+                left = table.snapshot(record.output_version)
+            except StoreUnreadable as error:
+                raise NotReplayable(f"its own table cannot be read: {error}") from error
+            if left is None or sorted(_addresses(left)) != sorted(record.output_blake3):
+                raise NotReplayable("its own table is another one now: it was made anew since")
+        what = f"its own table at version {version}, which it started from,"
+        return self.find_version(record.target, version, what)
+
     def find_output(self, record: ProvenanceRecord) -> PinnedTable | None:
         """The table as the recorded build left it; None where it is not whole any more."""
         if record.output_version is None:

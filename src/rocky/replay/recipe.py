@@ -12,18 +12,11 @@ from rocky.datatypes.text import type_from_json
 from rocky.datatypes.types import StructField
 from rocky.ledger.provenance import LayoutRecord, ProvenanceRecord
 from rocky.project.models import Target
-from rocky.project.strategies import (
-    STRATEGIES,
-    ContentAddressed,
-    FullRefresh,
-    MaterializedView,
-    Strategy,
-)
+from rocky.project.strategies import STRATEGIES, Strategy, replaces_all
 from rocky.replay.trust import NotReplayable, ir_of
 from rocky.run.build import NO_WINDOW, Window
 from rocky.spark.layout import Layout
 
-_WHOLE: Final = (FullRefresh, ContentAddressed, MaterializedView)
 _BY_NAME: Final = {each._field_defaults["type"]: each for each in STRATEGIES}
 
 
@@ -43,7 +36,7 @@ class Recipe:
     @property
     def keeps_rows(self) -> bool:
         """Whether the table was made from its own earlier rows as well."""
-        return not isinstance(self.strategy, _WHOLE)
+        return not replaces_all(self.strategy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def check_repeats(record: ProvenanceRecord) -> None:
 def doubts_of(record: ProvenanceRecord) -> list[str]:
     """Why a model may give other rows from the same inputs, though nothing in it is volatile."""
     return [
-        f"`{reader or record.model_name}` depends on the order of rows: {reason}"
+        f"in `{reader or record.model_name}`, {reason.partition(': ')[2]}"
         for reader, reason in _reasons(record)
         if not reason.startswith(_VOLATILE)
     ]

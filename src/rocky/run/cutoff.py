@@ -17,6 +17,7 @@ from rocky.ledger.records import InputRecord, ModelExecution, ModelStatus
 from rocky.plan.steps import RunPlan, Step
 from rocky.run.engine import Engine
 from rocky.run.failures import CAUGHT
+from rocky.run.identity import has_telling_hash
 from rocky.run.inputs import KnownInput, MadeFrom
 from rocky.run.literals import quote_name
 from rocky.run.pinning import PinnedTable
@@ -89,6 +90,8 @@ class ColumnCutoff:
             return False
         if not columns:
             return True
+        if not has_telling_hash(_fields(now, columns)):
+            return False
         try:
             return self._hash(changed.before, columns) == self._hash(changed.now, columns)
         except CAUGHT:

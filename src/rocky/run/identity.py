@@ -9,11 +9,12 @@ The same hash over the *rows* of the inputs instead of their files is the cut-of
 was written anew with the same rows leaves its readers alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from rocky.datatypes.text import field_to_json
+from rocky.datatypes.types import StructField
 from rocky.evidence.hashes import (
     canonical_json,
     content_hash,
@@ -68,13 +69,22 @@ def identify_table(key: str, snapshot: Snapshot) -> Identity:
 
 
 def identify_rows(key: str, snapshot: Snapshot) -> Identity | None:
-    """A table by its rows and columns; None when nobody knows the hash of its rows."""
+    """A table by its rows and columns; None when no hash of its rows tells them apart."""
     rows_hash = snapshot.configuration.get(ROWS_HASH)
-    if not rows_hash:
+    if not rows_hash or not has_telling_hash(snapshot.schema):
         return None
     # Two columns that swapped their names hold the same rows and mean something else.
     columns = canonical_json([field_to_json(each) for each in snapshot.schema])
     return Identity("rows", key, rows_hash, strong=True, beside=("columns", text_hash(columns)))
+
+
+def has_telling_hash(columns: Iterable[StructField]) -> bool:
+    """Whether rows of these columns with the same hash are the same to every query.
+
+    The order of a map's entries and the bytes of a variant are not hashed, and a query can see
+    them.
+    """
+    return not any(word in each.type.text for each in columns for word in ("map<", "variant"))
 
 
 def identify_source(

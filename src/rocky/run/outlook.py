@@ -43,8 +43,9 @@ class Outlook:
 def foresee_request(
     plan: RunPlan, request: RunRequest, *, state: Path, environment: Mapping[str, str]
 ) -> Outlook:
-    """What a run of this request would do now. Raises RunRefused, InputNotBuilt, and what the
-    store and the ledger raise when they cannot be read.
+    """What a run of this request would do now.
+
+    Raises RunRefused, InputNotBuilt, and what store and ledger raise that cannot be read.
     """
     refuse_errors(plan)
     targets_of(plan)

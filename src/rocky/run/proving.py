@@ -13,6 +13,7 @@ from rocky.compiler.fingerprints import ir_text_of
 from rocky.ledger.provenance import InputIndexEntry, LayoutRecord, ProvenanceRecord
 from rocky.ledger.records import RunId
 from rocky.plan.steps import RunPlan, Step
+from rocky.project.strategies import replaces_all
 from rocky.run.build import NO_WINDOW, Window
 from rocky.run.environment import Environment
 from rocky.run.inputs import Inputs

@@ -11,19 +11,18 @@ from typing import Any
 
 import click
 
-from rocky.cli.commands.verify import verify_chosen
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
 from rocky.cli.projects import load_chosen
-from rocky.cli.render.evidence import render_verification, verification_document
 from rocky.cli.render.replay import recorded_document, render_recorded
+from rocky.cli.render.units import format_duration
 from rocky.cli.render.verdicts import render_report, report_document
 from rocky.cli.state_files import StateCommand, state_path
 from rocky.lazy import load_attribute
 from rocky.ledger import LATEST
 from rocky.replay.recorded import RecordedRun, load_recorded
-from rocky.replay.verdicts import ReplayReport
+from rocky.replay.verdicts import ModelVerdict, ReplayReport
 
 
 @click.command("replay", cls=StateCommand)
@@ -79,12 +78,15 @@ def _refuse_meaningless(given: dict[str, Any]) -> None:
 
 
 def _verify(settings: Settings, recorded: RecordedRun) -> ExitCode:
-    scope, found = verify_chosen(settings, recorded.run.run_id)
+    verify = load_attribute("rocky.cli.commands.verify", "verify_chosen")
+    scope, found = verify(settings, recorded.run.run_id)
     if settings.json:
+        document_of = load_attribute("rocky.cli.render.evidence", "verification_document")
         document = {"mode": "verify", "run_id": recorded.run.run_id}
-        write_json("replay", document | verification_document(scope, found))
+        write_json("replay", document | document_of(scope, found))
     else:
-        write_line(render_verification(scope, found, quiet=settings.quiet))
+        render = load_attribute("rocky.cli.render.evidence", "render_verification")
+        write_line(render(scope, found, quiet=settings.quiet))
     return ExitCode.FAILED if found.findings else ExitCode.OK
 
 
@@ -92,13 +94,14 @@ def _execute(settings: Settings, recorded: RecordedRun, given: dict[str, Any]) -
     orders = load_attribute("rocky.replay.execution", "Orders")
     replay = load_attribute("rocky.replay.project_replay", "replay_recorded")
     chosen = {name: given[name] for name in ("parallel", "keep") if given[name] is not None}
+    chosen["adapter"] = given["target"]
     report: ReplayReport = replay(
         load_chosen(settings),
         recorded,
         orders(**chosen),
         state=state_path(settings),
         environment=os.environ,
-        adapter=given["target"],
+        told=_tell_nobody if settings.quiet else _tell,
     )
     if settings.json:
         write_json("replay", report_document(report))
@@ -107,3 +110,12 @@ def _execute(settings: Settings, recorded: RecordedRun, given: dict[str, Any]) -
     if report.kept is not None and not settings.quiet:
         write_note(f"what was built is in `{report.kept}`")
     return ExitCode(report.exit_code)
+
+
+def _tell(verdict: ModelVerdict) -> None:
+    took = "" if verdict.duration_ms is None else f" in {format_duration(verdict.duration_ms)}"
+    write_note(f"{verdict.model}: {verdict.verdict.value}{took}")
+
+
+def _tell_nobody(_: ModelVerdict) -> None:
+    """A quiet replay says everything at its end."""

@@ -106,7 +106,7 @@ def command(  # noqa: PLR0913 - one for each option
     )
     compilation = compile_chosen(settings)
     plan = plan_request(compilation, request)
-    _refuse_errors(settings, compilation, refusing_findings(plan))
+    refuse_errors(settings, compilation, refusing_findings(plan))
     for setting in settings_without_effect(plan):
         write_note(f"warning: {setting} has no effect yet")
     run = load_attribute("rocky.run.project_run", "run_request")
@@ -144,7 +144,7 @@ def _window(given: dict[str, object], *, full_refresh: bool) -> Window:
     return Window(**given)  # type: ignore[arg-type]  # click has checked each value
 
 
-def _refuse_errors(settings: Settings, compilation: Compilation, errors: Sequence[object]) -> None:
+def refuse_errors(settings: Settings, compilation: Compilation, errors: Sequence[object]) -> None:
     """Nothing is written unless all that was selected compiled."""
     if not errors:
         return

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from rocky.cli.render.audit import render_audit
+from rocky.cli.render.compilation import counted
 from rocky.cli.render.history import audited_run
 from rocky.cli.render.units import (
     format_bytes,
@@ -78,7 +79,7 @@ def _facts(model: RecordedModel, *, whole: bool) -> Facts:
         yield from _circumstances(record)
         if whole:
             text = record.executed_sql or _python(record)
-            yield "query", text.strip().replace("\n", f"\n{' ' * (_WIDTH + 3)}")
+            yield "query", f"\n{' ' * (_WIDTH + 3)}".join(text.strip().splitlines())
 
 
 def _happened(execution: ModelExecution) -> Facts:
@@ -154,7 +155,7 @@ def _circumstances(record: ProvenanceRecord) -> Facts:
     layout = record.layout
     if layout is not None:
         how = "canonical" if layout.canonical else "as rows came"
-        yield "layout", f"{how}, in {layout.pieces} pieces"
+        yield "layout", f"{how}, in {counted(layout.pieces, 'piece')}"
     if record.base_version is not None:
         yield "from", f"version {record.base_version} of its own table"
     if record.window is not None:

@@ -19,6 +19,8 @@ _HEAD: Final = (
     "MODEL", "DECISION", "ROWS", "FILES", "READ", "WRITTEN", "CORE S", "TIME", "USD",
 )  # fmt: skip
 _NUMBERS: Final = {2, 3, 4, 5, 6, 7, 8}
+LISTED_AT_MOST: Final = 20
+"""In a run of more steps than that, those with nothing to do are not listed one by one."""
 _DONE: Final = {
     RunStatus.SUCCESS: "done",
     RunStatus.PARTIAL_FAILURE: "done in part",
@@ -29,8 +31,17 @@ _DONE: Final = {
 
 
 def render_run(report: RunReport) -> str:
-    """The table at the end of a run, the failures, and a last line that says it all."""
-    parts = [render_table(_HEAD, [_cells(each) for each in report.outcomes], _NUMBERS)]
+    """The table at the end of a run, the failures, and a last line that says it all.
+
+    In a large run what was reused is counted and not listed: nobody reads hundreds of lines.
+    """
+    listed = report.outcomes
+    if len(listed) > LISTED_AT_MOST:
+        listed = tuple(each for each in listed if not is_left_alone(each.execution))
+    parts = [render_table(_HEAD, [_cells(each) for each in listed], _NUMBERS)] if listed else []
+    left = len(report.outcomes) - len(listed)
+    if left and listed:
+        parts.append(f"{left} more left alone: `rocky run -o json` lists them")
     failures = [each for each in report.outcomes if each.execution.error]
     parts += [f"error: {each.step.name}: {each.execution.error}" for each in failures]
     return "\n".join([*parts, render_last_line(report)])
@@ -53,6 +64,8 @@ def render_last_line(report: RunReport) -> str:
         said.append(f"{format_seconds(totals.core_ms)} core seconds")
     if totals.cost_usd is not None:
         said.append(f"{format_usd(totals.cost_usd)} USD")
+    if report.outcomes and all(is_left_alone(each.execution) for each in report.outcomes):
+        said.append("nothing had to be built")
     if report.resumed_from is not None:
         said.append(f"resumed from {report.resumed_from}")
     return ", ".join(said)
@@ -70,9 +83,12 @@ def run_document(report: RunReport) -> dict[str, Any]:
             "duration_ms": report.totals.duration_ms,
             "pipeline": report.pipeline,
             "tables_copied": sum(
-                each.execution.status is ModelStatus.SUCCESS and each.step.kind != "inline"
+                each.execution.status is ModelStatus.SUCCESS
+                and each.step.kind != "inline"
+                and not is_left_alone(each.execution)
                 for each in outcomes
             ),
+            "tables_reused": sum(each.execution.status is ModelStatus.REUSED for each in outcomes),
             "tables_failed": sum(each.execution.status is ModelStatus.FAILED for each in outcomes),
             "tables_skipped": sum(
                 each.execution.status is ModelStatus.SKIPPED for each in outcomes
@@ -117,14 +133,23 @@ def _describe_decision(outcome: StepOutcome) -> str:
     execution = outcome.execution
     if execution.status is ModelStatus.SUCCESS:
         return "view" if outcome.step.kind == "inline" else (execution.decision or "built")
+    if execution.reused_from is not None:
+        return f"reused from {execution.reused_from}"
     return execution.status.value
+
+
+def is_left_alone(execution: ModelExecution) -> bool:
+    """Whether a step had nothing to do: what an earlier run left stands."""
+    idle = execution.status is ModelStatus.SUCCESS and execution.decision == "skip"
+    return idle or execution.status is ModelStatus.REUSED
 
 
 def _count_endings(outcomes: Sequence[StepOutcome]) -> str:
     counts: dict[str, int] = {}
     for each in outcomes:
-        built = each.execution.status is ModelStatus.SUCCESS
-        word = "built" if built else each.execution.status.value
+        word = each.execution.status.value
+        if each.execution.status is ModelStatus.SUCCESS:
+            word = "unchanged" if is_left_alone(each.execution) else "built"
         counts[word] = counts.get(word, 0) + 1
     return ", ".join(f"{count} {word}" for word, count in counts.items()) or "nothing to do"
 
@@ -189,6 +214,8 @@ def _decision(outcome: StepOutcome) -> dict[str, Any]:
             "status": execution.status.value,
             "decision": execution.decision,
             "reason": execution.reason,
+            "reused_from": execution.reused_from,
+            "basis": execution.reuse_basis,
         }
     )
 

@@ -1,0 +1,22 @@
+#!/bin/sh
+# The whole suite: the tests that ask Spark in one process, which share one session and so one JVM,
+# and beside it the fast ones on the other cores. Each part's output comes whole, the Spark part last.
+#
+#     tools/test.sh PYTHON
+set -u
+python="$1"
+cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+workers=$((cores > 2 ? cores - 1 : 1))
+said=$(mktemp)
+trap 'rm -f "$said"' EXIT
+
+"$python" -m pytest -q -p no:xdist -m spark >"$said" 2>&1 &
+spark=$!
+trap 'kill $spark 2>/dev/null; rm -f "$said"; exit 130' INT TERM
+
+"$python" -m pytest -q -n "$workers" -m "not spark"
+fast_status=$?
+wait $spark
+spark_status=$?
+cat "$said"
+[ "$fast_status" -eq 0 ] && [ "$spark_status" -eq 0 ]
