@@ -9,9 +9,11 @@ import pytest
 from pyspark.errors import PySparkException
 
 from rocky.errors import LedgerUnreadable
-from rocky.evidence.verify import Scope
+from rocky.evidence.settling import verify_ledger
+from rocky.evidence.verify import EVERYTHING, Scope
 from rocky.ledger import open_ledger
 from rocky.ledger.provenance import CollectedFile
+from rocky.store.warehouse import Warehouse, open_warehouse
 from tests.evidence.shops import Recorded, audit, codes, script_codes, verify
 from tests.run.runs import TABLE, Shop
 from tests.run.test_crash_points import kill_at
@@ -204,3 +206,22 @@ def test_a_model_that_was_renamed_may_reuse_what_its_old_name_made(tmp_path):
     shop.run()
 
     assert ((), {}) == (verify(tmp_path).findings, audit(tmp_path).findings)
+
+
+def test_a_run_that_ends_while_its_tables_are_looked_at_is_no_finding(tmp_path):
+    shop = Shop(tmp_path)
+    shop.run()
+    runs = iter([True])
+
+    def open_later(place: str) -> Warehouse:
+        # The ledger has been read by now, and the tables have not.
+        for _ in runs:
+            (tmp_path / "data/orders.csv").write_text("id,country\n9,DE\n")
+            shop.run()
+        return open_warehouse(place, base=tmp_path)
+
+    stale = verify_ledger(shop.root / ".rocky-state.db", open_later, lambda _: EVERYTHING)
+
+    assert stale is not None
+    assert () == stale[1].findings
+    assert 2 == stale[1].checked["runs"]

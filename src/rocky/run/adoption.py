@@ -1,8 +1,8 @@
-"""Adoption: commits of a run that died after it made them and before it could record them.
+"""Adoption: commits that were made and whose making could not be recorded.
 
-The next run that records the table records them too, under the dead run's name, so that every
-commit of a table is vouched for. Commits of anybody else are nobody's to adopt: `rocky verify`
-names them.
+A run that died left them, or an attempt of this run that failed after its commit. Whoever records
+the table next records them too, under the name of the run that made them, so that every commit of a
+table is vouched for. Commits of anybody else are nobody's to adopt: `rocky verify` names them.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from rocky.store.warehouse import Table
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """Commits of dead runs, and the files they added."""
+    """Commits that nobody has recorded, and the files they added."""
 
     commits: tuple[CommitRecord, ...] = ()
     artifacts: tuple[ArtifactRecord, ...] = ()
@@ -29,26 +29,25 @@ NOTHING = Adopted()
 
 
 class Adopter:
-    """Finds what dead runs left. Threads may share it."""
+    """Finds what dead runs, and failed attempts of this one, left. Threads may share it."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, run_id: RunId) -> None:
         self._ledger = ledger
+        self._run_id = run_id
 
     @cached_property
-    def _dead(self) -> frozenset[RunId]:
+    def _adoptable(self) -> frozenset[RunId]:
         with self._ledger.lookups() as lookups:
-            return lookups.dead_runs()
+            return lookups.dead_runs() | {self._run_id}
 
     def adopt(self, table: Table, model: str, below: int, now: datetime) -> Adopted:
-        """The unrecorded commits of dead runs just below a version of a table."""
-        if not self._dead:
-            return NOTHING
+        """The unrecorded commits just below a version of a table that may be adopted."""
         commits: list[CommitRecord] = []
         artifacts: list[ArtifactRecord] = []
         for version in range(below - 1, -1, -1):
             actions = table.log.read_commit(version)
             run_id = _run_of(actions)
-            if run_id is None or run_id not in self._dead or self._is_known(run_id, model, version):
+            if run_id not in self._adoptable or self._is_known(run_id, model, version):
                 break
             commits.append(
                 CommitRecord(
@@ -75,10 +74,9 @@ class Adopter:
         )
 
 
-def _run_of(actions: list[dict[str, Any]]) -> RunId | None:
+def _run_of(actions: list[dict[str, Any]]) -> RunId:
     infos = (action["commitInfo"] for action in actions if action.get("commitInfo"))
-    found = next((info.get("runId") for info in infos), None)
-    return RunId(found) if isinstance(found, str) else None
+    return RunId(str(next((info.get("runId") for info in infos), None)))
 
 
 def _artifacts(

@@ -12,7 +12,7 @@ from rocky.plan.steps import RunPlan, Step
 from rocky.project import ModelFile
 from rocky.run.build import Build, Built
 from rocky.run.engine import Engine
-from rocky.run.inputs import Inputs, MadeFrom
+from rocky.run.inputs import Inputs, KnownInput, MadeFrom
 from rocky.run.layouts import choose_layout
 from rocky.run.pinning import PinnedTable, Pins
 from rocky.run.reuse import Decision
@@ -77,6 +77,19 @@ class Builder:
         return StepResult(
             made_from, built.sql, built, build.layout, pinned, decision, changed_source=changed
         )
+
+    def inputs_of(self, step: Step) -> tuple[KnownInput, ...]:
+        """What a step reads, as far as it reads tables and sources."""
+        return () if step.kind == "seed" else self._inputs.made_from(step.key).inputs
+
+    def table_of(self, step: Step) -> Table | None:
+        """The table a step writes; a query has none."""
+        project = self._plan.project
+        if step.kind == "seed":
+            return self._warehouse.table(seed_target(project.seeds[step.key], project.config))
+        if step.kind == "inline":
+            return None
+        return self._warehouse.table(project.models[step.key].target)
 
     def _load_seed(self, step: Step) -> StepResult:
         seed = self._plan.project.seeds[step.key]

@@ -4,7 +4,7 @@ A step whose inputs are all known is decided now. One that reads a table which w
 when that table comes out with the same rows, the step will be reused after all.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rocky.errors import RockyError
@@ -78,9 +78,7 @@ def foresee(
     for step in plan.steps:
         if step.kind != "inline":
             work.foresee(step)
-    for step in plan.steps:
-        if step.kind == "inline":
-            work.foresee_inline(step)
+    work.foresee_queries()
     return Forecast(tuple(work.found[step.id] for step in plan.steps), work.found)
 
 
@@ -118,14 +116,18 @@ class _Forecasting:
             found = Foreseen(step, Decision(f"cannot tell what it is made from: {error}"))
         self.found[step.id] = found
 
-    def foresee_inline(self, step: Step) -> None:
+    def foresee_queries(self) -> None:
         """A query has something to do only for a table that is built."""
-        idle = all(
-            each.settled
-            for each in self.found.values()
-            if each.step.kind == "build" and self._reads_query(each.step, step.id)
-        )
-        self.found[step.id] = Foreseen(step, idle=idle)
+        waiting = [each.step for each in self.found.values() if not each.settled]
+        needed: set[str] = set()
+        while waiting:
+            for below in self._queries_read(waiting.pop()):
+                if below.id not in needed:
+                    needed.add(below.id)
+                    waiting.append(below)
+        for step in self._plan.steps:
+            if step.kind == "inline":
+                self.found[step.id] = Foreseen(step, idle=step.id not in needed)
 
     def _waiting(self, step: Step, open_tables: list[str]) -> Foreseen:
         """A step that reads tables which will be built: their rows decide, if anything does."""
@@ -166,15 +168,9 @@ class _Forecasting:
             known = self._below[step.id] = frozenset(found)
         return known
 
-    def _reads_query(self, step: Step, query: str) -> bool:
-        """Whether a step reads a query, also through others."""
+    def _queries_read(self, step: Step) -> Iterator[Step]:
+        """The queries that a step reads itself."""
         for read in step.reads:
             below = self._steps.get(step_id(read.kind, read.key))
-            if (
-                below is not None
-                and read.kind == "model"
-                and below.kind == "inline"
-                and (below.id == query or self._reads_query(below, query))
-            ):
-                return True
-        return False
+            if read.kind == "model" and below is not None and below.kind == "inline":
+                yield below

@@ -27,7 +27,7 @@ from rocky.plan.steps import RunPlan, Step
 from rocky.run.adoption import NOTHING, Adopted, Adopter
 from rocky.run.build import Built
 from rocky.run.cost import cost_of
-from rocky.run.inputs import MadeFrom
+from rocky.run.inputs import KnownInput, MadeFrom
 from rocky.run.outcomes import StepOutcome
 from rocky.run.pinning import PinnedTable
 from rocky.run.proving import NO_PROOF, Proof, Prover
@@ -39,6 +39,7 @@ from rocky.store.actions import parse_add
 from rocky.store.change import Committed
 from rocky.store.files import DataFile
 from rocky.store.snapshot import ROWS_HASH
+from rocky.store.warehouse import Table
 
 BUILT: Final = "build"
 SKIPPED: Final = "skip"
@@ -134,8 +135,14 @@ class Recorder:
         used: Used,
         *,
         interrupted: bool,
+        inputs: Sequence[KnownInput] = (),
+        table: Table | None = None,
     ) -> StepRecord:
-        """A step that failed, or was cancelled because the run was to stop."""
+        """A step that failed, or was cancelled because the run was to stop.
+
+        What it had committed before stays, and is recorded; so is what it was to read.
+        """
+        adopted = self._left_behind(step, table, timing.finished_at)
         execution = self._execution(
             step,
             ModelStatus.INTERRUPTED if interrupted else ModelStatus.FAILED,
@@ -145,8 +152,16 @@ class Recorder:
             reason="the run was interrupted" if interrupted else None,
             error=failure.message,
             failure_kind=failure.kind,
+            inputs=tuple(each.record for each in inputs),
+            adopted=adopted.commits,
         )
-        return StepRecord(StepOutcome(step, execution))
+        return StepRecord(StepOutcome(step, execution), adopted.artifacts)
+
+    def _left_behind(self, step: Step, table: Table | None, now: datetime) -> Adopted:
+        snapshot = table.snapshot() if table is not None else None
+        if table is None or snapshot is None:
+            return NOTHING
+        return self._adopter.adopt(table, step.name, snapshot.version + 1, now)
 
     def withheld(self, step: Step, blocked_by: Sequence[Step], now: datetime) -> StepRecord:
         """A step whose inputs failed."""

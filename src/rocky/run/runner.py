@@ -270,7 +270,7 @@ class _Run:
             reload_seeds=self._options.full_refresh,
         )
         prover = Prover(self._plan, self._orders, inputs, environment)
-        recorder = Recorder(self._plan, self._run_id, prover, Adopter(self._ledger))
+        recorder = Recorder(self._plan, self._run_id, prover, Adopter(self._ledger, self._run_id))
         settled = settle(
             forecast, Taker(self._orders, means.pins), recorder, means.journal, self._times
         )
@@ -292,7 +292,7 @@ class _Run:
             self._plan, self._orders, inputs, engine, around.warehouse, means.pins, choice
         )
         prover = Prover(self._plan, self._orders, inputs, around.observe(engine.facts))
-        recorder = Recorder(self._plan, self._run_id, prover, Adopter(self._ledger))
+        recorder = Recorder(self._plan, self._run_id, prover, Adopter(self._ledger, self._run_id))
         stepping = load_attribute("rocky.run.stepping", "Stepping")
         materialize = around.build_table or load_attribute(
             "rocky.run.materialize.table", "materialize"

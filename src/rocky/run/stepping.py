@@ -7,7 +7,7 @@ killed process leaves behind is true.
 from collections.abc import Sequence
 from threading import Event
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 from rocky.ledger.records import ModelStatus
 from rocky.plan.steps import RunPlan, Step
@@ -114,13 +114,25 @@ class Stepping(Watcher):
         used = Used(tried.attempts, self._measure(job), self._rate)
         if tried.failure is not None:
             record = self._recorder.failed(
-                step, tried.failure, timing, used, interrupted=self._stop.is_set()
+                step,
+                tried.failure,
+                timing,
+                used,
+                interrupted=self._stop.is_set(),
+                **self._circumstances(step),
             )
         else:
             assert tried.result is not None
             record = self._recorder.built(step, tried.result, timing, used)
         self._journal.record(record)
         return record.outcome.succeeded
+
+    def _circumstances(self, step: Step) -> dict[str, Any]:
+        """What is known of a step that failed; nothing where that is why it failed."""
+        try:
+            return {"inputs": self._builder.inputs_of(step), "table": self._builder.table_of(step)}
+        except CAUGHT:
+            return {}
 
     def _measure(self, job: str) -> Metrics:
         try:

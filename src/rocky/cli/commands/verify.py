@@ -10,8 +10,9 @@ from rocky.cli.state_files import StateCommand, state_path
 from rocky.cli.warehouses import recorded_warehouses
 from rocky.diagnostics.suggest import suggestion
 from rocky.errors import NothingSelected
-from rocky.evidence.verify import EVERYTHING, Scope, Verification, verify_evidence
-from rocky.ledger import LATEST, EvidenceReader, open_evidence
+from rocky.evidence.settling import verify_ledger
+from rocky.evidence.verify import EVERYTHING, Scope, Verification
+from rocky.ledger import LATEST, EvidenceReader
 
 
 @click.command("verify", cls=StateCommand)
@@ -36,12 +37,14 @@ def command(settings: Settings, what: str | None, everything: bool) -> ExitCode:
 
 def verify_chosen(settings: Settings, what: str | None) -> tuple[Scope, Verification]:
     """What was asked for, and what came of it. Raises NothingSelected."""
-    reader = open_evidence(state_path(settings))
-    if reader is None:
+
+    def choose(reader: EvidenceReader) -> Scope:
+        return EVERYTHING if what is None else find_scope(reader, what)
+
+    found = verify_ledger(state_path(settings), recorded_warehouses(settings), choose)
+    if found is None:
         raise NothingSelected("no run is recorded yet; `rocky run` makes the first")
-    with reader:
-        scope = EVERYTHING if what is None else find_scope(reader, what)
-        return scope, verify_evidence(reader, recorded_warehouses(settings), scope)
+    return found
 
 
 def find_scope(reader: EvidenceReader, what: str) -> Scope:
