@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 from blake3 import blake3
 
-CHAIN, DIED = "evidence_chain", "the process ended without finishing"
+CHAIN = "evidence_chain"
 RECORDS = ("run_history", "model_executions", "output_artifacts", "input_provenance", "input_index", "collected_files",
            "branches", "watermarks", "check_history", "partitions", "grace_periods", "loaded_files")
 SKIP = ("materialization", "normalized_sql", "normalizer_version", "target", "typed_columns")
@@ -202,14 +202,14 @@ class Audit:
         name, actions = where[-25:], [json.loads(line) for line in data.splitlines()]
         info = next((each["commitInfo"] for each in actions if "commitInfo" in each), {})
         maker, run = (info.get("runId"), str(info.get("model")).lower()), self.runs.get(info.get("runId"), {})
-        unfinished = name > max(recorded, default="") and (run.get("status") == "Running" or run.get("reason") == DIED)
+        unfinished = name > max(recorded, default="") and (run.get("status") == "Running" or run.get("reason"))
         early = run and not run.get("warehouse") and self.files_of[maker]
         if name in recorded:
             self.expect(recorded[name][1] == maker, "record_inconsistent", where, "its record is of another run or model")
             known = info.get("ledgerId") == self.ledger_id and info.get("ledgerHead") in self.heads
             self.expect(known, "head_unknown", where, "it names a state of the ledger that the chain never had")
         elif self.expect(unfinished or early, "commit_unrecorded", where, f"no record has this commit of run `{maker[0]}`"):
-            self.notes[f"note: {where}: {'from before commits were recorded' if early else 'its run died or is not done'}"] = None
+            self.notes[f"note: {where}: {'from before commits were recorded' if early else 'its run died, gave up or is not done'}"] = None
         for each in actions:
             live.pop(f"{place}/{unquote(each.get('remove', {}).get('path', ''))}", None)
         for add in (each["add"] for each in actions if "add" in each):

@@ -156,17 +156,19 @@ def test_files_of_a_dead_run_are_recorded_under_its_id_by_the_run_that_adopts_th
     assert [] == faults(path)
 
 
-def test_dead_runs_are_those_recorded_as_dead_and_those_without_a_process(path):
+def test_unfinished_runs_are_those_that_died_or_gave_up(path):
     with open_ledger(path) as first:
         dead = first.begin_run(a_run())
     with open_ledger(path) as second:
         gone = second.begin_run(a_run(START + timedelta(hours=1)))
     with open_ledger(path) as third, third.lookups() as lookups:
         living = third.begin_run(a_run(START + timedelta(hours=2)))
-        ended = third.begin_run(a_run(START + timedelta(hours=3)))
-        third.finish_run(ended, RunStatus.FAILURE, START)
+        failed = third.begin_run(a_run(START + timedelta(hours=3)))
+        third.finish_run(failed, RunStatus.FAILURE, START)
+        gave_up = third.begin_run(a_run(START + timedelta(hours=4)))
+        third.finish_run(gave_up, RunStatus.FAILURE, START, reason="no space left")
 
-        assert frozenset({dead, gone}) == lookups.dead_runs()
+        assert frozenset({dead, gone, gave_up}) == lookups.unfinished_runs()
         assert [living] == [each.run_id for each in living_runs(lookups.path)]
 
 

@@ -113,7 +113,7 @@ class LogChecker:
         if run is not None and run.warehouse is None and _maker_of(info) in self._recorded.files:
             self._findings.note(f"{where}: made by `{run.run_id}`, before commits were recorded")
         elif run is not None and last and _is_unfinished(run):
-            how = "died" if run.died else "has not ended"
+            how = "has not ended" if run.reason is None else "died" if run.died else "gave up"
             self._findings.note(
                 f"{where}: made by `{run.run_id}`, which {how}; the model's next run records it"
             )
@@ -176,4 +176,5 @@ def _removed(actions: list[Action]) -> set[str]:
 
 
 def _is_unfinished(run: RunRecord) -> bool:
-    return run.died or run.status is RunStatus.RUNNING
+    """Whether a run may have made a commit that it did not come to record."""
+    return run.reason is not None or run.status is RunStatus.RUNNING

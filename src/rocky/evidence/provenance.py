@@ -77,6 +77,7 @@ class ProvenanceChecker:
             "recipe_hash": text_hash(record.model_ir_canonical_json),
             "skip_hash": skip_hash,
             "input_hash": input_hash_of(skip_hash, str(ir["target"]), record.upstreams),
+            "cutoff_hash": input_hash_of(skip_hash, str(ir["target"]), record.cutoff_upstreams),
             "env_hash": text_hash(record.env_canonical_json or ""),
             "sql_hash": text_hash(record.executed_sql),
         }

@@ -14,7 +14,7 @@ from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.questions import Questions, RecordedExecution
 from rocky.ledger.records import ArtifactRecord, RunId
 from rocky.ledger.rows import key_of, load_record
-from rocky.ledger.schema import DEAD, HASH_OF_ARTIFACT, MODEL_OF_KEY, RUNNING
+from rocky.ledger.schema import HASH_OF_ARTIFACT, MODEL_OF_KEY, RUNNING, UNFINISHED
 from rocky.ledger.transcript import is_untouched
 
 
@@ -96,9 +96,9 @@ class Lookups(Questions):
         )
         return int(rows[0][0])
 
-    def dead_runs(self) -> frozenset[RunId]:
-        """The runs whose process ended before they could record how they went."""
-        recorded = self._ask(f"SELECT key FROM run_history WHERE {DEAD}")  # noqa: S608 - one of our own expressions
+    def unfinished_runs(self) -> frozenset[RunId]:
+        """The runs that died or gave up: what they committed last they may not have recorded."""
+        recorded = self._ask(f"SELECT key FROM run_history WHERE {UNFINISHED}")  # noqa: S608 - one of our own expressions
         running = self._ask(f"SELECT key FROM run_history WHERE {RUNNING}")  # noqa: S608 - one of our own expressions
         gone = [key for (key,) in running if not is_alive(self.path, key)]
         return frozenset(map(RunId, [*(key for (key,) in recorded), *gone]))

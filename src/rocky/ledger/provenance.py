@@ -63,11 +63,12 @@ class ProvenanceRecord(Record):
     """What a table was made from, and all that is needed to make it again.
 
     `upstreams` is exactly what was hashed into `input_hash`, beside `skip_hash` and the target in
-    `model_ir_canonical_json`, whose own hash is `recipe_hash`. `output_blake3` and `output_path`
-    are all files of the table afterwards, index by index. `executed_sql` is the text handed to
-    Spark, over the views of `reads`; strategies that keep rows started from `base_version`.
-    `window` is JSON, `now` what the model was told the time is. `parameters` are those of a Python
-    model, each with its view.
+    `model_ir_canonical_json`, whose own hash is `recipe_hash`; `cutoff_upstreams` likewise, with
+    the rows of tables in place of their files, into `cutoff_hash`. `output_blake3` and
+    `output_path` are all files of the table afterwards, index by index. `executed_sql` is the text
+    handed to Spark, over the views of `reads`; strategies that keep rows started from
+    `base_version`. `window` is JSON, `now` what the model was told the time is. `parameters` are
+    those of a Python model, each with its view.
     """
 
     run_id: RunId
@@ -85,6 +86,7 @@ class ProvenanceRecord(Record):
     env_hash: str | None = None
     env_canonical_json: str | None = None
     upstreams: tuple[Mapping[str, str], ...] = ()
+    cutoff_upstreams: tuple[Mapping[str, str], ...] = ()
     output_blake3: tuple[str, ...] = ()
     output_path: tuple[str, ...] = ()
     output_version: int | None = None

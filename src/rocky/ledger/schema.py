@@ -48,11 +48,11 @@ KEY_OF_ENTRY: Final = "json_extract(value, '$.key')"
 RELIED_UPON: Final = f"{TABLE_OF_ENTRY} IN ('run_history', 'input_index', 'input_provenance')"
 """Entries of rows that something is done by, so that they are compared with the chain first."""
 
-DEAD: Final = "json_extract(value, '$.reason') = 'the process ended without finishing'"
-"""The condition of the index over runs that died: `records.DIED`, as SQLite has to see it."""
+UNFINISHED: Final = "json_extract(value, '$.reason') IS NOT NULL"
+"""The condition of the index over runs that died or gave up: only these have a reason."""
 
 _INDEXES: Final = (
-    f"CREATE INDEX IF NOT EXISTS runs_dead ON run_history (key) WHERE {DEAD}",
+    f"CREATE INDEX IF NOT EXISTS runs_unfinished ON run_history (key) WHERE {UNFINISHED}",
     f"CREATE INDEX IF NOT EXISTS runs_running ON run_history (key) WHERE {RUNNING}",
     f"CREATE INDEX IF NOT EXISTS executions_by_model ON model_executions ({MODEL_OF_KEY}, key)",
     f"CREATE INDEX IF NOT EXISTS artifacts_by_hash ON output_artifacts ({HASH_OF_ARTIFACT})",

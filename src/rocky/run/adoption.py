@@ -1,8 +1,9 @@
 """Adoption: commits that were made and whose making could not be recorded.
 
-A run that died left them, or an attempt of this run that failed after its commit. Whoever records
-the table next records them too, under the name of the run that made them, so that every commit of a
-table is vouched for. Commits of anybody else are nobody's to adopt: `rocky verify` names them.
+A run that died or gave up left them, or an attempt of this run that failed after its commit.
+Whoever records the table next records them too, under the name of the run that made them, so that
+every commit of a table is vouched for. Commits of anybody else are nobody's to adopt: `rocky
+verify` names them.
 """
 
 from collections.abc import Iterator
@@ -38,7 +39,7 @@ class Adopter:
     @cached_property
     def _adoptable(self) -> frozenset[RunId]:
         with self._ledger.lookups() as lookups:
-            return lookups.dead_runs() | {self._run_id}
+            return lookups.unfinished_runs() | {self._run_id}
 
     def adopt(self, table: Table, model: str, below: int, now: datetime) -> Adopted:
         """The unrecorded commits just below a version of a table that may be adopted."""

@@ -7,7 +7,7 @@ every run has a Spark session of its own.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final, Generic, TypeVar
@@ -82,9 +82,18 @@ class MadeFrom:
     @property
     def upstreams(self) -> tuple[Mapping[str, str], ...]:
         """The identities that were hashed, as they are recorded."""
-        known = [each.identity for each in self.inputs if each.identity is not None]
-        ordered = sorted(known, key=lambda each: (each.key, each.kind))
-        return tuple(each.document() for each in ordered)
+        return _documents(each.identity for each in self.inputs)
+
+    @property
+    def cutoff_upstreams(self) -> tuple[Mapping[str, str], ...]:
+        """The same by rows."""
+        return _documents(each.rows for each in self.inputs) if self.cutoff_hash else ()
+
+
+def _documents(identities: Iterable[Identity | None]) -> tuple[Mapping[str, str], ...]:
+    known = [each for each in identities if each is not None]
+    ordered = sorted(known, key=lambda each: (each.key, each.kind))
+    return tuple(each.document() for each in ordered)
 
 
 class Inputs:

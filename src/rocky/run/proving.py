@@ -97,6 +97,7 @@ class Prover:
             env_hash=self._environment.hash,
             env_canonical_json=self._environment.json,
             upstreams=made_from.upstreams if certain else (),
+            cutoff_upstreams=made_from.cutoff_upstreams if certain else (),
             output_blake3=tuple(file.address for file in snapshot.files),
             output_path=tuple(
                 pinned.table.objects.place(f"{pinned.table.prefix}/{file.path}")

@@ -1,0 +1,100 @@
+"""Every commit is on record, also one whose making failed, or that nobody came to record."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.errors import PySparkException
+
+from rocky.errors import LedgerUnwritable, StoreUnwritable
+from rocky.evidence.verify import verify_evidence
+from rocky.ledger import open_evidence
+from rocky.ledger.records import RunStatus
+from rocky.ledger.writer import Ledger
+from rocky.run.build import Build, Built
+from rocky.run.materialize.table import materialize
+from rocky.store.warehouse import open_warehouse
+from tests.run.runs import Shop, statuses
+
+LOST = PySparkException("ExecutorLostFailure (executor 1 exited)")
+
+
+def verify(root: Path) -> list[str]:
+    reader = open_evidence(root / ".rocky-state.db")
+    assert reader is not None
+    with reader:
+        found = verify_evidence(reader, lambda _: open_warehouse("warehouse", base=root))
+    return [f"{each.code}: {each.where}: {each.message}" for each in found.findings]
+
+
+def failing_after(error: Exception, times: int = 1):
+    """A strategy whose commit is made, and which fails all the same."""
+    failed = 0
+
+    def build(order: Build) -> Built:
+        nonlocal failed
+        built = materialize(order)
+        if order.model.name == "alone" and failed < times:
+            failed += 1
+            raise error
+        return built
+
+    return build
+
+
+def test_a_model_that_failed_after_its_commit_records_the_commit(tmp_path):
+    shop = Shop(tmp_path)
+
+    report = shop.run("alone", build_table=failing_after(StoreUnwritable("no metadata")))
+
+    assert {"alone": "failed"} == statuses(report)
+    (execution,) = shop.records()[0].models_executed
+    assert [(0, report.run_id)] == [(each.version, each.run_id) for each in execution.adopted]
+    assert [] == verify(tmp_path)
+
+
+def test_a_commit_of_an_attempt_that_failed_is_recorded_with_the_one_that_did_not(tmp_path):
+    shop = Shop(tmp_path)
+
+    report = shop.run("alone", build_table=failing_after(LOST))
+
+    assert {"alone": "success"} == statuses(report)
+    (execution,) = shop.records()[0].models_executed
+    assert [0] == [each.version for each in execution.adopted]
+    assert [1] == [each.version for each in execution.commits]
+    assert [] == verify(tmp_path)
+
+
+def test_a_run_whose_ledger_could_not_be_written_fails_and_the_next_one_adopts(tmp_path):
+    shop = Shop(tmp_path)
+
+    def full(self: object, *_: object) -> None:
+        raise LedgerUnwritable("no space left")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Ledger, "record_models", full)
+        with pytest.raises(LedgerUnwritable):
+            shop.run("alone")
+    first = shop.records()[0]
+    assert (RunStatus.FAILURE, "no space left") == (first.status, first.reason)
+    assert [] == verify(tmp_path)
+
+    report = shop.run("alone")
+
+    assert {"alone": "success"} == statuses(report)
+    (execution,) = shop.records()[0].models_executed
+    assert [(0, first.run_id)] == [(each.version, each.run_id) for each in execution.adopted]
+    assert [] == verify(tmp_path)
+
+
+def test_a_commit_of_another_tool_is_not_adopted(tmp_path):
+    shop = Shop(tmp_path)
+    shop.run("alone")
+    log = tmp_path / "warehouse/spark_catalog/default/alone/_delta_log"
+    (log / f"{1:020d}.json").write_text('{"commitInfo":{"operation":"NOTHING"}}\n')
+    (tmp_path / "models/alone.sql").write_text("SELECT 2 AS one")
+
+    shop.run("alone")
+
+    (finding,) = verify(tmp_path)
+    assert "commit_unrecorded" in finding
+    assert "another tool changed the table" in finding
