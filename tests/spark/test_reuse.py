@@ -14,8 +14,6 @@ FILES = {
     "models/loudest.sql": "SELECT max(loud) AS loud FROM wide",
     "models/merged.sql": "SELECT id, country FROM wide",
     "models/merged.toml": '[strategy]\ntype = "merge"\nunique_key = ["id"]\n',
-    "models/history.sql": "SELECT id, country FROM wide",
-    "models/history.toml": '[strategy]\ntype = "snapshot"\nunique_key = ["id"]\n',
 }
 
 
@@ -30,7 +28,7 @@ def decisions(report) -> dict[str, str | None]:
 
 def test_only_what_an_edit_reaches_is_built(tmp_path, spark):
     root = write_files(tmp_path, FILES)
-    models = {"wide", "ids", "counted", "loudest", "merged", "history"}
+    models = {"wide", "ids", "counted", "loudest", "merged"}
     assert dict.fromkeys(models, "build") == decisions(build(root, spark))
     assert dict.fromkeys(models, "content") == decisions(build(root, spark))
 

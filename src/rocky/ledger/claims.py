@@ -19,6 +19,7 @@ from rocky.ledger.encoding import MalformedRecord, format_json
 from rocky.ledger.records import Record, RunId
 
 _SUFFIX: Final = ".lock"
+_UNDER_WAY: Final = ".claim"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +69,17 @@ def hold_claim(ledger: Path, claim: Claim) -> HeldClaim:
     """Lock a file of the run's own. Raises LedgerUnwritable."""
     folder = claims_folder(ledger)
     path = folder / f"{claim.run_id}{_SUFFIX}"
+    made = folder / f"{claim.run_id}{_UNDER_WAY}"
     held: HeldClaim | None = None
     try:
         folder.mkdir(exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-        held = HeldClaim(path, os.open(path, flags, 0o644))
-        # Waits only for somebody who looks whether we live: a moment.
+        held = HeldClaim(made, os.open(made, flags, 0o644))
         fcntl.flock(held.descriptor, fcntl.LOCK_EX)
         os.write(held.descriptor, format_json(claim.to_json()).encode())
+        # Under its own name it is whole and locked from the first moment; the lock is the file's.
+        made.rename(path)
+        held = HeldClaim(path, held.descriptor)
     except OSError as failure:
         if held is not None:
             held.release()
@@ -101,6 +105,9 @@ def living_runs(ledger: Path) -> tuple[Claim, ...]:
 def refuse_claimed(ledger: Path, targets: Iterable[str]) -> None:
     """Raises LedgerLocked when a living run writes one of these tables; clears dead claims."""
     wanted = {target.lower(): target for target in targets}
+    for path in _claim_files(ledger, _UNDER_WAY):
+        # Nobody makes a claim while we are in a transaction: whoever began this one is dead.
+        path.unlink(missing_ok=True)
     for path in _claim_files(ledger):
         if not _is_locked(path):
             path.unlink(missing_ok=True)
@@ -120,10 +127,10 @@ def refuse_claimed(ledger: Path, targets: Iterable[str]) -> None:
             )
 
 
-def _claim_files(ledger: Path) -> Iterator[Path]:
+def _claim_files(ledger: Path, suffix: str = _SUFFIX) -> Iterator[Path]:
     folder = claims_folder(ledger)
     try:
-        yield from sorted(each for each in folder.iterdir() if each.suffix == _SUFFIX)
+        yield from sorted(each for each in folder.iterdir() if each.suffix == suffix)
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as failure:
