@@ -243,6 +243,7 @@ def test_a_small_run_names_each_model_and_the_run_that_built_it(shop):
         listener.finished(each)
 
     assert f"1/5  reused  alone  from {first}" == said[1]
+    assert "unchanged  large  nothing to store, no reader to be built" in said[3]
     assert f"reused from {first}" in render_run(report).splitlines()[1]
 
 

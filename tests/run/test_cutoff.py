@@ -197,6 +197,14 @@ def test_spark_that_cannot_compare_builds_the_reader(tmp_path, monkeypatch):
     assert ["wide", "reader"] == built(edit(shop))
 
 
+def test_what_the_comparison_took_is_recorded(tmp_path):
+    shop = make_shop(tmp_path, "SELECT id FROM wide")
+
+    (outcome,) = [each for each in edit(shop).outcomes if each.step.name == "reader"]
+
+    assert outcome.execution.metrics is not None
+
+
 def test_columns_are_left_alone_when_the_settings_say_so(tmp_path):
     shop = make_shop(tmp_path, "SELECT id FROM wide")
     settings = (tmp_path / "rocky.toml").read_text()

@@ -130,6 +130,8 @@ def describe_ending(outcome: StepOutcome) -> str:
     if outcome.blocked_by:
         blocked = ", ".join(f"`{name}`" for name in outcome.blocked_by)
         return f"skipped  {outcome.step.name}  because {blocked} failed"
+    if is_left_alone(execution):
+        return f"unchanged  {outcome.step.name}  {execution.reason}"
     said = [_MARKS[execution.status], outcome.step.name, *_facts(outcome, execution)]
     return "  ".join(said)
 

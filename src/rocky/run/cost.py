@@ -7,7 +7,7 @@ twice. The rates are kept with the result: history does not change when a price 
 from collections.abc import Iterable
 from typing import Final
 
-from rocky.ledger.records import CostRate
+from rocky.ledger.records import CostRate, MetricsRecord
 from rocky.project.blocks import Cost
 from rocky.spark.layout import Metrics
 
@@ -47,3 +47,16 @@ def total_count(values: Iterable[int | None]) -> int | None:
     """The sum of the counts that are known; None when none is."""
     known = [each for each in values if each is not None]
     return sum(known) if known else None
+
+
+def record_metrics(metrics: Metrics) -> MetricsRecord:
+    """What Spark measured, as the ledger keeps it."""
+    return MetricsRecord(
+        metrics.executor_run_ms,
+        metrics.executor_cpu_ms,
+        metrics.shuffle_bytes,
+        metrics.spill_bytes,
+        metrics.peak_memory_bytes,
+        metrics.tasks,
+        metrics.rows_read,
+    )

@@ -15,7 +15,6 @@ from rocky.ledger.records import (
     AttemptRecord,
     CommitRecord,
     CostRate,
-    MetricsRecord,
     ModelExecution,
     ModelStatus,
     PartitionRecord,
@@ -26,7 +25,7 @@ from rocky.ledger.records import (
 from rocky.plan.steps import RunPlan, Step
 from rocky.run.adoption import NOTHING, Adopted, Adopter
 from rocky.run.build import Built
-from rocky.run.cost import cost_of
+from rocky.run.cost import cost_of, record_metrics
 from rocky.run.inputs import KnownInput, MadeFrom
 from rocky.run.outcomes import StepOutcome
 from rocky.run.pinning import PinnedTable
@@ -78,6 +77,9 @@ class Used:
     rate: CostRate | None = None
 
 
+NOTHING_USED: Final = Used()
+
+
 class Recorder:
     """Turns what happened in one run into records."""
 
@@ -96,7 +98,7 @@ class Recorder:
     def built(self, step: Step, result: StepResult, timing: Timing, used: Used) -> StepRecord:
         """A step that was built, also in part, or needed no building."""
         if result.decision is not None and result.decision.taken is not None:
-            return self.taken_over(step, result, timing)
+            return self.taken_over(step, result, timing, used)
         built, pinned, failure = result.built, result.pinned, result.failure
         certain = failure is None and result.changed_source is None
         adopted = self._adopted(step, result, timing.finished_at)
@@ -189,7 +191,9 @@ class Recorder:
         )
         return StepRecord(StepOutcome(step, execution))
 
-    def taken_over(self, step: Step, result: StepResult, timing: Timing) -> StepRecord:
+    def taken_over(
+        self, step: Step, result: StepResult, timing: Timing, used: Used = NOTHING_USED
+    ) -> StepRecord:
         """A step for which a recorded result stands; its files are this run's too."""
         decision, pinned, made_from = result.decision, result.pinned, result.made_from
         assert decision is not None
@@ -205,7 +209,8 @@ class Recorder:
             step,
             ModelStatus.SKIPPED if resumed else ModelStatus.REUSED,
             timing,
-            Used(),
+            # Only a comparison of columns takes Spark any work.
+            used if taken.basis == "columns" else NOTHING_USED,
             decision=decision.verdict,
             reason=decision.reason,
             sql_hash=before.sql_hash if before is not None else "",
@@ -258,7 +263,7 @@ class Recorder:
         }
         if metrics != NOT_MEASURED:
             known["bytes_scanned"] = metrics.bytes_read
-            known["metrics"] = _metrics(metrics)
+            known["metrics"] = record_metrics(metrics)
             known["cost_usd"] = cost_of(metrics, used.rate)
             known["cost_rate"] = used.rate
         return ModelExecution(
@@ -366,18 +371,6 @@ def _added(pinned: PinnedTable, commit: Committed) -> Sequence[DataFile]:
         return commit.added
     actions = pinned.table.log.read_commit(commit.snapshot.version)
     return [parse_add(action["add"]) for action in actions if action.get("add")]
-
-
-def _metrics(metrics: Metrics) -> MetricsRecord:
-    return MetricsRecord(
-        metrics.executor_run_ms,
-        metrics.executor_cpu_ms,
-        metrics.shuffle_bytes,
-        metrics.spill_bytes,
-        metrics.peak_memory_bytes,
-        metrics.tasks,
-        metrics.rows_read,
-    )
 
 
 def _why(result: StepResult) -> str | None:
