@@ -270,8 +270,8 @@ class Audit:
 
     def check_anchor(self, root, where):  # what the warehouse remembers of the ledger, and the ledger must still know
         path = self.local(where, 2)
-        ended = any(row.get("warehouse") == root and "finished_at" in row for row in self.runs.values())
-        there = self.expect(not (path and ended) or path.is_file(), "anchor_missing", where, "runs ended here, and it is gone")
+        left = any(row.get("warehouse") == root and row.get("anchored") for row in self.runs.values())
+        there = self.expect(not (path and left) or path.is_file(), "anchor_missing", where, "runs left it here, and it is gone")
         anchor = json.loads(path.read_text()) if path and there and path.is_file() else {"seq": 1, "head": next(iter(self.heads))}
         if self.expect(0 < anchor["seq"] <= len(self.heads), "anchor_ahead", where, "the ledger was rolled back"):
             known = self.heads.get(anchor["head"]) == anchor["seq"] and anchor.get("run_id") in {None, *self.runs}

@@ -55,11 +55,16 @@ def test_an_empty_table_has_the_hash_of_nothing():
 
 def test_the_input_hash_is_that_of_the_documented_json():
     one, two = "1" * 64, "2" * 64
+    columns = blake3(
+        b'[{"metadata":{},"name":"a","nullable":true,"type":"integer"},'
+        b'{"metadata":{},"name":"b","nullable":true,"type":"integer"}]'
+    ).hexdigest()
     upstreams = [identify_table("c.s.b", snapshot(two)), identify_table("c.s.a", snapshot(one))]
     text = (
         '{"skip_hash":"' + SKIP + '","target":"c.s.t","upstreams":['
-        '{"blake3_hash":"' + one + '","kind":"content","upstream_key":"c.s.a"},'
-        '{"blake3_hash":"' + two + '","kind":"content","upstream_key":"c.s.b"}],"version":1}'
+        f'{{"blake3_hash":"{one}","columns":"{columns}","kind":"content","upstream_key":"c.s.a"}},'
+        f'{{"blake3_hash":"{two}","columns":"{columns}","kind":"content","upstream_key":"c.s.b"}}'
+        '],"version":1}'
     )
 
     assert (blake3(text.encode()).hexdigest(), "strong") == input_hash(SKIP, "c.s.t", upstreams)
@@ -126,6 +131,12 @@ def test_a_query_is_as_sure_as_what_it_reads():
     assert "heuristic" == input_hash(SKIP, "t", [identify_inline("v", "1", "heuristic")])[1]
     assert "strong" == input_hash(SKIP, "t", [identify_inline("v", "1", "strong")])[1]
     assert None is identify_inline("v", None, None)
+
+
+def test_the_same_files_with_another_column_are_another_table():
+    one = "1" * 64
+
+    assert identify_table("t", snapshot(one)) != identify_table("t", snapshot(one, columns="a b c"))
 
 
 def test_rows_are_the_same_in_other_files():

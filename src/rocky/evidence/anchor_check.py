@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from rocky.errors import StoreUnreadable
 from rocky.evidence.chain import Chain
 from rocky.evidence.findings import FindingCode, Findings
-from rocky.ledger.records import RunRecord, RunStatus
+from rocky.ledger.records import RunRecord
 from rocky.store.anchors import anchor_path, read_anchor
 from rocky.store.warehouse import Warehouse
 
@@ -29,8 +29,7 @@ def check_anchor(
         findings.add(FindingCode.RECORD_MALFORMED, where, str(wrong))
         return
     if anchor is None:
-        ended = [run for run in known.values() if run.status is not RunStatus.RUNNING]
-        left = [run for run in ended if not run.died]
+        left = [run for run in known.values() if run.anchored]
         why = f"run `{left[0].run_id}` left an anchor here, and it is gone" if left else ""
         findings.expect(not left, FindingCode.ANCHOR_MISSING, where, why)
         return

@@ -214,7 +214,8 @@ class BudgetBreach(Record):
 class RunRecord(Record):
     """One run. `models_executed` is filled in when it ends; readers fill it in before that.
 
-    `begin_run` chooses `run_id` from `started_at`; what is given is ignored.
+    `begin_run` chooses `run_id` from `started_at`; what is given is ignored. `anchored` is True
+    when the ledger's head was left in `warehouse`.
     """
 
     started_at: datetime
@@ -240,6 +241,7 @@ class RunRecord(Record):
     engine: EngineRecord | None = None
     totals: TotalsRecord | None = None
     budget_breaches: tuple[BudgetBreach, ...] = ()
+    anchored: bool | None = None
 
     @property
     def died(self) -> bool:

@@ -136,6 +136,7 @@ class Ledger(LedgerFile):
         reason: str | None = None,
         totals: TotalsRecord | None = None,
         budget_breaches: Sequence[BudgetBreach] = (),
+        anchored: bool = False,
     ) -> RunRecord:
         """End a run: its record gets its models, its claim is given up. The record as it stands."""
         changes: dict[str, Any] = {
@@ -144,6 +145,7 @@ class Ledger(LedgerFile):
             "reason": reason,
             "totals": totals.to_json() if totals is not None else None,
             "budget_breaches": [each.to_json() for each in budget_breaches] or None,
+            "anchored": anchored or None,
         }
         with self.transaction() as rows:
             document = self._end(rows, run_id, self._run_document(rows, run_id), changes)

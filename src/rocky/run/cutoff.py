@@ -17,7 +17,7 @@ from rocky.ledger.records import InputRecord, ModelExecution, ModelStatus
 from rocky.plan.steps import RunPlan, Step
 from rocky.run.engine import Engine
 from rocky.run.failures import CAUGHT
-from rocky.run.identity import has_telling_hash
+from rocky.run.identity import has_telling_hash, identify_table
 from rocky.run.inputs import KnownInput, MadeFrom
 from rocky.run.literals import quote_name
 from rocky.run.pinning import PinnedTable
@@ -59,7 +59,7 @@ class ColumnCutoff:
             return None
         found = entries([last.input_hash]).get(last.input_hash)
         changed = _changed_tables(made_from, last) if found is not None else None
-        if not changed or not self._was_made_from(step, made_from, last):
+        if not changed or not self._was_made_from(step, made_from, last, changed):
             return None
         consumed = consumed_columns(
             self._plan.compilation, step.key, {each.name: each.columns() for each in changed}
@@ -69,16 +69,18 @@ class ColumnCutoff:
         equal = all(self._is_equal(each, consumed[each.name.lower()]) for each in changed)
         return found if equal else None
 
-    def _was_made_from(self, step: Step, made_from: MadeFrom, last: ModelExecution) -> bool:
+    def _was_made_from(
+        self, step: Step, made_from: MadeFrom, last: ModelExecution, changed: list[_Changed]
+    ) -> bool:
         """Whether the inputs as they are now, but for the tables as they were, are the last's."""
-        before = {each.name.lower(): each for each in last.inputs}
+        before = {each.name: each.before for each in changed}
         documents = []
         for each in made_from.inputs:
-            assert each.identity is not None
-            document = each.identity.document()
-            if each.pinned is not None:
-                document["blake3_hash"] = before[each.name.lower()].identity or ""
-            documents.append(document)
+            identity, was = each.identity, before.get(each.name)
+            if was is not None:
+                identity = identify_table(was.table.name, was.snapshot)
+            assert identity is not None
+            documents.append(identity.document())
         target = self._plan.project.models[step.key].target.full_name
         return last.input_hash == input_hash_of(made_from.fingerprints.skip_hash, target, documents)
 

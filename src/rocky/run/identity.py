@@ -38,7 +38,7 @@ class Identity:
     `content` is a hash of bytes; `rows` the hash of a table's rows; `inline` the input hash of a
     query that stands for a table; `listing` a hash of files' names, sizes and times; `version`
     whatever a format calls one. `beside` is what else must be equal: of a source its declaration,
-    of rows their columns.
+    of a table its columns.
     """
 
     kind: Literal["content", "rows", "inline", "listing", "version"]
@@ -59,13 +59,16 @@ class Identity:
 
 
 def identify_table(key: str, snapshot: Snapshot) -> Identity:
-    """A table by the files it holds; those of other tools are not named by their bytes."""
+    """A table by its files and columns; files of other tools are not named by their bytes."""
     addresses = [file.address for file in snapshot.files]
     if any(len(each) != _ADDRESS_LENGTH for each in addresses):
         files = [[file.path, file.size, file.modified_ms] for file in snapshot.files]
         listing = canonical_json({"files": files})
         return Identity("listing", key, text_hash(listing), strong=False)
-    return Identity("content", key, content_hash(addresses), strong=True)
+    # A column may be added without a file: the same files then mean something else.
+    return Identity(
+        "content", key, content_hash(addresses), strong=True, beside=_columns_of(snapshot)
+    )
 
 
 def identify_rows(key: str, snapshot: Snapshot) -> Identity | None:
@@ -74,8 +77,12 @@ def identify_rows(key: str, snapshot: Snapshot) -> Identity | None:
     if not rows_hash or not has_telling_hash(snapshot.schema):
         return None
     # Two columns that swapped their names hold the same rows and mean something else.
+    return Identity("rows", key, rows_hash, strong=True, beside=_columns_of(snapshot))
+
+
+def _columns_of(snapshot: Snapshot) -> tuple[str, str]:
     columns = canonical_json([field_to_json(each) for each in snapshot.schema])
-    return Identity("rows", key, rows_hash, strong=True, beside=("columns", text_hash(columns)))
+    return "columns", text_hash(columns)
 
 
 def has_telling_hash(columns: Iterable[StructField]) -> bool:

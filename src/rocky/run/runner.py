@@ -13,7 +13,7 @@ from threading import Event
 from typing import Final
 
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
-from rocky.errors import RockyError, RunRefused
+from rocky.errors import RockyError, RunRefused, StoreUnreadable, StoreUnwritable
 from rocky.lazy import load_attribute
 from rocky.ledger.chain import Head
 from rocky.ledger.reader import Reader
@@ -206,6 +206,7 @@ class _Run:
         self._run_id = run_id
         self._times = times
         self._warnings: list[str] = []
+        self._anchored = False
         self._orders = BuildOrders(
             run_id,
             times.started_at,
@@ -247,6 +248,7 @@ class _Run:
             report.finished_at,
             totals=report.totals,
             budget_breaches=report.budget.breaches,
+            anchored=self._anchored,
         )
         self._anchor()
         return replace(report, warnings=tuple(self._warnings))
@@ -314,20 +316,32 @@ class _Run:
         return {"ledgerHead": self._ledger.head().entry_hash, "ledgerId": self._ledger.ledger_id}
 
     def _anchor(self) -> None:
-        """Leave the ledger's head with the tables: a ledger that is put back is found by it."""
+        """Leave the ledger's head with the tables: a ledger that is put back is found by it.
+
+        A warehouse that cannot be written is for the models to fail on; here it is a warning.
+        """
         head, ledger = self._ledger.head(), self._ledger
         anchor = Anchor(head.entry_hash, head.seq, self._run_id, self._times.now())
-        written = write_anchor(
-            self._surroundings.warehouse,
-            ledger.ledger_id,
-            anchor,
-            lambda found: ledger.knows(Head(found.seq, found.head)),
-        )
-        if not written and not self._warnings:
-            self._warnings.append(
+        try:
+            written = write_anchor(
+                self._surroundings.warehouse,
+                ledger.ledger_id,
+                anchor,
+                lambda found: ledger.knows(Head(found.seq, found.head)),
+            )
+        except (StoreUnreadable, StoreUnwritable) as error:
+            self._warn(f"the state of the ledger could not be left with the tables: {error}")
+            return
+        self._anchored = self._anchored or written
+        if not written:
+            self._warn(
                 f"the tables know a later state of `{ledger.path.name}` than the file itself: it"
                 " was put back to an older copy, or changed; `rocky verify` says more"
             )
+
+    def _warn(self, warning: str) -> None:
+        if warning not in self._warnings:
+            self._warnings.append(warning)
 
     def _open_engine(self) -> Engine:
         engine = self._surroundings.open_engine()
@@ -345,5 +359,6 @@ class _Run:
             RunStatus.INTERRUPTED if interrupted else RunStatus.FAILURE,
             self._times.now(),
             reason=said or type(error).__name__,
+            anchored=self._anchored,
         )
         self._anchor()
