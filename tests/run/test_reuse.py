@@ -11,7 +11,7 @@ from rocky.run.environment import Environment
 from rocky.run.outcomes import RunReport
 from rocky.run.runner import RunOptions
 from tests.evidence.shops import verify
-from tests.run.runs import TABLE, Shop, reasons
+from tests.run.runs import TABLE, Shop, reasons, statuses
 
 ORDERS = "data/orders.csv"
 MODELS = ["alone", "stg_orders", "by_country", "report"]
@@ -582,3 +582,15 @@ def test_a_model_that_only_waits_for_another_is_reused(tmp_path):
     report = shop.run()
 
     assert (["alone"], "content") == (built(report), reused(report)["report"])
+
+
+def test_a_log_that_cannot_be_read_fails_only_what_needs_it(tmp_path):
+    shop = Shop(tmp_path)
+    shop.run()
+    log = tmp_path / "warehouse/spark_catalog/default/alone/_delta_log"
+    (log / f"{0:020d}.json").write_text("no commit\n")
+
+    report = shop.run()
+
+    assert "failed" == statuses(report)["alone"]
+    assert "reused" == statuses(report)["report"]

@@ -11,7 +11,7 @@ from rocky.plan.steps import RunPlan
 from rocky.project.adapter import Adapter
 from rocky.run.engine import Engine
 from rocky.run.outcomes import RunReport
-from rocky.run.step_results import Announce
+from rocky.run.step_results import Announcement
 from rocky.store.iceberg import check_iceberg, publish_iceberg
 from rocky.store.snapshot import Snapshot
 from rocky.store.sweep import sweep_table
@@ -20,22 +20,23 @@ from rocky.store.warehouse import Table, Warehouse
 LEFT_FOR: Final = timedelta(hours=1)
 
 
-def announcements_for(adapter: Adapter) -> tuple[Announce, ...]:
+def announcements_for(adapter: Adapter) -> tuple[Announcement, ...]:
     """Who else is to know of a table. Raises ExtraMissing before anything has run."""
-    found: list[Announce] = []
+    found: list[Announcement] = []
     if adapter.iceberg:
         check_iceberg()
-        found.append(_publish_iceberg)
+        found.append(Announcement(_publish_iceberg))
     if adapter.register:
-        found.append(_register)
+        found.append(Announcement(_register, needs_engine=True))
     return tuple(found)
 
 
-def _publish_iceberg(_engine: Engine, table: Table, snapshot: Snapshot) -> None:
+def _publish_iceberg(_engine: Engine | None, table: Table, snapshot: Snapshot) -> None:
     publish_iceberg(table, snapshot)
 
 
-def _register(engine: Engine, table: Table, _snapshot: Snapshot) -> None:
+def _register(engine: Engine | None, table: Table, _snapshot: Snapshot) -> None:
+    assert engine is not None
     engine.register(table)
 
 

@@ -109,8 +109,8 @@ class Builder:
         return self._pin(step, table, snapshot)
 
     def _pin(self, step: Step, table: Table, snapshot: Snapshot) -> PinnedTable:
-        for announce in self._orders.announce:
-            announce(self._engine, table, snapshot)
+        for each in self._orders.announce:
+            each.tell(self._engine, table, snapshot)
         pinned = PinnedTable(table, snapshot)
         self._pins.pin(step.id, pinned)
         return pinned

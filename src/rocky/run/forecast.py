@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from rocky.errors import RockyError
 from rocky.plan.steps import RunPlan, Step, step_id
 from rocky.run.inputs import Inputs, MadeFrom
-from rocky.run.pinning import PinnedTable, Pins, load_snapshots
+from rocky.run.pinning import PinnedTable, Pins, warm_up
 from rocky.run.reuse import Decider, Decision
 from rocky.run.seeds import is_loaded, seed_target
 from rocky.store.warehouse import Table, Warehouse
@@ -74,7 +74,7 @@ def foresee(
     work = _Forecasting(plan, inputs, decider, warehouse, pins)
     work.reload_seeds = reload_seeds
     # Together, because on an object store each log takes a few round trips.
-    load_snapshots(work.tables.values())
+    warm_up(work.tables.values())
     for step in plan.steps:
         if step.kind != "inline":
             work.foresee(step)

@@ -7,10 +7,11 @@ committed. Nobody ever reads "latest": a table that moves during a run is not se
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Final
 
-from rocky.errors import InputNotBuilt, InternalError
+from rocky.errors import InputNotBuilt, InternalError, StoreUnreadable
 from rocky.plan.steps import RunPlan
 from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import Table, Warehouse
@@ -48,6 +49,19 @@ class Pins:
 def load_snapshots(tables: Iterable[Table]) -> list[Snapshot | None]:
     """The newest snapshots of some tables; None for one that does not exist."""
     return _in_threads([table.snapshot for table in tables])
+
+
+def warm_up(tables: Iterable[Table]) -> None:
+    """Read the logs of some tables at once, so that each is known when it is asked for."""
+
+    def look(table: Table) -> Snapshot | None:
+        try:
+            return table.snapshot()
+        except StoreUnreadable:
+            # Whoever asks for the table is told, and only what needs it fails.
+            return None
+
+    _in_threads([partial(look, table) for table in tables])
 
 
 def _in_threads(loads: list[Callable[[], Snapshot | None]]) -> list[Snapshot | None]:

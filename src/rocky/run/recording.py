@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from rocky.errors import StoreUnreadable
 from rocky.evidence.hashes import text_hash
 from rocky.ledger.records import (
     ArtifactRecord,
@@ -160,10 +161,16 @@ class Recorder:
         return StepRecord(StepOutcome(step, execution), adopted.artifacts)
 
     def _left_behind(self, step: Step, table: Table | None, now: datetime) -> Adopted:
-        snapshot = table.snapshot() if table is not None else None
-        if table is None or snapshot is None:
+        if table is None:
             return NOTHING
-        return self._adopter.adopt(table, step.name, snapshot.version + 1, now)
+        try:
+            snapshot = table.snapshot()
+            if snapshot is None:
+                return NOTHING
+            return self._adopter.adopt(table, step.name, snapshot.version + 1, now)
+        except StoreUnreadable:
+            # A log that cannot be read is why the step failed, and its error says so.
+            return NOTHING
 
     def withheld(self, step: Step, blocked_by: Sequence[Step], now: datetime) -> StepRecord:
         """A step whose inputs failed."""

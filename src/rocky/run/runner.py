@@ -41,7 +41,7 @@ from rocky.run.reuse import Decider, Memory, ReuseRules
 from rocky.run.seeds import refuse_shared_target
 from rocky.run.settling import settle
 from rocky.run.sources import Sources
-from rocky.run.step_results import Announce, BuildOrders
+from rocky.run.step_results import Announcement, BuildOrders
 from rocky.run.taking import Taker
 from rocky.store.anchors import Anchor, write_anchor
 from rocky.store.warehouse import Warehouse
@@ -85,7 +85,7 @@ class Surroundings:
     observe: Callable[[EngineFacts], Environment]
     environment: Environment | None = None
     build_table: Materialize | None = None
-    announce: tuple[Announce, ...] = ()
+    announce: tuple[Announcement, ...] = ()
 
 
 def run_plan(

@@ -42,7 +42,7 @@ def _record(each: Foreseen, taker: Taker, recorder: Recorder, times: RunTimes) -
     now = times.now()
     if each.decision is None or each.decision.taken is None or each.made_from is None:
         return recorder.idle(each.step, now)
-    if not taker.can_take(each.decision.taken):
+    if not taker.can_take:
         return None
     try:
         result = taker.take_over(each.step, each.made_from, each.decision)

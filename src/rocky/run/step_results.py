@@ -16,8 +16,13 @@ from rocky.store.change import Committed
 from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import Table
 
-Announce = Callable[[Engine, Table, Snapshot], None]
-"""Who else is told of a table after it was built."""
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """Who else is told of a table that was built or taken over; being told twice does no harm."""
+
+    tell: Callable[[Engine | None, Table, Snapshot], None]
+    needs_engine: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,7 @@ class BuildOrders:
     now: datetime
     full_refresh: bool = False
     windows: Mapping[str, Window] = field(default_factory=dict)
-    announce: tuple[Announce, ...] = ()
+    announce: tuple[Announcement, ...] = ()
     vouch: Callable[[], Mapping[str, str]] = dict
 
     def window_of(self, key: str) -> Window:

@@ -17,7 +17,7 @@ _OWN = "rocky."
 class Taker:
     """Takes recorded results over. Threads may share it.
 
-    Without an engine only what needs no announcement can be committed.
+    Without an engine nothing can be taken of which Spark itself is to be told.
     """
 
     def __init__(self, orders: BuildOrders, pins: Pins, engine: Engine | None = None) -> None:
@@ -25,9 +25,12 @@ class Taker:
         self._pins = pins
         self._engine = engine
 
-    def can_take(self, taken: Taken) -> bool:
-        """Whether nobody has to be told of it who cannot be told now."""
-        return taken.live or self._engine is not None or not self._orders.announce
+    @property
+    def can_take(self) -> bool:
+        """Whether nobody has to be told who cannot be told now."""
+        return self._engine is not None or not any(
+            each.needs_engine for each in self._orders.announce
+        )
 
     def take_over(self, step: Step, made_from: MadeFrom, decision: Decision) -> StepResult:
         """Let a recorded result stand for a build. Raises what the store raises."""
@@ -39,9 +42,9 @@ class Taker:
             info = self._orders.info_of(step.name, made_from)
             committed = commit_again(taken, {**info, **self._orders.vouch()})
             snapshot = committed.snapshot
-            for announce in self._orders.announce:
-                assert self._engine is not None
-                announce(self._engine, taken.table, snapshot)
+        # Also of a table that stays as it is: it may be the first time that anybody is told.
+        for each in self._orders.announce:
+            each.tell(self._engine, taken.table, snapshot)
         pinned = PinnedTable(taken.table, snapshot)
         self._pins.pin(step.id, pinned)
         return StepResult(made_from, pinned=pinned, decision=decision, recommitted=committed)
