@@ -156,7 +156,7 @@ class Audit:
             with self.reading(f"model_executions {run_id}|{model}"):
                 for one in row.get("commits", []) + row.get("adopted", []):
                     said, name = tables[self.place_of(run_id, row["target"])], f"{one['version']:020d}"
-                    said[f"{name}.json"] = (one["blake3_hash"], (one.get("run_id", run_id), model))
+                    said[f"{name}.json"] = (one["blake3_hash"], (one.get("run_id", run_id), one.get("model_name", model).lower()))
                     if "checkpoint_blake3" in one:
                         said[f"{name}.checkpoint.parquet"] = (one["checkpoint_blake3"], (run_id, model))
         for root in self.roots if self.run_id is None and not self.table else ():

@@ -86,6 +86,26 @@ def test_a_run_whose_ledger_could_not_be_written_fails_and_the_next_one_adopts(t
     assert [] == verify(tmp_path)
 
 
+def test_a_model_that_was_renamed_since_adopts_what_it_left_under_its_old_name(tmp_path):
+    shop = Shop(tmp_path, {"models/alone.toml": '[target]\ntable = "kept"\n'})
+
+    def full(self: object, *_: object) -> None:
+        raise LedgerUnwritable("no space left")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Ledger, "record_models", full)
+        with pytest.raises(LedgerUnwritable):
+            shop.run("alone")
+    for suffix in ("sql", "toml"):
+        (tmp_path / f"models/alone.{suffix}").rename(tmp_path / f"models/solo.{suffix}")
+
+    shop.run("solo")
+
+    (execution,) = shop.records()[0].models_executed
+    assert ["alone"] == [each.model_name for each in execution.adopted]
+    assert [] == verify(tmp_path)
+
+
 def test_a_commit_of_another_tool_is_not_adopted(tmp_path):
     shop = Shop(tmp_path)
     shop.run("alone")

@@ -64,7 +64,9 @@ def retainers_of(executions: Iterable[tuple[RunId, ModelExecution]]) -> Retainer
         name = execution.model_name.lower()
         _add(found, RecordKey(run_id, name), frozenset((run_id,)))
         if execution.reused_from is not None:
-            _add(found, RecordKey(execution.reused_from, name), frozenset((run_id,)))
+            # The model may have had another name when it was built.
+            built = (execution.reused_model or execution.model_name).lower()
+            _add(found, RecordKey(execution.reused_from, built), frozenset((run_id,)))
     return found
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rocky.evidence.hashes import content_hash
-from rocky.evidence.recorded import Maker, Recorded
+from rocky.evidence.recorded import Maker, Recorded, maker_of
 from rocky.ledger.records import CommitRecord, ModelExecution
 
 SUFFIX = ".parquet"
@@ -103,6 +103,6 @@ def find_tables(recorded: Recorded) -> dict[TablePlace, ExpectedTable]:
         table = tables.setdefault(place, ExpectedTable())
         table.executions.append((maker, execution))
         for commit in made:
-            owner = (commit.run_id or maker[0], maker[1])
+            owner = maker_of(commit.run_id or maker[0], commit.model_name or maker[1])
             table.commits[commit.version] = ExpectedCommit(commit, owner)
     return tables

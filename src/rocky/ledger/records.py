@@ -89,12 +89,16 @@ class InputRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class CommitRecord(Record):
-    """A commit to a table's log: `blake3_hash` is of the bytes of `_delta_log/<version>.json`."""
+    """A commit to a table's log: `blake3_hash` is of the bytes of `_delta_log/<version>.json`.
+
+    `run_id` and `model_name` say who made it, where that is not the execution that records it.
+    """
 
     version: int
     blake3_hash: str
     checkpoint_blake3: str | None = None
     run_id: RunId | None = None
+    model_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,8 @@ class ModelExecution(Record):
 
     `reason` says why it was built, taken over or passed over, `action` what building it did.
     `commits` are those it made; `adopted` those of a run that died before it could record them.
-    `reused_from` is the run whose files stand for a build, `reuse_basis` what was found equal.
+    `reused_from` is the run whose files stand for a build, `reused_model` what it called the model,
+    `reuse_basis` what was found equal.
     """
 
     model_name: str
@@ -157,6 +162,7 @@ class ModelExecution(Record):
     input_proof_class: str | None = None
     env_hash: str | None = None
     reused_from: RunId | None = None
+    reused_model: str | None = None
     reuse_basis: str | None = None
     inputs: tuple[InputRecord, ...] = ()
     rows_affected: int | None = None

@@ -17,10 +17,10 @@ from rocky.ledger.provenance import ProvenanceRecord
 from rocky.ledger.reader import Reader
 from rocky.ledger.records import ArtifactRecord, ModelExecution, ModelStatus, RunId, RunRecord
 from rocky.ledger.rows import key_of
+from rocky.run.resume import RESUMED
 
 _SEED: Final = "seed"
 _INLINE: Final = frozenset({"ephemeral", "view"})
-_RESUMED: Final = "resume"
 _PROVENANCE: Final = "input_provenance"
 
 
@@ -110,24 +110,26 @@ class _History:
 
     def model(self, execution: ModelExecution) -> RecordedModel:
         """A model with what made it, in this run or in an earlier one."""
-        name, key = execution.model_name, execution.model_name.lower()
+        key = execution.model_name.lower()
         artifacts = tuple(self._artifacts.get(key, ()))
         made, provenance = RecordedExecution(self._run_id, execution), self._made.get(key)
         if provenance is None:
             earlier = self._maker(execution)
             if earlier is None:
                 return RecordedModel(execution, self._run_id, artifacts=artifacts)
-            made, provenance = earlier, self._lookups.provenance(earlier.run_id, name)
+            # The model may have had another name when it was built.
+            key = earlier.execution.model_name.lower()
+            made, provenance = earlier, self._lookups.provenance(earlier.run_id, key)
         row = key_of(made.run_id, key)
         touched = provenance is not None and not self._lookups.is_untouched(_PROVENANCE, row)
         return RecordedModel(execution, made.run_id, provenance, made.execution, artifacts, touched)
 
     def _maker(self, execution: ModelExecution) -> RecordedExecution | None:
         """The execution that made what this one found; None when it made it, or nobody did."""
-        if execution.reused_from is None and execution.decision != _RESUMED:
+        if execution.reused_from is None and execution.decision != RESUMED:
             return None
         if execution.reused_from is not None:
-            return self._lookups.execution(execution.reused_from, execution.model_name)
+            return self._built(execution)
         for earlier in self._reader.executions(execution.model_name):
             # What was resumed is what the last run before this one had made, or had taken over.
             before = earlier.execution
@@ -136,5 +138,9 @@ class _History:
             if before.status is ModelStatus.SUCCESS:
                 return earlier
             if before.reused_from is not None:
-                return self._lookups.execution(before.reused_from, before.model_name)
+                return self._built(before)
         return None
+
+    def _built(self, reused: ModelExecution) -> RecordedExecution | None:
+        assert reused.reused_from is not None
+        return self._lookups.execution(reused.reused_from, reused.reused_model or reused.model_name)

@@ -41,13 +41,14 @@ class Adopter:
         with self._ledger.lookups() as lookups:
             return lookups.unfinished_runs() | {self._run_id}
 
-    def adopt(self, table: Table, model: str, below: int, now: datetime) -> Adopted:
+    def adopt(self, table: Table, below: int, now: datetime) -> Adopted:
         """The unrecorded commits just below a version of a table that may be adopted."""
         commits: list[CommitRecord] = []
         artifacts: list[ArtifactRecord] = []
         for version in range(below - 1, -1, -1):
             actions = table.log.read_commit(version)
-            run_id = _run_of(actions)
+            # The model may have had another name then.
+            run_id, model = _maker_of(actions)
             if run_id not in self._adoptable or self._is_known(run_id, model, version):
                 break
             commits.append(
@@ -55,7 +56,8 @@ class Adopter:
                     version,
                     table.log.commit_hash(version),
                     table.log.checkpoint_hash(version),
-                    run_id=run_id,
+                    run_id,
+                    model,
                 )
             )
             artifacts += _artifacts(table, model, (run_id, version), actions, now)
@@ -75,9 +77,11 @@ class Adopter:
         )
 
 
-def _run_of(actions: list[dict[str, Any]]) -> RunId:
-    infos = (action["commitInfo"] for action in actions if action.get("commitInfo"))
-    return RunId(str(next((info.get("runId") for info in infos), None)))
+def _maker_of(actions: list[dict[str, Any]]) -> tuple[RunId, str]:
+    """The run and the model that a commit says it was made for."""
+    infos = (each["commitInfo"] for each in actions if each.get("commitInfo"))
+    info: dict[str, Any] = next(infos, {})
+    return RunId(str(info.get("runId"))), str(info.get("model"))
 
 
 def _artifacts(

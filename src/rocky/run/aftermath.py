@@ -7,6 +7,8 @@ version refers to are removed, an hour after they were written, when no writer c
 from datetime import timedelta
 from typing import Final
 
+from rocky.errors import LedgerLocked
+from rocky.ledger.writer import Ledger
 from rocky.plan.steps import RunPlan
 from rocky.project.adapter import Adapter
 from rocky.run.engine import Engine
@@ -40,14 +42,22 @@ def _register(engine: Engine | None, table: Table, _snapshot: Snapshot) -> None:
     engine.register(table)
 
 
-def sweep_after(plan: RunPlan, report: RunReport, warehouse: Warehouse) -> int:
-    """Remove what an unfinished run left behind in the tables this one built; how many files."""
+def sweep_after(plan: RunPlan, report: RunReport, warehouse: Warehouse, ledger: Ledger) -> int:
+    """Remove what an unfinished run left behind in the tables this one built; how many files.
+
+    A table that another run has begun to write meanwhile is left for later.
+    """
     if report.resumed_from is None:
         return 0
     before = round((report.started_at - LEFT_FOR).timestamp() * 1000)
-    built = [
-        warehouse.table(plan.project.models[each.step.key].target)
-        for each in report.outcomes
-        if each.succeeded and each.step.kind == "build"
-    ]
-    return sum(len(sweep_table(table, before)) for table in built)
+    swept = 0
+    for each in report.outcomes:
+        if not each.succeeded or each.step.kind != "build":
+            continue
+        table = warehouse.table(plan.project.models[each.step.key].target)
+        try:
+            with ledger.claim([table.name], "rocky run"):
+                swept += len(sweep_table(table, before))
+        except LedgerLocked:
+            continue
+    return swept

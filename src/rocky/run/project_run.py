@@ -88,5 +88,5 @@ def run_request(
             windows_of(plan, request.window, ledger, datetime.now(UTC)),
         )
         report = run_plan(plan, surroundings, options, listener=listener, stop=stop)
-        sweep_after(plan, report, warehouse)
+        sweep_after(plan, report, warehouse, ledger)
         return report

@@ -102,7 +102,7 @@ class Recorder:
             return self.taken_over(step, result, timing, used)
         built, pinned, failure = result.built, result.pinned, result.failure
         certain = failure is None and result.changed_source is None
-        adopted = self._adopted(step, result, timing.finished_at)
+        adopted = self._adopted(result, timing.finished_at)
         execution = self._execution(
             step,
             ModelStatus.SUCCESS if failure is None else ModelStatus.FAILED,
@@ -145,7 +145,7 @@ class Recorder:
 
         What it had committed before stays, and is recorded; so is what it was to read.
         """
-        adopted = self._left_behind(step, table, timing.finished_at)
+        adopted = self._left_behind(table, timing.finished_at)
         execution = self._execution(
             step,
             ModelStatus.INTERRUPTED if interrupted else ModelStatus.FAILED,
@@ -160,14 +160,14 @@ class Recorder:
         )
         return StepRecord(StepOutcome(step, execution), adopted.artifacts)
 
-    def _left_behind(self, step: Step, table: Table | None, now: datetime) -> Adopted:
+    def _left_behind(self, table: Table | None, now: datetime) -> Adopted:
         if table is None:
             return NOTHING
         try:
             snapshot = table.snapshot()
             if snapshot is None:
                 return NOTHING
-            return self._adopter.adopt(table, step.name, snapshot.version + 1, now)
+            return self._adopter.adopt(table, snapshot.version + 1, now)
         except StoreUnreadable:
             # A log that cannot be read is why the step failed, and its error says so.
             return NOTHING
@@ -211,7 +211,7 @@ class Recorder:
         before, committed = taken.before, result.recommitted
         snapshot = pinned.snapshot
         below = snapshot.version + (committed is None)
-        adopted = self._adopter.adopt(pinned.table, step.name, below, timing.finished_at)
+        adopted = self._adopter.adopt(pinned.table, below, timing.finished_at)
         execution = self._execution(
             step,
             ModelStatus.SKIPPED if resumed else ModelStatus.REUSED,
@@ -224,6 +224,7 @@ class Recorder:
             env_hash=before.env_hash if before is not None else None,
             **_made_from(made_from),
             reused_from=None if resumed else taken.run_id,
+            reused_model=None if resumed else taken.model_name,
             reuse_basis=None if resumed else taken.basis,
             rows_hash=snapshot.configuration.get(ROWS_HASH),
             canonical=before.canonical if before is not None else None,
@@ -290,14 +291,14 @@ class Recorder:
         model = project.models[step.key]
         return model.target.full_name, model.strategy.type, dict(model.tags)
 
-    def _adopted(self, step: Step, result: StepResult, now: datetime) -> Adopted:
+    def _adopted(self, result: StepResult, now: datetime) -> Adopted:
         """What runs that died left in the table below this build's own commits."""
         if result.built is None or result.pinned is None:
             return NOTHING
         commits = result.built.commits
         current = result.pinned.snapshot.version
         below = commits[0].snapshot.version if commits else current + 1
-        return self._adopter.adopt(result.pinned.table, step.name, below, now)
+        return self._adopter.adopt(result.pinned.table, below, now)
 
     def _artifacts(
         self, step: Step, built: Built, pinned: PinnedTable | None, now: datetime

@@ -51,7 +51,7 @@ class Cutoff(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What stands for a build: a table at a version, made by the run `run_id`.
+    """What stands for a build: a table at a version, made by the run `run_id` for `model_name`.
 
     `live` when that is what readers of the table see now; else its files are to be committed again.
     `index` are entries to be written when it is taken: the result is to be found by the hash of
@@ -64,6 +64,7 @@ class Taken:
     snapshot: Snapshot
     live: bool
     before: ModelExecution | None = None
+    model_name: str | None = None
     index: tuple[InputIndexEntry, ...] = ()
 
 
@@ -297,6 +298,7 @@ class Decider:
             live if same and live is not None else recorded,
             live=same,
             before=self._memory.build_of(found),
+            model_name=found.model_name,
             index=index,
         )
         return Decision(_describe_reuse(found, basis), taken)
