@@ -69,9 +69,15 @@ def test_a_time_interval_that_is_none_is_refused_before_spark_starts(rocky, shop
 def test_settings_that_no_run_acts_on_are_named(shop):
     config = shop / "rocky.toml"
     config.write_text(config.read_text() + '\n[mask]\npii = "hash"\n')
-    (shop / "models/staging/stg_orders.toml").write_text('format = "iceberg_table"\n')
+    (shop / "models/staging/stg_orders.toml").write_text(
+        'format = "iceberg_table"\n[skip]\ndeterministic = true\n'
+    )
     compilation = compile_project(load_project(shop, env={}), cache=False)
 
     found = settings_without_effect(plan_steps(compilation, ["stg_orders"]))
 
-    assert ["`[mask]`", '`format = "iceberg_table"` of model `stg_orders`'] == found
+    assert [
+        "`[mask]`",
+        '`format = "iceberg_table"` of model `stg_orders`',
+        "`skip.deterministic = true` of model `stg_orders`",
+    ] == found

@@ -10,6 +10,7 @@ from blake3 import blake3
 
 from rocky.datatypes.text import field_to_json
 from rocky.datatypes.types import BIGINT, StructField
+from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.ledger.provenance import ReadRecord, SourceFile
 from rocky.replay.reads import Finder
 from rocky.replay.trust import NotReplayable
@@ -77,6 +78,7 @@ def test_a_file_without_a_hash_is_known_by_its_size(finder, tmp_path):
     ("read", "said"),
     [
         (source(None), "external source `raw.t` was not pinned"),
+        (source(None, SourceFile("${DIR}/a.csv", 1)), "source `raw.t` lies, or how .* a secret"),
         (source(declared("data")), "files of source `raw.t` are not recorded"),
         (source("{}", SourceFile("a", 1)), "declaration of source `raw.t` is damaged"),
         (ReadRecord("v", "table", "t"), "which version of `t` was read is not recorded"),
@@ -97,8 +99,11 @@ def lake(tmp_path):
     for value in (1, 2):
         deltalake.write_deltalake(place, pa.table({"id": [value]}), mode="overwrite")
     table = deltalake.DeltaTable(place, version=0)
-    read = source(declared("lake", "delta"), source_version=f"0 of {table.metadata().id}")
-    return place, read, table
+    (uri,) = table.file_uris()
+    file = Path(uri)
+    files = canonical_json([[file.name, file.stat().st_size]])
+    version = f"0 of {table.metadata().id} {text_hash(files)[:16]}"
+    return place, source(declared("lake", "delta"), source_version=version), table
 
 
 def test_a_delta_source_is_read_at_its_version(finder, lake):
@@ -125,3 +130,11 @@ def test_another_table_in_the_place_of_a_delta_source_is_told(finder, lake):
 
     with pytest.raises(NotReplayable, match=r"another table took the place"):
         finder.find(other)
+
+
+def test_a_delta_source_whose_version_names_other_files_is_told(finder, lake):
+    _, read, _ = lake
+    put_back = source(read.declaration, source_version=f"{read.source_version[:-16]}{'0' * 16}")
+
+    with pytest.raises(NotReplayable, match=r"another table took the place"):
+        finder.find(put_back)

@@ -15,6 +15,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 from blake3 import blake3
 from pyspark.errors import PySparkException
@@ -27,6 +28,7 @@ from rocky.run.engine import EngineFacts, SourcePin, Written
 from rocky.spark.failure_kinds import Failure
 from rocky.spark.failures import classify_failure
 from rocky.spark.layout import Layout, Metrics
+from rocky.spark.seed_files import read_seed_text
 from rocky.store.arrow_types import arrow_schema
 from rocky.store.files import Address, DataFile, path_of
 from rocky.store.snapshot import Snapshot
@@ -77,10 +79,10 @@ class MemoryViews:
         return pin or SourcePin(((str(path), stat.st_size, stat.st_mtime_ns),), None, stat.st_size)
 
     def bind_seed(self, view: str, seed: SeedTable) -> None:
-        with self.lock:
-            path = self.root / seed.path
-            rows = self.connection.sql(f"SELECT * FROM read_csv('{path}')").to_arrow_table()
-        self._register(view, rows.cast(arrow_schema(seed.columns)))
+        data = io.BytesIO(read_seed_text(seed, self.root).encode())
+        schema = arrow_schema(seed.columns)
+        types = pacsv.ConvertOptions(column_types=schema, strings_can_be_null=True)
+        self._register(view, pacsv.read_csv(data, convert_options=types).cast(schema))
 
     def bind_rows(
         self, view: str, columns: Sequence[StructField], rows: Sequence[Mapping[str, Any]]
@@ -150,9 +152,9 @@ class MemoryEngine:
         self._ask(f"DESCRIBE {spoken}")
         return spoken
 
-    def python_frame(self, path: Path, inputs: Mapping[str, str]) -> str:
+    def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> str:
         # No Python is run: the query stands in a remark.
-        query = (self.views.root / path).read_text().split("# query: ")[1].splitlines()[0]
+        query = text.split("# query: ")[1].splitlines()[0]
         return self.frame(query.format(**inputs))
 
     def columns(self, frame: str) -> tuple[StructField, ...]:

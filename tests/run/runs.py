@@ -89,7 +89,9 @@ class Shop:
         self.stop = Event()
         self.opened = 0
         self.environment: Environment | None = Environment("4.1.4", "memory", {})
+        self.observed: Environment | None = None
         self.variables: dict[str, str] = {}
+        self.env: dict[str, str] = {}
         self.compression = "snappy"
         self._now = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 
@@ -106,7 +108,7 @@ class Shop:
         self.engine.before_write = before_write or (lambda _: None)
         self.engine.compression = self.compression
         self.heard, self.stop = Heard(), Event()
-        project = load_project(self.root, env={}, variables=self.variables)
+        project = load_project(self.root, env=self.env, variables=self.variables)
         compilation = compile_project(project, jobs=1, cache=False)
         plan = plan_steps(compilation, select_models(compilation, selectors))
         with open_ledger(self.root / ".rocky-state.db") as ledger:
@@ -116,7 +118,11 @@ class Shop:
                 WHO,
                 self._open,
                 Sources(self.root, {}, Checksums(self.root)),
-                lambda facts: Environment(facts.spark_version, facts.writer, {}),
+                lambda facts: (
+                    self.observed
+                    or self.environment
+                    or Environment(facts.spark_version, facts.writer, {})
+                ),
                 self.environment,
                 build_table,
             )

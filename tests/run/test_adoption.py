@@ -118,3 +118,15 @@ def test_a_commit_of_another_tool_is_not_adopted(tmp_path):
     (finding,) = verify(tmp_path)
     assert "commit_unrecorded" in finding
     assert "another tool changed the table" in finding
+
+
+def test_a_ledger_that_is_younger_than_the_tables_records_their_files(tmp_path):
+    shop = Shop(tmp_path)
+    shop.run("alone")
+    for file in tmp_path.glob(".rocky-state.db*"):
+        file.unlink() if file.is_file() else file.rmdir()
+
+    shop.run("alone")
+
+    # The commit of the ledger that is gone is nobody's, but this run's own record is whole.
+    assert ["commit_unrecorded"] == [each.partition(":")[0] for each in verify(tmp_path)]

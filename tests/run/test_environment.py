@@ -5,9 +5,20 @@ import pytest
 from rocky.project.adapter import Adapter
 from rocky.project.variables import Substituted
 from rocky.run.engine import EngineFacts
-from rocky.run.environment import Environment, foresee_environment, observe_environment
+from rocky.run.environment import (
+    Environment,
+    foresee_environment,
+    observe_environment,
+    result_settings,
+)
 
 PLAIN: dict[str, str] = {}
+
+
+@pytest.fixture(autouse=True)
+def no_driver(monkeypatch):
+    """Another test of this process may have started Spark."""
+    monkeypatch.setattr("pyspark.SparkContext._active_spark_context", None)
 
 
 def foreseen(conf: dict[str, str] = PLAIN, env: dict[str, str] = PLAIN) -> Environment:
@@ -38,11 +49,57 @@ def test_where_and_how_fast_it_runs_does_not_count(conf):
         {"spark.driver.extraJavaOptions": "-Duser.language=tr"},
         {"spark.executor.extraClassPath": "other.jar"},
         {"spark.jars": "other.jar"},
+        {"spark.submit.pyFiles": "other.zip"},
+        {"spark.kubernetes.container.image": "other"},
         {"spark.nobody.knows": "what"},
     ],
 )
 def test_whatever_may_change_a_row_counts(conf):
     assert foreseen().hash != foreseen(conf).hash
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "HADOOP_CONF_DIR", "TZ"],
+)
+def test_a_variable_that_java_reads_counts_and_is_not_shown(name):
+    found = foreseen(env={name: "hunter2"})
+
+    assert foreseen().hash != found.hash
+    assert "hunter2" not in found.json
+
+
+@pytest.mark.parametrize("variable", ["SPARK_CONF_DIR", "SPARK_HOME"])
+@pytest.mark.parametrize("name", ["spark-defaults.conf", "spark-env.sh", "hive-site.xml"])
+def test_files_that_spark_reads_when_it_starts_count(tmp_path, variable, name):
+    folder = tmp_path / "conf" if variable == "SPARK_HOME" else tmp_path
+    folder.mkdir(exist_ok=True)
+    before = result_settings(Adapter(), {variable: str(tmp_path)})
+    (folder / name).write_text("changed")
+
+    assert {name} == result_settings(Adapter(), {variable: str(tmp_path)}).keys() - before.keys()
+
+
+def test_the_settings_that_came_with_pyspark_count(tmp_path, monkeypatch):
+    monkeypatch.setattr("rocky.run.environment._home_of_pyspark", lambda: str(tmp_path))
+    before = foreseen().hash
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf/spark-defaults.conf").write_text("spark.sql.mapKeyDedupPolicy LAST_WIN\n")
+
+    assert before != foreseen().hash
+
+
+@pytest.mark.parametrize("setting", ["spark.jars", "spark.submit.pyFiles"])
+@pytest.mark.parametrize("named", ["lib/u.jar", "lib/*.jar", "missing.jar,lib/u.jar"])
+def test_the_bytes_of_files_that_settings_name_count(tmp_path, setting, named):
+    adapter = Adapter(conf={setting: named})
+    (tmp_path / "lib").mkdir()
+    found = []
+    for content in ("one", "two"):
+        (tmp_path / "lib/u.jar").write_text(content)
+        found.append(foresee_environment(adapter, {}, tmp_path))
+
+    assert found[0].hash != found[1].hash
 
 
 def test_settings_from_outside_the_project_count(tmp_path):
@@ -65,6 +122,27 @@ def test_a_value_that_may_be_a_secret_is_not_shown_and_counts():
     assert "hunter" not in one.json
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["spark.ssl.keyPassword", "spark.sql.catalog.x.token", "spark.x.api.key", "spark.x.accessKey"],
+)
+def test_a_value_that_is_called_a_secret_is_not_shown_and_counts(name):
+    found = foreseen({name: "hunter2"})
+
+    assert found.hash != foreseen({name: "hunter3"}).hash
+    assert "hunter" not in found.json
+
+
+def test_a_setting_that_only_speaks_of_keys_is_shown():
+    assert "LAST_WIN" in foreseen({"spark.sql.mapKeyDedupPolicy": "LAST_WIN"}).json
+
+
+def test_a_spark_that_runs_in_this_process_already_is_not_foreseen(monkeypatch):
+    monkeypatch.setattr("pyspark.SparkContext._active_spark_context", object())
+
+    assert None is foresee_environment(Adapter(), {})
+
+
 @pytest.mark.parametrize("env", [{"SPARK_HOME": "elsewhere"}, {"SPARK_REMOTE": "sc://host"}])
 def test_a_spark_of_others_is_not_foreseen(env):
     assert foresee_environment(Adapter(), env) is None
@@ -77,3 +155,16 @@ def test_what_was_foreseen_of_our_own_spark_is_what_is_found():
 
     assert expected.hash == observe_environment(facts, Adapter(), {}, own=True).hash
     assert expected.hash != observe_environment(facts, Adapter(), {}, own=False).hash
+
+
+def test_what_somebody_has_set_on_a_spark_of_theirs_counts_and_is_not_shown():
+    def observed(**explicit: str) -> Environment:
+        named = {name.replace("_", "."): value for name, value in explicit.items()}
+        facts = EngineFacts("4.1.4", "memory", {}, named)
+        return observe_environment(facts, Adapter(), {}, own=False)
+
+    plain, legacy = observed(), observed(spark_sql_legacy="hunter2")
+
+    assert plain.hash != legacy.hash
+    assert plain.hash == observed(spark_sql_shuffle_partitions="7").hash
+    assert "hunter2" not in legacy.json

@@ -6,11 +6,13 @@ import sqlite3
 import pytest
 from pyspark.errors import PySparkException
 
+from rocky.errors import InternalError
 from rocky.ledger.lookups import open_lookups
 from rocky.run.environment import Environment
 from rocky.run.outcomes import RunReport
 from rocky.run.runner import RunOptions
 from tests.evidence.shops import verify
+from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import TABLE, Shop, reasons, statuses
 
 ORDERS = "data/orders.csv"
@@ -154,7 +156,7 @@ def test_what_was_built_two_edits_ago_is_committed_again(shop):
     report = shop.run()
 
     assert (0, []) == (shop.opened, built(report))
-    assert f"reused from {first}" == reasons(report)["alone"]
+    assert f"reused from {first}, put back as version 2" == reasons(report)["alone"]
     assert [(1,)] == shop.rows("alone")
     again = shop.snapshot("alone")
     assert (2, before.files) == (again.version, again.files)
@@ -353,6 +355,45 @@ def test_another_environment_builds(shop, environment):
     assert {"Spark or its settings changed"} == {reasons(report)[each] for each in MODELS}
 
 
+def test_a_spark_that_is_not_what_was_foreseen_reuses_nothing_of_another(shop):
+    shop.observed = Environment("4.1.4", "memory", {"spark.sql.mapKeyDedupPolicy": "LAST_WIN"})
+    shop.write("models/stg_orders.sql", "SELECT id, country FROM raw.orders WHERE id > 0")
+
+    report = shop.run("stg_orders", "by_country", "report")
+
+    assert ["stg_orders", "by_country", "report"] == built(report)
+    assert "Spark or its settings changed" == reasons(report)["report"]
+
+
+def test_a_file_with_other_bytes_of_the_same_length_is_not_committed_again(shop):
+    (file,) = shop.folder("alone").glob("*.parquet")
+    shop.write("models/alone.sql", "SELECT 2 AS one")
+    shop.run("alone")
+    file.write_bytes(bytes(file.stat().st_size))
+    shop.write("models/alone.sql", "SELECT 1 AS one")
+
+    report = shop.run("alone")
+
+    assert ["alone"] == built(report)
+    assert [(1,)] == shop.rows("alone")
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("eligible = false", "its settings say that it is not to be skipped"),
+        ("deterministic = false", "not deterministic (its settings say so)"),
+    ],
+)
+def test_a_model_whose_settings_say_so_is_always_built(tmp_path, setting, reason):
+    shop = Shop(tmp_path, {"models/alone.toml": f"[skip]\n{setting}\n"})
+    shop.run("alone")
+
+    report = shop.run("alone")
+
+    assert (["alone"], reason) == (built(report), reasons(report)["alone"])
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -470,6 +511,22 @@ def test_an_edited_python_model_is_built_and_an_unchanged_one_is_not(tmp_path):
     shop.write("models/code.py", PYTHON.replace("id AS", "id + 1 AS"))
 
     assert ["code"] == built(shop.run("code"))
+
+
+def test_a_python_model_that_is_edited_while_spark_starts_is_run_as_it_was_compiled(
+    tmp_path, monkeypatch
+):
+    shop = Shop(tmp_path, {"models/code.py": PYTHON, "models/code.toml": DECLARED})
+    edit = PYTHON.replace("id AS", "id + 100 AS")
+
+    def slow() -> MemoryEngine:
+        shop.write("models/code.py", edit)
+        return shop.engine
+
+    monkeypatch.setattr(shop, "_open", slow)
+    shop.run("code")
+
+    assert [(1,), (2,), (3,)] == shop.rows("code")
 
 
 def test_a_python_model_that_nobody_vouched_for_is_always_built(tmp_path):
@@ -594,3 +651,16 @@ def test_a_log_that_cannot_be_read_fails_only_what_needs_it(tmp_path):
 
     assert "failed" == statuses(report)["alone"]
     assert "reused" == statuses(report)["report"]
+
+
+@pytest.mark.parametrize(
+    "where", ["rocky.run.inputs.Inputs.made_from", "rocky.run.taking.Taker.take_over"]
+)
+def test_a_mistake_of_ours_is_not_taken_for_a_reason_to_build(shop, monkeypatch, where):
+    def mistaken(*_: object) -> None:
+        raise InternalError("this cannot be")
+
+    monkeypatch.setattr(where, mistaken)
+
+    with pytest.raises(InternalError, match="this cannot be"):
+        shop.run()

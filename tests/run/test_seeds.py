@@ -1,5 +1,7 @@
 """Seeds become tables in one commit, once, unless something about them changed."""
 
+import json
+
 import pytest
 
 from rocky.compiler.pipeline import compile_project
@@ -75,7 +77,7 @@ def test_a_full_refresh_loads_what_has_not_changed(tmp_path):
     assert "load" == built.action
 
 
-def test_the_log_alone_tells_whether_a_seed_is_loaded(tmp_path):
+def test_a_table_tells_whether_a_seed_is_loaded(tmp_path):
     project = project_of(tmp_path)
     seed = project.seeds["codes"]
     table = open_warehouse("warehouse", base=tmp_path).table(seed_target(seed, project.config))
@@ -83,6 +85,38 @@ def test_the_log_alone_tells_whether_a_seed_is_loaded(tmp_path):
     assert not is_loaded(seed, table)
     load(tmp_path)
     assert is_loaded(seed, table)
+
+
+def test_a_seed_that_another_tool_emptied_is_loaded_again(tmp_path):
+    _, table = load(tmp_path)
+    (file,) = table.snapshot().files
+    remove = {"remove": {"path": file.path, "deletionTimestamp": 1, "dataChange": True}}
+    table.objects.put(f"{table.prefix}/_delta_log/{1:020d}.json", json.dumps(remove).encode())
+
+    built, _ = load(tmp_path)
+
+    assert "load" == built.action
+
+
+def test_a_seed_whose_file_is_gone_is_loaded_again(tmp_path):
+    _, table = load(tmp_path)
+    (file,) = table.snapshot().files
+    table.objects.local_path(f"{table.prefix}/{file.path}").unlink()
+
+    built, _ = load(tmp_path)
+
+    assert "load" == built.action
+
+
+def test_a_seed_that_was_edited_since_it_was_compiled_is_not_loaded(tmp_path):
+    project = project_of(tmp_path)
+    seed = project.seeds["codes"]
+    table = open_warehouse("warehouse", base=tmp_path).table(seed_target(seed, project.config))
+    (tmp_path / "seeds/codes.csv").write_text("code,label\n1,wrong\n2,\n")
+
+    with pytest.raises(RockyError, match="seed `codes` changed while it was read; run again"):
+        load_seed(seed, table, MemoryEngine(tmp_path), {})
+    assert None is table.snapshot()
 
 
 def test_a_seed_and_a_model_cannot_share_a_table(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from rocky.datatypes.text import parse_schema
-from rocky.errors import SourceUnreadable
+from rocky.errors import RockyError, SourceUnreadable
 from rocky.project import load_project
 from rocky.spark.failures import SPARK_ERRORS
 from rocky.spark.readers import read_files, read_rows, read_seed, read_source
@@ -119,6 +119,23 @@ def test_a_pattern_and_a_folder_name_all_their_files_but_the_hidden_ones(spark, 
     assert [(2,)] == rows_of(read_source(spark, pattern, tmp_path / "b").frame)
 
 
+def test_spark_too_finds_files_behind_a_link_to_a_folder(spark, tmp_path):
+    source = source_of(
+        tmp_path,
+        'format = "csv"\npath = "data"\ncolumns = [{ name = "id", type = "bigint" }]',
+        **{"data/a.csv": "id\n1\n", "elsewhere/b.csv": "id\n2\n"},
+    )
+    (tmp_path / "data/linked").symlink_to(tmp_path / "elsewhere")
+    listed = spark.read.option("recursiveFileLookup", "true").csv(str(tmp_path / "data"))
+
+    read = read_source(spark, source, tmp_path)
+
+    assert [(1,), (2,)] == rows_of(read.frame)
+    assert {Path(file.path).name for file in read.files} == {
+        Path(name).name for name in listed.inputFiles()
+    }
+
+
 def test_columns_in_folder_names_are_read_and_stand_where_they_are_declared(spark, tmp_path):
     columns = 'columns = [{ name = "day", type = "date" }, { name = "id", type = "bigint" }]'
     source = source_of(tmp_path, f'format = "orc"\npath = "data"\n{columns}')
@@ -174,6 +191,14 @@ def test_a_seed_is_read_as_the_compiler_read_it(spark, tmp_path):
         "(Decimal('2.0'), None, None, nan)",
         "(Decimal('3.0'), 'ü', None, None)",
     ] == [str(tuple(row)) for row in frame.orderBy("id").collect()]
+
+
+def test_a_seed_that_was_edited_since_it_was_compiled_is_refused(spark, tmp_path):
+    project = project_of(tmp_path, {"seeds/s.csv": "id\n1\n"})
+    (tmp_path / "seeds/s.csv").write_text("id\n2\n")
+
+    with pytest.raises(RockyError, match="seed `s` changed while it was read; run again"):
+        read_seed(spark, project.seeds["s"], tmp_path)
 
 
 def test_literal_rows_are_typed_by_their_columns_whether_text_or_value(spark):

@@ -1,7 +1,7 @@
 """Warehouses of the past: where a recorded one lies now.
 
-A project may have been moved or copied since, so a warehouse that no adapter has is looked for
-where the project's only one is. Without a project it is where it was.
+A project may have been moved since, so a warehouse that no adapter has and that is gone is looked
+for where the project's only one is. Without a project it is where it was.
 """
 
 import os
@@ -12,6 +12,7 @@ from rocky.cli.options import Settings
 from rocky.cli.projects import load_chosen
 from rocky.errors import ProjectNotFound
 from rocky.store.warehouse import Warehouse, open_warehouse
+from rocky.store.whereabouts import find_recorded_warehouse
 
 
 def recorded_warehouses(settings: Settings) -> Callable[[str], Warehouse]:
@@ -24,13 +25,8 @@ def recorded_warehouses(settings: Settings) -> Callable[[str], Warehouse]:
         open_warehouse(each.warehouse, base=project.root, options={**os.environ, **each.conf})
         for each in project.config.adapter.values()
     ]
-    by_place = {each.uri: each for each in known}
 
-    def find(place: str) -> Warehouse:
-        if place in by_place:
-            return by_place[place]
-        if len(by_place) == 1:
-            return known[0]
+    def reopen(place: str) -> Warehouse:
         return open_warehouse(place, base=project.root, options=os.environ)
 
-    return find
+    return lambda place: find_recorded_warehouse(place, known, reopen)

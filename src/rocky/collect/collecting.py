@@ -96,9 +96,10 @@ def _collect(
     for warehouse, anchored in zip(warehouses, anchors, strict=True):
         collector = _collector(known, anchored, orders)
         tables = _tables_of(warehouse, known.targets)
-        outcomes = [collector.collect(table, ledger) for table in tables]
-        found += outcomes
-        if any(each is not None and each.removals for each in outcomes):
+        before = ledger.head()
+        found += [collector.collect(table, ledger) for table in tables]
+        # What was recorded counts, also where a removal failed after that.
+        if ledger.head() != before:
             _leave_anchor(warehouse, known, ledger)
     return [each for each in found if each is not None]
 

@@ -25,10 +25,11 @@ _METADATA = "metadata"
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The hashes of a chain's entries by number, and the other way round."""
+    """The hashes of a chain's entries by number, the other way round, and all that make sense."""
 
     heads: dict[int, str]
     numbers: dict[str, int]
+    entries: tuple[Entry, ...] = ()
 
     def has(self, head: object) -> bool:
         """Whether a hash is that of some entry."""
@@ -39,6 +40,7 @@ def check_chain(reader: EvidenceReader, findings: Findings) -> Chain:
     """The chain of a ledger; what does not fit in it, or in the rows it is about, is reported."""
     newest: dict[tuple[str, str], Entry] = {}
     heads: dict[int, str] = {}
+    entries: list[Entry] = []
     previous = BEFORE_FIRST
     for key, text in reader.rows(CHAIN_TABLE):
         where = f"{CHAIN_TABLE} {key}"
@@ -60,9 +62,11 @@ def check_chain(reader: EvidenceReader, findings: Findings) -> Chain:
         previous = entry.head
         heads[entry.seq] = entry.entry_hash
         newest[entry.table, entry.key] = entry
+        entries.append(entry)
     _check_first(newest, findings)
     _check_rows(reader, newest, findings)
-    return Chain(heads, {entry_hash: seq for seq, entry_hash in heads.items()})
+    numbers = {entry_hash: seq for seq, entry_hash in heads.items()}
+    return Chain(heads, numbers, tuple(entries))
 
 
 def _check_first(newest: dict[tuple[str, str], Entry], findings: Findings) -> None:

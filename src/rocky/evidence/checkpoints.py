@@ -15,7 +15,9 @@ import pyarrow.parquet as pq
 from blake3 import blake3
 
 from rocky.evidence.findings import FindingCode, Findings
-from rocky.evidence.tables import ExpectedTable, History, TablePlace
+from rocky.evidence.places import TablePlace
+from rocky.evidence.tables import ExpectedTable, History
+from rocky.store.checkpoint import FAILED
 from rocky.store.log import FOLDER
 
 _CHECKPOINT: Final = re.compile(r"(\d{20})\.checkpoint\.parquet")
@@ -62,12 +64,28 @@ def check_checkpoints(
     # A commit that is not recorded yet may have a checkpoint that is not either.
     if not fresh and (said or _HINT in files):
         newest = max(said, default="")
+        hint = files.get(_HINT)
+        starts = said if newest and _is_unfinished(expected, _version(newest)) else [newest]
         findings.expect(
-            _describes(files.get(_HINT), newest, files.get(newest, b""), history),
+            (hint is None and starts is said)
+            or any(_describes(hint, name, files.get(name, b""), history) for name in starts),
             FindingCode.COMMIT_CHANGED,
             place.place(f"{FOLDER}/{_HINT}"),
             "it does not describe the newest recorded checkpoint, where readers start from",
         )
+
+
+def _is_unfinished(expected: ExpectedTable, version: int | None) -> bool:
+    """Whether whoever made a checkpoint may not have come to say so in the hint."""
+    if version is None:
+        return False
+    commit = expected.commits[version]
+    if commit.record.run_id is not None:
+        return True
+    return any(
+        maker == commit.maker and FAILED in (execution.action or "")
+        for maker, execution in expected.executions
+    )
 
 
 def _describes(hint: bytes | None, name: str, checkpoint: bytes, history: History) -> bool:

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from rocky.evidence.findings import FindingCode, Findings
+from rocky.evidence.places import split_place
 from rocky.evidence.provenance import Output
 from rocky.evidence.recorded import Maker, Recorded
-from rocky.evidence.tables import History, split_place
+from rocky.evidence.tables import History
 from rocky.ledger.records import ArtifactRecord, ModelExecution
 
 _WHOLE = frozenset({"full_refresh", "materialized_view", "content_addressed", "seed"})

@@ -28,6 +28,7 @@ class FindingCode(StrEnum):
     LOG_FILE_UNKNOWN = "log_file_unknown"
     HEAD_UNKNOWN = "head_unknown"
     ANCHOR_AHEAD = "anchor_ahead"
+    ANCHOR_BEHIND = "anchor_behind"
     ANCHOR_MISSING = "anchor_missing"
 
 

@@ -14,8 +14,9 @@ from blake3 import blake3
 from rocky.evidence.chain import Chain
 from rocky.evidence.checkpoints import check_checkpoints
 from rocky.evidence.findings import FindingCode, Findings
+from rocky.evidence.places import TablePlace
 from rocky.evidence.recorded import Maker, Recorded
-from rocky.evidence.tables import ExpectedTable, History, LiveFile, TablePlace
+from rocky.evidence.tables import ExpectedTable, History, LiveFile
 from rocky.ledger.records import RunRecord, RunStatus
 from rocky.store.actions import Action, parse_add, parse_commit, parse_path
 from rocky.store.log import FOLDER

@@ -17,8 +17,9 @@ from rocky.evidence.hashes import (
     source_hash,
     text_hash,
 )
+from rocky.evidence.places import TablePlace
 from rocky.evidence.recorded import Maker, Recorded, maker_of
-from rocky.evidence.tables import SUFFIX, History, TablePlace
+from rocky.evidence.tables import SUFFIX, History
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord, ReadRecord
 
 
@@ -129,9 +130,12 @@ class ProvenanceChecker:
 
     def _content_at(self, run_id: str, target: str, version: int) -> str | None:
         """The hash of a table's files at a version, in a run's warehouse; None if not known."""
-        root = self._recorded.root_of(run_id) or ""
-        place = TablePlace(root, target.replace(".", "/"))
-        return self._histories.get(place, History()).content(version)
+        root = self._recorded.root_of(run_id)
+        if root is None:
+            return None
+        history = self._histories.get(self._recorded.places.table(root, target), History())
+        # What was read before a table was dropped and made anew is no more.
+        return None if run_id < history.since else history.content(version)
 
     def _check_upstreams(
         self, where: str, upstreams: tuple[Mapping[str, str], ...], reads: tuple[ReadRecord, ...]

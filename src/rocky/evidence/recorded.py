@@ -1,7 +1,7 @@
 """What a ledger says, loaded once: runs, executions and files, each under its key.
 
 A row that is not the record it should be is reported and left out; what refers to it is then found
-wanting too.
+wanting too. Places are those where things are now, not those that the rows name.
 """
 
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from rocky.errors import LedgerUnreadable
 from rocky.evidence.findings import FindingCode, Findings
+from rocky.evidence.places import Places
 from rocky.ledger.evidence_reader import EvidenceReader
 from rocky.ledger.provenance import CollectedFile, InputIndexEntry, ProvenanceRecord
 from rocky.ledger.records import (
@@ -33,6 +34,7 @@ Maker = tuple[str, str]
 class Recorded:
     """What the ledger says. `files` are the recorded ones of each maker, by their place."""
 
+    places: Places
     runs: dict[str, RunRecord] = field(default_factory=dict)
     executions: dict[Maker, ModelExecution] = field(default_factory=dict)
     files: dict[Maker, dict[str, ArtifactRecord]] = field(default_factory=dict)
@@ -49,24 +51,29 @@ class Recorded:
         return self.written[place]
 
     def root_of(self, run_id: str) -> str | None:
-        """Where the warehouse of a run was; early records do not say."""
+        """Where the warehouse of a run is; early records do not say."""
         run = self.runs.get(run_id)
         return run.warehouse if run is not None else None
 
 
-def load_recorded(reader: EvidenceReader, findings: Findings) -> Recorded:
+def load_recorded(reader: EvidenceReader, places: Places, findings: Findings) -> Recorded:
     """Everything but provenance, which is large and read as it is checked."""
     rows = _Rows(reader, findings)
-    recorded = Recorded(index=tuple(each for _, each in rows.load(InputIndexEntry, "input_index")))
+    index = (
+        replace(each, output_path=tuple(map(places.file, each.output_path)))
+        for _, each in rows.load(InputIndexEntry, "input_index")
+    )
+    recorded = Recorded(places, index=tuple(index))
     for key, execution in rows.load(ModelExecution, "model_executions"):
         recorded.executions[maker_of(key.partition("|")[0], execution.model_name)] = execution
-    for _, artifact in rows.load(ArtifactRecord, "output_artifacts"):
+    for _, stored in rows.load(ArtifactRecord, "output_artifacts"):
+        artifact = replace(stored, file_path=places.file(stored.file_path))
         maker = maker_of(artifact.run_id, artifact.model_name)
         recorded.files.setdefault(maker, {})[artifact.file_path] = artifact
         last = recorded.written.get(artifact.file_path, artifact.written_at)
         recorded.written[artifact.file_path] = max(last, artifact.written_at)
     for _, each in rows.load(CollectedFile, "collected_files"):
-        recorded.collected[each.file_path] = each
+        recorded.collected[places.file(each.file_path)] = each
     # Nothing hangs on these, but they must be what they are taken for.
     for kind, table in ((PartitionRecord, "partitions"), (WatermarkState, "watermarks")):
         for _ in rows.load(kind, table):
@@ -76,17 +83,20 @@ def load_recorded(reader: EvidenceReader, findings: Findings) -> Recorded:
         models.setdefault(run_id, []).append(execution)
     for _, run in rows.load(RunRecord, "run_history"):
         _check_models(run, models.pop(run.run_id, []), findings)
-        recorded.runs[run.run_id] = replace(run, models_executed=())
+        root = places.root(run.warehouse) if run.warehouse is not None else None
+        recorded.runs[run.run_id] = replace(run, models_executed=(), warehouse=root)
     for run_id in models:
         why = "models were recorded for a run that has no record"
         findings.add(FindingCode.RECORD_MISSING, f"run_history {run_id}", why)
     return recorded
 
 
-def load_provenances(reader: EvidenceReader, findings: Findings) -> Iterator[ProvenanceRecord]:
+def load_provenances(
+    reader: EvidenceReader, places: Places, findings: Findings
+) -> Iterator[ProvenanceRecord]:
     """What builds were made from, one at a time."""
     for _, record in _Rows(reader, findings).load(ProvenanceRecord, "input_provenance"):
-        yield record
+        yield replace(record, output_path=tuple(map(places.file, record.output_path)))
 
 
 def maker_of(run_id: str, model: str) -> Maker:

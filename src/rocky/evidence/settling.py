@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from rocky.evidence.verify import OpenWarehouse, Scope, Verification, verify_evidence
+from rocky.evidence.places import OpenWarehouse
+from rocky.evidence.verify import Scope, Verification, verify_evidence
 from rocky.ledger.chain import CHAIN_TABLE
 from rocky.ledger.evidence_reader import EvidenceReader, open_evidence
 

@@ -1,7 +1,7 @@
 """Tables as the ledger knows them: where each is, which commits it should have, who made them.
 
-A place is named as it was when it was recorded. The same warehouse may lie elsewhere now, so
-everything is looked up by the recorded root and what is below it.
+A table may have been dropped and made anew: then version 0 was recorded twice, and what was
+recorded before the newest is of a table that is no more.
 """
 
 from collections.abc import Mapping
@@ -9,26 +9,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rocky.evidence.hashes import content_hash
+from rocky.evidence.places import TablePlace, split_place
 from rocky.evidence.recorded import Maker, Recorded, maker_of
 from rocky.ledger.records import CommitRecord, ModelExecution
 
 SUFFIX = ".parquet"
-_BELOW_ROOT = 4
-"""A file lies at `<root>/<catalog>/<schema>/<table>/<name>`."""
-
-
-class TablePlace(NamedTuple):
-    """A table by the root of its warehouse, as it was recorded, and its folder below that."""
-
-    root: str
-    prefix: str
-
-    @property
-    def name(self) -> str:
-        return self.prefix.replace("/", ".")
-
-    def place(self, path: str) -> str:
-        return f"{self.root}/{self.prefix}/{path}"
 
 
 class ExpectedCommit(NamedTuple):
@@ -38,12 +23,47 @@ class ExpectedCommit(NamedTuple):
     maker: Maker
 
 
+class Former(NamedTuple):
+    """What was recorded of a table until it was made anew, which run `since` did."""
+
+    commits: dict[int, ExpectedCommit]
+    executions: list[tuple[Maker, ModelExecution]]
+    since: str
+
+    @property
+    def makers(self) -> frozenset[Maker]:
+        own = {maker for maker, _ in self.executions}
+        return frozenset(own | {commit.maker for commit in self.commits.values()})
+
+
 @dataclass(frozen=True, slots=True)
 class ExpectedTable:
     """What should be in a table's log, and the executions that say so."""
 
     commits: dict[int, ExpectedCommit] = field(default_factory=dict)
     executions: list[tuple[Maker, ModelExecution]] = field(default_factory=list)
+    former: list[Former] = field(default_factory=list)
+
+    def add(self, maker: Maker, execution: ModelExecution) -> None:
+        """Expect what an execution recorded, which is newer than what was added before."""
+        for commit in (*execution.adopted, *execution.commits):
+            said = self.commits.get(commit.version)
+            if commit.version == 0 and said and said.record.blake3_hash != commit.blake3_hash:
+                self.former.append(Former(dict(self.commits), list(self.executions), maker[0]))
+                self.commits.clear()
+                self.executions.clear()
+            owner = maker_of(commit.run_id or maker[0], commit.model_name or maker[1])
+            self.commits[commit.version] = ExpectedCommit(commit, owner)
+        self.executions.append((maker, execution))
+
+    def with_former(self) -> "ExpectedTable":
+        """All that was ever recorded, for a table that was not dropped but tampered with."""
+        commits: dict[int, ExpectedCommit] = {}
+        executions: list[tuple[Maker, ModelExecution]] = []
+        for each in self.former:
+            commits |= each.commits
+            executions += each.executions
+        return ExpectedTable({**commits, **self.commits}, [*executions, *self.executions])
 
 
 class LiveFile(NamedTuple):
@@ -61,11 +81,13 @@ State = Mapping[str, LiveFile]
 class History:
     """What a log that could be trusted says: the table at each version, and the rows of files.
 
-    Empty where a commit is missing or changed: nothing can be told from such a log.
+    Empty where a commit is missing or changed: nothing can be told from such a log. `since` is the
+    run that made the table anew, if it was dropped.
     """
 
     states: Mapping[int, State] = field(default_factory=dict)
     rows: Mapping[str, int] = field(default_factory=dict)
+    since: str = ""
 
     def content(self, version: int) -> str | None:
         """The hash of the table's files at a version."""
@@ -75,13 +97,6 @@ class History:
         return content_hash(path.removesuffix(SUFFIX) for path in state)
 
 
-def split_place(place: str) -> tuple[TablePlace, str]:
-    """The table that a recorded file belongs to, and the file's path below it."""
-    parts = place.split("/")
-    root, table = "/".join(parts[:-_BELOW_ROOT]), "/".join(parts[-_BELOW_ROOT:-1])
-    return TablePlace(root, table), parts[-1]
-
-
 def place_of(recorded: Recorded, maker: Maker, target: str | None) -> TablePlace | None:
     """Where an execution's table is. Early records say it only by the files they name."""
     for place in recorded.files.get(maker, ()):
@@ -89,7 +104,7 @@ def place_of(recorded: Recorded, maker: Maker, target: str | None) -> TablePlace
     root = recorded.root_of(maker[0])
     if root is None or target is None:
         return None
-    return TablePlace(root, target.replace(".", "/"))
+    return recorded.places.table(root, target)
 
 
 def find_tables(recorded: Recorded) -> dict[TablePlace, ExpectedTable]:
@@ -100,9 +115,5 @@ def find_tables(recorded: Recorded) -> dict[TablePlace, ExpectedTable]:
         place = place_of(recorded, maker, execution.target)
         if place is None or not (made or execution.commit_version is not None):
             continue
-        table = tables.setdefault(place, ExpectedTable())
-        table.executions.append((maker, execution))
-        for commit in made:
-            owner = maker_of(commit.run_id or maker[0], commit.model_name or maker[1])
-            table.commits[commit.version] = ExpectedCommit(commit, owner)
+        tables.setdefault(place, ExpectedTable()).add(maker, execution)
     return tables

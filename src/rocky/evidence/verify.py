@@ -6,34 +6,27 @@ never taken for absent. Nothing is written.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rocky.errors import LedgerUnreadable
-from rocky.evidence.anchor_check import check_anchor
+from rocky.evidence.anchor_check import check_anchor, check_covered
 from rocky.evidence.chain import check_chain
+from rocky.evidence.drops import Drops
 from rocky.evidence.executions import check_artifact, check_execution, check_reuse
 from rocky.evidence.files import ExpectedFile, check_files
 from rocky.evidence.findings import Finding, FindingCode, Findings
 from rocky.evidence.logs import LogChecker
+from rocky.evidence.order import check_order
+from rocky.evidence.places import OpenWarehouse, Places, TablePlace, split_place
 from rocky.evidence.provenance import ProvenanceChecker
 from rocky.evidence.recorded import Maker, Recorded, load_provenances, load_recorded, maker_of
-from rocky.evidence.tables import (
-    ExpectedTable,
-    History,
-    TablePlace,
-    find_tables,
-    split_place,
-)
+from rocky.evidence.tables import ExpectedTable, History, find_tables
 from rocky.ledger.evidence_reader import EvidenceReader
 from rocky.ledger.records import ArtifactRecord, ModelExecution
 from rocky.store.log import FOLDER, Log
-from rocky.store.warehouse import Warehouse
-
-OpenWarehouse = Callable[[str], Warehouse]
-"""The warehouse that was recorded at a place, wherever it lies now."""
 
 _READERS: Final = 16
 _LEDGER_ID: Final = re.compile(r"[0-9a-f]{32}")
@@ -100,9 +93,9 @@ class _Verifying:
         self._scope = scope
         self._findings = findings
         self._chain = check_chain(reader, findings)
-        self._recorded = load_recorded(reader, findings)
-        self._open = open_warehouse
-        self._warehouses: dict[str, Warehouse] = {}
+        self._places = Places(open_warehouse)
+        self._recorded = load_recorded(reader, self._places, findings)
+        self._drops = Drops(self._recorded, findings)
         findings.checked["runs"] = len(self._recorded.runs)
 
     def check(self) -> None:
@@ -111,7 +104,9 @@ class _Verifying:
         for place, table in tables.items():
             history = histories.get(place, History())
             for maker, execution in table.executions:
-                if self._scope.holds(maker, execution.target):
+                if self._scope.holds(maker, execution.target) and not self._drops.is_former(
+                    place, maker
+                ):
                     check_execution(maker, execution, history, self._findings)
         provenance = self._check_provenance(histories)
         made = {
@@ -134,27 +129,34 @@ class _Verifying:
             return {
                 place: table
                 for place, table in tables.items()
-                if any(self._scope.holds(maker, each.target) for maker, each in table.executions)
+                if any(
+                    self._scope.holds(maker, each.target)
+                    for maker, each in table.with_former().executions
+                )
             }
         for root in self._roots():
             # The tables of a ledger that was rolled back are still there.
-            for table in self._warehouse(root).tables():
+            for table in self._places.warehouse(root).tables():
                 tables.setdefault(TablePlace(root, table.prefix), ExpectedTable())
         return dict(sorted(tables.items()))
 
     def _check_logs(self, tables: Mapping[TablePlace, ExpectedTable]) -> dict[TablePlace, History]:
         checker = LogChecker(self._recorded, self._chain, self._reader.ledger_id, self._findings)
-        logs = [Log(each.name, each.prefix, self._warehouse(each.root).objects) for each in tables]
+        logs = [
+            Log(each.name, each.prefix, self._places.warehouse(each.root).objects)
+            for each in tables
+        ]
         with ThreadPoolExecutor(_READERS, "rocky-verify") as pool:
             read = pool.map(_read_log, logs)
-            return {
-                place: checker.check(place, expected, files)
-                for (place, expected), files in zip(tables.items(), read, strict=True)
-            }
+            found = {}
+            for (place, recorded), files in zip(tables.items(), read, strict=True):
+                expected, since = self._drops.settle(place, recorded, files)
+                found[place] = replace(checker.check(place, expected, files), since=since)
+            return found
 
     def _check_provenance(self, histories: Mapping[TablePlace, History]) -> ProvenanceChecker:
         checker = ProvenanceChecker(self._recorded, histories, self._findings)
-        for record in load_provenances(self._reader, self._findings):
+        for record in load_provenances(self._reader, self._places, self._findings):
             checker.remember(record)
             if self._scope.holds(maker_of(record.run_id, record.model_name), record.target):
                 checker.check(record)
@@ -167,14 +169,20 @@ class _Verifying:
         expected = []
         for artifact in self._artifacts():
             place, path = split_place(artifact.file_path)
-            history = histories.get(place, History())
-            check_artifact(artifact, history, self._findings)
+            history, maker = (
+                histories.get(place, History()),
+                maker_of(artifact.run_id, artifact.model_name),
+            )
+            if self._drops.has_dropped(artifact.file_path):
+                continue
+            if not self._drops.is_former(place, maker):
+                check_artifact(artifact, history, self._findings)
             if _is_collected(artifact, self._recorded):
                 self._findings.checked["collected"] += 1
                 continue
             expected.append(
                 ExpectedFile(
-                    self._warehouse(place.root).objects,
+                    self._places.warehouse(place.root).objects,
                     f"{place.prefix}/{path}",
                     artifact.blake3_hash,
                     artifact.size_bytes,
@@ -197,18 +205,19 @@ class _Verifying:
             )
             self._findings.add(FindingCode.RECORD_MALFORMED, "metadata ledger_id", why)
             return
+        order = check_order(self._chain.entries, self._recorded, self._findings)
+        newest = []
         for root in self._roots():
             runs = [each for each in self._recorded.runs.values() if each.warehouse == root]
-            check_anchor(self._warehouse(root), ledger_id, self._chain, runs, self._findings)
+            warehouse, findings = self._places.warehouse(root), self._findings
+            newest.append(check_anchor(warehouse, ledger_id, self._chain, order, runs, findings))
+        reached = [each for each in newest if each is not None]
+        if reached:
+            check_covered(max(reached), order, self._recorded.runs, self._findings)
 
     def _roots(self) -> list[str]:
         found = {each.warehouse for each in self._recorded.runs.values()}
         return sorted(root for root in found if root is not None)
-
-    def _warehouse(self, root: str) -> Warehouse:
-        if root not in self._warehouses:
-            self._warehouses[root] = self._open(root)
-        return self._warehouses[root]
 
 
 def _read_log(log: Log) -> dict[str, bytes]:

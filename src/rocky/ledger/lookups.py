@@ -88,6 +88,15 @@ class Lookups(Questions):
             for key, value in rows
         )
 
+    def recorded_hashes(self, hashes: Iterable[str]) -> frozenset[str]:
+        """Those of some files that any run has recorded."""
+        rows = self._ask(
+            f"SELECT DISTINCT {HASH_OF_ARTIFACT} FROM output_artifacts"  # noqa: S608 - one of our own expressions
+            f" WHERE {HASH_OF_ARTIFACT} IN (SELECT value FROM json_each(?))",
+            json.dumps(sorted(set(hashes))),
+        )
+        return frozenset(digest for (digest,) in rows)
+
     def refcount(self, blake3_hash: str) -> int:
         """How many records point at a file with these bytes: two or more where it was reused."""
         rows = self._ask(

@@ -210,11 +210,10 @@ class _Replay(Watcher):
 
     def _assemble(self, candidate: Candidate, engine: Engine) -> Build:
         recipe, record = candidate.recipe, candidate.record
-        path = Path(f"{recipe.name}.sql")
-        if recipe.python is not None:
-            path = self._scratch.write_text(candidate.view, recipe.python)
+        ending = "sql" if recipe.python is None else "py"
+        path = f"{recipe.name}.{ending}"
         return Build(
-            model=RecordedFile(recipe.name, str(path), recipe.strategy),
+            model=RecordedFile(recipe.name, path, recipe.strategy, recipe.python or ""),
             columns=recipe.columns,
             table=self._scratch.warehouse.table(recipe.target),
             query=recipe.query,

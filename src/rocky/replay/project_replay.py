@@ -26,6 +26,7 @@ from rocky.run.interrupts import stop_on_interrupt
 from rocky.run.opening import open_project_engine
 from rocky.run.places import open_project_warehouse
 from rocky.store.warehouse import Warehouse, open_warehouse
+from rocky.store.whereabouts import find_recorded_warehouse
 
 
 def replay_recorded(
@@ -47,7 +48,7 @@ def replay_recorded(
 
     @contextmanager
     def opened(settings: Mapping[str, str]) -> Iterator[tuple[Engine, tuple[str, ...]]]:
-        restored, lost = restore_settings(chosen, environment, settings)
+        restored, lost = restore_settings(chosen, environment, settings, project.root)
         # Nobody else is to hear of the tables of a scratch area.
         unheard = restored._replace(register=False)
         with open_project_engine(unheard, project.root, spark) as engine:
@@ -72,7 +73,7 @@ def find_warehouse(
     """The adapter to run on, and the warehouse in which the run left its tables.
 
     Without a name it is the adapter whose warehouse that is. A project may have been moved since,
-    with its tables: then they are in the adapter's own. Raises NothingSelected.
+    with its tables: where nothing is left, they are in the adapter's own. Raises NothingSelected.
     """
     adapters = project.config.adapter
     if name is not None and name not in adapters:
@@ -80,12 +81,12 @@ def find_warehouse(
         raise NothingSelected(f"no adapter `{name}`; {hint}")
     chosen = [adapters[name]] if name is not None else list(adapters.values())
     opened = [(each, open_project_warehouse(each, project.root, environment)) for each in chosen]
-    for adapter, warehouse in opened:
-        if warehouse.objects.place("") == run.warehouse:
-            return adapter, warehouse
-    adapter, warehouse = opened[0]
-    folder = warehouse.objects.location.folder
-    if run.warehouse is None or (len(opened) == 1 and (folder is None or folder.is_dir())):
-        return adapter, warehouse
-    options = {**environment, **adapter.conf}
-    return adapter, open_warehouse(run.warehouse, base=project.root, options=options)
+    adapter, own = opened[0]
+    if run.warehouse is None:
+        return adapter, own
+
+    def reopen(place: str) -> Warehouse:
+        return open_warehouse(place, base=project.root, options={**environment, **adapter.conf})
+
+    found = find_recorded_warehouse(run.warehouse, [each for _, each in opened], reopen)
+    return next((each for each in opened if each[1] is found), (adapter, found))

@@ -22,6 +22,7 @@ from rocky.project.documents import Document
 from rocky.project.sources import SourceTable
 from rocky.replay.recipe import parse_target
 from rocky.replay.trust import NotReplayable
+from rocky.run.checksums import hash_file
 from rocky.run.delta_versions import NotPlain, find_delta_source
 from rocky.run.engine import SourcePin
 from rocky.run.pinning import PinnedTable
@@ -156,6 +157,11 @@ class Finder:
         return {(each.target.lower(), each.blake3_hash): each for each in found}
 
     def _find_source(self, read: ReadRecord) -> FoundRead:
+        if read.declaration is None and (read.files or read.source_version):
+            raise NotReplayable(
+                f"where source `{read.name}` lies, or how it is read, came from a variable: it may"
+                " be a secret and is not recorded"
+            )
         if read.declaration is None:
             raise NotReplayable(
                 f"the external source `{read.name}` was not pinned: nobody can read it as it was"
@@ -210,7 +216,7 @@ class Finder:
     def _source_hash(self, path: Path) -> str | None:
         key = str(path)
         if key not in self._checked:
-            self._checked[key] = blake3(max_threads=blake3.AUTO).update_mmap(path).hexdigest()
+            self._checked[key] = hash_file(path)
         return self._checked[key]
 
 
@@ -229,7 +235,7 @@ def _addresses(snapshot: Snapshot) -> list[str]:
 def _hash_file(path: Path) -> str | None:
     if not path.is_file():
         return None
-    return blake3(max_threads=blake3.AUTO).update_mmap(path).hexdigest()
+    return hash_file(path)
 
 
 def _declared(read: ReadRecord) -> SourceTable:

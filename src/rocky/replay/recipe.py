@@ -41,11 +41,12 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class RecordedFile:
-    """A recorded model as a strategy sees it; `path` is that of a Python model's text."""
+    """A recorded model as a strategy sees it; `text` is that of a Python model."""
 
     name: str
     path: str
     strategy: Strategy
+    text: str = ""
 
 
 def recipe_of(record: ProvenanceRecord) -> Recipe:

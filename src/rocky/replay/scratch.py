@@ -24,16 +24,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """Where a run is built again; `texts` holds the Python models of the record."""
+    """Where a run is built again."""
 
     warehouse: Warehouse
-    texts: Path
-
-    def write_text(self, name: str, text: str) -> Path:
-        """A file with the text of a Python model."""
-        path = self.texts / f"{name}.py"
-        path.write_text(text, encoding="utf-8")
-        return path
 
 
 @contextmanager
@@ -43,19 +36,18 @@ def open_scratch(warehouse: Warehouse, keep: Path | None = None) -> Iterator[Scr
     Raises StoreUnwritable when the folder to be kept holds something already.
     """
     location = warehouse.objects.location
-    with tempfile.TemporaryDirectory(prefix="rocky-replay-") as texts:
-        if keep is not None:
-            _refuse_used(keep)
-            yield Scratch(open_warehouse(str(keep.absolute()), base=keep), Path(texts))
-        elif location.folder is not None:
-            with _folder_beside(location.folder) as folder:
-                yield Scratch(open_warehouse(str(folder), base=folder), Path(texts))
-        else:
-            scratch = Warehouse(open_objects(_beside(location)))
-            try:
-                yield Scratch(scratch, Path(texts))
-            finally:
-                scratch.objects.delete([each.path for each in scratch.objects.list("")])
+    if keep is not None:
+        _refuse_used(keep)
+        yield Scratch(open_warehouse(str(keep.absolute()), base=keep))
+    elif location.folder is not None:
+        with _folder_beside(location.folder) as folder:
+            yield Scratch(open_warehouse(str(folder), base=folder))
+    else:
+        scratch = Warehouse(open_objects(_beside(location)))
+        try:
+            yield Scratch(scratch)
+        finally:
+            scratch.objects.delete([each.path for each in scratch.objects.list("")])
 
 
 def _refuse_used(keep: Path) -> None:

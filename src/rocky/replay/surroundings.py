@@ -7,15 +7,13 @@ stores are reached is today's. A difference is no reason to refuse: it is named 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from pathlib import Path
+from typing import Any
 
 from rocky.ledger.provenance import ProvenanceRecord
 from rocky.project.adapter import Adapter
 from rocky.run.engine import EngineFacts
-from rocky.run.environment import result_settings
-
-_HIDDEN: Final = "blake3:"
-_DEFAULTS: Final = "spark-defaults.conf"
+from rocky.run.environment import HIDDEN, hide, result_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +24,7 @@ class RecordedEnvironment:
     writer: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     session: Mapping[str, str] = field(default_factory=dict)
+    explicit: Mapping[str, str] = field(default_factory=dict)
 
     def differences(self, facts: EngineFacts) -> tuple[str, ...]:
         """How a Spark that runs now differs from it."""
@@ -38,6 +37,10 @@ class RecordedEnvironment:
             now = facts.settings.get(name)
             if now != then:
                 found.append(f"`{name}` was `{then}` then and is `{now}` now")
+        for name, then in sorted(self.explicit.items()):
+            value = facts.explicit.get(name)
+            if value is None or hide(value) != then:
+                found.append(f"`{name}` is not what it was")
         return tuple(found)
 
 
@@ -52,23 +55,25 @@ def environment_of(
         document.get("writer"),
         document.get("settings", {}),
         document.get("session") or session or {},
+        document.get("explicit", {}),
     )
 
 
 def restore_settings(
-    adapter: Adapter, env: Mapping[str, str], recorded: Mapping[str, str]
+    adapter: Adapter, env: Mapping[str, str], recorded: Mapping[str, str], root: Path = Path()
 ) -> tuple[Adapter, tuple[str, ...]]:
     """The adapter with the recorded settings, and those that could not be set again."""
-    present = result_settings(adapter, env)
+    present = result_settings(adapter, env, root)
     conf = {name: value for name, value in adapter.conf.items() if name not in present}
     lost = []
     for name, value in sorted(recorded.items()):
-        if not value.startswith(_HIDDEN):
+        if not value.startswith(HIDDEN):
             conf[name] = value
         elif present.get(name) != value:
             lost.append(f"`{name}` is not what it was, and its value was not recorded")
-        elif name != _DEFAULTS:
+        elif name in adapter.conf:
             conf[name] = adapter.conf[name]
-    if _DEFAULTS in present and _DEFAULTS not in recorded:
-        lost.append(f"there is a `{_DEFAULTS}` now and was none then")
+    # A variable or a file; a setting of the adapter is left out.
+    added = sorted(present.keys() - recorded.keys() - adapter.conf.keys())
+    lost += [f"there is `{name}` now and was none then" for name in added]
     return adapter._replace(conf=conf), tuple(lost)

@@ -6,7 +6,7 @@ every commit of a table is vouched for. Commits of anybody else are nobody's to 
 verify` names them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -15,6 +15,7 @@ from typing import Any
 from rocky.ledger.records import ArtifactRecord, CommitRecord, RunId
 from rocky.ledger.writer import Ledger
 from rocky.store.actions import parse_add
+from rocky.store.files import DataFile
 from rocky.store.warehouse import Table
 
 
@@ -62,6 +63,14 @@ class Adopter:
             )
             artifacts += _artifacts(table, model, (run_id, version), actions, now)
         return Adopted(tuple(reversed(commits)), tuple(artifacts))
+
+    def unrecorded(self, files: Sequence[DataFile]) -> list[DataFile]:
+        """Those of some files that no run has recorded: a table may be older than its ledger."""
+        if not files:
+            return []
+        with self._ledger.lookups() as lookups:
+            known = lookups.recorded_hashes(file.address for file in files)
+        return [file for file in files if file.address not in known]
 
     def _is_known(self, run_id: RunId, model: str, version: int) -> bool:
         with self._ledger.reader() as reader:

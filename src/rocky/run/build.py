@@ -39,13 +39,15 @@ NO_WINDOW: Final = Window()
 class BuiltModel(Protocol):
     """What a strategy asks of a model, be it a file of the project or a record of one.
 
-    `path` is that of a Python model's file: from the project's folder on, or absolute.
+    `text` is what a Python model is run from; `path` says where it stood.
     """
 
     @property
     def name(self) -> str: ...
     @property
     def path(self) -> str: ...
+    @property
+    def text(self) -> str: ...
     @property
     def strategy(self) -> Strategy: ...
 

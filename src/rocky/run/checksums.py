@@ -17,6 +17,7 @@ from blake3 import blake3
 from rocky.compiler.cache_files import load_values, save_values
 
 CHECKSUMS: Final = "checksums.bin"
+_CHUNK: Final = 4 << 20
 _STAMP: Final = b"checksums-1"
 _SETTLED_NS: Final = 2_000_000_000
 """How long a file must have been as it is: file systems keep times as coarse as two seconds."""
@@ -29,6 +30,26 @@ def state_of(path: str) -> FileState:
     """What tells a file from its later self without reading it."""
     found = os.stat(path)  # noqa: PTH116 - called for thousands of files
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def is_settled(state: FileState, now_ns: int) -> bool:
+    """Whether a file that changed after `now_ns` would have another state."""
+    return now_ns - max(state[1], state[2]) > _SETTLED_NS
+
+
+def hash_file(path: str | Path) -> str:
+    """The BLAKE3 of a file's bytes, in hex. Raises OSError.
+
+    It is read, not mapped: a mapped file that somebody shortens meanwhile ends the process.
+    """
+    # In its own threads: a large file is hashed as fast as the disk gives it.
+    hasher = blake3(max_threads=blake3.AUTO)
+    chunk = bytearray(_CHUNK)
+    view = memoryview(chunk)
+    with Path(path).open("rb", buffering=0) as file:
+        while size := file.readinto(chunk):
+            hasher.update(view[:size])
+    return hasher.hexdigest()
 
 
 class Checksums:
@@ -60,9 +81,8 @@ class Checksums:
         remembered = self._known.get(path)
         if remembered is not None and remembered[:4] == state:
             return str(remembered[4])
-        # In its own threads: a large source is read as fast as the disk gives it.
-        digest = blake3(max_threads=blake3.AUTO).update_mmap(path).hexdigest()
-        if time_ns() - max(state[1], state[2]) > _SETTLED_NS and state_of(path) == state:
+        digest = hash_file(path)
+        if is_settled(state, time_ns()) and state_of(path) == state:
             self._known[path] = (*state, digest)
             self._fresh = True
         return digest

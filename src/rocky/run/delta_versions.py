@@ -12,8 +12,10 @@ from typing import Final
 from urllib.parse import unquote
 
 from rocky.errors import SourceUnreadable, StoreUnreadable
+from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.project.sources import SourceTable
-from rocky.spark.source_files import named, place_of
+from rocky.project.variables import written
+from rocky.spark.source_files import hide_place, named, place_of
 from rocky.store.files import DataFile
 from rocky.store.locations import locate
 from rocky.store.log import Log
@@ -21,6 +23,7 @@ from rocky.store.objects import open_objects
 from rocky.store.snapshot import Snapshot
 
 _VERSION: Final = "versionasof"
+_HASH_LENGTH: Final = 16
 _NULL: Final = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -37,7 +40,13 @@ class DeltaSource:
 
     @property
     def version(self) -> str:
-        return f"{self.snapshot.version} of {self.snapshot.table_id}"
+        """The version, the table's id, and a hash of the files it names.
+
+        A table that was put back from a copy and written on has the same versions with other rows.
+        """
+        files = sorted([file.path, file.size] for file in self.snapshot.files)
+        hashed = text_hash(canonical_json(files))[:_HASH_LENGTH]
+        return f"{self.snapshot.version} of {self.snapshot.table_id} {hashed}"
 
     @property
     def has_folders(self) -> bool:
@@ -65,12 +74,13 @@ def find_delta_source(
         log = Log(source.name, prefix, objects, foreign=True)
         snapshot = log.snapshot(None if number is None else int(number))
     except StoreUnreadable as error:
-        raise NotPlain(str(error)) from error
+        raise NotPlain(hide_place(source, str(error))) from error
+    place_text = written(source.path)
     if snapshot is None:
-        raise SourceUnreadable(f"{named(source)}: there is no Delta table at `{source.path}`")
+        raise SourceUnreadable(f"{named(source)}: there is no Delta table at `{place_text}`")
     found = DeltaSource(snapshot, objects.location.spark_place(prefix))
     if version not in (None, found.version):
-        raise SourceUnreadable(f"{named(source)}: another table took the place of `{source.path}`")
+        raise SourceUnreadable(f"{named(source)}: another table took the place of `{place_text}`")
     _refuse_hidden_partitions(found)
     return found
 

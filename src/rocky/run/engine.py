@@ -6,7 +6,7 @@ results into a table's folder as content-addressed files. It never commits: that
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -50,11 +50,16 @@ class SourcePin:
 
 @dataclass(frozen=True, slots=True)
 class EngineFacts:
-    """What can change a result or its bytes: recorded with every run."""
+    """What can change a result or its bytes: recorded with every run.
+
+    `explicit` are settings that somebody has set on the session. They may hold secrets, and are not
+    recorded.
+    """
 
     spark_version: str
     writer: str
     settings: Mapping[str, str]
+    explicit: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 Frame = Any
@@ -118,8 +123,11 @@ class Engine(Protocol):
     def frame(self, sql: str) -> Frame:
         """Analyse a query over bound views."""
 
-    def python_frame(self, path: Path, inputs: Mapping[str, str]) -> Frame:
-        """Call a Python model's function with its inputs (parameter name -> bound view)."""
+    def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> Frame:
+        """Call the function of a Python model's text with its inputs (parameter -> bound view).
+
+        `path` is for messages only.
+        """
 
     def columns(self, frame: Frame) -> tuple[StructField, ...]: ...
 

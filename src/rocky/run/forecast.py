@@ -7,7 +7,7 @@ when that table comes out with the same rows, the step will be reused after all.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from rocky.errors import RockyError
+from rocky.errors import InternalError, RockyError
 from rocky.plan.steps import RunPlan, Step, step_id
 from rocky.run.inputs import Inputs, MadeFrom
 from rocky.run.pinning import PinnedTable, Pins, warm_up
@@ -51,11 +51,6 @@ class Forecast:
 
     steps: tuple[Foreseen, ...] = ()
     by_id: Mapping[str, Foreseen] = field(default_factory=dict)
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether no step needs Spark."""
-        return all(each.settled for each in self.steps)
 
 
 def foresee(
@@ -112,6 +107,8 @@ class _Forecasting:
                 found = self._waiting(step, open_tables)
             else:
                 found = self._seed(step) if step.kind == "seed" else self._model(step)
+        except InternalError:
+            raise
         except (RockyError, OSError) as error:
             found = Foreseen(step, Decision(f"cannot tell what it is made from: {error}"))
         self.found[step.id] = found

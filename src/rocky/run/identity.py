@@ -100,7 +100,7 @@ def identify_source(
     """A source's identity as far as it shows one; None when it could change unseen."""
     beside = ("declaration_hash", declaration_hash)
     if pin.version is not None:
-        # A version of a Delta table never changes.
+        # It has a hash of the files' names, which are never used twice.
         return Identity("version", key, pin.version, strong=True, beside=beside)
     hashed = [(each.path, each.blake3_hash) for each in files if each.blake3_hash is not None]
     if files and len(hashed) == len(files):

@@ -23,6 +23,7 @@ from rocky.project import ModelFile
 from rocky.project.python_models import inputs_of
 from rocky.project.sources import SourceTable
 from rocky.project.strategies import is_inline
+from rocky.project.variables import written
 from rocky.run.cost import total_count
 from rocky.run.engine import Engine, SourcePin
 from rocky.run.identity import (
@@ -34,6 +35,7 @@ from rocky.run.identity import (
     identify_table,
     input_hash,
 )
+from rocky.run.intact import refuse_damaged
 from rocky.run.pinning import PinnedTable, Pins
 from rocky.run.sources import Sources, declaration_hash, declaration_of
 from rocky.store.snapshot import ROWS_HASH
@@ -184,7 +186,7 @@ class Inputs:
                 identity=value,
                 source_version=pin.version if pin is not None else None,
                 declaration=declaration_of(source) if pin is not None else None,
-                files=self._sources.files_of(pin) if pin is not None else (),
+                files=self._sources.files_of(source, pin) if pin is not None else (),
             )
         model = self._plan.project.models[known.read.key]
         made_from = self.made_from(known.read.key)
@@ -260,6 +262,7 @@ class Inputs:
         engine, read = self._engine, known.read
         assert engine is not None
         if known.pinned is not None:
+            refuse_damaged(known.pinned, self._sources.checksums)
             engine.views.bind_table(known.view, known.pinned.table, known.pinned.snapshot)
         elif read.kind == "source":
             source = self._source(read)
@@ -296,16 +299,21 @@ class Inputs:
 
 
 def _unknown_source(read: Read, source: SourceTable) -> KnownInput:
-    record = InputRecord(source.name, uri=source.path)
+    record = InputRecord(source.name, uri=_uri_of(source))
     return KnownInput(read, source.name, None, None, record, None)
 
 
 def _known_source(read: Read, source: SourceTable, pin: SourcePin, sources: Sources) -> KnownInput:
-    files = sources.files_of(pin)
+    files = sources.files_of(source, pin)
     identity = identify_source(source.name, pin, files, declaration_hash(source))
     value = identity.value if identity is not None else None
-    record = InputRecord(source.name, uri=source.path, version=pin.version, identity=value)
+    record = InputRecord(source.name, uri=_uri_of(source), version=pin.version, identity=value)
     return KnownInput(read, source.name, identity, identity, record, pin.bytes)
+
+
+def _uri_of(source: SourceTable) -> str | None:
+    # What a variable held may be a secret.
+    return None if source.path is None else written(source.path)
 
 
 class _Once(Generic[T]):

@@ -53,7 +53,7 @@ def foresee_request(
     adapter = choose_adapter(project, plan, request.adapter)
     warehouse = open_project_warehouse(adapter, project.root, environment)
     pins = Pins(pin_inputs(plan, warehouse))
-    expected = foresee_environment(adapter, environment)
+    expected = foresee_environment(adapter, environment, project.root)
     # Sums that are found are not kept: that is for runs to do.
     sources = Sources(project.root, adapter.conf, Checksums(project.root))
     fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])

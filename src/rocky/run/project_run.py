@@ -29,6 +29,7 @@ from rocky.run.request import RunRequest, choose_adapter
 from rocky.run.runner import RunOptions, Surroundings, run_plan
 from rocky.run.sources import Sources
 from rocky.run.windows import windows_of
+from rocky.spark.drivers import has_driver
 
 
 def run_request(
@@ -73,9 +74,11 @@ def run_request(
                 observe_environment,
                 adapter=adapter,
                 env=environment,
-                own=spark is None and adapter.remote is None,
+                root=project.root,
+                # Asked now: later it may be the one that this run started.
+                own=spark is None and adapter.remote is None and not has_driver(),
             ),
-            foresee_environment(adapter, environment) if spark is None else None,
+            foresee_environment(adapter, environment, project.root) if spark is None else None,
             announce=announcements_for(adapter),
         )
         options = RunOptions(

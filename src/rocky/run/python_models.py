@@ -1,24 +1,31 @@
 """Python models: the function `model` of a file, called with its upstream frames.
 
-The file is executed afresh for every build, so that an edited model never runs as it was before.
+The text that was compiled is executed, afresh for every build: the file may have been edited since,
+and then what is recorded of the build would not be what was run.
 """
 
-import runpy
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rocky.errors import ModelFailed
 from rocky.spark.failures import SPARK_ERRORS
 
-FUNCTION = "model"
+FUNCTION: Final = "model"
+_MODULE: Final = "<rocky model>"
+"""No module's name, so that what the file defines is sent to executors by value."""
 
 
-def call_model(path: Path, frames: Mapping[str, Any]) -> Any:
-    """The frame that the file's `model` function makes of its inputs. Raises ModelFailed."""
+def call_model(path: Path, text: str, frames: Mapping[str, Any]) -> Any:
+    """The frame that the `model` function of a file's text makes of its inputs.
+
+    Raises ModelFailed.
+    """
+    defined: dict[str, Any] = {"__name__": _MODULE, "__file__": str(path)}
     try:
-        function = runpy.run_path(str(path)).get(FUNCTION)
+        exec(compile(text, str(path), "exec", dont_inherit=True), defined)
+        function = defined.get(FUNCTION)
         made = function(**frames) if callable(function) else None
     except SPARK_ERRORS:
         raise

@@ -14,7 +14,6 @@ from rocky.evidence.hashes import text_hash
 from rocky.ledger.records import (
     ArtifactRecord,
     AttemptRecord,
-    CommitRecord,
     CostRate,
     ModelExecution,
     ModelStatus,
@@ -26,6 +25,7 @@ from rocky.ledger.records import (
 from rocky.plan.steps import RunPlan, Step
 from rocky.run.adoption import NOTHING, Adopted, Adopter
 from rocky.run.build import Built
+from rocky.run.commits import added_files, commit_records
 from rocky.run.cost import cost_of, record_metrics
 from rocky.run.inputs import KnownInput, MadeFrom
 from rocky.run.outcomes import StepOutcome
@@ -35,7 +35,6 @@ from rocky.run.seeds import UNCHANGED, seed_target
 from rocky.run.step_failures import StepFailure
 from rocky.run.step_results import StepResult
 from rocky.spark.layout import Metrics
-from rocky.store.actions import parse_add
 from rocky.store.change import Committed
 from rocky.store.files import DataFile
 from rocky.store.snapshot import ROWS_HASH
@@ -43,6 +42,7 @@ from rocky.store.warehouse import Table
 
 BUILT: Final = "build"
 SKIPPED: Final = "skip"
+CHANGED: Final = "changed while it was read"
 NOT_MEASURED: Final = Metrics()
 
 
@@ -124,7 +124,7 @@ class Recorder:
             return StepRecord(StepOutcome(step, execution))
         return StepRecord(
             StepOutcome(step, execution, built.watermark, built.partitions),
-            (*adopted.artifacts, *self._artifacts(step, built, pinned, timing.finished_at)),
+            (*adopted.artifacts, *self._artifacts(step, result, adopted, timing.finished_at)),
             self._partitions(step, built, timing),
             self._watermark(step, built, pinned, timing.finished_at),
             self._prover.prove(step, result, timing.finished_at),
@@ -219,7 +219,7 @@ class Recorder:
             # Only a comparison of columns takes Spark any work.
             used if taken.basis == "columns" else NOTHING_USED,
             decision=decision.verdict,
-            reason=decision.reason,
+            reason=_taken_because(decision.reason, committed),
             sql_hash=before.sql_hash if before is not None else "",
             env_hash=before.env_hash if before is not None else None,
             **_made_from(made_from),
@@ -230,7 +230,7 @@ class Recorder:
             canonical=before.canonical if before is not None else None,
             files=len(snapshot.files),
             commit_version=snapshot.version,
-            commits=_commits([committed] if committed is not None else []),
+            commits=commit_records([committed] if committed is not None else []),
             adopted=adopted.commits,
         )
         if resumed:
@@ -301,15 +301,24 @@ class Recorder:
         return self._adopter.adopt(result.pinned.table, below, now)
 
     def _artifacts(
-        self, step: Step, built: Built, pinned: PinnedTable | None, now: datetime
+        self, step: Step, result: StepResult, adopted: Adopted, now: datetime
     ) -> tuple[ArtifactRecord, ...]:
-        if pinned is None:
+        """The files a build added, and those of its table that nobody has recorded yet."""
+        built, pinned = result.built, result.pinned
+        if built is None or pinned is None:
             return ()
-        return tuple(
-            self._artifact(step, pinned, file, commit.snapshot.version, now)
+        found = [
+            (file, commit.snapshot.version)
             for commit in built.commits
-            for file in _added(pinned, commit)
-        )
+            for file in added_files(pinned, commit)
+        ]
+        told = {file.address for file, _ in found} | {
+            each.blake3_hash for each in adopted.artifacts
+        }
+        stayed = [file for file in pinned.snapshot.files if file.address not in told]
+        version = pinned.snapshot.version
+        found += [(file, version) for file in self._adopter.unrecorded(stayed)]
+        return tuple(self._artifact(step, pinned, file, at, now) for file, at in found)
 
     def _artifact(
         self, step: Step, pinned: PinnedTable, file: DataFile, version: int, now: datetime
@@ -361,24 +370,15 @@ def _written(built: Built, pinned: PinnedTable | None) -> dict[str, object]:
         "files": len(added),
         "bytes_written": sum(file.size for file in added),
         "commit_version": pinned.snapshot.version if pinned is not None else None,
-        "commits": _commits(built.commits),
+        "commits": commit_records(built.commits),
     }
 
 
-def _commits(commits: Sequence[Committed]) -> tuple[CommitRecord, ...]:
-    return tuple(
-        CommitRecord(each.snapshot.version, each.commit_hash, each.checkpoint_hash)
-        for each in commits
-        if each.commit_hash is not None
-    )
-
-
-def _added(pinned: PinnedTable, commit: Committed) -> Sequence[DataFile]:
-    """The files a commit added; one that an earlier attempt had made is read from the log."""
-    if not commit.repeated or commit.commit_hash is None:
-        return commit.added
-    actions = pinned.table.log.read_commit(commit.snapshot.version)
-    return [parse_add(action["add"]) for action in actions if action.get("add")]
+def _taken_because(reason: str, committed: Committed | None) -> str:
+    """Why nothing was built; a table that had to be put back to what was recorded says so."""
+    if committed is None:
+        return reason
+    return f"{reason}, put back as version {committed.snapshot.version}"
 
 
 def _why(result: StepResult) -> str | None:
@@ -394,5 +394,5 @@ def _describe(result: StepResult) -> str:
         return "bound for its readers"
     said = [each for commit in built.commits for each in commit.warnings]
     if result.changed_source is not None:
-        said.append(f"source `{result.changed_source}` changed while it was read")
+        said.append(f"source `{result.changed_source}` {CHANGED}")
     return "; ".join([built.action, *said])

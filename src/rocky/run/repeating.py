@@ -21,14 +21,21 @@ def repeats(plan: RunPlan, key: str) -> bool:
 
 def find_chance(plan: RunPlan, key: str) -> str | None:
     """Why a model may come out differently each time; None when it does not."""
-    if isinstance(plan.project.models[key].strategy, TimeInterval | Microbatch):
+    model = plan.project.models[key]
+    if isinstance(model.strategy, TimeInterval | Microbatch):
         return "its intervals depend on the time"
+    skip = model.settings.skip
+    if skip is not None and skip.eligible is False:
+        return "its settings say that it is not to be skipped"
     for each, reasons in _determinism(plan, key):
+        through = "" if each == key else f", through `{plan.project.models[each].name}`"
+        said = plan.project.models[each].settings.skip
+        if said is not None and said.deterministic is False:
+            return f"not deterministic (its settings say so{through})"
         if not is_deterministic(reasons):
             first = next(reason for reason in reasons if not reason.startswith("float:"))
-            through = "" if each == key else f", through `{plan.project.models[each].name}`"
             return f"not deterministic ({first}{through})"
-    module = _unseen_module(plan.project.models[key], plan.project.root)
+    module = _unseen_module(model, plan.project.root)
     return f"changes of the module `{module}`, which it imports, are not seen" if module else None
 
 

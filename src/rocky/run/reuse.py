@@ -21,11 +21,11 @@ from rocky.ledger.questions import RecordedExecution
 from rocky.ledger.records import ModelExecution, RunId
 from rocky.plan.steps import RunPlan, Step
 from rocky.project.blocks import Reuse
-from rocky.project.strategies import ContentAddressed, FullRefresh, MaterializedView
+from rocky.project.strategies import replaces_all
 from rocky.run.changes import describe_change
 from rocky.run.environment import Environment
 from rocky.run.inputs import KnownInput, MadeFrom
-from rocky.run.presence import missing_file
+from rocky.run.presence import damaged_file, missing_file
 from rocky.run.repeating import find_chance
 from rocky.run.resume import RESUMED, Resumption
 from rocky.store.snapshot import Snapshot
@@ -33,9 +33,6 @@ from rocky.store.warehouse import Table
 
 REUSED: Final = "reuse"
 """The `decision` of a model for which an earlier result stands."""
-
-_WHOLE: Final = (FullRefresh, ContentAddressed, MaterializedView)
-"""Strategies whose table depends on nothing but the inputs."""
 
 FindEntries = Callable[[Sequence[str]], dict[str, InputIndexEntry]]
 """The indexed results of some input hashes."""
@@ -265,9 +262,7 @@ class Decider:
         if self._env_hash not in (None, found.env_hash):
             return "Spark or its settings changed"
         strategy = self._plan.project.models[step.key].strategy
-        if not isinstance(strategy, _WHOLE) and (
-            live is None or live.version != found.commit_version
-        ):
+        if not replaces_all(strategy) and (live is None or live.version != found.commit_version):
             return f"the table has changed since `{found.run_id}`"
         return None
 
@@ -282,10 +277,13 @@ class Decider:
         recorded = _recorded_version(table, live, found)
         if recorded is None:
             return Decision(f"what `{found.run_id}` left is gone")
+        same = live is not None and _same_table(live, recorded)
         missing = missing_file(table, recorded)
+        if missing is None and not same:
+            # Nobody has read them of late, and a commit would vouch for them.
+            missing = damaged_file(table, recorded)
         if missing is not None:
             return Decision(f"file `{missing}` of what `{found.run_id}` left is missing or damaged")
-        same = live is not None and _same_table(live, recorded)
         index: tuple[InputIndexEntry, ...] = ()
         if made_from.input_hash is not None and (
             found.input_hash != made_from.input_hash or not same

@@ -34,7 +34,7 @@ from rocky.run.listener import Listener, Silence
 from rocky.run.outcomes import RunReport
 from rocky.run.pinning import Pins, pin_inputs
 from rocky.run.proving import Prover
-from rocky.run.recording import Recorder
+from rocky.run.recording import CHANGED, Recorder
 from rocky.run.reporting import RunTimes, report_run
 from rocky.run.resume import Resumption, find_resumption
 from rocky.run.reuse import Decider, Memory, ReuseRules
@@ -251,6 +251,10 @@ class _Run:
             anchored=self._anchored,
         )
         self._anchor()
+        for each in report.outcomes:
+            if CHANGED in (each.execution.action or ""):
+                name, action = each.step.name, each.execution.action
+                self._warn(f"`{name}`: {action}: what it was made from cannot be proved")
         return replace(report, warnings=tuple(self._warnings))
 
     def _take_steps(self, means: "_Means") -> None:
@@ -280,12 +284,13 @@ class _Run:
         if means.stop.is_set():
             means.journal.record_all([recorder.left(step, self._times.now()) for step in rest])
         elif rest:
-            self._build(rest, engine or self._open_engine(), decider, means)
+            self._build(rest, engine or self._open_engine(), means)
 
-    def _build(
-        self, steps: Sequence[Step], engine: Engine, decider: Decider, means: "_Means"
-    ) -> None:
+    def _build(self, steps: Sequence[Step], engine: Engine, means: "_Means") -> None:
         around = self._surroundings
+        # What runs may be another Spark than was foreseen.
+        environment = around.observe(engine.facts)
+        decider = Decider(self._plan, self._rules(), means.memory, environment, means.resumption)
         inputs = Inputs(self._plan, means.fingerprints, means.pins, around.sources, engine)
         # These know pyspark, which a run that builds nothing must not load.
         cutoff = load_attribute("rocky.run.cutoff", "ColumnCutoff")(self._plan, engine)
@@ -293,7 +298,7 @@ class _Run:
         builder = Builder(
             self._plan, self._orders, inputs, engine, around.warehouse, means.pins, choice
         )
-        prover = Prover(self._plan, self._orders, inputs, around.observe(engine.facts))
+        prover = Prover(self._plan, self._orders, inputs, environment)
         recorder = Recorder(self._plan, self._run_id, prover, Adopter(self._ledger, self._run_id))
         stepping = load_attribute("rocky.run.stepping", "Stepping")
         materialize = around.build_table or load_attribute(

@@ -1,7 +1,7 @@
 """Seeds: the CSV files of a project, each loaded into its table in one commit.
 
-A table remembers the content it was loaded from, so an unchanged seed costs one look at its log.
-Models read a seed's table like any other, pinned and content-addressed.
+A table remembers the content it was loaded from, so an unchanged seed costs one look at its log and
+its folder. Models read a seed's table like any other, pinned and content-addressed.
 """
 
 import json
@@ -20,6 +20,7 @@ from rocky.project.seeds import SeedTable
 from rocky.run.build import Built
 from rocky.run.engine import Engine
 from rocky.run.literals import quote_name
+from rocky.run.presence import missing_file
 from rocky.spark.layout import Layout
 from rocky.store.change import Change
 from rocky.store.snapshot import ROWS_HASH, Snapshot
@@ -75,9 +76,9 @@ def seed_hash(seed: SeedTable) -> str:
 
 
 def is_loaded(seed: SeedTable, table: Table) -> bool:
-    """Whether the table was loaded from this content; answered by its log alone."""
+    """Whether the table was loaded from this content and nobody has changed it since."""
     snapshot = table.snapshot()
-    return snapshot is not None and _is_current(snapshot, seed_hash(seed))
+    return snapshot is not None and _is_current(table, snapshot, seed_hash(seed))
 
 
 def load_seed(
@@ -94,7 +95,7 @@ def load_seed(
     view = f"rocky_seed_{digest[:16]}"
     names = ", ".join(quote_name(field.name) for field in seed.columns)
     sql = f"SELECT {names} FROM {quote_name(view)}"  # noqa: S608 - names are quoted
-    if not full_refresh and snapshot is not None and _is_current(snapshot, digest):
+    if not full_refresh and snapshot is not None and _is_current(table, snapshot, digest):
         rows_hash = snapshot.configuration.get(ROWS_HASH)
         return Built(sql, (), 0, rows_hash, UNCHANGED)
     if not seed.columns:
@@ -117,5 +118,10 @@ def load_seed(
     return Built(sql, (committed,), written.rows, written.rows_hash, LOADED)
 
 
-def _is_current(snapshot: Snapshot, digest: str) -> bool:
-    return snapshot.configuration.get(SEED_HASH) == digest
+def _is_current(table: Table, snapshot: Snapshot, digest: str) -> bool:
+    # Other tools change a table and leave its properties as they are, but for the hash of its rows:
+    # that is there only while the files are those it was computed of.
+    found = snapshot.configuration
+    if found.get(SEED_HASH) != digest or ROWS_HASH not in found:
+        return False
+    return missing_file(table, snapshot) is None

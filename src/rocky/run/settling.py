@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rocky.errors import RockyError
+from rocky.errors import InternalError, RockyError
 from rocky.run.forecast import Forecast, Foreseen
 from rocky.run.journal import Journal
 from rocky.run.recording import Recorder, StepRecord, Timing
@@ -46,6 +46,8 @@ def _record(each: Foreseen, taker: Taker, recorder: Recorder, times: RunTimes) -
         return None
     try:
         result = taker.take_over(each.step, each.made_from, each.decision)
+    except InternalError:
+        raise
     except RockyError:
         return None
     return recorder.taken_over(each.step, result, Timing(now, 0))

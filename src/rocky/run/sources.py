@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
+from time import time_ns
 from typing import Any, Final
 
 from rocky.datatypes.text import field_to_json
@@ -17,10 +18,10 @@ from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.ledger.provenance import SourceFile
 from rocky.project.sources import SourceTable
 from rocky.project.variables import Substituted
-from rocky.run.checksums import Checksums, FileState, state_of
+from rocky.run.checksums import Checksums, FileState, is_settled, state_of
 from rocky.run.delta_versions import NotPlain, find_delta_source
 from rocky.run.engine import SourcePin
-from rocky.spark.source_files import is_remote, named, pin_local_files, place_of
+from rocky.spark.source_files import hide_place, is_remote, named, pin_local_files, place_of
 
 HASHED_UP_TO_BYTES: Final = 16 << 30
 """A larger source is known by its list of files only: reading it twice would take too long."""
@@ -30,10 +31,11 @@ _FILE_FORMATS: Final = frozenset({"csv", "json", "parquet", "orc"})
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A source as it was found, and the states of its files, to see whether it stays so."""
+    """A source as it was found, and the states of its files at that time, to see if it stays so."""
 
     pin: SourcePin
     states: tuple[FileState, ...] = ()
+    at_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +63,15 @@ class Sources:
             return True
         try:
             states = tuple(state_of(path) for path, _, _ in found.pin.files)
+            return states == found.states and self._same_bytes(found)
         except OSError:
             return False
-        return states == found.states
 
-    def files_of(self, pin: SourcePin) -> tuple[SourceFile, ...]:
+    def files_of(self, source: SourceTable, pin: SourcePin) -> tuple[SourceFile, ...]:
         """The files of a pin as they are recorded."""
         hashes = pin.hashes or (None,) * len(pin.files)
         return tuple(
-            SourceFile(self._shown(path), size, digest)
+            SourceFile(self._shown(source, path), size, digest)
             for (path, size, _), digest in zip(pin.files, hashes, strict=True)
         )
 
@@ -83,7 +85,8 @@ class Sources:
         try:
             return self._pin(source)
         except OSError as error:
-            raise SourceUnreadable(f"{named(source)} cannot be read: {error}") from error
+            said = hide_place(source, str(error))
+            raise SourceUnreadable(f"{named(source)} cannot be read: {said}") from error
 
     def _look_at_delta(self, source: SourceTable) -> Found | None:
         try:
@@ -94,6 +97,7 @@ class Sources:
         return Found(SourcePin(version=found.version, bytes=found.snapshot.bytes))
 
     def _pin(self, source: SourceTable) -> Found:
+        at = time_ns()
         pinned = pin_local_files(source, self.root)
         paths = [file.path for file in pinned.files]
         states = tuple(map(state_of, paths))
@@ -102,11 +106,36 @@ class Sources:
         if self.checksums is not None and size <= HASHED_UP_TO_BYTES:
             hashes = self.checksums.of(paths)
         pin = SourcePin(pinned.files, bytes=size, hashes=hashes, base=pinned.base)
-        return Found(pin, states)
+        return Found(pin, states, at)
 
-    def _shown(self, path: str) -> str:
-        """A path from the project's folder on, so that a record means the same in a copy of it."""
+    def _same_bytes(self, found: Found) -> bool:
+        """Whether files that had just changed when they were pinned still have their hashes.
+
+        The time of a second change could be the same as that of the first.
+        """
+        if self.checksums is None or not found.pin.hashes:
+            return True
+        files = zip(found.pin.files, found.pin.hashes, found.states, strict=True)
+        fresh = [
+            (path, hashed)
+            for (path, _, _), hashed, state in files
+            if not is_settled(state, found.at_ns)
+        ]
+        return self.checksums.of([path for path, _ in fresh]) == tuple(each for _, each in fresh)
+
+    def _shown(self, source: SourceTable, path: str) -> str:
+        """A path from the project's folder on, so that a record means the same in a copy of it.
+
+        A place that came from a variable may be a secret: it is shown as it was written.
+        """
         found = Path(path)
+        if isinstance(source.path, Substituted):
+            place = Path(place_of(source, self.root))
+            if found == place:
+                return source.path.written
+            if found.is_relative_to(place):
+                return f"{source.path.written.rstrip('/')}/{found.relative_to(place).as_posix()}"
+            return f"{source.path.written} {text_hash(path)[:16]}"
         root = self.root.absolute()
         return found.relative_to(root).as_posix() if found.is_relative_to(root) else path
 

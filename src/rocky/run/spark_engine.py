@@ -87,7 +87,10 @@ class SparkEngine:
         self.views = SparkViews(connection.session, root, options or {})
         self.jobs: Jobs = jobs_of(connection)
         self.facts = EngineFacts(
-            connection.facts.spark_version, WRITER, dict(connection.facts.settings)
+            connection.facts.spark_version,
+            WRITER,
+            dict(connection.facts.settings),
+            dict(connection.facts.explicit),
         )
 
     def explain(self, error: BaseException) -> Failure:
@@ -96,9 +99,9 @@ class SparkEngine:
     def frame(self, sql: str) -> Frame:
         return self._session.sql(sql)
 
-    def python_frame(self, path: Path, inputs: Mapping[str, str]) -> Frame:
+    def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> Frame:
         frames = {name: self._session.table(view) for name, view in inputs.items()}
-        return call_model(self.views.root / path, frames)
+        return call_model(self.views.root / path, text, frames)
 
     def columns(self, frame: Frame) -> tuple[StructField, ...]:
         return fields_of(frame)

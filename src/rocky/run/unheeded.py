@@ -27,6 +27,9 @@ def _of_model(model: ModelFile) -> Iterator[str]:
     settings, where = model.settings, f"of model `{model.name}`"
     if settings.format not in (None, "table", "delta_table"):
         yield f'`format = "{settings.format}"` {where}'
+    if settings.skip is not None and settings.skip.deterministic and not model.is_python:
+        # What makes a query not deterministic is known; nobody has to vouch for it.
+        yield f"`skip.deterministic = true` {where}"
     options = settings.format_options
     if options is not None and options.comment:
         yield f"`format_options.comment` {where}"

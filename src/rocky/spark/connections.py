@@ -7,7 +7,7 @@ the caller. `close` stops what Rocky started and nothing else.
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -23,6 +23,7 @@ from rocky.spark.settings import OF_A_SESSION, RECORDED, check_conf, session_set
 
 Kind = Literal["local", "cluster", "connect"]
 _HADOOP: Final = "spark.hadoop."
+_EXPLICIT: Final = ("spark.sql.", "spark.jars", "spark.submit.pyFiles")
 _TAIL: Final = 64 * 1024
 
 
@@ -30,12 +31,14 @@ _TAIL: Final = 64 * 1024
 class SparkFacts:
     """What can change a result: Spark's version, and settings as they really are in force.
 
-    `java_version` is None where it cannot be asked: on Spark Connect.
+    `java_version` is None where it cannot be asked: on Spark Connect. `explicit` are settings that
+    somebody has set, whatever they mean.
     """
 
     spark_version: str
     java_version: str | None
     settings: Mapping[str, str]
+    explicit: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,11 @@ def connection_of(
     java = None
     if is_classic(session):
         java = session.sparkContext._jvm.System.getProperty("java.version")  # noqa: SLF001
-    return Connection(session, kind, SparkFacts(session.version, java, settings), stop, log)
+    explicit = {
+        name: value for name, value in session.conf.getAll.items() if name.startswith(_EXPLICIT)
+    }
+    facts = SparkFacts(session.version, java, settings, explicit)
+    return Connection(session, kind, facts, stop, log)
 
 
 def apply_conf(session: Any, conf: Mapping[str, str]) -> None:

@@ -20,7 +20,15 @@ from rocky.spark.failures import SPARK_ERRORS, classify_failure
 from rocky.spark.literal_rows import literal_rows
 from rocky.spark.names import column_named
 from rocky.spark.schemas import readable_schema
-from rocky.spark.source_files import Pinned, PinnedFile, named, pin_files, place_of
+from rocky.spark.seed_files import read_seed_text
+from rocky.spark.source_files import (
+    Pinned,
+    PinnedFile,
+    hide_place,
+    named,
+    pin_files,
+    place_of,
+)
 
 _STRICT: Final[Mapping[str, str]] = {
     # What is gone or damaged stops the model; Spark can be told to read on without it.
@@ -121,13 +129,18 @@ def read_source(
                 f"this Spark has no connector for `{source.format}`: name its package in"
                 " `spark.jars.packages` in `[adapter.conf]`"
             )
-        raise SourceUnreadable(f"{named(source)} cannot be read: {said}") from error
+        raise SourceUnreadable(
+            f"{named(source)} cannot be read: {hide_place(source, said)}"
+        ) from error
 
 
 def read_seed(session: Any, seed: SeedTable, root: Path) -> Any:
-    """A seed's CSV with its columns; an empty cell is a null, quoted or not."""
+    """A seed's CSV with its columns; an empty cell is a null, quoted or not.
+
+    Raises RockyError when the file is another than was compiled.
+    """
     csv.field_size_limit(_LONGEST_CELL)
-    text = (root / seed.path).read_text(encoding="utf-8-sig")
+    text = read_seed_text(seed, root)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=seed.delimiter, strict=True)
     next(reader, None)
     names = [field.name for field in seed.columns]

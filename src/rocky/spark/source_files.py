@@ -4,6 +4,7 @@ A relative path starts at the project's folder. Names that begin with a dot or a
 hidden from Spark, and so from the list.
 """
 
+import os
 from collections.abc import Iterator
 from glob import has_magic, iglob
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 from rocky.errors import SourceUnreadable
 from rocky.project.sources import SourceTable
+from rocky.project.variables import Substituted, written
 
 
 class PinnedFile(NamedTuple):
@@ -45,13 +47,36 @@ def pin_local_files(source: SourceTable, root: Path) -> Pinned:
 def _found(source: SourceTable, place: str, pinned: Pinned) -> Pinned:
     if not pinned.files:
         what = "no file matches" if has_magic(place) else "there is no data at"
-        raise SourceUnreadable(f"{named(source)}: {what} `{source.path}`")
+        raise SourceUnreadable(f"{named(source)}: {what} `{written(source.path or '')}`")
     return pinned
 
 
 def named(source: SourceTable) -> str:
     """How a message names a source."""
     return f"source `{source.name}` (declared in `{source.file}`)"
+
+
+def hide_place(source: SourceTable, message: str) -> str:
+    """A message without what came from variables: that may be a secret."""
+    for value in (source.path, *source.options.values()):
+        if isinstance(value, Substituted) and value:
+            message = message.replace(str(value), value.written)
+            above = folder_above(value)
+            if len(above) > 1:
+                message = message.replace(above, value.written)
+    return message
+
+
+def folder_above(pattern: str) -> str:
+    """What stands before the first wildcard of a path, up to its last slash."""
+    if not has_magic(pattern):
+        return ""
+    plain: list[str] = []
+    for part in pattern.split("/"):
+        if has_magic(part):
+            break
+        plain.append(part)
+    return "/".join(plain)
 
 
 def place_of(source: SourceTable, root: Path) -> str:
@@ -83,10 +108,23 @@ def _pin_local(place: str) -> Pinned:
 
 
 def _data_files(folder: Path) -> Iterator[Path]:
-    for path in folder.rglob("*"):
-        below = path.relative_to(folder).parts
-        if path.is_file() and not any(map(_is_hidden, below)):
-            yield path
+    """The files at and below a folder, also behind links to folders, as Spark finds them."""
+    yield from _walk(folder, frozenset())
+
+
+def _walk(folder: Path, above: frozenset[tuple[int, int]]) -> Iterator[Path]:
+    status = folder.stat()
+    itself = (status.st_dev, status.st_ino)
+    if itself in above:
+        # A link to a folder that it lies in.
+        return
+    with os.scandir(folder) as entries:
+        found = [entry for entry in entries if not _is_hidden(entry.name)]
+    for entry in found:
+        if entry.is_dir():
+            yield from _walk(Path(entry.path), above | {itself})
+        elif entry.is_file():
+            yield Path(entry.path)
 
 
 def _is_hidden(name: str) -> bool:

@@ -20,6 +20,8 @@ FOLDER: Final = RESERVED
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _LEDGER_ID: Final = re.compile(r"[0-9a-f]{32}")
 _SUFFIX: Final = ".json"
+_TRIES: Final = 3
+"""Looks at the anchor: whoever read before this one wrote may write an older one after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,13 @@ def write_anchor(
     `is_known` asks the ledger whether its chain has an anchor's head. Raises `StoreUnreadable`
     when the anchor that is there cannot be read, and `StoreUnwritable`.
     """
-    found = read_anchor(warehouse, ledger_id)
-    if found is not None and not is_known(found):
-        return False
-    # A run beside this one may have got further.
-    if found is None or found.seq <= anchor.seq:
+    for _ in range(_TRIES):
+        found = read_anchor(warehouse, ledger_id)
+        if found is not None and found.head != anchor.head and not is_known(found):
+            return False
+        # A run beside this one may have got further.
+        if found is not None and found.seq >= anchor.seq:
+            break
         warehouse.objects.put(anchor_path(ledger_id), _format_anchor(anchor))
     return True
 

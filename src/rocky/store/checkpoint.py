@@ -12,6 +12,8 @@ from deltalake.exceptions import DeltaError
 from rocky.store.log import Log
 
 INTERVAL: Final = 10
+FAILED: Final = "no checkpoint"
+"""How the warning of a failed one begins. It is recorded: the file may be there all the same."""
 
 
 def is_due(version: int) -> bool:
@@ -30,5 +32,5 @@ def write_checkpoint(log: Log, version: int) -> str | None:
         table.create_checkpoint()
     except (DeltaError, OSError, ValueError) as error:
         first_line = str(error).split("\n", 1)[0]
-        return f"no checkpoint of table `{log.table}` at version {version}: {first_line}"
+        return f"{FAILED} of table `{log.table}` at version {version}: {first_line}"
     return None

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from rocky.errors import ChangeRefused
+from rocky.errors import ChangeRefused, StoreUnreadable
 from rocky.store.change import Change, Committed
-from rocky.store.checkpoint import is_due, write_checkpoint
+from rocky.store.checkpoint import FAILED, is_due, write_checkpoint
 from rocky.store.commit import commit_change
 from rocky.store.files import DataFile
 from rocky.store.locations import locate
@@ -70,9 +70,12 @@ class Table:
         if committed.repeated or not is_due(version):
             return committed
         warning = write_checkpoint(self.log, version)
-        if warning is not None:
-            return replace(committed, warnings=(warning,))
-        return replace(committed, checkpoint_hash=self.log.checkpoint_hash(version))
+        committed = replace(committed, warnings=() if warning is None else (warning,))
+        try:
+            # One that failed may have left its file, and readers may come to believe it.
+            return replace(committed, checkpoint_hash=self.log.checkpoint_hash(version))
+        except StoreUnreadable as error:
+            return replace(committed, warnings=(*committed.warnings, f"{FAILED}: {error}"))
 
     def history(self) -> list[dict[str, Any]]:
         """What each commit says of itself, with its `version`, newest first."""

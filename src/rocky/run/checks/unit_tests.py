@@ -162,7 +162,7 @@ class UnitTests:
         inputs = {
             each.parameter: self._view(each.parts, model, bound) or "" for each in inputs_of(model)
         }
-        return self._engine.python_frame(Path(model.path), inputs)
+        return self._engine.python_frame(Path(model.path), model.text, inputs)
 
     def _view(
         self, parts: tuple[str, ...], model: ModelFile, bound: Mapping[Read, str]

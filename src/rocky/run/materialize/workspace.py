@@ -94,7 +94,8 @@ class Workspace:
         build = self.build
         if query is not None:
             return self._engine.frame(query)
-        return self._engine.python_frame(Path(build.model.path), build.python_inputs or {})
+        model = build.model
+        return self._engine.python_frame(Path(model.path), model.text, build.python_inputs or {})
 
     def _bind(self, view: str, frame: Frame) -> str:
         self._engine.views.bind_frame(view, frame)

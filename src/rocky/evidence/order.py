@@ -1,0 +1,181 @@
+"""The order of entries: a record is written by one run, once, while that run is open.
+
+A chain alone cannot tell a row that Rocky wrote again from one that somebody changed and appended
+a fitting entry for. The order can: Rocky begins a run, writes what happened to each model in one
+transaction, ends the run and never comes back to it. What stands elsewhere was put there by hand.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rocky.evidence.findings import FindingCode, Findings
+from rocky.evidence.recorded import Recorded
+from rocky.ledger.chain import CHAIN_TABLE, CHAINED, Entry, entry_key
+from rocky.ledger.records import RunRecord, RunStatus
+
+_RUNS: Final = "run_history"
+_MODELS: Final = "model_executions"
+_FILES: Final = "output_artifacts"
+_PROVENANCE: Final = "input_provenance"
+_ONCE: Final = frozenset({_MODELS, _FILES, _PROVENANCE, "collected_files"})
+_TRANSACTION: Final = (
+    _MODELS,
+    _FILES,
+    "partitions",
+    "watermarks",
+    _PROVENANCE,
+    "input_index",
+)
+"""What is written of one model, in this order and with nothing of anybody else in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Where in the chain each run begins and ends, and which run wrote which entry.
+
+    A run that has not ended is not in `closed`; what no run writes has the owner None.
+    """
+
+    begun: dict[str, int] = field(default_factory=dict)
+    closed: dict[str, int] = field(default_factory=dict)
+    owners: list[tuple[Entry, str | None]] = field(default_factory=list)
+
+    def is_open(self, run_id: str, seq: int) -> bool:
+        """Whether a run could write an entry."""
+        return self.begun.get(run_id, seq) < seq < self.closed.get(run_id, seq + 1)
+
+
+def check_order(entries: Sequence[Entry], recorded: Recorded, findings: Findings) -> Order:
+    """Report entries that no run can have written."""
+    order = Order()
+    _place_runs(entries, recorded, order, findings)
+    walk = _Walk(recorded, order, findings)
+    early = _upgraded(entries)
+    for entry in entries:
+        walk.take(entry, is_early=entry.seq <= early)
+    return order
+
+
+def _place_runs(
+    entries: Sequence[Entry], recorded: Recorded, order: Order, findings: Findings
+) -> None:
+    """Find where runs begin and end: a run is written when it begins, opens Spark, and ends."""
+    written: dict[str, list[int]] = {}
+    for entry in entries:
+        if entry.table == _RUNS:
+            written.setdefault(entry.key, []).append(entry.seq)
+    for run_id, numbers in written.items():
+        order.begun[run_id] = numbers[0]
+        run = recorded.runs.get(run_id)
+        if run is None:
+            continue
+        due = _writes_of(run)
+        if run.status is not RunStatus.RUNNING:
+            order.closed[run_id] = numbers[min(due, len(numbers)) - 1]
+        findings.expect(
+            len(numbers) <= due,
+            FindingCode.RECORD_CHANGED,
+            f"{_RUNS} {run_id}",
+            f"it was written {len(numbers)} times, and a run like this is written {due} times:"
+            " it was changed, and an entry put into the chain for it",
+        )
+
+
+def _writes_of(run: RunRecord) -> int:
+    """How often a run is written until it stands as it does."""
+    if run.warehouse is None:
+        # An older Rocky recorded it, and it was chained as it stood; only its death may follow.
+        return 1 + run.died
+    return 1 + (run.engine is not None) + (run.status is not RunStatus.RUNNING)
+
+
+def _upgraded(entries: Sequence[Entry]) -> int:
+    """The last of the entries that may have been made for a ledger without a chain: by table."""
+    last, before = 0, (-1, "")
+    for entry in entries[1:]:
+        now = (CHAINED.index(entry.table) if entry.table in CHAINED else -1, entry.key)
+        if now <= before:
+            break
+        last, before = entry.seq, now
+    return last
+
+
+class _Walk:
+    """Goes through a chain and knows whose transaction it is in."""
+
+    def __init__(self, recorded: Recorded, order: Order, findings: Findings) -> None:
+        self._recorded = recorded
+        self._order = order
+        self._findings = findings
+        self._model: str | None = None
+        self._step = 0
+        self._transaction = 0
+        self._written: dict[tuple[str, str], tuple[str | None, int]] = {}
+
+    def take(self, entry: Entry, *, is_early: bool) -> None:
+        if entry.removed:
+            why = "an entry says that it was removed, and nothing removes records"
+            where = f"{entry.table} {entry.key}"
+            self._findings.add(FindingCode.RECORD_MISSING, where, why)
+        fits = self._fits(entry)
+        self._findings.expect(
+            fits or is_early,
+            FindingCode.CHAIN_BROKEN,
+            f"{CHAIN_TABLE} {entry_key(entry.seq)}",
+            f"no run wrote `{entry.table} {entry.key}` at this place: somebody changed the row and"
+            " put in an entry for it",
+        )
+        self._check_once(entry)
+        self._order.owners.append((entry, self._owner_of(entry)))
+
+    def _fits(self, entry: Entry) -> bool:
+        if entry.table in _TRANSACTION:
+            step = _TRANSACTION.index(entry.table)
+            if step == 0:
+                self._model = entry.key
+            follows = self._model is not None and (step == 0 or step >= self._step)
+            self._step = step
+            self._transaction += step == 0
+            return follows and self._is_of_model(entry)
+        self._model = None
+        self._transaction += 1
+        return entry.table in CHAINED or entry.seq == 1
+
+    def _is_of_model(self, entry: Entry) -> bool:
+        """Whether an entry belongs to the model that is being recorded, by a run that is open."""
+        model = self._model or ""
+        run_id = _run_of(model)
+        if entry.table == _PROVENANCE and entry.key != model:
+            return False
+        if entry.table == _FILES and _run_of(entry.key) != run_id:
+            execution = self._recorded.executions.get((run_id, model.partition("|")[2]))
+            adopted = execution.adopted if execution is not None else ()
+            if _run_of(entry.key) not in {each.run_id for each in adopted}:
+                return False
+        return self._order.is_open(run_id, entry.seq)
+
+    def _check_once(self, entry: Entry) -> None:
+        if entry.table not in _ONCE:
+            return
+        said, transaction = self._written.setdefault(
+            (entry.table, entry.key), (entry.value_hash, self._transaction)
+        )
+        # A model may commit the same file twice, and says so at once.
+        again = entry.table == _FILES and transaction == self._transaction
+        self._findings.expect(
+            said == entry.value_hash or again,
+            FindingCode.RECORD_CHANGED,
+            f"{entry.table} {entry.key}",
+            "it is written once, and the chain has two entries that differ: it was changed, and an"
+            " entry put in for it",
+        )
+
+    def _owner_of(self, entry: Entry) -> str | None:
+        if entry.table == _RUNS:
+            return entry.key
+        return _run_of(self._model) if self._model is not None else None
+
+
+def _run_of(key: str) -> str:
+    return key.partition("|")[0]
