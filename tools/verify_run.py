@@ -5,7 +5,6 @@
 Prints a line for each finding (`code: where: what it means`) and a summary. Exit code: 0 all agrees, 1 findings, 2 the
 state file cannot be read. What lies in an object store is not checked, unless `--warehouse` names a local copy of it.
 """
-
 import argparse
 import json
 import sqlite3
@@ -22,24 +21,19 @@ CHAIN = "evidence_chain"
 RECORDS = ("run_history", "model_executions", "output_artifacts", "input_index", "input_provenance", "branches",
            "watermarks", "check_history", "partitions", "grace_periods", "loaded_files", "collected_files")
 MODEL = ("model_executions", "output_artifacts", "partitions", "watermarks", "input_provenance", "input_index")
-DIED = "the process ended without finishing"
-CHECKED = ("run_history", "model_executions", "input_provenance", "output_artifacts")
-ONCE = ("model_executions", "output_artifacts", "input_provenance", "collected_files")
+ONCE, DIED = ("model_executions", "output_artifacts", "input_provenance", "collected_files"), "the process ended without finishing"
 SKIP = ("materialization", "normalized_sql", "normalizer_version", "target", "typed_columns")
 WHOLE = ("full_refresh", "materialized_view", "content_addressed", "seed")  # strategies that write all rows anew
+LOGGED = (("blake3_hash", "json"), ("checkpoint_blake3", "checkpoint.parquet"))
 DAMAGED = (KeyError, TypeError, ValueError, AttributeError, IndexError, StopIteration)
 
 def local(place):  # nothing of an object store is at hand
     return None if "://" in place else Path(place)
-
 def hash_of(data):
     return blake3(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data).hexdigest()
-
 def canonical(document):
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
-
-def thrift(stream, kind=0):
-    """A value of Thrift's compact protocol: of kind 0 a plain number, a struct as a dict by the numbers of its fields."""
+def thrift(stream, kind=0):  # a value of Thrift's compact protocol: of kind 0 a plain number, a struct as a dict by its fields' numbers
     if kind in (0, 4, 5, 6):
         value = ((byte := next(stream)) & 127) | (thrift(stream) << 7 if byte > 127 else 0)
         return (value >> 1) ^ -(value & 1) if kind else value
@@ -52,12 +46,10 @@ def thrift(stream, kind=0):
         number = number + (head >> 4) if head >> 4 else thrift(stream, 4)
         found[number] = thrift(stream, head & 15)
     return found
-
-def footer_rows(data):  # how many rows a Parquet file has is field 3 of its footer
-    return thrift(iter(data[-8 - int.from_bytes(data[-8:-4], "little") : -8]), 12)[3]
-
-def load(path):
-    """All rows, values as bytes: those were hashed. Without a `-wal` nobody writes, and no side files are needed."""
+def examine(data):  # size and hash of a file, and its rows: field 3 of the footer of a Parquet file
+    footer = iter(data[-8 - int.from_bytes(data[-8:-4], "little") : -8])
+    return (len(data), hash_of(data)), data[-4:] == b"PAR1" and thrift(footer, 12)[3]
+def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal` nobody writes, and no side files are needed
     mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
     with closing(sqlite3.connect(f"{Path(path).resolve().as_uri()}?{mode}", uri=True)) as file:
         file.text_factory, _ = bytes, file.execute("BEGIN")
@@ -82,7 +74,7 @@ class Audit:
             self.expect(False, "record_malformed", where, f"it is not what it should be ({error!r})")
     def check(self):
         _ = self.load_records(), self.check_chain(), self.check_tables()
-        for table, check in zip(CHECKED, (self.check_run, self.check_execution, self.check_provenance, self.check_file), strict=True):
+        for table, check in zip((*RECORDS[:3], RECORDS[4]), (self.check_run, self.check_execution, self.check_file, self.check_provenance), strict=True):
             for key, row in self.records[table].items():
                 with self.reading(f"{table} {key}"):
                     maker = (row.get("run_id", key.split("|")[0]), row.get("model_name", "").lower())
@@ -93,7 +85,7 @@ class Audit:
             with self.reading(where):
                 self.check_anchor(root, where)
         added = [number for number, _, owner in self.owners if 0 < self.newest < number and not self.is_ahead(owner)]
-        self.expect(not added, "anchor_behind", f"{CHAIN} {added[:1]}", f"{len(added)} entries are newer than the last run's end")
+        self.expect(not added, "anchor_behind", f"{CHAIN} {min(added, default=0):012d}", f"{len(added)} entries are newer than the last run's end")
     def check_chain(self):  # every write of a record has an entry, and every entry the hash of the one before
         previous, number, newest = "0" * 64, 1, {}
         for key, value in self.rows[CHAIN].items():
@@ -109,11 +101,9 @@ class Audit:
                 self.check_order(entry["seq"], entry["table"], entry["key"], entry.get("value_hash"))
         self.expect(("metadata", "ledger_id") in [*newest][:1], "chain_broken", CHAIN, "it does not begin with the ledger's id")
         for name, key in ((each, key) for each in (*RECORDS, "metadata") for key in self.rows[each]):
-            said, where = newest.pop((name, key), None), f"{name} {key}"
-            if self.expect(said, "record_unchained", where, "no entry of the chain is about it: put there by hand"):
-                self.expect(said == hash_of(self.rows[name][key]), "record_changed", where, "the chain has another hash of it")
-        for name, key in newest:
-            self.expect(False, "record_missing", f"{name} {key}", "it was recorded and is gone")
+            code, said = "record_changed" if (name, key) in newest else "record_unchained", newest.pop((name, key), None)
+            self.expect(said == hash_of(self.rows[name][key]), code, f"{name} {key}", "the chain has another hash of it, or none: changed by hand")
+        _ = [self.expect(False, "record_missing", f"{name} {key}", "it was recorded and is gone") for name, key in newest]
     def check_order(self, number, table, key, said):  # runs begin, record each model once and at once, end, and are left alone
         place, owner, fits = (RECORDS.index(table) if table in RECORDS else -1, key), None, number == 1 or table in RECORDS
         self.early = place if self.early and place > self.early else None  # records from before the chain come first, sorted
@@ -135,8 +125,8 @@ class Audit:
         self.expect(same, "record_changed", f"{table} {key}", "it was written again, or removed")
         self.owners.append((number, table, owner))
     def is_ahead(self, owner):  # whether a run could write what the newest anchor does not cover
-        run, free = self.runs.get(owner, {}), self.begun.get(owner, 0) <= self.newest
-        free = free or run.get("status") == "Running" or "reason" in run or not run.get("anchored")
+        run, saw_begin = self.runs.get(owner, {}), self.begun.get(owner, 0) <= self.newest
+        free = saw_begin or run.get("status") == "Running" or "reason" in run or not run.get("anchored")
         return owner and free and self.closed.get(owner, self.newest + 1) > self.newest
     def now(self, path):  # where a recorded file is
         return "/".join([str(self.warehouse), *path.split("/")[-4:]]) if self.warehouse else path
@@ -160,11 +150,10 @@ class Audit:
         self.named = {(root, ".".join(parts)): "/".join([root, *parts]) for root, *parts in places}  # a part may have a dot in it
     def check_run(self, where, maker, run):
         done = [self.executions.get((maker[0], each["model_name"].lower())) for each in run["models_executed"]]
-        same = run["status"] == "Running" or (done == run["models_executed"] and len(done) == self.models[maker[0]])
-        self.expect(same, "record_inconsistent", where, "its models are not as recorded")
+        same = done == run["models_executed"] and len(done) == self.models[maker[0]]
+        self.expect(same or run["status"] == "Running", "record_inconsistent", where, "its models are not as recorded")
     def place_of(self, run_id, target):
-        root = self.runs.get(run_id, {}).get("warehouse")
-        return self.named.get((root, target)) or f"{root}/{str(target).replace('.', '/', 2)}"
+        return self.named.get((root := self.runs.get(run_id, {}).get("warehouse"), target)) or f"{root}/{str(target).replace('.', '/', 2)}"
     def state(self, run_id, place, version):  # a table at a version; nothing of one that was dropped and made anew since
         return None if run_id < self.since.get(place, "") else self.states.get(place, {}).get(version)
     def check_tables(self):
@@ -176,9 +165,7 @@ class Audit:
                     name, maker = f"{one['version']:020d}", (one.get("run_id", run_id), one.get("model_name", model).lower())
                     if one["version"] == 0 and tables[place].get(f"{name}.json", (one["blake3_hash"],))[0] != one["blake3_hash"]:
                         self.former[place] = run_id, {**self.former.get(place, (0, {}))[1], **tables.pop(place)}
-                    tables[place][f"{name}.json"] = (one["blake3_hash"], maker)
-                    if "checkpoint_blake3" in one:
-                        tables[place][f"{name}.checkpoint.parquet"] = (one["checkpoint_blake3"], maker)
+                    tables[place].update({f"{name}.{end}": (one[each], maker) for each, end in LOGGED if each in one})
         for place, recorded in sorted(tables.items()):
             makers = {maker[0] for _, maker in (*recorded.values(), *self.former.get(place, (0, {}))[1].values())}
             if self.run_id in (None, *makers) and f".{place}".replace("/", ".").lower().endswith(self.table and f".{self.table}"):
@@ -196,27 +183,25 @@ class Audit:
         self.count["tables" if folder else "tables in an object store, not checked"] += 1
         if not folder:
             return
-        # A killed writer leaves `x#1`, which no reader of tables looks at.
-        found = [path for path in folder.rglob("*") if path.is_file() and "#" not in path.name]
+        found = [path for path in folder.rglob("*") if path.is_file() and "#" not in path.name]  # a killed writer leaves `x#1`
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
         _ = place in self.former and self.leave_former(place, files, recorded)
         unrecorded = {*files} - {*recorded, "_last_checkpoint"}
         for name in sorted({*files, *recorded}):
             where, data = f"{log}/{name}", files.get(name)
             if name in recorded and (data is None or hash_of(data) != recorded[name][0]):
-                code, broken = "commit_missing" if data is None else "commit_changed", True
-                self.expect(False, code, where, "it is gone" if data is None else "it is not what was recorded")
+                broken = not self.expect(False, f"commit_{'missing' if data is None else 'changed'}", where, "it is not as recorded, or gone")
             elif name[:20].isdigit() and name[20:] == ".json":
                 with self.reading(where):
                     self.expect(broken or int(name[:20]) == len(states), "commit_missing", where, "the one before it is gone")
-                    live = states[int(name[:20])] = self.replay(where, place, data, recorded, dict(live))
+                    live = states[int(name[:20])] = self.replay(where, place, data, recorded, live)
             elif name in unrecorded:
-                point = f"{name[:20]}.json" in unrecorded and name[20:] == ".checkpoint.parquet"
-                self.expect(point, "log_file_unknown", where, "no record has this file of the log")
+                fresh = f"{name[:20]}.json" in unrecorded and name[20:] == ".checkpoint.parquet"
+                self.expect(fresh, "log_file_unknown", where, "no record has this file of the log")
         newest, hint = max((name for name in recorded if name.endswith("t")), default="-1"), f"{log}/_last_checkpoint"
         with self.reading(hint):
             data, said, number = files.get(newest, b""), json.loads(files.get("_last_checkpoint", b"{}")), int(newest[:20])
-            facts = {"version": number, "size": data and footer_rows(data), "sizeInBytes": len(data), "numOfAddFiles": len(states.get(number, ()))}
+            facts = {"version": number, "size": data and examine(data)[1], "sizeInBytes": len(data), "numOfAddFiles": len(states.get(number, ()))}
             same = ("version" in said) == (newest in recorded) and all(facts.get(key, each) == each for key, each in said.items())
             unsaid = newest in recorded and "no checkpoint" in self.executions.get(recorded[newest][1], {"action": "no checkpoint"}).get("action", "")
             self.expect(same or broken or unrecorded or unsaid, "commit_changed", hint, "it tells of another checkpoint")
@@ -227,14 +212,14 @@ class Audit:
         maker, run = (info.get("runId"), str(info.get("model")).lower()), self.runs.get(info.get("runId"), {})
         unfinished = name > max(recorded, default="") and (run.get("status") == "Running" or run.get("reason"))
         early = run and not run.get("warehouse") and self.files_of[maker]
+        known = name not in recorded or (info.get("ledgerId") == self.ledger_id and info.get("ledgerHead") in self.heads)
+        self.expect(known, "head_unknown", where, "it names a state of the ledger that the chain never had")
         if name in recorded:
             self.expect(recorded[name][1] == maker, "record_inconsistent", where, "its record is of another run or model")
-            known = info.get("ledgerId") == self.ledger_id and info.get("ledgerHead") in self.heads
-            self.expect(known, "head_unknown", where, "it names a state of the ledger that the chain never had")
         elif self.expect(unfinished or early, "commit_unrecorded", where, f"no record has this commit of run `{maker[0]}`"):
             self.notes[f"note: {where}: {'from before commits were recorded' if early else 'its run died, gave up or is not done'}"] = None
-        for each in actions:
-            live.pop(f"{place}/{unquote(each.get('remove', {}).get('path', ''))}", None)
+        removed = {f"{place}/{unquote(each['remove']['path'])}" for each in actions if "remove" in each}
+        live = {path: each for path, each in live.items() if path not in removed}
         for add in (each["add"] for each in actions if "add" in each):
             path = f"{place}/{unquote(add['path'])}"
             live[path] = self.adds[path] = (add["size"], json.loads(add["stats"])["numRecords"])
@@ -244,16 +229,16 @@ class Audit:
     def check_execution(self, where, maker, row):
         state = self.state(maker[0], self.place_of(maker[0], row.get("target")), row.get("commit_version"))
         if state is not None and row.get("strategy") in WHOLE and "rows_affected" in row:
-            rows, said = sum(number for _, number in state.values()), row["rows_affected"]
-            self.expect(rows == said, "rows_mismatch", where, f"it says {said} rows, the log says {rows}")
+            rows = sum(number for _, number in state.values())
+            self.expect(rows == row["rows_affected"], "rows_mismatch", where, f"the log says {rows} rows")
         made = self.made.get((row.get("reused_from"), str(row.get("target")).lower()), set())
         self.expect("reused_from" not in row or made >= {*self.files_of[maker]}, "record_inconsistent", where, "its files are not those of the run it reused")
     def check_provenance(self, where, maker, row):
         ir, execution = json.loads(row["model_ir_canonical_json"]), self.executions[maker]
         upstreams = sorted(row.get("upstreams", ()), key=lambda each: (each["upstream_key"], each["kind"]))
         inputs = {"skip_hash": row["skip_hash"], "target": ir["target"], "upstreams": upstreams, "version": 1}
-        made = {"recipe_hash": row["model_ir_canonical_json"], "input_hash": canonical(inputs),
-                "skip_hash": canonical({**{name: ir[name] for name in SKIP}, "reads": sorted(ir["reads"])}),
+        logic = {**{name: ir[name] for name in SKIP}, "reads": sorted(ir["reads"])}
+        made = {"recipe_hash": row["model_ir_canonical_json"], "input_hash": canonical(inputs), "skip_hash": canonical(logic),
                 "env_hash": row.get("env_canonical_json", ""), "sql_hash": row["executed_sql"]}
         for name, said in ((name, each.get(name)) for name in made for each in (row, execution)):
             self.expect(said in (None, "", hash_of(made[name])), "hash_mismatch", where, f"`{name}` is no hash of its parts")
@@ -264,13 +249,12 @@ class Audit:
         for read in reads:
             reads += read.get("reads", ())
             files = sorted((each["path"], each.get("blake3_hash")) for each in read.get("files", ()))
-            lines = "".join(f"{digest}  {path}\n" for path, digest in files)
-            identities.add(hash_of(lines) if files else read.get("identity"))
+            identities.add(hash_of("".join(f"{digest}  {path}\n" for path, digest in files)) if files else read.get("identity"))
             state = self.state(maker[0], self.place_of(maker[0], read.get("target")), read.get("version"))
-            held = [f"{Path(path).stem}\n" for path in sorted(state or ())]  # one hash a line, hashed unless it is one
-            held = held[0].strip() if len(held) == 1 else hash_of("".join(held))
+            held = "".join(f"{Path(path).stem}\n" for path in sorted(state or ()))  # one hash a line, hashed unless it is one
+            held = held[:-1] if len(held) == 65 else hash_of(held)
             self.expect(state is None or held == read["identity"], "hash_mismatch", where, f"it read another `{read['name']}`")
-        known = all(each["blake3_hash"] in identities for each in upstreams if each["kind"] == "content")
+        known = identities >= {each["blake3_hash"] for each in upstreams if each["kind"] == "content"}
         self.expect(known, "hash_mismatch", where, "an upstream is not the hash of what was read")
     def check_file(self, where, maker, row):
         place, path, facts = row["file_path"], local(row["file_path"]), (row["size_bytes"], row["blake3_hash"])
@@ -278,26 +262,20 @@ class Audit:
         self.expect(state is None or place in state, "record_inconsistent", where, "the table had no such file at that version")
         gone = self.collected.get(place, "") > self.written_at[place] or place in self.lost
         self.count["files collected since" if gone else "files" if path else "files in an object store, not checked"] += 1
-        if gone or path is None or not self.expect(path.is_file(), "file_missing", place, "it was recorded and is gone"):
-            return
-        if place not in self.seen:
-            data = path.read_bytes()
-            self.seen[place] = (len(data), hash_of(data)), data[-4:] == b"PAR1" and footer_rows(data)
-        (found, rows), said = self.seen[place], self.adds.get(place, (0, None))[1]
-        if self.expect(found == facts and path.stem == facts[1], "file_changed", place, "its bytes are not as recorded"):
-            self.expect(said in (None, rows), "rows_mismatch", place, f"it has {rows} rows, the log says {said}")
+        if not gone and path and self.expect(path.is_file(), "file_missing", place, "it was recorded and is gone"):
+            self.seen[place] = self.seen.get(place) or examine(path.read_bytes())
+            found, rows, said = *self.seen[place], self.adds.get(place, (0, None))[1]
+            if self.expect(found == facts and path.stem == facts[1], "file_changed", place, "its bytes are not as recorded"):
+                self.expect(said in (None, rows), "rows_mismatch", place, f"it has {rows} rows, the log says {said}")
     def check_anchor(self, root, where):  # what the warehouse remembers of the ledger, and the ledger must still know
         path, left = local(where), any(row.get("warehouse") == root and row.get("anchored") for row in self.runs.values())
-        if not (path and path.is_file()):
-            self.expect(not (path and left), "anchor_missing", where, "runs left it here, and it is gone")
-            return
-        anchor, ever = json.loads(path.read_text()), "9999-01-01T00:00:00Z"
+        there = self.expect(not (path and left) or path.is_file(), "anchor_missing", where, "runs left it here, and it is gone")
+        anchor, ever = json.loads(path.read_text() if path and there and path.is_file() else '{"seq": 0, "run_id": 0}'), "9999-01-01T00:00:00Z"
         seq, name, run = anchor["seq"], anchor["run_id"], self.runs.get(anchor["run_id"], {"started_at": ever})
-        if self.expect(0 < seq <= len(self.heads), "anchor_ahead", where, "the ledger was rolled back"):
+        if name != 0 and self.expect(0 < seq <= len(self.heads), "anchor_ahead", where, "the ledger was rolled back"):
             self.newest, since = max(self.newest, seq), range(self.closed.get(name, seq) + 1, seq + 1)
-            times = (anchor["recorded_at"], run["started_at"], run.get("finished_at", ever))
-            at, began, ended = map(datetime.fromisoformat, times)
-            late = (at - ended).total_seconds() > 600 or any({self.begun[each], end} <= {*since} for each, end in self.closed.items())
+            at, began, ended = map(datetime.fromisoformat, (anchor["recorded_at"], run["started_at"], run.get("finished_at", ever)))
+            late = (at - ended).total_seconds() > 600 or any(self.begun[each] in since and end in since for each, end in self.closed.items())
             late = late and not any(number in since for number, table, _ in self.owners if table == "collected_files")
             own = not late and at >= began and self.begun[name] <= seq  # a collector names the newest run
             self.expect(own and self.heads.get(anchor["head"]) == seq, "head_unknown", where, "the chain never had this head, or not then")
@@ -315,7 +293,6 @@ def main(arguments=None):
     audit.check()
     checked = ", ".join(f"{number} {what}" for what, number in audit.count.items())
     print(*audit.findings, *audit.notes, f"{len(audit.findings)} findings in {checked}", sep="\n")
-    return 1 if audit.findings else 0
-
+    return int(bool(audit.findings))
 if __name__ == "__main__":
     sys.exit(main())

@@ -8,6 +8,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -181,15 +182,74 @@ def swapped_entries(project: Recorded, chance: Random) -> str:
     return f"{one} and {other}"
 
 
+def append(connection: sqlite3.Connection, table: str, key: str, value: str | None) -> None:
+    """An entry at the end that fits in all respects."""
+    *_, (_, _, last) = rows_of(connection, CHAIN_TABLE)
+    head = Head(json.loads(last)["seq"], json.loads(last)["entry_hash"])
+    entry = make_entry(head, table, key, value)
+    row = (f"{entry.seq:012d}", format_entry(entry))
+    connection.execute(f"INSERT INTO {CHAIN_TABLE} VALUES (?, ?)", row)
+
+
 def appended_entry(project: Recorded, chance: Random) -> str:
-    """A record put in by hand, with an entry that fits, so that only the anchor is behind."""
+    """A record put in by hand, with an entry that fits."""
     with opened(project) as connection:
-        *_, (_, _, last) = rows_of(connection, CHAIN_TABLE)
-        head = Head(json.loads(last)["seq"], json.loads(last)["entry_hash"])
-        entry = make_entry(head, "run_history", "run-29990101-000000-000", "{}")
-        row = (f"{entry.seq:012d}", format_entry(entry))
-        connection.execute(f"INSERT INTO {CHAIN_TABLE} VALUES (?, ?)", row)
-    return f"entry {entry.seq} {chance.random()}"
+        table, key, value = chance.choice(rows_of(connection, *CHAINED))
+        connection.execute(f"INSERT INTO {table} VALUES (?, ?)", (f"{key}0", value))
+        append(connection, table, f"{key}0", value)
+    return f"{table} {key}0"
+
+
+def rechained(*tables: str) -> Mutation:
+    """A record changed, and an entry appended that fits the changed record."""
+
+    def change(project: Recorded, chance: Random) -> str | None:
+        with opened(project) as connection:
+            table, key, value = chance.choice(rows_of(connection, *tables))
+            changed = compact(change_value(json.loads(value), chance))
+            put(connection, table, key, changed)
+            append(connection, table, key, changed)
+        return None if changed == value else f"{table} {key}: {changed}"
+
+    return change
+
+
+def watermark_with_entry(project: Recorded, chance: Random) -> str:
+    """How far a table was loaded, put in by hand with an entry that fits."""
+    said = {"last_value": f"{chance.random()}", "table": "a", "updated_at": "2026-01-31T12:00:00Z"}
+    with opened(project) as connection:
+        connection.execute("INSERT INTO watermarks VALUES (?, ?)", ("a", compact(said)))
+        append(connection, "watermarks", "a", compact(said))
+    return f"{said}"
+
+
+def removed_with_entry(project: Recorded, chance: Random) -> str:
+    """A record gone, with an entry that says so."""
+    with opened(project) as connection:
+        table, key, _ = chance.choice(rows_of(connection, *CHAINED))
+        connection.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
+        append(connection, table, key, None)
+    return f"{table} {key}"
+
+
+def collected_by_hand(project: Recorded, chance: Random) -> str:
+    """A data file gone, and a record that a collector took it, with its entry."""
+    path = chance.choice(project.data_files())
+    at = "2030-01-01T00:00:00.000000Z"
+    said = {
+        "blake3_hash": path.stem,
+        "collected_at": at,
+        "file_path": str(path),
+        "reason": "old",
+        "size_bytes": path.stat().st_size,
+        "target": ".".join(path.parts[-4:-1]),
+    }
+    path.unlink()
+    with opened(project) as connection:
+        row = (f"{at}|{path}", compact(said))
+        connection.execute("INSERT INTO collected_files VALUES (?, ?)", row)
+        append(connection, "collected_files", *row)
+    return path.name
 
 
 def forged_history(project: Recorded, chance: Random) -> str | None:
@@ -298,10 +358,31 @@ def anchor(project: Recorded, chance: Random) -> str:
     if chance.random() < 0.2:
         path.unlink()
         return "deleted"
-    # Its time is the one thing that nothing else says.
     key = chance.choice(["head", "seq", "run_id"])
     project.edit_json(path, key, change_value(json.loads(path.read_bytes())[key], chance))
     return f"{key} {path.read_text()}"
+
+
+def older_anchor(project: Recorded, chance: Random) -> str:
+    at = chance.randrange(len(project.anchors))
+    project.anchor().write_bytes(project.anchors[at])
+    return f"as run {at} left it"
+
+
+def anchor_of_another_time(project: Recorded, chance: Random) -> str:
+    path = project.anchor()
+    at = datetime.fromisoformat(json.loads(path.read_bytes())["recorded_at"])
+    other = at + chance.choice([-1, 1]) * timedelta(minutes=chance.randrange(11, 1_000_000))
+    project.edit_json(path, "recorded_at", other.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
+    return path.read_text()
+
+
+def anchor_of_another_run(project: Recorded, chance: Random) -> str:
+    path = project.anchor()
+    with opened(project) as connection:
+        runs = [key for _, key, _ in rows_of(connection, "run_history")]
+    project.edit_json(path, "run_id", chance.choice(runs[:-1]))
+    return path.read_text()
 
 
 MUTATIONS: dict[str, Mutation] = {
@@ -313,6 +394,12 @@ MUTATIONS: dict[str, Mutation] = {
         field_of_entry, deleted_entry, swapped_entries, appended_entry, forged_history,
         truncated_chain, older_ledger, older_ledger_without_anchor,
         byte_of_commit, deleted_commit, swapped_commits, added_commit, stray_file_in_log,
-        checkpoint, checkpoint_hint, anchor,
+        checkpoint, checkpoint_hint, anchor, older_anchor, anchor_of_another_time,
+        anchor_of_another_run, watermark_with_entry, removed_with_entry, collected_by_hand,
+    )
+} | {
+    f"rechained_{table}": rechained(table)
+    for table in (
+        "run_history", "model_executions", "output_artifacts", "input_provenance", "input_index",
     )
 }  # fmt: skip

@@ -52,11 +52,12 @@ def script_codes(found: Audit) -> list[str]:
 class Recorded:
     """A project after its runs, which can be put back as it was.
 
-    `older` are copies of the ledger as each run left it.
+    `older` are copies of the ledger as each run left it, `anchors` of the anchor.
     """
 
     root: Path
     older: list[bytes] = field(default_factory=list)
+    anchors: list[bytes] = field(default_factory=list)
     _files: dict[Path, bytes] = field(default_factory=dict)
 
     @classmethod
@@ -71,6 +72,7 @@ class Recorded:
                 # All models in the first run and in the last, one in between.
                 shop.run(*(() if number in (0, RUNS - 1) else ("stg_orders",)))
                 recorded.older.append((root / STATE).read_bytes())
+                recorded.anchors.append(recorded.anchor().read_bytes())
         # Nothing changed, so everything is reused; then it is as it was at first, and the files of
         # the first run are committed again.
         shop.run()

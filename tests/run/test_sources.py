@@ -7,6 +7,7 @@ from pathlib import Path
 import deltalake
 import pyarrow as pa
 import pytest
+from pyspark.errors import PySparkException
 
 from rocky.errors import SourceUnreadable
 from rocky.project import load_project
@@ -14,6 +15,7 @@ from rocky.project.sources import SourceTable
 from rocky.project.variables import Substituted
 from rocky.run.checksums import Checksums
 from rocky.run.identity import Identity, identify_source
+from rocky.run.runner import RunOptions
 from rocky.run.sources import Sources, declaration_hash
 from rocky.spark.source_files import pin_local_files
 from tests.run.runs import Shop, write
@@ -96,8 +98,14 @@ def test_a_source_whose_place_is_a_secret_leaves_it_in_no_record(tmp_path):
     shop.env = {"DIR": SECRET}
     shutil.copytree(tmp_path / "data", tmp_path / SECRET)
     shop.run("stg_orders")
+
+    def damaged(_: str) -> None:
+        raise PySparkException(f"cannot read `file:{tmp_path}/{SECRET}/orders.csv`")
+
+    rebuild = RunOptions(parallel=1, rebuild=True)
+    shop.run("stg_orders", before_write=damaged, options=rebuild)
     shutil.rmtree(tmp_path / SECRET)
-    shop.run("stg_orders")
+    shop.run("stg_orders", options=rebuild)
 
     said = []
     with sqlite3.connect(tmp_path / ".rocky-state.db") as state:

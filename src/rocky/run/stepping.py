@@ -5,6 +5,7 @@ killed process leaves behind is true.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from threading import Event
 from time import monotonic
 from typing import Any, Final
@@ -20,7 +21,9 @@ from rocky.run.recording import NOT_MEASURED, Recorder, Timing, Used
 from rocky.run.reporting import RunTimes
 from rocky.run.retries import Patience, try_build
 from rocky.run.scheduler import Ending, Job, Watcher, run_jobs
+from rocky.spark.failure_kinds import Failure
 from rocky.spark.layout import Metrics
+from rocky.spark.source_files import hide_place
 
 _LOOK_SECONDS: Final = 0.5
 """How often Spark is asked for progress: each question costs it a little."""
@@ -47,6 +50,7 @@ class Stepping(Watcher):
         self._times = times
         self._looked = monotonic()
         self._patience = Patience(plan.project.config.resilience)
+        self._sources = tuple(plan.project.sources.values())
         self._rate = rate_of(plan.project.config.cost)
         self._stop = Event()
         self._materialize: Materialize | None = None
@@ -108,7 +112,7 @@ class Stepping(Watcher):
                 self._patience,
                 self._stop,
                 lambda attempt: self._journal.tell(lambda each: each.retried(step, attempt)),
-                self._engine.explain,
+                self._explain,
             )
         timing = Timing(started_at, round((monotonic() - began) * 1000))
         used = Used(tried.attempts, self._measure(job), self._rate)
@@ -126,6 +130,14 @@ class Stepping(Watcher):
             record = self._recorder.built(step, tried.result, timing, used)
         self._journal.record(record)
         return record.outcome.succeeded
+
+    def _explain(self, error: BaseException) -> Failure:
+        """What an error of Spark means; it may name files whose place is a secret."""
+        failure = self._engine.explain(error)
+        message = failure.message
+        for source in self._sources:
+            message = hide_place(source, message)
+        return replace(failure, message=message)
 
     def _circumstances(self, step: Step) -> dict[str, Any]:
         """What is known of a step that failed; nothing where that is why it failed."""
