@@ -59,7 +59,7 @@ def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal
 
 class Audit:
     def __init__(self, rows, warehouse=None, run_id=None, table=None):
-        self.rows, self.warehouse, self.run_id, self.table = rows, warehouse, run_id, (table or "").lower()
+        self.rows, self.warehouse, self.run_id, self.table = rows, warehouse and Path(warehouse).resolve(), run_id, (table or "").lower()
         self.findings, self.notes, self.count, self.heads, self.seen, self.adds, self.states, self.written_at = {}, {}, Counter(), {}, {}, {}, {}, {}
         self.records, self.ledger_id = {name: {} for name in RECORDS}, rows["metadata"].get("ledger_id", b"").decode("utf-8", "replace").strip('"')
         self.owners, self.begun, self.closed, self.due, self.first, self.former, self.since, self.lost = [], {}, {}, {}, {}, {}, {}, set()

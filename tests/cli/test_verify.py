@@ -1,6 +1,7 @@
 import pytest
 
 from rocky.cli.exit_codes import ExitCode
+from rocky.store.warehouse import open_warehouse
 from tests.cli.test_schemas import check
 from tests.run.runs import Shop
 
@@ -101,3 +102,19 @@ def test_a_state_file_alone_is_checked_where_its_warehouse_was(rocky, ran, monke
     monkeypatch.chdir("/")
 
     assert ExitCode.OK == rocky("verify", "--state-path", str(ran / ".rocky-state.db")).code
+
+
+def test_a_warehouse_that_the_project_has_left_is_verified_where_it_is(
+    rocky, tmp_path, monkeypatch
+):
+    shop = Shop(tmp_path)
+    settings = (tmp_path / "rocky.toml").read_text()
+    for folder in ("one", "two"):
+        place = open_warehouse(folder, base=tmp_path)
+        monkeypatch.setattr("tests.run.runs.open_warehouse", lambda *_, place=place, **__: place)
+        shop.write("rocky.toml", f'{settings}[adapter]\ntype = "spark"\nwarehouse = "{folder}"\n')
+        shop.run()
+
+    answer = rocky("verify")
+
+    assert (ExitCode.OK, 2) == (answer.code, answer.json["checked"]["anchors"])

@@ -48,6 +48,14 @@ def test_it_leaves_no_file_behind(project):
     assert project.is_untouched()
 
 
+@pytest.mark.parametrize("name", ["warehouse", "warehouse/", "./warehouse"])
+def test_a_warehouse_may_be_named_in_any_way(project, capsys, monkeypatch, name):
+    monkeypatch.chdir(project.root)
+
+    assert 0 == main([str(project.state), "--warehouse", name])
+    assert "0 findings in 70 records, 5 tables, 19 files\n" == capsys.readouterr().out
+
+
 def test_a_finding_is_a_line_and_the_exit_code_1(project, capsys):
     (path,) = (project.warehouse / "spark_catalog/default/alone").glob("*.parquet")
     data = path.read_bytes()

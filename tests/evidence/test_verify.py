@@ -2,7 +2,7 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,13 @@ from rocky.errors import LedgerUnreadable
 from rocky.evidence.settling import verify_ledger
 from rocky.evidence.verify import EVERYTHING, Scope
 from rocky.ledger import open_ledger
+from rocky.ledger.chain import Head
 from rocky.ledger.provenance import CollectedFile
+from rocky.store.anchors import Anchor, write_anchor
+from rocky.store.checkpoint import write_checkpoint
+from rocky.store.log import Log
 from rocky.store.warehouse import Warehouse, open_warehouse
-from tests.evidence.shops import Recorded, audit, codes, script_codes, verify
+from tests.evidence.shops import Recorded, audit, codes, script_codes, verify, write_orders
 from tests.run.runs import TABLE, Shop
 from tests.run.test_crash_points import kill_at
 
@@ -160,7 +164,17 @@ def test_a_file_that_was_collected_is_not_missed(project):
     target = "spark_catalog.default.stg_orders"
     with open_ledger(project.state) as ledger:
         ledger.record_collected([CollectedFile(path.stem, str(path), target, size, now, "old")])
+        unanchored = both(project)
+        head, run_id = ledger.head(), max(json.loads(line)["run_id"] for line in run_rows(project))
+        anchor = Anchor(head.entry_hash, head.seq, run_id, now)
+        write_anchor(
+            open_warehouse(str(project.warehouse), base=project.root),
+            ledger.ledger_id,
+            anchor,
+            lambda found: ledger.knows(Head(found.seq, found.head)),
+        )
 
+    assert same("anchor_behind") == unanchored
     assert same() == both(project)
 
 
@@ -225,3 +239,88 @@ def test_a_run_that_ends_while_its_tables_are_looked_at_is_no_finding(tmp_path):
     assert stale is not None
     assert () == stale[1].findings
     assert 2 == stale[1].checked["runs"]
+
+
+def test_a_project_that_was_moved_and_run_again_is_whole(tmp_path):
+    root = tmp_path / "one"
+    shop = Shop(root)
+    shop.run()
+    moved = tmp_path / "two"
+    root.rename(moved)
+    shop.root = moved
+    write_orders(moved, 4)
+    shop.run()
+    now = moved / "warehouse"
+
+    assert ((), ()) == (verify(moved, warehouse=now).findings, verify(moved, warehouse=now).notes)
+    assert {} == audit(moved, now).findings
+
+
+def test_a_table_whose_name_has_a_dot_is_found(tmp_path):
+    shop = Shop(tmp_path, {"models/alone.toml": '[target]\ntable = "a.b"\n'})
+    shop.run()
+
+    assert ((), {}) == (verify(tmp_path).findings, audit(tmp_path).findings)
+
+
+def drop_and_rebuild(root: Path) -> Shop:
+    """A table of three versions, dropped and made anew."""
+    shop = Shop(root)
+    for rows in (3, 4, 5):
+        write_orders(root, rows)
+        shop.run()
+    shutil.copytree(shop.folder("stg_orders"), root / "dropped")
+    shutil.rmtree(shop.folder("stg_orders"))
+    write_orders(root, 7)
+    shop.run()
+    return shop
+
+
+def test_a_table_that_was_dropped_and_made_anew_is_a_note(tmp_path):
+    drop_and_rebuild(tmp_path)
+    runs = Scope(run_id="run-20260131-120001-000")
+
+    for found in (verify(tmp_path), audit(tmp_path), verify(tmp_path, runs)):
+        assert (0, 1) == (len(found.findings), len(found.notes))
+
+
+@pytest.mark.parametrize("name", ["*.parquet", "_delta_log/*1.json", "_delta_log/*2.json"])
+def test_a_table_of_which_something_former_is_left_was_tampered_with(tmp_path, name):
+    shop = drop_and_rebuild(tmp_path)
+    (path, *_) = (tmp_path / "dropped").glob(name)
+    shutil.copy(path, shop.folder("stg_orders") / path.relative_to(tmp_path / "dropped"))
+
+    assert verify(tmp_path).findings
+    assert audit(tmp_path).findings
+
+
+def test_a_checkpoint_whose_maker_failed_is_recorded_and_needs_no_hint(tmp_path, monkeypatch):
+    def write_half(log: Log, version: int) -> str:
+        write_checkpoint(log, version)
+        log.objects.delete([f"{log.prefix}/_delta_log/_last_checkpoint"])
+        return "no checkpoint of table: the hint could not be written"
+
+    monkeypatch.setattr("rocky.store.checkpoint.INTERVAL", 2)
+    monkeypatch.setattr("rocky.store.warehouse.write_checkpoint", write_half)
+    shop = Shop(tmp_path)
+    for number in range(4):
+        shop.write("models/alone.sql", f"SELECT {number} AS one")
+        shop.run("alone")
+
+    assert ((), {}) == (verify(tmp_path).findings, audit(tmp_path).findings)
+
+
+def test_runs_beside_each_other_are_whole(tmp_path):
+    shop, other = Shop(tmp_path), Shop(tmp_path)
+    other._now += timedelta(milliseconds=500)
+    began: list[str] = []
+
+    def run_other(table: str) -> None:
+        if not began:
+            began.append(table)
+            other.run("alone")
+
+    shop.run("stg_orders", "by_country", before_write=run_other)
+
+    assert 2 == len(shop.records())
+    assert ((), {}) == (verify(tmp_path).findings, audit(tmp_path).findings)

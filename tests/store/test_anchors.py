@@ -67,6 +67,20 @@ def test_an_anchor_that_another_run_has_moved_further_stays_there(warehouse):
     assert LATER == read_anchor(warehouse, LEDGER)
 
 
+def test_an_older_anchor_that_was_written_at_the_same_time_is_replaced(warehouse, monkeypatch):
+    write_anchor(warehouse, LEDGER, ANCHOR, known())
+    older, put, late = stored(warehouse).read_bytes(), type(warehouse.objects).put, [True]
+
+    def put_and_lose(objects, path, data):
+        put(objects, path, older if late.pop() else data)
+        late.append(False)
+
+    monkeypatch.setattr(type(warehouse.objects), "put", put_and_lose)
+
+    assert write_anchor(warehouse, LEDGER, LATER, known(ANCHOR))
+    assert LATER == read_anchor(warehouse, LEDGER)
+
+
 def test_a_ledger_that_was_rolled_back_does_not_wipe_out_the_trace(warehouse):
     write_anchor(warehouse, LEDGER, ANCHOR, known())
     before = stored(warehouse).read_bytes()

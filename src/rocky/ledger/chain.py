@@ -2,7 +2,9 @@
 
 Whoever changes, removes or reorders a row leaves an entry that does not fit, unless all entries
 after it are made anew: then the head changes, which the tables' own logs have written down. A row
-must match the newest entry of its table and key; older entries tell of values since replaced.
+must match the newest entry of its table and key; older entries tell of values since replaced. So
+a changed row with a new entry at the end fits the chain itself: that it was written once, by a run
+that was under way, and is covered by the anchor is for `rocky.evidence` to check.
 """
 
 import json
