@@ -50,13 +50,12 @@ def examine(data):  # size and hash of a file, and its rows: field 3 of the foot
     footer = iter(data[-8 - int.from_bytes(data[-8:-4], "little") : -8])
     return (len(data), hash_of(data)), data[-4:] == b"PAR1" and thrift(footer, 12)[3]
 def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal` nobody writes, and no side files are needed
-    mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
+    mode = "mode=ro" if Path(f"{path}-wal").exists() else "mode=ro&immutable=1"
     with closing(sqlite3.connect(f"{Path(path).resolve().as_uri()}?{mode}", uri=True)) as file:
         file.text_factory, _ = bytes, file.execute("BEGIN")
         asked = {name: file.execute(f"SELECT key, value FROM {name} ORDER BY key") for name in (*RECORDS, CHAIN)}
         asked["metadata"] = file.execute("SELECT key, value FROM metadata WHERE key = 'ledger_id'")
         return {name: {key.decode("utf-8", "replace"): value for key, value in rows} for name, rows in asked.items()}
-
 class Audit:
     def __init__(self, rows, warehouse=None, run_id=None, table=None):
         self.rows, self.warehouse, self.run_id, self.table = rows, warehouse and Path(warehouse).resolve(), run_id, (table or "").lower()
@@ -279,7 +278,6 @@ class Audit:
             late = late and not any(number in since for number, table, _ in self.owners if table == "collected_files")
             own = not late and at >= began and self.begun[name] <= seq  # a collector names the newest run
             self.expect(own and self.heads.get(anchor["head"]) == seq, "head_unknown", where, "the chain never had this head, or not then")
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="Check a state file of Rocky against its tables.")
     for option in ("state", "--warehouse", "--run", "--table"):
@@ -288,8 +286,11 @@ def main(arguments=None):
     try:
         audit = Audit(load(asked.state), asked.warehouse, asked.run, asked.table)
     except (sqlite3.Error, OSError) as error:
-        print(f"cannot read `{asked.state}`: {error}", file=sys.stderr)
-        return 2
+        return print(f"cannot read `{asked.state}`: {error}", file=sys.stderr) or 2
+    tables = b"".join(audit.rows["model_executions"].values()).lower()
+    known = not audit.table or f'"target":"{audit.table}"'.encode() in tables
+    if not known or (asked.run or "") not in (*audit.rows["run_history"], ""):
+        return print(f"`{asked.state}` knows no run `{asked.run}` or no table `{asked.table}`", file=sys.stderr) or 2
     audit.check()
     checked = ", ".join(f"{number} {what}" for what, number in audit.count.items())
     print(*audit.findings, *audit.notes, f"{len(audit.findings)} findings in {checked}", sep="\n")

@@ -95,3 +95,15 @@ def test_tables_in_an_object_store_are_counted_and_not_passed_over_in_silence(pr
 
     assert "tables in an object store, not checked" in capsys.readouterr().out
     project.restore()
+
+
+def test_a_run_or_a_table_that_is_not_there_is_no_all_clear(project, capsys):
+    state = str(project.root / ".rocky-state.db")
+
+    assert [2, 2] == [main([state, option, "nope"]) for option in ("--run", "--table")]
+    assert "knows no run `nope`" in capsys.readouterr().err
+
+
+def test_a_state_file_that_is_not_there_is_not_made(tmp_path):
+    assert 2 == main([str(tmp_path / "typo.db")])
+    assert [] == list(tmp_path.iterdir())
