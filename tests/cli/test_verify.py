@@ -118,3 +118,16 @@ def test_a_warehouse_that_the_project_has_left_is_verified_where_it_is(
     answer = rocky("verify")
 
     assert (ExitCode.OK, 2) == (answer.code, answer.json["checked"]["anchors"])
+
+
+def test_a_ledger_that_is_gone_is_named_by_the_tables_it_left(rocky, tmp_path, monkeypatch):
+    shop = Shop(tmp_path)
+    shop.run("alone")
+    for file in tmp_path.glob(".rocky-state.db*"):
+        file.unlink() if file.is_file() else file.rmdir()
+    monkeypatch.chdir(tmp_path)
+
+    answer = rocky("verify")
+
+    assert 1 == answer.code
+    assert "the tables were made under the ledger" in answer.err

@@ -11,6 +11,8 @@ from pathlib import Path
 from rocky.cli.options import Settings
 from rocky.cli.projects import load_chosen
 from rocky.errors import ProjectNotFound
+from rocky.project import Project
+from rocky.store.anchors import anchored_ledgers
 from rocky.store.warehouse import Warehouse, open_warehouse
 from rocky.store.whereabouts import find_recorded_warehouse
 
@@ -21,12 +23,26 @@ def recorded_warehouses(settings: Settings) -> Callable[[str], Warehouse]:
         project = load_chosen(settings, cache=False)
     except ProjectNotFound:
         return lambda place: open_warehouse(place, base=Path(), options=os.environ)
-    known = [
-        open_warehouse(each.warehouse, base=project.root, options={**os.environ, **each.conf})
-        for each in project.config.adapter.values()
-    ]
+    known = _warehouses_of(project)
 
     def reopen(place: str) -> Warehouse:
         return open_warehouse(place, base=project.root, options=os.environ)
 
     return lambda place: find_recorded_warehouse(place, known, reopen)
+
+
+def lost_ledger(settings: Settings) -> str | None:
+    """The id of a ledger that the project's tables know, for when its file is not there."""
+    try:
+        project = load_chosen(settings, cache=False)
+    except ProjectNotFound:
+        return None
+    found = [each for place in _warehouses_of(project) for each in anchored_ledgers(place)]
+    return found[0] if found else None
+
+
+def _warehouses_of(project: Project) -> list[Warehouse]:
+    return [
+        open_warehouse(each.warehouse, base=project.root, options={**os.environ, **each.conf})
+        for each in project.config.adapter.values()
+    ]

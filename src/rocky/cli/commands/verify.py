@@ -7,9 +7,9 @@ from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
 from rocky.cli.render.evidence import render_verification, verification_document
 from rocky.cli.state_files import StateCommand, state_path
-from rocky.cli.warehouses import recorded_warehouses
+from rocky.cli.warehouses import lost_ledger, recorded_warehouses
 from rocky.diagnostics.suggest import suggestion
-from rocky.errors import NothingSelected
+from rocky.errors import LedgerUnreadable, NothingSelected
 from rocky.evidence.settling import verify_ledger
 from rocky.evidence.verify import EVERYTHING, Scope, Verification
 from rocky.ledger import LATEST, EvidenceReader
@@ -42,9 +42,15 @@ def verify_chosen(settings: Settings, what: str | None) -> tuple[Scope, Verifica
         return EVERYTHING if what is None else find_scope(reader, what)
 
     found = verify_ledger(state_path(settings), recorded_warehouses(settings), choose)
-    if found is None:
-        raise NothingSelected("no run is recorded yet; `rocky run` makes the first")
-    return found
+    if found is not None:
+        return found
+    lost = lost_ledger(settings)
+    if lost is not None:
+        raise LedgerUnreadable(
+            f"the tables were made under the ledger `{lost}`, and `{state_path(settings)}` is not"
+            " there or empty: put it back, or name it with `--state-path`"
+        )
+    raise NothingSelected("no run is recorded yet; `rocky run` makes the first")
 
 
 def find_scope(reader: EvidenceReader, what: str) -> Scope:
