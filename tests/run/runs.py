@@ -7,6 +7,8 @@ from pathlib import Path
 from threading import Event
 
 from rocky.compiler.pipeline import compile_project
+from rocky.evidence.verify import verify_evidence
+from rocky.ledger import open_evidence
 from rocky.ledger.records import AttemptRecord, RunRecord
 from rocky.ledger.writer import open_ledger
 from rocky.plan.selectors import select_models
@@ -179,3 +181,12 @@ def statuses(report: RunReport) -> dict[str, str]:
 
 def reasons(report: RunReport) -> dict[str, str | None]:
     return {each.step.name: each.execution.reason for each in report.outcomes}
+
+
+def verify(root: Path) -> list[str]:
+    """What verifying the evidence of a project finds."""
+    reader = open_evidence(root / ".rocky-state.db")
+    assert reader is not None
+    with reader:
+        found = verify_evidence(reader, lambda _: open_warehouse("warehouse", base=root))
+    return [f"{each.code}: {each.where}: {each.message}" for each in found.findings]

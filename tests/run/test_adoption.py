@@ -1,29 +1,16 @@
 """Every commit is on record, also one whose making failed, or that nobody came to record."""
 
-from pathlib import Path
-
 import pytest
 from pyspark.errors import PySparkException
 
 from rocky.errors import LedgerUnwritable, StoreUnwritable
-from rocky.evidence.verify import verify_evidence
-from rocky.ledger import open_evidence
 from rocky.ledger.records import RunStatus
 from rocky.ledger.writer import Ledger
 from rocky.run.build import Build, Built
 from rocky.run.materialize.table import materialize
-from rocky.store.warehouse import open_warehouse
-from tests.run.runs import Shop, statuses
+from tests.run.runs import Shop, statuses, verify
 
 LOST = PySparkException("ExecutorLostFailure (executor 1 exited)")
-
-
-def verify(root: Path) -> list[str]:
-    reader = open_evidence(root / ".rocky-state.db")
-    assert reader is not None
-    with reader:
-        found = verify_evidence(reader, lambda _: open_warehouse("warehouse", base=root))
-    return [f"{each.code}: {each.where}: {each.message}" for each in found.findings]
 
 
 def failing_after(error: Exception, times: int = 1):

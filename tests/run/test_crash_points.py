@@ -9,11 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rocky.evidence.verify import verify_evidence
-from rocky.ledger import open_evidence
 from rocky.ledger.records import RunStatus
-from rocky.store.warehouse import open_warehouse
-from tests.run.runs import Shop, statuses
+from tests.run.runs import Shop, statuses, verify
 
 ROOT = Path(__file__).parents[2]
 CRASH = Path(__file__).with_name("crash.py")
@@ -50,14 +47,6 @@ def kill_at(root: Path, point: str, times: int) -> None:
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])},
     )
     assert -signal.SIGKILL == killed.returncode, killed.stderr
-
-
-def verify(root: Path) -> list[str]:
-    reader = open_evidence(root / ".rocky-state.db")
-    assert reader is not None
-    with reader:
-        found = verify_evidence(reader, lambda _: open_warehouse("warehouse", base=root))
-    return [f"{each.code}: {each.where}: {each.message}" for each in found.findings]
 
 
 @pytest.mark.slow

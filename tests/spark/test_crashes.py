@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from rocky.ledger import open_reader
+from tests.run.runs import verify
 from tests.spark.projects import build, errors_of, table_folder, write_files, write_rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -99,3 +100,4 @@ def test_a_killed_run_loses_and_doubles_nothing(tmp_path, spark, name, point):
     report = build(root, spark)
     assert {} == errors_of(report)
     assert new == ids(root, name)
+    assert [] == verify(root)

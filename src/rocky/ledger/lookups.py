@@ -12,7 +12,7 @@ from rocky.ledger.claims import is_alive
 from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.questions import Questions, RecordedExecution
-from rocky.ledger.records import ArtifactRecord, RunId
+from rocky.ledger.records import RunId
 from rocky.ledger.rows import key_of, load_record
 from rocky.ledger.schema import HASH_OF_ARTIFACT, MODEL_OF_KEY, RUNNING, UNFINISHED
 from rocky.ledger.transcript import is_untouched
@@ -76,17 +76,6 @@ class Lookups(Questions):
             json.dumps(list(wanted)),
         )
         return {wanted[key.partition("|")[2]]: self._execution(key, value) for key, value in rows}
-
-    def artifacts_of_hash(self, blake3_hash: str) -> tuple[ArtifactRecord, ...]:
-        """Every record of a file with these bytes, of whichever run and table."""
-        rows = self._ask(
-            f"SELECT key, value FROM output_artifacts WHERE {HASH_OF_ARTIFACT} = ? ORDER BY key",  # noqa: S608 - one of our own expressions
-            blake3_hash,
-        )
-        return tuple(
-            load_record(ArtifactRecord, self.path, "output_artifacts", key, value)
-            for key, value in rows
-        )
 
     def recorded_hashes(self, hashes: Iterable[str]) -> frozenset[str]:
         """Those of some files that any run has recorded."""

@@ -9,31 +9,14 @@ import json
 import sqlite3
 from typing import Final
 
-from rocky.ledger.chain import CHAIN_TABLE
+from rocky.ledger.chain import CHAIN_TABLE, CHAINED
 
 SCHEMA_VERSION: Final = 2
 
 CHAINED_SINCE: Final = 2
 """The first version with a chain; files of older ones are chained when they are next written."""
 
-TABLES: Final = (
-    "run_history",
-    "model_executions",
-    "run_progress",
-    "output_artifacts",
-    "input_index",
-    "input_provenance",
-    "branches",
-    "watermarks",
-    "check_history",
-    "partitions",
-    "grace_periods",
-    "idempotency_keys",
-    "loaded_files",
-    "collected_files",
-    "metadata",
-    CHAIN_TABLE,
-)
+TABLES: Final = (*CHAINED, "run_progress", "idempotency_keys", "metadata", CHAIN_TABLE)
 
 RUNNING: Final = "json_extract(value, '$.status') = 'Running'"
 """The condition of the index over running runs, word for word: SQLite compares expressions."""

@@ -22,6 +22,9 @@ _STAMP: Final = b"checksums-1"
 _SETTLED_NS: Final = 2_000_000_000
 """How long a file must have been as it is: file systems keep times as coarse as two seconds."""
 
+HASHED_UP_TO_BYTES: Final = 16 << 30
+"""What is larger is known by its list of files only: reading it twice would take too long."""
+
 FileState = tuple[int, int, int, int]
 """Size, modification time, change time, inode."""
 

@@ -16,7 +16,7 @@ from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.project.sources import SourceTable
 from rocky.project.variables import written
 from rocky.spark.source_files import hide_place, named, place_of
-from rocky.store.files import DataFile
+from rocky.store.files import DataFile, is_addressed
 from rocky.store.locations import locate
 from rocky.store.log import Log
 from rocky.store.objects import open_objects
@@ -98,7 +98,7 @@ def _tells(file: DataFile, *, flat: bool) -> bool:
     """Whether Spark finds a file's partition in its folders; in our own it is in the file."""
     *folders, name = file.path.split("/")
     if flat:
-        return len(name.partition(".")[0]) == 64
+        return is_addressed(name)
     told = dict(folder.split("=", 1) for folder in folders if "=" in folder)
     # As Spark does: a letter beyond ASCII that was escaped byte by byte is not put together again.
     values = {unquote(key, "latin-1"): unquote(value, "latin-1") for key, value in told.items()}

@@ -11,7 +11,7 @@ was written anew with the same rows leaves its readers alone.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from rocky.datatypes.text import field_to_json
 from rocky.datatypes.types import StructField
@@ -25,10 +25,10 @@ from rocky.evidence.hashes import (
 from rocky.ir.fingerprint import SkipHash
 from rocky.ledger.provenance import SourceFile
 from rocky.run.engine import SourcePin
+from rocky.store.files import is_addressed
 from rocky.store.snapshot import ROWS_HASH, Snapshot
 
 ProofClass = Literal["strong", "heuristic"]
-_ADDRESS_LENGTH: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Identity:
 def identify_table(key: str, snapshot: Snapshot) -> Identity:
     """A table by its files and columns; files of other tools are not named by their bytes."""
     addresses = [file.address for file in snapshot.files]
-    if any(len(each) != _ADDRESS_LENGTH for each in addresses):
+    if not all(is_addressed(file.path) for file in snapshot.files):
         files = [[file.path, file.size, file.modified_ms] for file in snapshot.files]
         listing = canonical_json({"files": files})
         return Identity("listing", key, text_hash(listing), strong=False)

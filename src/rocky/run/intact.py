@@ -4,26 +4,21 @@ Spark reads a damaged page without a word, and the result would be recorded as m
 were never read. A file is hashed when it is first read and after it was touched, not each time.
 """
 
-from typing import Final
-
 from rocky.errors import StoreUnreadable
-from rocky.run.checksums import Checksums
+from rocky.run.checksums import HASHED_UP_TO_BYTES, Checksums
 from rocky.run.pinning import PinnedTable
-
-CHECKED_UP_TO_BYTES: Final = 16 << 30
-"""The files of a larger table are not hashed: `rocky verify` reads everything."""
-
-_ADDRESS_LENGTH: Final = 64
+from rocky.store.files import is_addressed
 
 
 def refuse_damaged(pinned: PinnedTable, checksums: Checksums | None) -> None:
     """Raise StoreUnreadable for a file of ours on a disk that is not what its name says."""
     table, snapshot = pinned.table, pinned.snapshot
-    if checksums is None or snapshot.bytes > CHECKED_UP_TO_BYTES:
+    if checksums is None or snapshot.bytes > HASHED_UP_TO_BYTES:
+        # Of a larger table `rocky verify` reads everything.
         return
     for file in snapshot.files:
         local = table.objects.local_path(f"{table.prefix}/{file.path}")
-        if local is None or len(file.address) != _ADDRESS_LENGTH or not local.exists():
+        if local is None or not is_addressed(file.path) or not local.exists():
             # What lies elsewhere is its store's to keep; what is missing Spark itself names.
             continue
         if checksums.of([str(local)]) != (file.address,):

@@ -18,13 +18,10 @@ from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.ledger.provenance import SourceFile
 from rocky.project.sources import SourceTable
 from rocky.project.variables import Substituted
-from rocky.run.checksums import Checksums, FileState, is_settled, state_of
+from rocky.run.checksums import HASHED_UP_TO_BYTES, Checksums, FileState, is_settled, state_of
 from rocky.run.delta_versions import NotPlain, find_delta_source
 from rocky.run.engine import SourcePin
 from rocky.spark.source_files import hide_place, is_remote, named, pin_local_files, place_of
-
-HASHED_UP_TO_BYTES: Final = 16 << 30
-"""A larger source is known by its list of files only: reading it twice would take too long."""
 
 _FILE_FORMATS: Final = frozenset({"csv", "json", "parquet", "orc"})
 

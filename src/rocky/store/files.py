@@ -5,14 +5,16 @@ are stored in the files as well, so equal names mean equal rows, and Iceberg rea
 column.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NewType
+from typing import Final, NewType
 
 Address = NewType("Address", str)
 """The hex BLAKE3 of a file's bytes."""
 
 SUFFIX = ".parquet"
+_ADDRESSED: Final = re.compile(r"[0-9a-f]{64}\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,11 @@ class DataFile:
     @property
     def address(self) -> Address:
         return Address(self.path.removesuffix(SUFFIX))
+
+
+def is_addressed(path: str) -> bool:
+    """Whether a path is one that Rocky gives: files of other tools are not named by their bytes."""
+    return _ADDRESSED.fullmatch(path) is not None
 
 
 def path_of(address: Address) -> str:

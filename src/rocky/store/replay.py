@@ -4,18 +4,15 @@ Actions must come commit by commit; inside one commit their order means nothing,
 applied before adds.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any
 
 from rocky.store.actions import Action, parse_add, parse_path
 from rocky.store.delta_schema import parse_schema
-from rocky.store.files import DataFile
+from rocky.store.files import DataFile, is_addressed
 from rocky.store.protocol import Protocol, parse_protocol, unreadable_feature
 from rocky.store.snapshot import FILES_HASH, ROWS_HASH, Snapshot, files_hash
-
-_ADDRESSED: Final = re.compile(r"[0-9a-f]{64}\.parquet")
 
 
 class UnreadableLog(ValueError):
@@ -100,7 +97,7 @@ class Replay:
         """Other writers leave partition columns out of the files, where they would read as null."""
         if not partition_columns:
             return
-        foreign = next((path for path in self._files if not _ADDRESSED.fullmatch(path)), None)
+        foreign = next((path for path in self._files if not is_addressed(path)), None)
         if foreign is not None:
             raise UnreadableLog(
                 f"file `{foreign}` of the partitioned table was written by another tool, which"

@@ -4,17 +4,16 @@ A new write may reuse an old leftover of the same bytes, so sweep only where nob
 table; `older_than_ms` guards against writers one does not know of.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Final, NamedTuple
 
 from rocky.store.actions import parse_path
+from rocky.store.files import is_addressed
 from rocky.store.objects import ObjectInfo
 from rocky.store.warehouse import STAGING, Table
 
-_DATA_FILE: Final = re.compile(r"[0-9a-f]{64}\.parquet")
 _THREADS: Final = 16
 
 
@@ -33,7 +32,7 @@ def list_files(table: Table) -> StoredFiles:
         path = info.path[start:]
         if path.startswith(f"{STAGING}/"):
             staged.append(info)
-        elif _DATA_FILE.fullmatch(path):
+        elif is_addressed(path):
             data.append(info)
     return StoredFiles(tuple(data), tuple(staged))
 
