@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from rocky.ledger import STATE_FILE, Ledger, open_ledger
+from rocky.ledger.record import RunId
 from rocky.ledger.records import (
     ArtifactRecord,
     BudgetBreach,
@@ -18,7 +19,6 @@ from rocky.ledger.records import (
     ModelStatus,
     PartitionRecord,
     PartitionStatus,
-    RunId,
     RunRecord,
     RunStatus,
     TotalsRecord,

@@ -16,14 +16,8 @@ from rocky.collect.collecting import Collection, Orders, collect_files
 from rocky.collect.retention import Retention
 from rocky.ledger import STATE_FILE, open_evidence, open_ledger
 from rocky.ledger.provenance import CollectedFile, ProvenanceRecord, ReadRecord
-from rocky.ledger.records import (
-    ArtifactRecord,
-    ModelExecution,
-    ModelStatus,
-    RunId,
-    RunRecord,
-    RunStatus,
-)
+from rocky.ledger.record import RunId
+from rocky.ledger.records import ArtifactRecord, ModelExecution, ModelStatus, RunRecord, RunStatus
 from rocky.store.change import Change
 from rocky.store.files import DataFile
 from rocky.store.warehouse import Table, Warehouse, open_warehouse

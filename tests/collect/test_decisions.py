@@ -17,7 +17,8 @@ from rocky.collect.decisions import (
 from rocky.collect.needs import TableNeeds, find_needs, retainers_of
 from rocky.collect.retention import Retention, retained_runs
 from rocky.ledger.provenance import ProvenanceRecord, ReadRecord
-from rocky.ledger.records import ArtifactRecord, ModelExecution, ModelStatus, RunId
+from rocky.ledger.record import RunId
+from rocky.ledger.records import ArtifactRecord, ModelExecution, ModelStatus
 from rocky.store.anchors import Anchor
 from rocky.store.lifetimes import CommitInfo, Lifetime, Lifetimes
 from rocky.store.objects import ObjectInfo

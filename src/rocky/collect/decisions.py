@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from rocky.collect.needs import NOBODY, TableNeeds
-from rocky.ledger.records import RunId
+from rocky.ledger.record import RunId
 from rocky.store.files import SUFFIX
 from rocky.store.lifetimes import CommitInfo, Lifetime, Lifetimes
 from rocky.store.objects import ObjectInfo

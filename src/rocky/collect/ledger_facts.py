@@ -18,7 +18,8 @@ from rocky.ledger import EvidenceReader, open_evidence
 from rocky.ledger.chain import CHAIN_TABLE, MalformedEntry, entry_key, parse_entry
 from rocky.ledger.claims import Claim, living_runs
 from rocky.ledger.provenance import ProvenanceRecord
-from rocky.ledger.records import ArtifactRecord, ModelExecution, Record, RunId
+from rocky.ledger.record import Record, RunId
+from rocky.ledger.records import ArtifactRecord, ModelExecution
 from rocky.ledger.rows import load_json, load_record
 
 R = TypeVar("R", bound=Record)

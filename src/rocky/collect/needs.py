@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from typing import Final, NamedTuple, TypeVar
 
 from rocky.ledger.provenance import ProvenanceRecord, ReadRecord
-from rocky.ledger.records import ArtifactRecord, ModelExecution, RunId
+from rocky.ledger.record import RunId
+from rocky.ledger.records import ArtifactRecord, ModelExecution
 
 K = TypeVar("K")
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from rocky.ledger.records import RunId
+from rocky.ledger.record import RunId
 from rocky.ledger.rows import run_id_at
 
 

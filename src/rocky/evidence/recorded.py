@@ -14,11 +14,11 @@ from rocky.evidence.findings import FindingCode, Findings
 from rocky.evidence.places import Places
 from rocky.ledger.evidence_reader import EvidenceReader
 from rocky.ledger.provenance import CollectedFile, InputIndexEntry, ProvenanceRecord
+from rocky.ledger.record import Record
 from rocky.ledger.records import (
     ArtifactRecord,
     ModelExecution,
     PartitionRecord,
-    Record,
     RunRecord,
     RunStatus,
     WatermarkState,

@@ -16,7 +16,7 @@ from typing import Final
 
 from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable
 from rocky.ledger.encoding import MalformedRecord, format_json
-from rocky.ledger.records import Record, RunId
+from rocky.ledger.record import Record, RunId
 
 _SUFFIX: Final = ".lock"
 _UNDER_WAY: Final = ".claim"

@@ -14,7 +14,8 @@ from rocky.ledger.chain import CHAIN_TABLE, Entry, Head, MalformedEntry, parse_e
 from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
 from rocky.ledger.provenance import CollectedFile, ProvenanceRecord
 from rocky.ledger.questions import Questions, RecordedExecution
-from rocky.ledger.records import ArtifactRecord, Record, RunRecord
+from rocky.ledger.record import Record
+from rocky.ledger.records import ArtifactRecord, RunRecord
 from rocky.ledger.rows import load_record, unusable_row
 from rocky.ledger.schema import table_names
 from rocky.ledger.transcript import load_head, load_ledger_id

@@ -29,7 +29,7 @@ from rocky.ledger.claims import Claim, HeldClaim, hold_claim, refuse_claimed
 from rocky.ledger.database import describe_file, transaction, translated
 from rocky.ledger.lookups import Lookups, open_lookups
 from rocky.ledger.reader import Reader, open_reader
-from rocky.ledger.records import RunId
+from rocky.ledger.record import RunId
 from rocky.ledger.transcript import Transcript, load_head, load_ledger_id
 
 COLLECTOR: Final = "rocky gc"

@@ -12,7 +12,7 @@ from rocky.ledger.claims import is_alive
 from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.questions import Questions, RecordedExecution
-from rocky.ledger.records import RunId
+from rocky.ledger.record import RunId
 from rocky.ledger.rows import key_of, load_record
 from rocky.ledger.schema import HASH_OF_ARTIFACT, MODEL_OF_KEY, RUNNING, UNFINISHED
 from rocky.ledger.transcript import is_untouched

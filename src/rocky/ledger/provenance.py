@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from rocky.ledger.records import Record, RunId
+from rocky.ledger.record import Record, RunId
 
 
 @dataclass(frozen=True, slots=True)

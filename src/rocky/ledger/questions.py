@@ -7,7 +7,8 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
 from rocky.ledger.database import translated
-from rocky.ledger.records import ModelExecution, Record, RunId
+from rocky.ledger.record import Record, RunId
+from rocky.ledger.records import ModelExecution
 from rocky.ledger.rows import load_record, rows_below
 from rocky.ledger.schema import CHAINED_SINCE, stored_version
 

@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple, TypeVar
 from rocky.ledger.claims import is_alive
 from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader
 from rocky.ledger.questions import Questions, RecordedExecution
+from rocky.ledger.record import Record
 from rocky.ledger.records import (
     DIED,
     ArtifactRecord,
     ModelExecution,
     PartitionRecord,
-    Record,
     RunRecord,
     RunStatus,
     TableProgress,

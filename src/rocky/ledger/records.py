@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, NewType, Self
+from typing import Final
 
-from rocky.ledger.encoding import decode_record, encode_record
-
-RunId = NewType("RunId", str)
-"""`run-YYYYMMDD-HHMMSS-mmm`, in UTC: run ids sort as the runs began."""
+from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, DriftRecord
+from rocky.ledger.record import Record, RunId
 
 DIED: Final = "the process ended without finishing"
 """The `reason` of a run whose process was killed."""
+
+
+NO_RUN: Final = RunId("")
 
 
 class RunStatus(StrEnum):
@@ -55,21 +56,6 @@ class ProgressStatus(StrEnum):
     FAILED = "Failed"
     SKIPPED = "Skipped"
     INTERRUPTED = "Interrupted"
-
-
-class Record:
-    """What all records can do: become a JSON object and come back from one."""
-
-    __slots__ = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object: times as RFC 3339 in UTC, absent instead of null."""
-        return encode_record(self)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The record in a JSON object; unknown keys are left alone. Raises MalformedRecord."""
-        return decode_record(cls, data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +166,7 @@ class ModelExecution(Record):
     attempts: tuple[AttemptRecord, ...] = ()
     error: str | None = None
     failure_kind: str | None = None
+    drift: tuple[DriftRecord, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -221,7 +208,9 @@ class RunRecord(Record):
     """One run. `models_executed` is filled in when it ends; readers fill it in before that.
 
     `begin_run` chooses `run_id` from `started_at`; what is given is ignored. `anchored` is True
-    when the ledger's head was left in `warehouse`.
+    when the ledger's head was left in `warehouse`. `unchanged` counts tables of a pipeline that had
+    nothing new and so no execution. `unvouched` is True when the remote state could not be reached:
+    the run's commits then name no state of the ledger.
     """
 
     started_at: datetime
@@ -229,7 +218,7 @@ class RunRecord(Record):
     config_hash: str
     hostname: str
     rocky_version: str
-    run_id: RunId = RunId("")
+    run_id: RunId = NO_RUN
     status: RunStatus = RunStatus.RUNNING
     finished_at: datetime | None = None
     reason: str | None = None
@@ -248,6 +237,13 @@ class RunRecord(Record):
     totals: TotalsRecord | None = None
     budget_breaches: tuple[BudgetBreach, ...] = ()
     anchored: bool | None = None
+    resumed_from: RunId | None = None
+    idempotency_key: str | None = None
+    filter: str | None = None
+    unchanged: int | None = None
+    check_outcomes: tuple[CheckOutcome, ...] = ()
+    anomalies: tuple[AnomalyRecord, ...] = ()
+    unvouched: bool | None = None
 
     @property
     def died(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from rocky.errors import LedgerUnreadable
 from rocky.ledger.encoding import MalformedRecord, format_time
-from rocky.ledger.records import Record, RunId
+from rocky.ledger.record import Record, RunId
 
 R = TypeVar("R", bound=Record)
 

@@ -16,8 +16,9 @@ from rocky.ledger.claims import HeldBriefly, HeldClaim, is_alive
 from rocky.ledger.database import WRITER_PATIENCE_SECONDS, connect_writer
 from rocky.ledger.encoding import format_json, format_time
 from rocky.ledger.ledger_file import LedgerFile
-from rocky.ledger.model_records import ModelRecords
+from rocky.ledger.model_records import ModelRecords, PipelineRecords
 from rocky.ledger.provenance import CollectedFile, InputIndexEntry, ProvenanceRecord
+from rocky.ledger.record import Record, RunId
 from rocky.ledger.records import (
     DIED,
     ArtifactRecord,
@@ -25,8 +26,6 @@ from rocky.ledger.records import (
     EngineRecord,
     ModelExecution,
     PartitionRecord,
-    Record,
-    RunId,
     RunRecord,
     RunStatus,
     TableProgress,
@@ -218,6 +217,18 @@ def _put_model(rows: Transcript, run_id: RunId, records: ModelRecords) -> None:
         _put(rows, "input_provenance", name, records.provenance)
     for entry in records.index:
         _put(rows, "input_index", entry.input_hash, entry)
+    _put_pipeline(rows, run_id, records.pipeline)
+
+
+def _put_pipeline(rows: Transcript, run_id: RunId, records: PipelineRecords) -> None:
+    for each in records.grace:
+        _put(rows, "grace_periods", key_of(each.table.lower(), each.column.lower()), each)
+    for each in records.ended:
+        rows.remove("grace_periods", key_of(each.table.lower(), each.column.lower()))
+    for file in records.loaded:
+        _put(rows, "loaded_files", key_of(file.table.lower(), file.blake3_hash), file)
+    if records.progress is not None:
+        _put(rows, "run_progress", key_of(run_id, records.progress.table_key), records.progress)
 
 
 def _put(rows: Transcript, table: str, key: str, record: Record) -> None:

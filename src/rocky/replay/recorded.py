@@ -15,7 +15,8 @@ from rocky.ledger import LATEST, RecordedExecution, open_lookups, open_reader
 from rocky.ledger.lookups import Lookups
 from rocky.ledger.provenance import ProvenanceRecord
 from rocky.ledger.reader import Reader
-from rocky.ledger.records import ArtifactRecord, ModelExecution, ModelStatus, RunId, RunRecord
+from rocky.ledger.record import RunId
+from rocky.ledger.records import ArtifactRecord, ModelExecution, ModelStatus, RunRecord
 from rocky.ledger.rows import key_of
 from rocky.run.resume import RESUMED
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from rocky.ledger.records import RunId
+from rocky.ledger.record import RunId
 
 SOME_NON_REPLAYABLE: Final = 2
 """The exit code of a replay in which nothing diverged and not everything could be built again."""

@@ -12,7 +12,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from rocky.ledger.records import ArtifactRecord, CommitRecord, RunId
+from rocky.ledger.record import RunId
+from rocky.ledger.records import ArtifactRecord, CommitRecord
 from rocky.ledger.writer import Ledger
 from rocky.store.actions import parse_add
 from rocky.store.files import DataFile

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 
 from rocky.ledger.model_records import ModelRecords
-from rocky.ledger.records import RunId
+from rocky.ledger.record import RunId
 from rocky.ledger.writer import Ledger
 from rocky.plan.steps import RunPlan
 from rocky.run.listener import Listener, OneAtATime, Silence

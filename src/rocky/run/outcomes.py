@@ -7,14 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from rocky.ledger.records import (
-    CostRate,
-    ModelExecution,
-    ModelStatus,
-    RunId,
-    RunStatus,
-    TotalsRecord,
-)
+from rocky.ledger.record import RunId
+from rocky.ledger.records import CostRate, ModelExecution, ModelStatus, RunStatus, TotalsRecord
 from rocky.plan.steps import Step
 from rocky.run.budget import BudgetVerdict
 from rocky.run.build import BuiltPartition

@@ -12,7 +12,7 @@ from pathlib import Path
 from rocky.compiler.fingerprints import fingerprints_of
 from rocky.ledger import open_reader
 from rocky.ledger.lookups import open_lookups
-from rocky.ledger.records import RunId
+from rocky.ledger.record import RunId
 from rocky.plan.steps import RunPlan
 from rocky.run.checksums import Checksums
 from rocky.run.environment import foresee_environment

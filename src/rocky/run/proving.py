@@ -11,7 +11,7 @@ from typing import Final
 
 from rocky.compiler.fingerprints import ir_text_of
 from rocky.ledger.provenance import InputIndexEntry, LayoutRecord, ProvenanceRecord
-from rocky.ledger.records import RunId
+from rocky.ledger.record import RunId
 from rocky.plan.steps import RunPlan, Step
 from rocky.project.strategies import replaces_all
 from rocky.run.build import NO_WINDOW, Window

@@ -11,6 +11,7 @@ from typing import Final
 
 from rocky.errors import StoreUnreadable
 from rocky.evidence.hashes import text_hash
+from rocky.ledger.record import RunId
 from rocky.ledger.records import (
     ArtifactRecord,
     AttemptRecord,
@@ -19,7 +20,6 @@ from rocky.ledger.records import (
     ModelStatus,
     PartitionRecord,
     PartitionStatus,
-    RunId,
     WatermarkState,
 )
 from rocky.plan.steps import RunPlan, Step

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic
 
-from rocky.ledger.records import ModelExecution, ModelStatus, RunId, TotalsRecord
+from rocky.ledger.record import RunId
+from rocky.ledger.records import ModelExecution, ModelStatus, TotalsRecord
 from rocky.plan.steps import RunPlan
 from rocky.run.budget import BudgetVerdict, Usage, check_budgets, inherit_action
 from rocky.run.cost import rate_of, total, total_count

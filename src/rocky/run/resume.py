@@ -11,7 +11,8 @@ from typing import Final
 
 from rocky.ir.fingerprint import Recipe
 from rocky.ledger.reader import Reader
-from rocky.ledger.records import ModelExecution, ModelStatus, RunId, RunRecord, RunStatus
+from rocky.ledger.record import RunId
+from rocky.ledger.records import ModelExecution, ModelStatus, RunRecord, RunStatus
 from rocky.plan.steps import RunPlan, Step
 from rocky.run.repeating import repeats
 from rocky.store.snapshot import Snapshot

@@ -18,7 +18,8 @@ from rocky.errors import LedgerUnreadable, StoreUnreadable
 from rocky.ledger.lookups import Lookups
 from rocky.ledger.provenance import InputIndexEntry
 from rocky.ledger.questions import RecordedExecution
-from rocky.ledger.records import ModelExecution, RunId
+from rocky.ledger.record import RunId
+from rocky.ledger.records import ModelExecution
 from rocky.plan.steps import RunPlan, Step
 from rocky.project.blocks import Reuse
 from rocky.project.strategies import replaces_all

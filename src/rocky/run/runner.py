@@ -17,7 +17,8 @@ from rocky.errors import RockyError, RunRefused, StoreUnreadable, StoreUnwritabl
 from rocky.lazy import load_attribute
 from rocky.ledger.chain import Head
 from rocky.ledger.reader import Reader
-from rocky.ledger.records import EngineRecord, RunId, RunRecord, RunStatus
+from rocky.ledger.record import RunId
+from rocky.ledger.records import EngineRecord, RunRecord, RunStatus
 from rocky.ledger.writer import Ledger
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.steps import RunPlan, Step

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from rocky.ledger.records import RunId
+from rocky.ledger.record import RunId
 from rocky.run.build import Built, Window
 from rocky.run.engine import Engine
 from rocky.run.inputs import MadeFrom

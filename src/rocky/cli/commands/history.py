@@ -25,7 +25,8 @@ from rocky.cli.render.units import format_moment
 from rocky.cli.state_files import StateCommand, chosen_reader
 from rocky.errors import NothingSelected, ProjectNotFound
 from rocky.ledger import Reader, RecordedExecution
-from rocky.ledger.records import RunId, RunRecord
+from rocky.ledger.record import RunId
+from rocky.ledger.records import RunRecord
 
 _AGE: Final = re.compile(r"([1-9][0-9]{0,5})([mhdw])")
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}

@@ -15,7 +15,8 @@ from rocky.cli.render.units import (
     format_usd,
 )
 from rocky.ledger import RecordedExecution
-from rocky.ledger.records import ModelExecution, ModelStatus, RunId, RunRecord, RunStatus
+from rocky.ledger.record import RunId
+from rocky.ledger.records import ModelExecution, ModelStatus, RunRecord, RunStatus
 
 _SHORT_HASH: Final = 12
 _RESUMED: Final = "resume"

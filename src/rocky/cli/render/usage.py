@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
-from rocky.ledger.records import ModelExecution, RunId
+from rocky.ledger.record import RunId
+from rocky.ledger.records import ModelExecution
 
 Builds = Mapping[tuple[RunId, str], ModelExecution]
 """The executions that reused models stand on, by run and model name in lower case."""

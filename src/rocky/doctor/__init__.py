@@ -1,0 +1,1 @@
+"""Doctor: whether a project can run here, said before anything runs."""

@@ -1,0 +1,1 @@
+"""Drift: a live source held against its copy, and what is to be done about the difference."""

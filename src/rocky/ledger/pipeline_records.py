@@ -1,0 +1,106 @@
+"""Records of pipelines that copy, load and check tables: counts, columns on notice, files, keys.
+
+As in `rocky.ledger.records`, the field names are the JSON keys that an auditor reads.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from rocky.ledger.record import Record, RunId
+
+
+@dataclass(frozen=True, slots=True)
+class DriftRecord(Record):
+    """One difference between a live source and its copy, and what was decided about it.
+
+    `grade` is how far it goes (`ignore`, `add`, `widen`, `grace`, `replace`), `before` and `after`
+    are types. `reaches` are the columns downstream, as `model.column`, that read this one.
+    """
+
+    column: str
+    grade: str
+    action: str
+    before: str | None = None
+    after: str | None = None
+    days_left: int | None = None
+    reaches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GracePeriod(Record):
+    """A column whose source dropped or retyped it: it stays until the period ends.
+
+    `table` is the full name of the copy; `change` is `dropped` or `retyped`, and `type` what the
+    source has now, if it has the column.
+    """
+
+    table: str
+    column: str
+    change: str
+    first_seen_at: datetime
+    expires_at: datetime
+    type: str | None = None
+    run_id: RunId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowCount(Record):
+    """How many rows a table had after a run: one element of its `check_history`."""
+
+    count: int
+    timestamp: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFile(Record):
+    """A file that a load pipeline has brought into a table: known by its bytes, not its name."""
+
+    table: str
+    blake3_hash: str
+    path: str
+    size_bytes: int
+    loaded_at: datetime
+    run_id: RunId
+    rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyRecord(Record):
+    """A run that was asked for under a key. `state` is `InFlight`, `Succeeded` or `Failed`."""
+
+    key: str
+    run_id: RunId
+    state: str
+    since: datetime
+    expires_at: datetime
+    hostname: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOutcome(Record):
+    """What came of one check of a table. `error` says why it could not be evaluated."""
+
+    table: str
+    name: str
+    kind: str
+    passed: bool
+    severity: str = "error"
+    observed: str | None = None
+    expected: str | None = None
+    failing_rows: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnomalyRecord(Record):
+    """A table whose row count is not what its history lets expect.
+
+    `kind` is `drop`, `spike` or `flat`.
+    """
+
+    table: str
+    kind: str
+    current_count: int
+    baseline_avg: float
+    deviation_pct: float
+    reason: str

@@ -1,0 +1,1 @@
+"""Pipelines: tables copied, loaded, snapshotted and checked, each as a generated model."""
