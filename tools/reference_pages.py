@@ -46,7 +46,7 @@ the default in a pipe, but `explain` and `emit-sql` stay text, and so does a com
 `--format`. A selector that matches nothing is an error.
 
 Exit codes: 0 fine, 1 failure, wrong usage or error diagnostics, 2 a run that built only some
-tables, 4 `ci` with warnings only, 130 interrupted.
+tables, 3 a `doctor` that found something critical, 4 `ci` with warnings only, 130 interrupted.
 """
 
 
@@ -211,8 +211,15 @@ def format_commands() -> str:
     for name in command_line.list_commands(context):
         command = command_line.get_command(context, name)
         if command is not None and not command.hidden:
-            parts.append(_usage(f"rocky {name}", command))
+            parts.extend(_usages(f"rocky {name}", command))
     return "".join(parts)
+
+
+def _usages(title: str, command: click.Command) -> Iterator[str]:
+    """The help of a command, and of those below it."""
+    yield _usage(title, command)
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _usages(f"{title} {name}", below)
 
 
 def _usage(title: str, command: click.Command) -> str:

@@ -18,15 +18,13 @@ from urllib.parse import unquote
 from blake3 import blake3
 
 CHAIN = "evidence_chain"
-RECORDS = ("run_history", "model_executions", "output_artifacts", "input_index", "input_provenance", "branches",
-           "watermarks", "check_history", "partitions", "grace_periods", "loaded_files", "collected_files")
-MODEL = ("model_executions", "output_artifacts", "partitions", "watermarks", "input_provenance", "input_index")
-ONCE, DIED = ("model_executions", "output_artifacts", "input_provenance", "collected_files"), "the process ended without finishing"
+RECORDS = ("run_history", "model_executions", "output_artifacts", "input_index", "input_provenance", "branches", "watermarks",
+           "check_history", "partitions", "grace_periods", "loaded_files", "collected_files", "sweeps")
+MODEL = (*RECORDS[1:3], "partitions", "watermarks", "input_provenance", "input_index", "grace_periods", "loaded_files")
+SWEPT, ONCE, DIED = (*RECORDS[:3], RECORDS[4], RECORDS[11]), (*RECORDS[1:3], RECORDS[4], *RECORDS[11:]), "the process ended without finishing"
 SKIP = ("materialization", "normalized_sql", "normalizer_version", "target", "typed_columns")
 WHOLE = ("full_refresh", "materialized_view", "content_addressed", "seed")  # strategies that write all rows anew
-LOGGED = (("blake3_hash", "json"), ("checkpoint_blake3", "checkpoint.parquet"))
-DAMAGED = (KeyError, TypeError, ValueError, AttributeError, IndexError, StopIteration)
-
+LOGGED, DAMAGED = (("blake3_hash", "json"), ("checkpoint_blake3", "checkpoint.parquet")), (LookupError, TypeError, ValueError, AttributeError, StopIteration)
 def local(place):  # nothing of an object store is at hand
     return None if "://" in place else Path(place)
 def hash_of(data):
@@ -37,32 +35,30 @@ def thrift(stream, kind=0):  # a value of Thrift's compact protocol: of kind 0 a
     if kind in (0, 4, 5, 6):
         value = ((byte := next(stream)) & 127) | (thrift(stream) << 7 if byte > 127 else 0)
         return (value >> 1) ^ -(value & 1) if kind else value
-    if kind in (3, 7, 8):
-        return bytes([next(stream) for _ in range({3: 1, 7: 8}[kind] if kind < 8 else thrift(stream))])
-    if kind in (9, 10):
-        return [thrift(stream, head & 15) for head in (next(stream),) for _ in range(head >> 4 if head >> 4 < 15 else thrift(stream))]
+    if kind in (3, 7, 8, 9, 10):
+        return bytes([next(stream) for _ in range({3: 1, 7: 8}[kind] if kind < 8 else thrift(stream))]) if kind < 9 else [thrift(stream, head & 15) for head in (next(stream),) for _ in range(head >> 4 if head >> 4 < 15 else thrift(stream))]
     found, number = {}, 0
     while kind == 12 and (head := next(stream)):
-        number = number + (head >> 4) if head >> 4 else thrift(stream, 4)
-        found[number] = thrift(stream, head & 15)
+        found[number := number + (head >> 4) if head >> 4 else thrift(stream, 4)] = thrift(stream, head & 15)
     return found
 def examine(data):  # size and hash of a file, and its rows: field 3 of the footer of a Parquet file
-    footer = iter(data[-8 - int.from_bytes(data[-8:-4], "little") : -8])
-    return (len(data), hash_of(data)), data[-4:] == b"PAR1" and thrift(footer, 12)[3]
+    return (len(data), hash_of(data)), data[-4:] == b"PAR1" and thrift(iter(data[-8 - int.from_bytes(data[-8:-4], "little") : -8]), 12)[3]
 def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal` nobody writes, and no side files are needed
-    mode = "mode=ro" if Path(f"{path}-wal").exists() else "mode=ro&immutable=1"
-    with closing(sqlite3.connect(f"{Path(path).resolve().as_uri()}?{mode}", uri=True)) as file:
+    alone = "" if Path(f"{path}-wal").exists() else "&immutable=1"
+    with closing(sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro{alone}", uri=True)) as file:
         file.text_factory, _ = bytes, file.execute("BEGIN")
-        asked = {name: file.execute(f"SELECT key, value FROM {name} ORDER BY key") for name in (*RECORDS, CHAIN)}
-        asked["metadata"] = file.execute("SELECT key, value FROM metadata WHERE key = 'ledger_id'")
+        there = RECORDS[: None if file.execute("SELECT 1 FROM sqlite_master WHERE name = 'sweeps'").fetchone() else -1]  # older ones have none
+        names = [("metadata", "WHERE key = 'ledger_id'"), *((name, "") for name in (CHAIN, *there))]
+        asked = {"sweeps": (), **{name: file.execute(f"SELECT key, value FROM {name} {only} ORDER BY key") for name, only in names}}
         return {name: {key.decode("utf-8", "replace"): value for key, value in rows} for name, rows in asked.items()}
 class Audit:
+    model, step, block, early, newest = "", 0, 0, (-2, ""), 0
     def __init__(self, rows, warehouse=None, run_id=None, table=None):
         self.rows, self.warehouse, self.run_id, self.table = rows, warehouse and Path(warehouse).resolve(), run_id, (table or "").lower()
-        self.findings, self.notes, self.count, self.heads, self.seen, self.adds, self.states, self.written_at = {}, {}, Counter(), {}, {}, {}, {}, {}
+        self.findings, self.notes, self.heads, self.seen, self.adds, self.states, self.written_at, self.open = ({} for _ in range(8))
         self.records, self.ledger_id = {name: {} for name in RECORDS}, rows["metadata"].get("ledger_id", b"").decode("utf-8", "replace").strip('"')
-        self.owners, self.begun, self.closed, self.due, self.first, self.former, self.since, self.lost = [], {}, {}, {}, {}, {}, {}, set()
-        self.files_of, self.model, self.step, self.block, self.early, self.newest = defaultdict(dict), "", 0, 0, (-2, ""), 0
+        self.begun, self.closed, self.due, self.first, self.former, self.since, self.sweep, self.left = ({} for _ in range(8))
+        self.owners, self.lost, self.gone, self.count, self.files_of = [], set(), set(), Counter(), defaultdict(dict)
     def expect(self, holds, code, where, message):
         return holds or self.findings.setdefault(f"{code}: {where}: {message}")
     @contextmanager
@@ -78,10 +74,9 @@ class Audit:
                 with self.reading(f"{table} {key}"):
                     maker = (row.get("run_id", key.split("|")[0]), row.get("model_name", "").lower())
                     target = row.get("target") or self.executions.get(maker, {}).get("target")
-                    if self.run_id in (None, maker[0]) and self.table in ("", str(target).lower()):
-                        check(f"{table} {key}", maker, row)
-        for root, where in ((root, f"{root}/_rocky/{self.ledger_id}.json") for root in self.roots):
-            with self.reading(where):
+                    _ = self.run_id in (None, maker[0]) and self.table in ("", str(target).lower()) and check(f"{table} {key}", maker, row)
+        for root in self.roots:
+            with self.reading(where := f"{root}/_rocky/{self.ledger_id}.json"):
                 self.check_anchor(root, where)
         added = [number for number, _, owner in self.owners if 0 < self.newest < number and not self.is_ahead(owner)]
         self.expect(not added, "anchor_behind", f"{CHAIN} {min(added, default=0):012d}", f"{len(added)} entries are newer than the last run's end")
@@ -90,39 +85,50 @@ class Audit:
         for key, value in self.rows[CHAIN].items():
             with self.reading(f"{CHAIN} {key}"):
                 entry = json.loads(value)
-                own = hash_of(canonical({name: each for name, each in entry.items() if name != "entry_hash"}))
-                whole = own == entry["entry_hash"] and value.decode() == canonical(entry)
-                follows = (key, entry["seq"], entry["previous"]) == (f"{number:012d}", number, previous)
-                self.expect(whole and follows, "chain_broken", f"{CHAIN} {key}", "it was changed, or entries before it were, or are gone")
-                previous, number = entry["entry_hash"], entry["seq"] + 1
+                said = canonical({name: each for name, each in entry.items() if name != "entry_hash"})
+                whole = hash_of(said) == entry["entry_hash"] and value.decode() == canonical(entry)
+                whole &= (key, entry["seq"], entry["previous"]) == (f"{number:012d}", number, previous)
+                self.expect(whole, "chain_broken", f"{CHAIN} {key}", "it was changed, or entries before it were, or are gone")
+                previous, number, newest[entry["table"], entry["key"]] = entry["entry_hash"], entry["seq"] + 1, entry.get("value_hash")
                 self.heads[previous] = entry["seq"]
-                newest[entry["table"], entry["key"]] = entry.get("value_hash")
                 self.check_order(entry["seq"], entry["table"], entry["key"], entry.get("value_hash"))
         self.expect(("metadata", "ledger_id") in [*newest][:1], "chain_broken", CHAIN, "it does not begin with the ledger's id")
         for name, key in ((each, key) for each in (*RECORDS, "metadata") for key in self.rows[each]):
             code, said = "record_changed" if (name, key) in newest else "record_unchained", newest.pop((name, key), None)
             self.expect(said == hash_of(self.rows[name][key]), code, f"{name} {key}", "the chain has another hash of it, or none: changed by hand")
-        _ = [self.expect(False, "record_missing", f"{name} {key}", "it was recorded and is gone") for name, key in newest]
+        _ = [self.expect(False, "record_missing", f"{name} {key}", "it was recorded and is gone") for (name, key), said in newest.items() if said]
     def check_order(self, number, table, key, said):  # runs begin, record each model once and at once, end, and are left alone
         place, owner, fits = (RECORDS.index(table) if table in RECORDS else -1, key), None, number == 1 or table in RECORDS
         self.early = place if self.early and place > self.early else None  # records from before the chain come first, sorted
         if table in MODEL:
             self.model, self.block = (key, number) if table == MODEL[0] else (self.model, self.block)
-            (owner, _, name), run_id = self.model.partition("|"), key.partition("|")[0]
-            adopted = {each.get("run_id") for each in self.executions.get((owner, name), {}).get("adopted", ())}
-            mine = {"output_artifacts": run_id in {owner, *adopted}, "input_provenance": key == self.model}.get(table, True)
+            owner, _, name = self.model.partition("|")
+            makers = {owner, *(each.get("run_id") for each in self.executions.get((owner, name), {}).get("adopted", ()))}
+            mine = {"output_artifacts": key.partition("|")[0] in makers, "input_provenance": key == self.model}.get(table, True)
             fits = mine and MODEL.index(table) >= self.step * (table != MODEL[0]) and owner in self.begun and owner not in self.closed
-        elif table == "run_history":  # written when it begins, when it knows its engine, and when it ends
+        elif table == "run_history" and said:  # written when it begins, when it knows its engine, and when it ends
             owner, run, ended = key, self.runs.get(key, {}), self.runs.get(key, {}).get("status") != "Running"
-            left = self.due.setdefault(key, ("engine" in run) + ended if run.get("warehouse") else run.get("reason") == DIED)
-            fits, self.due[key], _ = left >= 0, left - 1, self.begun.setdefault(key, number)
-            self.closed.update({key: number} if left == 0 and ended else {})
-        self.step, self.model = (MODEL.index(table), self.model) if table in MODEL else (len(MODEL), "")
-        self.expect(fits or self.early, "chain_broken", f"{CHAIN} {number:012d}", f"no run wrote `{table} {key}` here: put in by hand")
+            due = ("engine" in run) + ended if run.get("warehouse") else run.get("reason") == DIED if run else min(self.writes[key], 3) - 1
+            left = self.due.setdefault(key, due)  # of one that is forgotten nobody knows how often it was written
+            fits, self.due[key], self.open[key], _ = left >= 0, left - 1, None, self.begun.setdefault(key, number)
+            self.closed.update({key: self.open.pop(key) or number} if left == 0 and ended else {})
+        elif table == "check_history":  # a run says what it counted before it ends
+            owner, fits = next(reversed(self.open), None), bool(self.open)
+        removed = said is None and self.is_explained(table, key, fits)
+        self.step, self.model = (MODEL.index(table), self.model) if table in MODEL and (said or table == "grace_periods") else (len(MODEL), "")
+        self.sweep = self.sweep if said is None else self.records["sweeps"].get(key, {}) if table == "sweeps" else {}
+        self.left = {**self.sweep.get("removed", {})} if said else self.left
+        self.expect(fits or removed or self.early, "chain_broken", f"{CHAIN} {number:012d}", f"no run wrote `{table} {key}` here: put in by hand")
         value, at = self.first.setdefault((table, key), (said, self.block))
-        same = said and (table not in ONCE or value == said or (table == "output_artifacts" and at == self.block))
-        self.expect(same, "record_changed", f"{table} {key}", "it was written again, or removed")
-        self.owners.append((number, table, owner))
+        same = said and (table not in ONCE or value == said or (table == "output_artifacts" and at == self.block)) and (table, key) not in self.gone
+        self.expect(same or removed, "record_changed", f"{table} {key}", "it was written again, or removed")
+        self.owners.append((number, table if said else "sweeps", owner if said or table == "grace_periods" else None))
+    def is_explained(self, table, key, fits):  # removed by a sweep that says so, a watermark on demand, a grace period with its model
+        left, run_id, sweep = self.left.get(table, 0), key.partition("|")[0], {"at": "", "cutoff": "", **self.sweep}
+        begun, cutoff, at = ("".join(filter(str.isdigit, each))[:17] for each in (run_id, sweep["cutoff"], sweep["at"]))  # to the millisecond
+        swept = left > 0 and table in SWEPT and begun < cutoff <= at and (table == "collected_files" or run_id in sweep.get("runs", ()))
+        _, self.left[table] = self.gone.update({(table, key)} if swept else ()), left - 1
+        return swept or table == "watermarks" or (table == "grace_periods" and fits)
     def is_ahead(self, owner):  # whether a run could write what the newest anchor does not cover
         run, saw_begin = self.runs.get(owner, {}), self.begun.get(owner, 0) <= self.newest
         free = saw_begin or run.get("status") == "Running" or "reason" in run or not run.get("anchored")
@@ -132,12 +138,13 @@ class Audit:
     def load_records(self):
         for name, key in ((each, key) for each in RECORDS for key in self.rows[each]):
             with self.reading(f"{name} {key}"):
-                row = self.records[name][key] = dict(json.loads(self.rows[name][key]))
-                row.update({"warehouse": str(self.warehouse or row["warehouse"])} if "warehouse" in row else {})
-                row.update({"file_path": (path := self.now(row["file_path"]))} if "file_path" in row else {})
+                row = self.records[name][key] = {} if name == "check_history" else dict(json.loads(self.rows[name][key]))
+                row |= {"warehouse": str(self.warehouse or row["warehouse"])} if "warehouse" in row else {}
+                row |= {"file_path": (path := self.now(row["file_path"]))} if "file_path" in row else {}
                 if name == "output_artifacts":
                     self.files_of[row["run_id"], row["model_name"].lower()][path] = row
                     self.written_at[path] = max(row["written_at"], self.written_at.get(path, ""))
+        self.writes = Counter(value[88:111].decode("utf-8", "replace") for value in self.rows[CHAIN].values() if b'"table":"run_history","value_hash"' in value)
         self.runs, self.count["records"] = self.records["run_history"], sum(map(len, self.records.values()))
         self.executions = {tuple(key.split("|", 1)): row for key, row in self.records["model_executions"].items()}
         rows, self.models = self.records["input_provenance"].values(), Counter(run_id for run_id, _ in self.executions)
@@ -149,8 +156,7 @@ class Audit:
         self.named = {(root, ".".join(parts)): "/".join([root, *parts]) for root, *parts in places}  # a part may have a dot in it
     def check_run(self, where, maker, run):
         done = [self.executions.get((maker[0], each["model_name"].lower())) for each in run["models_executed"]]
-        same = done == run["models_executed"] and len(done) == self.models[maker[0]]
-        self.expect(same or run["status"] == "Running", "record_inconsistent", where, "its models are not as recorded")
+        self.expect((done == run["models_executed"] and len(done) == self.models[maker[0]]) or run["status"] == "Running", "record_inconsistent", where, "its models are not as recorded")
     def place_of(self, run_id, target):
         return self.named.get((root := self.runs.get(run_id, {}).get("warehouse"), target)) or f"{root}/{str(target).replace('.', '/', 2)}"
     def state(self, run_id, place, version):  # a table at a version; nothing of one that was dropped and made anew since
@@ -182,8 +188,8 @@ class Audit:
         self.count["tables" if folder else "tables in an object store, not checked"] += 1
         if not folder:
             return
-        found = [path for path in folder.rglob("*") if path.is_file() and "#" not in path.name]  # a killed writer leaves `x#1`
-        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+        found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+        files = {name: path.read_bytes() for name, path in found.items() if "#" not in name}  # a killed writer leaves `x#1`
         _ = place in self.former and self.leave_former(place, files, recorded)
         unrecorded = {*files} - {*recorded, "_last_checkpoint"}
         for name in sorted({*files, *recorded}):
@@ -195,8 +201,7 @@ class Audit:
                     self.expect(broken or int(name[:20]) == len(states), "commit_missing", where, "the one before it is gone")
                     live = states[int(name[:20])] = self.replay(where, place, data, recorded, live)
             elif name in unrecorded:
-                fresh = f"{name[:20]}.json" in unrecorded and name[20:] == ".checkpoint.parquet"
-                self.expect(fresh, "log_file_unknown", where, "no record has this file of the log")
+                self.expect(f"{name[:20]}.json" in unrecorded and name[20:] == ".checkpoint.parquet", "log_file_unknown", where, "no record has it")
         newest, hint = max((name for name in recorded if name.endswith("t")), default="-1"), f"{log}/_last_checkpoint"
         with self.reading(hint):
             data, said, number = files.get(newest, b""), json.loads(files.get("_last_checkpoint", b"{}")), int(newest[:20])
@@ -211,9 +216,9 @@ class Audit:
         maker, run = (info.get("runId"), str(info.get("model")).lower()), self.runs.get(info.get("runId"), {})
         unfinished = name > max(recorded, default="") and (run.get("status") == "Running" or run.get("reason"))
         early = run and not run.get("warehouse") and self.files_of[maker]
-        known = name not in recorded or (info.get("ledgerId") == self.ledger_id and info.get("ledgerHead") in self.heads)
-        self.expect(known, "head_unknown", where, "it names a state of the ledger that the chain never had")
         if name in recorded:
+            known = info.get("ledgerId") == self.ledger_id and info.get("ledgerHead") in self.heads
+            self.expect(known, "head_unknown", where, "it names a state of the ledger that the chain never had")
             self.expect(recorded[name][1] == maker, "record_inconsistent", where, "its record is of another run or model")
         elif self.expect(unfinished or early, "commit_unrecorded", where, f"no record has this commit of run `{maker[0]}`"):
             self.notes[f"note: {where}: {'from before commits were recorded' if early else 'its run died, gave up or is not done'}"] = None
@@ -222,28 +227,26 @@ class Audit:
         for add in (each["add"] for each in actions if "add" in each):
             path = f"{place}/{unquote(add['path'])}"
             live[path] = self.adds[path] = (add["size"], json.loads(add["stats"])["numRecords"])
-            same = self.files_of[maker].get(path, {}).get("size_bytes") == add["size"]
-            self.expect(same or name not in recorded, "record_missing", where, f"no record has its file `{path}`")
+            same = name not in recorded or self.files_of[maker].get(path, {}).get("size_bytes") == add["size"]
+            self.expect(same, "record_missing", where, f"no record has its file `{path}`")
         return live
     def check_execution(self, where, maker, row):
         state = self.state(maker[0], self.place_of(maker[0], row.get("target")), row.get("commit_version"))
-        if state is not None and row.get("strategy") in WHOLE and "rows_affected" in row:
-            rows = sum(number for _, number in state.values())
-            self.expect(rows == row["rows_affected"], "rows_mismatch", where, f"the log says {rows} rows")
-        made = self.made.get((row.get("reused_from"), str(row.get("target")).lower()), set())
-        self.expect("reused_from" not in row or made >= {*self.files_of[maker]}, "record_inconsistent", where, "its files are not those of the run it reused")
+        rows = sum(number for _, number in state.values()) if state is not None and row.get("strategy") in WHOLE else row.get("rows_affected")
+        self.expect(row.get("rows_affected", rows) == rows and maker[0] in self.runs, "rows_mismatch", where, f"the log says {rows} rows, or its run is gone")
+        made = self.made.get((row.get("reused_from"), str(row.get("target")).lower()), set()) if "reused_from" in row else {*self.files_of[maker]}
+        self.expect(made >= {*self.files_of[maker]}, "record_inconsistent", where, "its files are not those of the run it reused")
     def check_provenance(self, where, maker, row):
         ir, execution = json.loads(row["model_ir_canonical_json"]), self.executions[maker]
         upstreams = sorted(row.get("upstreams", ()), key=lambda each: (each["upstream_key"], each["kind"]))
         inputs = {"skip_hash": row["skip_hash"], "target": ir["target"], "upstreams": upstreams, "version": 1}
-        logic = {**{name: ir[name] for name in SKIP}, "reads": sorted(ir["reads"])}
-        made = {"recipe_hash": row["model_ir_canonical_json"], "input_hash": canonical(inputs), "skip_hash": canonical(logic),
-                "env_hash": row.get("env_canonical_json", ""), "sql_hash": row["executed_sql"]}
+        made = {"recipe_hash": row["model_ir_canonical_json"], "input_hash": canonical(inputs), "env_hash": row.get("env_canonical_json", ""),
+                "skip_hash": canonical({**{name: ir[name] for name in SKIP}, "reads": sorted(ir["reads"])}), "sql_hash": row["executed_sql"]}
         for name, said in ((name, each.get(name)) for name in made for each in (row, execution)):
             self.expect(said in (None, "", hash_of(made[name])), "hash_mismatch", where, f"`{name}` is no hash of its parts")
         paths = [*map(self.now, row.get("output_path", ()))]
-        named = [Path(path).stem for path in paths] == row.get("output_blake3", []) and self.written_at.keys() >= {*paths}
-        self.expect(named, "record_inconsistent", where, "its outputs are no recorded files, or have other names")
+        self.expect([Path(path).stem for path in paths] == row.get("output_blake3", []) and self.written_at.keys() >= {*paths}, "record_inconsistent",
+                    where, "its outputs are no recorded files, or have other names")
         reads, identities = list(row.get("reads", ())), set()
         for read in reads:
             reads += read.get("reads", ())
@@ -275,25 +278,22 @@ class Audit:
             self.newest, since = max(self.newest, seq), range(self.closed.get(name, seq) + 1, seq + 1)
             at, began, ended = map(datetime.fromisoformat, (anchor["recorded_at"], run["started_at"], run.get("finished_at", ever)))
             late = (at - ended).total_seconds() > 600 or any(self.begun[each] in since and end in since for each, end in self.closed.items())
-            late = late and not any(number in since for number, table, _ in self.owners if table == "collected_files")
-            own = not late and at >= began and self.begun[name] <= seq  # a collector names the newest run
+            kept_up = any(number in since for number, table, _ in self.owners if table in ("collected_files", "sweeps"))  # names the newest run
+            own = (kept_up or not late) and at >= began and self.begun[name] <= seq
             self.expect(own and self.heads.get(anchor["head"]) == seq, "head_unknown", where, "the chain never had this head, or not then")
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="Check a state file of Rocky against its tables.")
-    for option in ("state", "--warehouse", "--run", "--table"):
-        parser.add_argument(option)
+    _ = [parser.add_argument(option) for option in ("state", "--warehouse", "--run", "--table")]
     asked = parser.parse_args(arguments)
     try:
         audit = Audit(load(asked.state), asked.warehouse, asked.run, asked.table)
     except (sqlite3.Error, OSError) as error:
         return print(f"cannot read `{asked.state}`: {error}", file=sys.stderr) or 2
-    tables = b"".join(audit.rows["model_executions"].values()).lower()
-    known = not audit.table or f'"target":"{audit.table}"'.encode() in tables
+    known = not audit.table or f'"target":"{audit.table}"'.encode() in b"".join(audit.rows["model_executions"].values()).lower()
     if not known or (asked.run or "") not in (*audit.rows["run_history"], ""):
         return print(f"`{asked.state}` knows no run `{asked.run}` or no table `{asked.table}`", file=sys.stderr) or 2
     audit.check()
     checked = ", ".join(f"{number} {what}" for what, number in audit.count.items())
-    print(*audit.findings, *audit.notes, f"{len(audit.findings)} findings in {checked}", sep="\n")
-    return int(bool(audit.findings))
+    return print(*audit.findings, *audit.notes, f"{len(audit.findings)} findings in {checked}", sep="\n") or int(bool(audit.findings))
 if __name__ == "__main__":
     sys.exit(main())

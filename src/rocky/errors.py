@@ -16,7 +16,13 @@ RockyError                 the world failed: a file, a server, a setting
 ├── LedgerUnreadable       the state file is not a ledger, is newer than us, or cannot be opened
 ├── LedgerUnwritable       the state file or its folder cannot be written, or the disk is full
 ├── LedgerLocked           another process keeps the ledger, or builds the same tables
+├── StateSyncFailed        the remote state could not be fetched, or not be sent
+│   ├── TransferTimedOut      all tries together took longer than they may
+│   ├── RetryBudgetExhausted  it was tried as often as it may be
+│   ├── CircuitOpen           it failed so often that it is not tried any more
+│   └── StateConflict         others changed the remote state, and both cannot be brought together
 ├── RunRefused             the selection, or what it reads, has errors: nothing was started
+├── RunSkipped             a run under this idempotency key was made, or is going on
 ├── InputNotBuilt          a model reads a table that no run has built yet
 ├── ModelFailed            a model could not be built; the message names it and says why
 └── InternalError          we are wrong: users must not be able to cause it
@@ -89,8 +95,40 @@ class LedgerLocked(RockyError):
     """Another process keeps the ledger, or builds the same tables."""
 
 
+class StateSyncFailed(RockyError):
+    """The remote state could not be fetched, or not be sent."""
+
+
+class TransferTimedOut(StateSyncFailed):
+    """All tries of a transfer together took longer than `transfer_timeout_seconds`."""
+
+
+class RetryBudgetExhausted(StateSyncFailed):
+    """A transfer was tried as often as it may be, or all transfers of the run together were."""
+
+
+class CircuitOpen(StateSyncFailed):
+    """Transfers failed so often in a row that none is tried any more."""
+
+
+class StateConflict(StateSyncFailed):
+    """Others changed the remote state, and theirs and ours cannot be brought together."""
+
+
 class RunRefused(RockyError):
     """The selection, or what it reads, has errors: nothing was started."""
+
+
+class RunSkipped(RockyError):
+    """A run under this idempotency key was made, or is going on: another is not needed."""
+
+    def __init__(self, key: str, run_id: str | None, *, in_flight: bool) -> None:
+        run = f"run `{run_id}`" if run_id else "a run that has just been asked for"
+        how = "is going on" if in_flight else "was made"
+        super().__init__(f"nothing was run: {run} {how} under the key `{key}`")
+        self.key = key
+        self.run_id = run_id
+        self.in_flight = in_flight
 
 
 class InputNotBuilt(RockyError):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from rocky.ledger import STATE_FILE, Ledger, open_ledger
+from rocky.ledger.model_records import RunFindings
 from rocky.ledger.record import RunId
 from rocky.ledger.records import (
     ArtifactRecord,
@@ -107,8 +108,10 @@ def record_past(root: Path) -> None:
             run_id,
             RunStatus.SUCCESS,
             START + timedelta(seconds=2.62),
-            totals=TotalsRecord(2620, models=2, cost_usd=0.10002),
-            budget_breaches=[BudgetBreach("max_usd", 0.05, 0.10002)],
+            found=RunFindings(
+                TotalsRecord(2620, models=2, cost_usd=0.10002),
+                [BudgetBreach("max_usd", 0.05, 0.10002)],
+            ),
         )
         later = START + timedelta(days=1)
         second = ledger.begin_run(a_run(later), ["shop.marts.fct_revenue"])

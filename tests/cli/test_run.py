@@ -39,14 +39,19 @@ def test_an_error_in_the_selection_is_shown_and_nothing_is_written(rocky, shop):
     assert not (shop / ".rocky-state.db").exists()
 
 
-def test_a_state_that_is_not_local_is_refused(rocky, shop):
+def test_a_state_that_cannot_be_fetched_stops_a_strict_run_before_spark_starts(rocky, shop):
     config = shop / "rocky.toml"
-    config.write_text(config.read_text() + '\n[state]\nbackend = "s3"\ns3_bucket = "b"\n')
+    config.write_text(
+        config.read_text()
+        + '\n[state]\nbackend = "valkey"\nvalkey_url = "redis://127.0.0.1:1"\n'
+        + 'on_upload_failure = "fail"\ntransfer_timeout_seconds = 1\nretry = { max_retries = 0 }\n'
+    )
 
     answer = rocky("run", "-o", "table")
 
     assert 1 == answer.code
-    assert "cannot be kept yet" in answer.err
+    assert "remote state" in answer.err
+    assert not (shop / ".rocky-state.db").exists()
 
 
 def test_a_time_interval_that_is_none_is_refused_before_spark_starts(rocky, shop):

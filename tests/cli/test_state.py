@@ -10,7 +10,7 @@ def test_the_state_has_watermarks_intervals_and_the_file(rocky, shop):
     document = answer.json
 
     assert [] == check(document, "state")
-    assert (STATE_FILE, 2, 2, 2) == (
+    assert (STATE_FILE, 3, 3, 2) == (
         document["path"],
         document["schema_version_supported"],
         document["schema_version_on_disk"],
@@ -25,7 +25,7 @@ def test_the_text_sums_up_the_intervals_of_a_model(rocky, shop):
     lines = [" ".join(line.split()) for line in rocky("state", "-o", "table").out.splitlines()]
 
     assert [
-        "state: .rocky-state.db (schema 2)",
+        "state: .rocky-state.db (schema 3)",
         "2 runs, 4 executions, 1 recorded file",
         "",
         "TABLE WATERMARK UPDATED (UTC) RUN",

@@ -66,8 +66,16 @@ def codes_of(root: Path) -> set[str]:
     return {found.code.value for found in compilation.diagnostics}
 
 
-# W025 is a fault of Rocky itself: no query is known to cause it.
-WITH_EXAMPLE = [row for row in REGISTRY if row.code is not Code.QUERY_NOT_UNDERSTOOD]
+# W025 is a fault of Rocky itself: no query is known to cause it. The others are found by looking at
+# a live source: tests/drift/test_declared.py.
+WITHOUT_EXAMPLE = {
+    Code.QUERY_NOT_UNDERSTOOD,
+    Code.LIVE_COLUMN_MISSING,
+    Code.LIVE_TYPE_DIFFERS,
+    Code.LIVE_SOURCE_UNREADABLE,
+    Code.LIVE_COLUMN_UNDECLARED,
+}
+WITH_EXAMPLE = [row for row in REGISTRY if row.code not in WITHOUT_EXAMPLE]
 
 
 @pytest.mark.parametrize("row", WITH_EXAMPLE, ids=lambda row: f"{row.code.value}-{row.name}")

@@ -7,7 +7,7 @@ from pyspark.errors import PySparkException
 
 from rocky.evidence.timeline import timeline_of
 from rocky.ledger.records import ModelStatus
-from rocky.run.runner import RunOptions
+from rocky.run.surroundings import RunOptions
 from tests.run.runs import TABLE, Shop
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from rocky.ledger import open_evidence, open_ledger, open_lookups, open_reader
+from rocky.ledger import SCHEMA_VERSION, open_evidence, open_ledger, open_lookups, open_reader
 from rocky.ledger.records import RunStatus
 from tests.ledger.chains import faults
 from tests.ledger.conftest import START, a_run
@@ -105,7 +105,7 @@ def test_an_old_file_is_written_on_and_chained_once(old):
             ledger.finish_run(run_id, RunStatus.SUCCESS, START)
 
     with open_reader(old) as reader:
-        assert (2, 3) == (reader.schema_version, reader.totals().runs)
+        assert (SCHEMA_VERSION, 3) == (reader.schema_version, reader.totals().runs)
     with open_evidence(old) as evidence:
         assert 9 == evidence.head().seq
     assert [] == faults(old)

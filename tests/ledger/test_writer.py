@@ -9,6 +9,7 @@ import pytest
 from rocky.errors import LedgerUnwritable
 from rocky.ledger import open_ledger
 from rocky.ledger.encoding import format_json
+from rocky.ledger.model_records import RunFindings
 from rocky.ledger.records import (
     ArtifactRecord,
     BudgetBreach,
@@ -44,7 +45,7 @@ def test_a_new_ledger_has_every_table_as_key_and_json(path, ledger):
 
     assert {name: [("key", "TEXT"), ("value", "TEXT")] for name in TABLES} == shapes
     assert ("wal",) == mode
-    assert {"ledger_id": ledger.ledger_id, "schema_version": 2} == rows(path, "metadata")
+    assert {"ledger_id": ledger.ledger_id, "schema_version": 3} == rows(path, "metadata")
 
 
 def test_a_value_that_is_not_json_is_refused_by_the_file_itself(path, ledger):
@@ -87,7 +88,7 @@ def test_a_run_that_has_ended_carries_its_models_in_the_order_they_began(path, l
     totals = TotalsRecord(5000, models=3, cost_usd=0.5)
     breach = BudgetBreach("max_usd", 0.1, 0.5)
     finished = ledger.finish_run(
-        run_id, RunStatus.SUCCESS, END, totals=totals, budget_breaches=[breach]
+        run_id, RunStatus.SUCCESS, END, found=RunFindings(totals, [breach])
     )
 
     assert ["a", "b", "c"] == [each.model_name for each in finished.models_executed]

@@ -25,10 +25,9 @@ models = ["models/**"]
 target = { catalog = "lake", schema = "shop", governance = { tags = { team = "x" } } }
 depends_on = ["files"]
 [pipeline.shop.checks]
-enabled = true
+enabled = false
 row_count = true
-column_match = { enabled = true, severity = "warning" }
-freshness = { threshold_seconds = 86400 }
+freshness = { threshold_seconds = 86400, timestamp_column = "at" }
 assertions = [ { type = "not_null", column = "id" } ]
 [pipeline.shop.execution]
 concurrency = 4
@@ -196,8 +195,8 @@ def test_every_pipeline_type_is_named_by_its_default():
         ("[pipeline.p.execution]\nconcurrency = 0\n", "2:15 '0' `concurrency` must be at least 1", None),
         ('[pipeline.p.execution]\nconcurrency = "fast"\n', "2:15 '\"fast\"' `fast` is not one of `adaptive`", None),
         ("[adapter.conf]\nspark.x = [1]\n", "2:11 '[1]' the Spark setting `x` must be one value", None),
-        ('[pipeline.p.checks]\nassertions = [ { type = "unique" } ]\n', "2:16 '{ type = \"unique\" }' an assertion of type `unique` needs `column`", None),
-        ('[pipeline.p.checks]\nassertions = [ { type = "unique", column = "a", values = [1] } ]\n', "2:49 'values' unknown key `values`", None),
+        ('[pipeline.p.checks]\nassertions = [ { type = "unique" } ]\nenabled = false\n', "2:16 '{ type = \"unique\" }' an assertion of type `unique` needs `column`", None),
+        ('[pipeline.p.checks]\nassertions = [ { type = "unique", column = "a", values = [1] } ]\nenabled = false\n', "2:49 'values' unknown key `values`", None),
     ],
 )  # fmt: skip
 def test_a_bad_setting_is_reported_at_its_own_place(tmp_path, config, expected, help_text):

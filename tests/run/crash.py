@@ -36,7 +36,7 @@ def dying(function: Callable[..., Any], times: int, *, before: bool) -> Callable
 
 POINTS: dict[str, tuple[Any, str]] = {
     "begin": (Ledger, "begin_run"),
-    "anchor": (runner, "write_anchor"),
+    "anchor": (runner, "leave_anchor"),
     "engine": (Ledger, "record_engine"),
     "write": (MemoryEngine, "write"),
     "commit": (Table, "commit"),

@@ -22,13 +22,16 @@ from pyspark.errors import PySparkException
 
 from rocky.datatypes.text import parse_type
 from rocky.datatypes.types import StructField
+from rocky.errors import SourceUnreadable
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
+from rocky.run.delta_versions import find_delta_source
 from rocky.run.engine import EngineFacts, SourcePin, Written
 from rocky.spark.failure_kinds import Failure
 from rocky.spark.failures import classify_failure
 from rocky.spark.layout import Layout, Metrics
 from rocky.spark.seed_files import read_seed_text
+from rocky.spark.source_files import pin_local_files
 from rocky.store.arrow_types import arrow_schema
 from rocky.store.files import Address, DataFile, path_of
 from rocky.store.snapshot import Snapshot
@@ -40,7 +43,15 @@ _TYPES = {
     "string": "string",
     "double": "double",
     "bool": "boolean",
+    "int16": "smallint",
+    "int8": "tinyint",
+    "float": "float",
+    "date32[day]": "date",
+    "timestamp[us]": "timestamp",
+    "timestamp[ns]": "timestamp",
+    "timestamp[us, tz=UTC]": "timestamp",
 }
+_READERS = {"csv": "read_csv", "json": "read_json_auto", "parquet": "read_parquet"}
 
 
 USED = Metrics(executor_run_ms=3_600_000, bytes_read=10**9)
@@ -71,12 +82,31 @@ class MemoryViews:
     def bind_source(
         self, view: str, source: SourceTable, pin: SourcePin | None = None
     ) -> SourcePin:
-        path = self.root / str(source.path)
+        if source.format == "delta":
+            found = find_delta_source(source, self.root, {}, pin.version if pin else None)
+            paths = [
+                f"{found.base}/{each.path}".removeprefix("file://") for each in found.snapshot.files
+            ]
+            read = self.read("parquet", paths) if paths else arrow_schema(()).empty_table()
+            pin = pin or SourcePin(version=found.version, bytes=found.snapshot.bytes)
+        else:
+            # Those of a pin, and no later ones.
+            files = pin.files if pin else pin_local_files(source, self.root).files
+            paths = [each[0] for each in files]
+            read = self.read(source.format, paths)
+            pin = pin or SourcePin(tuple(map(tuple, files)), None, sum(each[1] for each in files))
+        self._register(view, _as_declared(read, arrow_schema(source.columns)))
+        return pin
+
+    def read(self, form: str, paths: Sequence[str]) -> pa.Table:
+        """The rows of files: columns that only some have are null in the others."""
+        listed = ", ".join(f"'{path}'" for path in paths)
         with self.lock:
-            rows = self.connection.sql(f"SELECT * FROM read_csv('{path}')").to_arrow_table()
-        self._register(view, rows.cast(arrow_schema(source.columns)))
-        stat = path.stat()
-        return pin or SourcePin(((str(path), stat.st_size, stat.st_mtime_ns),), None, stat.st_size)
+            sql = f"SELECT * FROM {_READERS[form]}([{listed}], union_by_name = true)"
+            try:
+                return self.connection.sql(sql).to_arrow_table()
+            except duckdb.Error as error:
+                raise PySparkException(str(error)) from error
 
     def bind_seed(self, view: str, seed: SeedTable) -> None:
         data = io.BytesIO(read_seed_text(seed, self.root).encode())
@@ -137,6 +167,7 @@ class MemoryEngine:
 
     def __init__(self, root: Path) -> None:
         self._connection = duckdb.connect()
+        self._connection.execute("SET TimeZone = 'UTC'")
         self._lock = threading.RLock()
         self.facts = EngineFacts("4.1.4", "memory", {"spark.sql.ansi.enabled": "true"})
         self.views = MemoryViews(self._connection, root, self._lock)
@@ -145,6 +176,16 @@ class MemoryEngine:
         self.compression = "snappy"
         self.queries: list[str] = []
         self.layouts: dict[str, Layout] = {}
+
+    def describe(self, source: SourceTable) -> tuple[StructField, ...]:
+        if source.format == "delta":
+            return find_delta_source(source, self.views.root, {}).snapshot.schema
+        paths = [each.path for each in pin_local_files(source, self.views.root).files]
+        try:
+            schema = self.views.read(source.format, paths).schema
+        except PySparkException as error:
+            raise SourceUnreadable(f"source `{source.name}` cannot be read: {error}") from error
+        return tuple(StructField(each.name, _type(each.type), True) for each in schema)
 
     def frame(self, sql: str) -> str:
         self.queries.append(sql)
@@ -209,6 +250,16 @@ class MemoryEngine:
                 return self._connection.sql(sql).to_arrow_table()
         except duckdb.Error as error:
             raise PySparkException(str(error)) from error
+
+
+def _as_declared(rows: pa.Table, wanted: pa.Schema) -> pa.Table:
+    """The declared columns, whatever order the files have them in."""
+    given = {name.lower(): name for name in rows.column_names}
+    return (
+        rows.select([given[name.lower()] for name in wanted.names])
+        .rename_columns(wanted.names)
+        .cast(wanted)
+    )
 
 
 def _type(arrow: pa.DataType) -> Any:

@@ -20,8 +20,9 @@ from rocky.run.circumstances import Circumstances
 from rocky.run.environment import Environment
 from rocky.run.materialize.table import materialize
 from rocky.run.outcomes import RunReport, StepOutcome
-from rocky.run.runner import RunOptions, Surroundings, run_plan
+from rocky.run.runner import run_plan
 from rocky.run.sources import Sources
+from rocky.run.surroundings import RunOptions, Surroundings
 from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import open_warehouse
 from tests.run.memory_engine import MemoryEngine

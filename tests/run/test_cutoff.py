@@ -6,7 +6,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from rocky.run.outcomes import RunReport
-from rocky.run.runner import RunOptions
+from rocky.run.surroundings import RunOptions
 from tests.run.runs import Shop, reasons
 from tests.run.test_reuse import built, reused
 

@@ -2,7 +2,7 @@
 
 import os
 
-from rocky.run.runner import RunOptions
+from rocky.run.surroundings import RunOptions
 from tests.run.runs import Shop, statuses
 
 

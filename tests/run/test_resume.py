@@ -3,7 +3,7 @@ from pyspark.errors import PySparkException
 
 from rocky.ledger.records import RunStatus
 from rocky.run.environment import Environment
-from rocky.run.runner import RunOptions
+from rocky.run.surroundings import RunOptions
 from tests.run.runs import TABLE, Shop, reasons, statuses
 
 WRONG = PySparkException("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")

@@ -10,7 +10,7 @@ from rocky.errors import InternalError
 from rocky.ledger.lookups import open_lookups
 from rocky.run.environment import Environment
 from rocky.run.outcomes import RunReport
-from rocky.run.runner import RunOptions
+from rocky.run.surroundings import RunOptions
 from tests.evidence.shops import verify
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import TABLE, Shop, reasons, statuses

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rocky.run.runner import RunOptions
+from rocky.run.surroundings import RunOptions
 from tests.evidence.shops import verify
 from tests.run.runs import Shop, statuses
 

@@ -10,7 +10,8 @@ from rocky.ledger.records import BudgetBreach, CostRate, RunStatus
 from rocky.ledger.writer import open_ledger
 from rocky.run.build import Build, Built, BuiltPartition
 from rocky.run.materialize.table import materialize
-from rocky.run.runner import RunOptions
+from rocky.run.notes import PipelineNotes
+from rocky.run.surroundings import RunOptions
 from tests.run.runs import TABLE, Shop, reasons, statuses
 
 DONE = "success"
@@ -72,7 +73,7 @@ def test_no_view_is_left_behind(tmp_path):
 def test_a_run_is_recorded_with_who_what_and_how(tmp_path):
     shop = Shop(tmp_path)
 
-    report = shop.run("+report", options=RunOptions(selection=("+report",), pipeline="shop"))
+    report = shop.run("+report", options=RunOptions(selection=("+report",), notes=PipelineNotes("shop")))
     (record,) = shop.records()
 
     assert report.run_id == record.run_id

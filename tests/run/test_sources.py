@@ -15,8 +15,8 @@ from rocky.project.sources import SourceTable
 from rocky.project.variables import Substituted
 from rocky.run.checksums import Checksums
 from rocky.run.identity import Identity, identify_source
-from rocky.run.runner import RunOptions
 from rocky.run.sources import Sources, declaration_hash
+from rocky.run.surroundings import RunOptions
 from rocky.spark.source_files import pin_local_files
 from tests.run.runs import Shop, write
 

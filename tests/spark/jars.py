@@ -24,6 +24,7 @@ S3 = ",".join(
     ]
 )
 S3_EXCLUDED = "software.amazon.awssdk:bundle"
+POSTGRES = "org.postgresql:postgresql:42.7.7"
 SWITCH = "ROCKY_FETCH_JARS"
 
 
@@ -43,4 +44,4 @@ def _jar(package: str) -> Path:
     )
 
 
-__all__ = ["DELTA", "HADOOP_AWS", "S3", "S3_EXCLUDED", "require_packages"]
+__all__ = ["DELTA", "HADOOP_AWS", "POSTGRES", "S3", "S3_EXCLUDED", "require_packages"]

@@ -11,6 +11,7 @@ from rocky.ledger import STATE_FILE
 from rocky.project import Project
 from rocky.run.circumstances import observe_circumstances
 from rocky.run.listener import Listener, Silence
+from rocky.run.means import Means
 from rocky.run.outcomes import RunReport
 from rocky.run.project_run import run_request
 from rocky.run.request import RunRequest, plan_request
@@ -49,12 +50,11 @@ def run_project(  # noqa: PLR0913 - options by keyword, each with a default
         reuse=reuse,
     )
     environment = os.environ if env is None else env
-    return run_request(
-        plan_request(compilation, request),
-        request,
-        state=root / STATE_FILE if state_path is None else Path(state_path),
-        circumstances=observe_circumstances(root, environment, session_source="api"),
-        environment=environment,
-        listener=listener or Silence(),
-        spark=spark,
+    means = Means(
+        root / STATE_FILE if state_path is None else Path(state_path),
+        observe_circumstances(root, environment, session_source="api"),
+        environment,
+        listener or Silence(),
+        spark,
     )
+    return run_request(plan_request(compilation, request), request, means)

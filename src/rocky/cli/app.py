@@ -52,6 +52,10 @@ COMMANDS: Final = {
     ),
     "replay": ("replay", "Show what is recorded of a run, check it, or build it again."),
     "state": ("state", "Show what is remembered between runs."),
+    "doctor": (
+        "doctor",
+        "Check that settings, state, warehouses and Spark are in order.",
+    ),
     "gc": ("gc", "Remove files that no table, branch or retained run needs."),
 }
 """Name -> module under `rocky.cli.commands` and one-line help, in the order of `--help`."""
@@ -186,8 +190,8 @@ main = RockyGroup(
     help=(
         "Rocky type-checks a whole Spark SQL project before it runs.\n\n"
         "Exit codes: 0 fine, 1 failure, wrong usage or error diagnostics, 2 a run that built only"
-        " some tables or a replay that could not judge all, 4 `ci` with warnings only,"
-        " 130 interrupted."
+        " some tables or a replay that could not judge all, 3 a `doctor` that found something"
+        " critical, 4 `ci` with warnings only, 130 interrupted."
     ),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

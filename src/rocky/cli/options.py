@@ -49,6 +49,7 @@ class Settings:
 
 
 _NAMES: Final = ("config", "output", "state_path", "quiet", "no_color")
+_GIVEN: Final = "rocky.given"
 
 
 def global_options() -> list[click.Parameter]:
@@ -121,8 +122,10 @@ class RockyCommand(click.Command):
         """Run the command; a RockyError becomes one line and an exit code."""
         own = {name: ctx.params.pop(name, None) for name in _NAMES}
         variables = ctx.params.pop("variables", {})
-        outer = ctx.parent.params if ctx.parent is not None else {}
+        # Those of a group that this command belongs to, which has resolved the root's already.
+        outer = ctx.meta.get(_GIVEN) or (ctx.parent.params if ctx.parent is not None else {})
         merged = {name: outer.get(name) if value is None else value for name, value in own.items()}
+        ctx.meta[_GIVEN] = merged
         self._refuse_meaningless(ctx, merged)
         # `--format` speaks of text, so it also decides what a failure looks like.
         piped = self.piped if ctx.params.get("style") is None else Output.TABLE
@@ -132,10 +135,10 @@ class RockyCommand(click.Command):
         except (RockyError, OSError) as failure:
             if isinstance(failure, BrokenPipeError | OutputLost):
                 raise
-            report_failure(failure, ctx.info_name, as_json=ctx.obj.json)
+            report_failure(failure, _name_of(ctx), as_json=ctx.obj.json)
             return ExitCode.FAILED
         except KeyboardInterrupt:
-            report_interrupt(ctx.info_name, as_json=ctx.obj.json)
+            report_interrupt(_name_of(ctx), as_json=ctx.obj.json)
             return ExitCode.INTERRUPTED
 
     def _refuse_meaningless(self, ctx: click.Context, given: Mapping[str, Any]) -> None:
@@ -146,6 +149,11 @@ class RockyCommand(click.Command):
             refused.append("--config")
         for option in refused:
             raise click.UsageError(f"`{ctx.info_name}` has no use for `{option}`", ctx)
+
+
+def _name_of(ctx: click.Context) -> str | None:
+    """A command as it is typed after `rocky`."""
+    return ctx.command_path.partition(" ")[2] or ctx.info_name
 
 
 class ProjectlessCommand(RockyCommand):

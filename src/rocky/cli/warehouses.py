@@ -23,7 +23,7 @@ def recorded_warehouses(settings: Settings) -> Callable[[str], Warehouse]:
         project = load_chosen(settings, cache=False)
     except ProjectNotFound:
         return lambda place: open_warehouse(place, base=Path(), options=os.environ)
-    known = _warehouses_of(project)
+    known = warehouses_of(project)
 
     def reopen(place: str) -> Warehouse:
         return open_warehouse(place, base=project.root, options=os.environ)
@@ -37,11 +37,12 @@ def lost_ledger(settings: Settings) -> str | None:
         project = load_chosen(settings, cache=False)
     except ProjectNotFound:
         return None
-    found = [each for place in _warehouses_of(project) for each in anchored_ledgers(place)]
+    found = [each for place in warehouses_of(project) for each in anchored_ledgers(place)]
     return found[0] if found else None
 
 
-def _warehouses_of(project: Project) -> list[Warehouse]:
+def warehouses_of(project: Project) -> list[Warehouse]:
+    """The warehouses of a project's adapters."""
     return [
         open_warehouse(each.warehouse, base=project.root, options={**os.environ, **each.conf})
         for each in project.config.adapter.values()

@@ -52,6 +52,9 @@ class Code(StrEnum):
     INVALID_SUBQUERY = "E039"
     INVALID_CLAUSE = "E040"
     SETTING_COLUMN_MISSING = "E041"
+    LIVE_COLUMN_MISSING = "E042"
+    LIVE_TYPE_DIFFERS = "E043"
+    LIVE_SOURCE_UNREADABLE = "E044"
     IMPLICIT_JOIN_CAST = "W001"
     TIME_RANGE_HALF = "W003"
     MERGE_KEY_MISSING = "W006"
@@ -63,6 +66,7 @@ class Code(StrEnum):
     SHADOWED_NAME = "W023"
     BASELINE_MISSING = "W024"
     QUERY_NOT_UNDERSTOOD = "W025"
+    LIVE_COLUMN_UNDECLARED = "W026"
     SELECT_STAR = "P002"
 
 
@@ -192,6 +196,21 @@ REGISTRY: tuple[CodeInfo, ...] = (
         "a setting that names a column the model does not produce",
     ),
     CodeInfo(
+        Code.LIVE_COLUMN_MISSING,
+        "live-column-missing",
+        "a declared column that the live source does not have",
+    ),
+    CodeInfo(
+        Code.LIVE_TYPE_DIFFERS,
+        "live-type-differs",
+        "a declared column that has another type in the live source",
+    ),
+    CodeInfo(
+        Code.LIVE_SOURCE_UNREADABLE,
+        "live-source-unreadable",
+        "a declared source that could not be looked at",
+    ),
+    CodeInfo(
         Code.IMPLICIT_JOIN_CAST,
         "implicit-join-cast",
         "join keys that only meet by an unsafe cast",
@@ -263,6 +282,12 @@ REGISTRY: tuple[CodeInfo, ...] = (
         "a query Rocky cannot work out, by a fault of its own",
         _W,
         suppressible=True,
+    ),
+    CodeInfo(
+        Code.LIVE_COLUMN_UNDECLARED,
+        "live-column-undeclared",
+        "a column of the live source that its declaration does not list",
+        _W,
     ),
     CodeInfo(
         Code.SELECT_STAR,

@@ -12,6 +12,7 @@ from rocky.errors import StoreUnreadable
 from rocky.evidence.chain import Chain
 from rocky.evidence.findings import FindingCode, Findings
 from rocky.evidence.order import Order
+from rocky.evidence.removals import is_upkeep
 from rocky.ledger.chain import CHAIN_TABLE, entry_key
 from rocky.ledger.records import RunRecord, RunStatus
 from rocky.store.anchors import Anchor, anchor_path, read_anchor
@@ -19,7 +20,6 @@ from rocky.store.warehouse import Warehouse
 
 _SLACK: Final = timedelta(minutes=10)
 """How long after its end a run may take to leave its anchor."""
-_COLLECTED: Final = "collected_files"
 
 
 def check_anchor(
@@ -78,7 +78,7 @@ def check_anchor(
 
 
 def _could_leave(run: RunRecord, anchor: Anchor, order: Order) -> bool:
-    """Whether a run can have left an anchor, or a collector that named it as the newest run."""
+    """Whether a run can have left an anchor, or upkeep that named it as the newest run."""
     if order.begun.get(run.run_id, 0) > anchor.seq or anchor.recorded_at < run.started_at:
         return False
     closed = order.closed.get(run.run_id, anchor.seq)
@@ -87,7 +87,7 @@ def _could_leave(run: RunRecord, anchor: Anchor, order: Order) -> bool:
         closed < order.begun[other] and end <= anchor.seq for other, end in order.closed.items()
     )
     return not (late or overtaken) or any(
-        entry.table == _COLLECTED and closed < entry.seq <= anchor.seq for entry, _ in order.owners
+        is_upkeep(entry) and closed < entry.seq <= anchor.seq for entry, _ in order.owners
     )
 
 

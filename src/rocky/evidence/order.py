@@ -11,14 +11,17 @@ from typing import Final
 
 from rocky.evidence.findings import FindingCode, Findings
 from rocky.evidence.recorded import Recorded
+from rocky.evidence.removals import GRACE, Removals
 from rocky.ledger.chain import CHAIN_TABLE, CHAINED, Entry, entry_key
 from rocky.ledger.records import RunRecord, RunStatus
+from rocky.ledger.sweeping import SWEEPS
 
 _RUNS: Final = "run_history"
 _MODELS: Final = "model_executions"
 _FILES: Final = "output_artifacts"
 _PROVENANCE: Final = "input_provenance"
-_ONCE: Final = frozenset({_MODELS, _FILES, _PROVENANCE, "collected_files"})
+_COUNTS: Final = "check_history"
+_ONCE: Final = frozenset({_MODELS, _FILES, _PROVENANCE, "collected_files", SWEEPS})
 _TRANSACTION: Final = (
     _MODELS,
     _FILES,
@@ -26,6 +29,8 @@ _TRANSACTION: Final = (
     "watermarks",
     _PROVENANCE,
     "input_index",
+    GRACE,
+    "loaded_files",
 )
 """What is written of one model, in this order and with nothing of anybody else in between."""
 
@@ -63,15 +68,16 @@ def _place_runs(
     """Find where runs begin and end: a run is written when it begins, opens Spark, and ends."""
     written: dict[str, list[int]] = {}
     for entry in entries:
-        if entry.table == _RUNS:
+        if entry.table == _RUNS and not entry.removed:
             written.setdefault(entry.key, []).append(entry.seq)
+    forgotten = {entry.key for entry in entries if entry.table == _RUNS and entry.removed}
     for run_id, numbers in written.items():
         order.begun[run_id] = numbers[0]
         run = recorded.runs.get(run_id)
-        if run is None:
+        if run is None and run_id not in forgotten:
             continue
-        due = _writes_of(run)
-        if run.status is not RunStatus.RUNNING:
+        due = _MOST_WRITES if run is None else _writes_of(run)
+        if run is None or run.status is not RunStatus.RUNNING:
             order.closed[run_id] = numbers[min(due, len(numbers)) - 1]
         findings.expect(
             len(numbers) <= due,
@@ -80,6 +86,10 @@ def _place_runs(
             f"it was written {len(numbers)} times, and a run like this is written {due} times:"
             " it was changed, and an entry put into the chain for it",
         )
+
+
+_MOST_WRITES: Final = 3
+"""How often a run is written at most; of one that is forgotten nobody can tell more."""
 
 
 def _writes_of(run: RunRecord) -> int:
@@ -112,12 +122,15 @@ class _Walk:
         self._step = 0
         self._transaction = 0
         self._written: dict[tuple[str, str], tuple[str | None, int]] = {}
+        self._removals = Removals(recorded, findings)
+        self._open: dict[str, None] = {}
 
     def take(self, entry: Entry, *, is_early: bool) -> None:
         if entry.removed:
-            why = "an entry says that it was removed, and nothing removes records"
-            where = f"{entry.table} {entry.key}"
-            self._findings.add(FindingCode.RECORD_MISSING, where, why)
+            self._take_removal(entry)
+            return
+        self._removals.pass_by(entry)
+        self._follow_runs(entry)
         fits = self._fits(entry)
         self._findings.expect(
             fits or is_early,
@@ -128,6 +141,23 @@ class _Walk:
         )
         self._check_once(entry)
         self._order.owners.append((entry, self._owner_of(entry)))
+
+    def _take_removal(self, entry: Entry) -> None:
+        in_model = entry.table == GRACE and self._fits(entry)
+        self._removals.take(entry, in_model=in_model)
+        if not in_model:
+            # Nothing else is removed while a model is recorded.
+            self._model = None
+            self._transaction += 1
+        self._order.owners.append((entry, self._owner_of(entry)))
+
+    def _follow_runs(self, entry: Entry) -> None:
+        if entry.table != _RUNS:
+            return
+        if self._order.begun.get(entry.key) == entry.seq:
+            self._open[entry.key] = None
+        if self._order.closed.get(entry.key) == entry.seq:
+            self._open.pop(entry.key, None)
 
     def _fits(self, entry: Entry) -> bool:
         if entry.table in _TRANSACTION:
@@ -140,6 +170,9 @@ class _Walk:
             return follows and self._is_of_model(entry)
         self._model = None
         self._transaction += 1
+        if entry.table == _COUNTS:
+            # A run counts rows for its checks when its models are done, and says so before it ends.
+            return bool(self._open)
         return entry.table in CHAINED or entry.seq == 1
 
     def _is_of_model(self, entry: Entry) -> bool:
@@ -173,7 +206,9 @@ class _Walk:
 
     def _owner_of(self, entry: Entry) -> str | None:
         if entry.table == _RUNS:
-            return entry.key
+            return None if entry.removed else entry.key
+        if entry.table == _COUNTS:
+            return next(reversed(self._open), None)
         return _run_of(self._model) if self._model is not None else None
 
 

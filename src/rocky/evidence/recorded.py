@@ -7,12 +7,14 @@ wanting too. Places are those where things are now, not those that the rows name
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from rocky.errors import LedgerUnreadable
 from rocky.evidence.findings import FindingCode, Findings
 from rocky.evidence.places import Places
+from rocky.ledger.encoding import format_time
 from rocky.ledger.evidence_reader import EvidenceReader
+from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
 from rocky.ledger.provenance import CollectedFile, InputIndexEntry, ProvenanceRecord
 from rocky.ledger.record import Record
 from rocky.ledger.records import (
@@ -24,6 +26,7 @@ from rocky.ledger.records import (
     WatermarkState,
 )
 from rocky.ledger.rows import key_of, load_record
+from rocky.ledger.sweeping import SWEEPS, SweepRecord
 
 R = TypeVar("R", bound=Record)
 Maker = tuple[str, str]
@@ -41,6 +44,7 @@ class Recorded:
     index: tuple[InputIndexEntry, ...] = ()
     collected: dict[str, CollectedFile] = field(default_factory=dict)
     written: dict[str, datetime] = field(default_factory=dict)
+    sweeps: dict[str, SweepRecord] = field(default_factory=dict)
 
     def artifacts(self) -> Iterator[ArtifactRecord]:
         for found in self.files.values():
@@ -54,6 +58,14 @@ class Recorded:
         """Where the warehouse of a run is; early records do not say."""
         run = self.runs.get(run_id)
         return run.warehouse if run is not None else None
+
+
+_ON_THE_SIDE: Final[tuple[tuple[type[Record], str], ...]] = (
+    (PartitionRecord, "partitions"),
+    (WatermarkState, "watermarks"),
+    (GracePeriod, "grace_periods"),
+    (LoadedFile, "loaded_files"),
+)
 
 
 def load_recorded(reader: EvidenceReader, places: Places, findings: Findings) -> Recorded:
@@ -75,9 +87,10 @@ def load_recorded(reader: EvidenceReader, places: Places, findings: Findings) ->
     for _, each in rows.load(CollectedFile, "collected_files"):
         recorded.collected[places.file(each.file_path)] = each
     # Nothing hangs on these, but they must be what they are taken for.
-    for kind, table in ((PartitionRecord, "partitions"), (WatermarkState, "watermarks")):
+    for kind, table in _ON_THE_SIDE:
         for _ in rows.load(kind, table):
             pass
+    recorded.sweeps.update(rows.load(SweepRecord, SWEEPS))
     models: dict[str, list[ModelExecution]] = {}
     for (run_id, _), execution in recorded.executions.items():
         models.setdefault(run_id, []).append(execution)
@@ -139,6 +152,12 @@ def _keys_of(record: Any, key: str) -> tuple[str, ...]:
             return (key_of(record.run_id, record.model_name.lower()),)
         case InputIndexEntry():
             return (record.input_hash,)
+        case GracePeriod():
+            return (key_of(record.table.lower(), record.column.lower()),)
+        case LoadedFile():
+            return (key_of(record.table.lower(), record.blake3_hash),)
+        case SweepRecord():
+            return (format_time(record.at),)
         case _:
             return (key,)
 

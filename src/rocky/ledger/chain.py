@@ -32,6 +32,7 @@ CHAINED: Final = (
     "grace_periods",
     "loaded_files",
     "collected_files",
+    "sweeps",
 )
 """The tables that are evidence. The others say how to go on, and prove nothing."""
 

@@ -8,6 +8,7 @@ Claims are looked at and made inside a write transaction of the ledger, never at
 import fcntl
 import json
 import os
+import platform
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -98,8 +99,31 @@ def is_alive(ledger: Path, run_id: str) -> bool:
 
 def living_runs(ledger: Path) -> tuple[Claim, ...]:
     """What the runs that are going on have claimed, by run. Raises LedgerLocked when in doubt."""
+    return tuple(claim for claim in _living_claims(ledger) if claim.command is None)
+
+
+def find_holders(ledger: Path) -> tuple[str, ...]:
+    """Who else is at work on a ledger, for a sentence; nobody when that cannot be told."""
+    mine = (os.getpid(), platform.node())
+    try:
+        claims = [each for each in _living_claims(ledger) if (each.process, each.hostname) != mine]
+    except (LedgerLocked, LedgerUnreadable):
+        # Somebody is about to be told that the file is locked; this would only hide it.
+        return ()
+    # A process may hold several; its run says more than what else it holds.
+    claims.sort(key=lambda each: each.command is not None)
+    of_process = {(each.process, each.hostname): each for each in reversed(claims)}
+    return tuple(
+        f"{f'`{each.command}`' if each.command else f'run `{each.run_id}`'}"
+        f" (process {each.process} on `{each.hostname}`,"
+        f" since {each.since:%Y-%m-%d %H:%M:%S} UTC)"
+        for each in of_process.values()
+    )
+
+
+def _living_claims(ledger: Path) -> list[Claim]:
     claims = (_load_claim(path) for path in _claim_files(ledger) if _is_locked(path))
-    return tuple(claim for claim in claims if claim is not None and claim.command is None)
+    return [claim for claim in claims if claim is not None]
 
 
 def refuse_claimed(ledger: Path, targets: Iterable[str]) -> None:

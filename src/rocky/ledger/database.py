@@ -7,11 +7,12 @@ side files (`-wal`, `-shm`) lying about. Read-only mode is for files that cannot
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
 from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable, RockyError
+from rocky.ledger.claims import find_holders
 from rocky.ledger.schema import (
     CHAINED_SINCE,
     SCHEMA_VERSION,
@@ -80,6 +81,20 @@ def connect_reader(
     return None
 
 
+def find_version(path: Path, patience: float = READER_PATIENCE_SECONDS) -> int | None:
+    """The schema's version in a file, also one that is newer than ours; None when there is none.
+
+    Raises LedgerUnreadable, also for a database that is no ledger, and LedgerLocked.
+    """
+    if not _refuse_non_file(path):
+        return None
+    with translated(path, writing=False), closing(_connect_for_reading(path, patience)) as file:
+        version = stored_version(file)
+        if version is None and table_names(file):
+            raise _foreign(path)
+        return version
+
+
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """A write transaction: the lock is taken at once, so that it cannot fail half way."""
@@ -108,7 +123,7 @@ def _condition(path: Path, failure: sqlite3.Error, *, writing: bool) -> RockyErr
     code = getattr(failure, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return LedgerLocked(
-            f"the state file `{path}` is locked by another process;"
+            f"the state file `{path}` is locked by {_holder_of(path)};"
             f" wait until that has ended, {_OTHER_FILE}"
         )
     if code == sqlite3.SQLITE_FULL:
@@ -128,10 +143,24 @@ def _condition(path: Path, failure: sqlite3.Error, *, writing: bool) -> RockyErr
     )
 
 
+def _holder_of(path: Path) -> str:
+    """Who writes, as far as claims tell: of several at work any may be the one."""
+    known = find_holders(path)
+    if not known:
+        return "another process"
+    return known[0] if len(known) == 1 else f"one of {', '.join(known)}"
+
+
 def _unreadable(path: Path, why: str) -> LedgerUnreadable:
     return LedgerUnreadable(
         f"the state file `{path}` cannot be read ({why});"
         f" give yourself the right to read it, {_OTHER_FILE}"
+    )
+
+
+def _foreign(path: Path) -> LedgerUnreadable:
+    return LedgerUnreadable(
+        f"`{path}` is a database, but not a state file of Rocky; {_OTHER_FILE[3:]}"
     )
 
 
@@ -190,9 +219,7 @@ def _check_schema(connection: sqlite3.Connection, path: Path) -> bool:
         return False
     version = stored_version(connection) if "metadata" in names else None
     if version is None:
-        raise LedgerUnreadable(
-            f"`{path}` is a database, but not a state file of Rocky; {_OTHER_FILE[3:]}"
-        )
+        raise _foreign(path)
     if version > SCHEMA_VERSION:
         raise LedgerUnreadable(
             f"`{path}` was written by a newer Rocky (schema {version}, this one knows up to"

@@ -38,7 +38,7 @@ def parse_time(text: str) -> datetime:
     return moment.astimezone(UTC)
 
 
-def format_json(document: Mapping[str, Any]) -> str:
+def format_json(document: Mapping[str, Any] | list[Any]) -> str:
     """One line, keys sorted. A name that is not UTF-8 stays readable as JSON escapes."""
     return _ENCODER.encode(document).encode("utf-8", "backslashreplace").decode()
 
@@ -123,7 +123,8 @@ def _decoder(hint: Any) -> Decode:
         one = _decoder(arguments[0])
         return lambda value: tuple(map(one, _of(list, value)))
     if origin is Mapping or (isinstance(origin, type) and issubclass(origin, Mapping)):
-        return lambda value: {str(key): _of(str, each) for key, each in _of(dict, value).items()}
+        one = _decoder(arguments[1])
+        return lambda value: {str(key): one(each) for key, each in _of(dict, value).items()}
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return lambda value: decode_record(hint, value)
     if hint is datetime:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from rocky.ledger.claims import is_alive
 from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
+from rocky.ledger.pipeline_questions import PipelineQuestions
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
-from rocky.ledger.questions import Questions, RecordedExecution
+from rocky.ledger.questions import RecordedExecution
 from rocky.ledger.record import RunId
 from rocky.ledger.rows import key_of, load_record
 from rocky.ledger.schema import HASH_OF_ARTIFACT, MODEL_OF_KEY, RUNNING, UNFINISHED
@@ -24,7 +25,7 @@ def open_lookups(path: Path, patience: float = READER_PATIENCE_SECONDS) -> "Look
     return Lookups(path, connection) if connection is not None else None
 
 
-class Lookups(Questions):
+class Lookups(PipelineQuestions):
     """Finds records by what they are about."""
 
     def provenance(self, run_id: str, model: str) -> ProvenanceRecord | None:
@@ -97,9 +98,12 @@ class Lookups(Questions):
     def unfinished_runs(self) -> frozenset[RunId]:
         """The runs that died or gave up: what they committed last they may not have recorded."""
         recorded = self._ask(f"SELECT key FROM run_history WHERE {UNFINISHED}")  # noqa: S608 - one of our own expressions
+        return frozenset(RunId(key) for (key,) in recorded) | self.running_runs()
+
+    def running_runs(self) -> frozenset[RunId]:
+        """The runs that have not said how they ended, and that no process of this machine makes."""
         running = self._ask(f"SELECT key FROM run_history WHERE {RUNNING}")  # noqa: S608 - one of our own expressions
-        gone = [key for (key,) in running if not is_alive(self.path, key)]
-        return frozenset(map(RunId, [*(key for (key,) in recorded), *gone]))
+        return frozenset(RunId(key) for (key,) in running if not is_alive(self.path, key))
 
     def _provenance(self, key: str, value: str) -> ProvenanceRecord:
         return load_record(ProvenanceRecord, self.path, "input_provenance", key, value)

@@ -1,17 +1,29 @@
-"""All that the ledger is told of one model in a run, to be written in one transaction."""
+"""All that the ledger is told of one model, in one transaction, and of a run when it ends."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
+from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, GracePeriod, LoadedFile
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.records import (
     ArtifactRecord,
+    BudgetBreach,
     ModelExecution,
     PartitionRecord,
     TableProgress,
+    TotalsRecord,
     WatermarkState,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class RunFindings:
+    """What is known of a run when its steps have ended: sums, breaches, and what was checked."""
+
+    totals: TotalsRecord | None = None
+    budget_breaches: Sequence[BudgetBreach] = ()
+    check_outcomes: Sequence[CheckOutcome] = ()
+    anomalies: Sequence[AnomalyRecord] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,20 +53,28 @@ class RowCount(Record):
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile(Record):
-    """A file that a load pipeline has brought into a table: known by its bytes, not its name."""
+    """A file that a load pipeline has brought into a table: known by its bytes, not its name.
+
+    The ledger puts in the run that records it. `replaced` when that run replaced the table: rows of
+    files that were loaded before are gone.
+    """
 
     table: str
     blake3_hash: str
     path: str
     size_bytes: int
     loaded_at: datetime
-    run_id: RunId
+    run_id: RunId = RunId("")
     rows: int | None = None
+    replaced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyRecord(Record):
-    """A run that was asked for under a key. `state` is `InFlight`, `Succeeded` or `Failed`."""
+    """A run that was asked for under a key. `state` is `InFlight`, `Succeeded` or `Failed`.
+
+    `run_id` is empty until the run has one; `owner` is the lock of the process that asked.
+    """
 
     key: str
     run_id: RunId
@@ -74,6 +82,7 @@ class IdempotencyRecord(Record):
     since: datetime
     expires_at: datetime
     hostname: str | None = None
+    owner: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +113,4 @@ class AnomalyRecord(Record):
     baseline_avg: float
     deviation_pct: float
     reason: str
+    severity: str = "warning"

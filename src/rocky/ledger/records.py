@@ -127,8 +127,9 @@ class ModelExecution(Record):
 
     `reason` says why it was built, taken over or passed over, `action` what building it did.
     `commits` are those it made; `adopted` those of a run that died before it could record them.
-    `reused_from` is the run whose files stand for a build, `reused_model` what it called the model,
-    `reuse_basis` what was found equal.
+    `source_marker` says what a copied source was when it was listed, `source_columns` is JSON of
+    the columns it had. `reused_from` is the run whose files stand for a build, `reused_model` what it called the model, `reuse_basis` what was found
+    equal.
     """
 
     model_name: str
@@ -166,6 +167,9 @@ class ModelExecution(Record):
     attempts: tuple[AttemptRecord, ...] = ()
     error: str | None = None
     failure_kind: str | None = None
+    watermark: str | None = None
+    source_marker: str | None = None
+    source_columns: str | None = None
     drift: tuple[DriftRecord, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
 
@@ -241,6 +245,7 @@ class RunRecord(Record):
     idempotency_key: str | None = None
     filter: str | None = None
     unchanged: int | None = None
+    failed_sources: Mapping[str, str] = field(default_factory=dict)
     check_outcomes: tuple[CheckOutcome, ...] = ()
     anomalies: tuple[AnomalyRecord, ...] = ()
     unvouched: bool | None = None

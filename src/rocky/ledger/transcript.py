@@ -90,6 +90,17 @@ class Transcript:
         if removed.rowcount and is_chained(table, key):
             self._append(table, key, None)
 
+    def find(self, table: str, key: str) -> str | None:
+        """A row's value as it is stored; None when there is none."""
+        found = self._connection.execute(f"SELECT value FROM {table} WHERE key = ?", (key,))  # noqa: S608 - one of our own names
+        row = found.fetchone()
+        return None if row is None else str(row[0])
+
+    def rows(self, table: str) -> list[tuple[str, str]]:
+        """Keys and values of a table, by key."""
+        found = self._connection.execute(f"SELECT key, value FROM {table} ORDER BY key")  # noqa: S608 - one of our own names
+        return found.fetchall()
+
     def is_untouched(self, table: str, key: str, value: str) -> bool:
         """Whether a row is as Rocky wrote it, to be asked before its text is written on.
 

@@ -4,7 +4,7 @@ A run is recorded as `Running` before it does anything, and each model in one tr
 own; so a killed run leaves all that it had finished, and the next run says of it that it died.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,20 +16,18 @@ from rocky.ledger.claims import HeldBriefly, HeldClaim, is_alive
 from rocky.ledger.database import WRITER_PATIENCE_SECONDS, connect_writer
 from rocky.ledger.encoding import format_json, format_time
 from rocky.ledger.ledger_file import LedgerFile
-from rocky.ledger.model_records import ModelRecords, PipelineRecords
+from rocky.ledger.model_records import ModelRecords, PipelineRecords, RunFindings
 from rocky.ledger.provenance import CollectedFile, InputIndexEntry, ProvenanceRecord
 from rocky.ledger.record import Record, RunId
 from rocky.ledger.records import (
     DIED,
     ArtifactRecord,
-    BudgetBreach,
     EngineRecord,
     ModelExecution,
     PartitionRecord,
     RunRecord,
     RunStatus,
     TableProgress,
-    TotalsRecord,
     WatermarkState,
 )
 from rocky.ledger.rows import in_order, key_of, load_json, rows_below, run_id_at
@@ -38,20 +36,29 @@ from rocky.ledger.transcript import Transcript
 
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _PAUSE_SECONDS: Final = 0.1
+NOTHING_FOUND: Final = RunFindings()
 
 
-def open_ledger(path: Path, patience: float = WRITER_PATIENCE_SECONDS) -> "Ledger":
+def open_ledger(
+    path: Path,
+    patience: float = WRITER_PATIENCE_SECONDS,
+    is_alive_elsewhere: Callable[[str], bool] | None = None,
+) -> "Ledger":
     """The ledger at a path, made if absent. `patience` is how long to wait for other writers.
 
-    Raises LedgerUnreadable, LedgerUnwritable, LedgerLocked.
+    `is_alive_elsewhere` is asked of runs that no process of this machine is at work on. Raises LedgerUnreadable, LedgerUnwritable, LedgerLocked.
     """
     connection = connect_writer(path, patience)
     # Absolute: the process may change its folder while the run goes on.
-    return Ledger(path.absolute(), connection, patience)
+    ledger = Ledger(path.absolute(), connection, patience)
+    ledger.is_alive_elsewhere = is_alive_elsewhere
+    return ledger
 
 
 class Ledger(LedgerFile):
     """One writer of a ledger, and all that can be recorded. A record that fails raises."""
+
+    is_alive_elsewhere: Callable[[str], bool] | None = None
 
     def begin_run(self, record: RunRecord, targets: Sequence[str] = ()) -> RunId:
         """Record a run as Running and claim the tables, by full name, that it will write.
@@ -59,8 +66,11 @@ class Ledger(LedgerFile):
         Runs that died are first recorded as such. Raises LedgerLocked when a living run writes one
         of the tables; a command that holds one is waited for.
         """
+        elsewhere = self._alive_elsewhere()
         with self.transaction() as rows:
             for run_id, document in self._dead_runs(rows):
+                if run_id in elsewhere:
+                    continue
                 changes = {"status": RunStatus.FAILURE.value, "reason": DIED}
                 self._end(rows, run_id, document, changes)
         deadline = monotonic() + self._patience
@@ -133,8 +143,7 @@ class Ledger(LedgerFile):
         finished_at: datetime,
         *,
         reason: str | None = None,
-        totals: TotalsRecord | None = None,
-        budget_breaches: Sequence[BudgetBreach] = (),
+        found: RunFindings = NOTHING_FOUND,
         anchored: bool = False,
     ) -> RunRecord:
         """End a run: its record gets its models, its claim is given up. The record as it stands."""
@@ -142,8 +151,10 @@ class Ledger(LedgerFile):
             "status": status.value,
             "finished_at": format_time(finished_at),
             "reason": reason,
-            "totals": totals.to_json() if totals is not None else None,
-            "budget_breaches": [each.to_json() for each in budget_breaches] or None,
+            "totals": found.totals.to_json() if found.totals is not None else None,
+            "budget_breaches": [each.to_json() for each in found.budget_breaches] or None,
+            "check_outcomes": [each.to_json() for each in found.check_outcomes] or None,
+            "anomalies": [each.to_json() for each in found.anomalies] or None,
             "anchored": anchored or None,
         }
         with self.transaction() as rows:
@@ -162,6 +173,15 @@ class Ledger(LedgerFile):
             if found.fetchone() is None and not is_alive(self.path, run_id):
                 return run_id
             moment += _MILLISECOND
+
+    def _alive_elsewhere(self) -> frozenset[str]:
+        """Running runs that another machine is at work on: asked before the file is locked."""
+        ask = self.is_alive_elsewhere
+        if ask is None:
+            return frozenset()
+        with self.lookups() as lookups:
+            running = lookups.running_runs()
+        return frozenset(run_id for run_id in running if ask(run_id))
 
     def _dead_runs(self, rows: Transcript) -> list[tuple[RunId, dict[str, Any]]]:
         """Runs to be recorded as dead.
@@ -226,7 +246,8 @@ def _put_pipeline(rows: Transcript, run_id: RunId, records: PipelineRecords) -> 
     for each in records.ended:
         rows.remove("grace_periods", key_of(each.table.lower(), each.column.lower()))
     for file in records.loaded:
-        _put(rows, "loaded_files", key_of(file.table.lower(), file.blake3_hash), file)
+        loaded = replace(file, run_id=run_id)
+        _put(rows, "loaded_files", key_of(file.table.lower(), file.blake3_hash), loaded)
     if records.progress is not None:
         _put(rows, "run_progress", key_of(run_id, records.progress.table_key), records.progress)
 

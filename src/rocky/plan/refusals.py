@@ -4,6 +4,7 @@ Nothing is written unless all that was selected, and all it stands on, compiled:
 further up means that the types below it are guesses.
 """
 
+from rocky.compiler.compilation import Compilation
 from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.lineage.models import reach_models
 from rocky.plan.steps import RunPlan
@@ -45,6 +46,16 @@ def refusing_findings(plan: RunPlan) -> tuple[Diagnostic, ...]:
     if plan.cycle and not any(each.code is Code.DEPENDENCY_CYCLE for each in found):
         found.append(_waiting_for_each_other(plan))
     return tuple(found)
+
+
+def config_findings(compilation: Compilation) -> tuple[Diagnostic, ...]:
+    """The errors in `rocky.toml`, for which no pipeline may start."""
+    path = compilation.project.config_path
+    return tuple(
+        each
+        for each in compilation.diagnostics
+        if each.severity is Severity.ERROR and each.model is None and each.path == path
+    )
 
 
 def _seed_paths(seed: SeedTable) -> set[str]:

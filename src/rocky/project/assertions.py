@@ -44,6 +44,18 @@ _KEYS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "not_in_future": (("column",), ()),
     "older_than_n_days": (("column", "days"), ()),
 }
+ABOUT_ROWS: Final = frozenset(
+    {
+        "not_null",
+        "accepted_values",
+        "expression",
+        "in_range",
+        "regex_match",
+        "not_in_future",
+        "older_than_n_days",
+    }
+)
+"""The kinds that one row alone decides, so that failing rows can be put aside."""
 _SHARED: Final = frozenset({"type", "name", "table", "severity", "filter"})
 
 

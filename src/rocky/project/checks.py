@@ -1,11 +1,19 @@
 """`[pipeline.X.checks]`: data checks of a pipeline."""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 from rocky.project.assertions import Assertion
-from rocky.project.rules import Amount, NonNegative, Percent, Positive
+from rocky.project.rules import Amount, Between, NonNegative, Percent, Positive
 from rocky.project.settings import CheckSeverity
+
+TABLE_PLACE: Final = "{table}"
+"""What stands in a custom query for the table that is checked."""
+SOURCE_PLACE: Final = "{source}"
+"""What stands in a custom query for the source that the table is a copy of."""
+
+MOST_FLAT_RUNS: Final = 29
+"""Counts are kept for 30 runs, and the one before the table grew no more must be among them."""
 
 
 class Toggle(NamedTuple):
@@ -16,15 +24,20 @@ class Toggle(NamedTuple):
 
 
 class FreshnessCheck(NamedTuple):
-    """The newest row is not older than the threshold."""
+    """The newest row is not older than the threshold.
+
+    The keys of `overrides` are names of schemas, or patterns of them. `timestamp_column` is for
+    pipelines that have none of their own.
+    """
 
     threshold_seconds: NonNegative
     overrides: Mapping[str, NonNegative] = {}
     severity: CheckSeverity = "error"
+    timestamp_column: str | None = None
 
 
 class NullRate(NamedTuple):
-    """At most this share of a column is null, by a sample."""
+    """At most this share of a column is null, 1 being all of it, by a sample."""
 
     columns: tuple[str, ...]
     threshold: Amount
@@ -73,4 +86,6 @@ class Checks(NamedTuple):
     assertions: tuple[Assertion, ...] = ()
     quarantine: Quarantine = Quarantine()
     anomaly_threshold_pct: Amount = 50.0
+    anomaly_severity: CheckSeverity = "warning"
+    flat_line_runs: Annotated[int, Between(0, MOST_FLAT_RUNS)] = 3
     fail_on_error: bool = True

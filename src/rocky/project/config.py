@@ -26,10 +26,16 @@ from rocky.project.blocks import (
     RunRetry,
     SchemaEvolution,
 )
+from rocky.project.check_rules import find_check_problems
 from rocky.project.documents import Problem
 from rocky.project.hooks import Hooks, HookSettings
 from rocky.project.lint_levels import NO_LEVELS, LintLevels
-from rocky.project.pipelines import PipelineSetting, TransformationPipeline
+from rocky.project.pipeline_rules import check_replication
+from rocky.project.pipelines import (
+    PipelineSetting,
+    ReplicationPipeline,
+    TransformationPipeline,
+)
 from rocky.project.rules import Problems
 from rocky.project.settings import Budget, Freshness, Store
 from rocky.project.shapes import read_record
@@ -76,6 +82,7 @@ def read_config(data: dict[str, Any], problems: Problems) -> Config:
     table, shorthands = _normalise(data)
     config = read_record(Config, table, (), found) or DEFAULT_CONFIG
     _check_pipelines(config, found)
+    _check_checks(config, table.get("pipeline"), found)
     _check_state(config.state, table.get("state"), found)
     problems.extend(_restore(problem, shorthands) for problem in found)
     return config
@@ -141,6 +148,16 @@ def _check_pipelines(config: Config, problems: Problems) -> None:
             )
         if isinstance(pipeline, TransformationPipeline):
             _check_patterns(pipeline, at, problems)
+        if isinstance(pipeline, ReplicationPipeline):
+            check_replication(pipeline, at, problems)
+
+
+def _check_checks(config: Config, table: Any, problems: Problems) -> None:
+    for name, pipeline in config.pipeline.items():
+        said = table.get(name) if isinstance(table, Mapping) else None
+        checks = said.get("checks") if isinstance(said, Mapping) else None
+        at = ("pipeline", name, "checks")
+        problems.extend(find_check_problems(pipeline.checks, pipeline.type, checks, at))
 
 
 def _check_patterns(
@@ -168,12 +185,43 @@ _STATE_NEEDS: Final = {
 }
 
 
+_STATE_REFUSES: Final = (
+    (
+        "backend",
+        "gcs",
+        "the `gcs` backend is not offered: its server knows no conditional puts by ETag, without"
+        " which two runs could overwrite each other; use `s3`, `valkey` or `tiered`",
+    ),
+    (
+        "concurrency_control",
+        "off",
+        "remote state is never overwritten blindly: leave `concurrency_control` out",
+    ),
+    (
+        "on_schema_mismatch",
+        "recreate",
+        "a state file of a newer Rocky is evidence and is not deleted: leave `on_schema_mismatch`"
+        " out, and upgrade Rocky or move the file away",
+    ),
+    (
+        "namespacing",
+        "pipeline",
+        "one project has one ledger: leave `namespacing` out, and give pipelines that must not"
+        " share it projects of their own",
+    ),
+)
+"""Values that other tools of this kind have and this one does not, and why."""
+
+
 def _check_state(state: State, table: Any, problems: Problems) -> None:
     for key in _STATE_NEEDS.get(state.backend, ()):
         if key not in table:
             problems.append(
                 Problem(("state", "backend"), f"the `{state.backend}` backend needs `{key}`")
             )
+    for key, refused, why in _STATE_REFUSES:
+        if getattr(state, key) == refused:
+            problems.append(Problem(("state", key), why))
     if state.freeze_marker_writes and state.backend in ("local", "valkey"):
         problems.append(
             Problem(

@@ -59,6 +59,9 @@ def load_project(
     loading = Loading(folder, env, diagnostics, variables=variables)
     found = _load_models(loading, settings, remember=remember)
     for pattern in found.unmatched:
+        if settings.pipeline and not pattern.at:
+            # Nobody asked for models: the project's pipelines copy, load or check tables.
+            continue
         report(_no_models(pattern, document, config_path))
     models = index_models(found.models, report)
     texts = Texts(folder, {model.path: model for model in found.models})

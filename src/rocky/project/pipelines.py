@@ -105,13 +105,31 @@ class Discovery(NamedTuple):
     on_collision: Literal["off", "warn", "error"] = "off"
 
 
+SourceKind = Literal["lake", "catalog", "jdbc"]
+LakeFormat = Literal["auto", "parquet", "csv", "json", "delta", "orc"]
+
+
 class ReplicationSource(NamedTuple):
-    """Where tables are copied from."""
+    """Where tables are copied from: folders, Spark's own catalogue, or a database."""
 
     adapter: str = "default"
+    type: SourceKind | None = None
+    path: str | None = None
+    format: LakeFormat = "auto"
+    url: str | None = None
+    options: Mapping[str, str | bool | int | float] = {}
     catalog: str | None = None
     schema_pattern: SchemaPattern | None = None
     discovery: Discovery | None = None
+
+    @property
+    def kind(self) -> SourceKind:
+        """What is read: as `type` says, else as `path` and `url` tell."""
+        if self.type is not None:
+            return self.type
+        if self.path is not None:
+            return "lake"
+        return "jdbc" if self.url is not None else "catalog"
 
 
 class ReplicationTarget(NamedTuple):
@@ -161,7 +179,7 @@ class ReplicationPipeline(NamedTuple):
     merge_keys: tuple[str, ...] = ()
     merge_keys_fallback: tuple[str, ...] = ()
     metadata_columns: tuple[MetadataColumn, ...] = ()
-    prune_unchanged: bool = False
+    prune_unchanged: bool = True
     table_overrides: tuple[TableOverride, ...] = ()
     source: ReplicationSource = ReplicationSource()
     target: ReplicationTarget = ReplicationTarget()

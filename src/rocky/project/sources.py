@@ -28,7 +28,8 @@ _FILE_FORMATS: Final = frozenset({"csv", "json", "parquet", "orc"})
 class SourceTable:
     """A declared table; one whose columns could not be read has none.
 
-    Its places are looked up in its document when a finding needs one.
+    Its places are looked up in its document when a finding needs one. `files`, where there are
+    any, are all that is read below its path; only pipelines choose them.
     """
 
     name: str
@@ -41,6 +42,7 @@ class SourceTable:
     description: str | None = None
     tags: Mapping[str, str] | None = None
     freshness: Freshness | None = None
+    files: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

@@ -27,7 +27,11 @@ class StateRetention(NamedTuple):
 
 
 class State(NamedTuple):
-    """The backend and how it is treated."""
+    """The backend and how it is treated.
+
+    Some values are read only to be refused with a reason: see `_check_state` in
+    `rocky.project.config`.
+    """
 
     backend: Literal["local", "s3", "gcs", "valkey", "tiered"] = "local"
     s3_bucket: str | None = None
@@ -42,6 +46,12 @@ class State(NamedTuple):
     idempotency: Idempotency = Idempotency()
     retention: StateRetention = StateRetention()
     namespacing: Literal["none", "pipeline"] = "none"
-    on_schema_mismatch: Literal["recreate", "fail"] = "recreate"
+    on_schema_mismatch: Literal["recreate", "fail"] = "fail"
     freeze_marker_writes: bool = False
-    concurrency_control: Literal["off", "cas"] = "off"
+    concurrency_control: Literal["off", "cas"] = "cas"
+
+    def __repr__(self) -> str:
+        """As any record, but for what may hold a password."""
+        shown = self._replace(valkey_url=None if self.valkey_url is None else "***")
+        fields = zip(self._fields, shown, strict=True)
+        return f"State({', '.join(f'{name}={value!r}' for name, value in fields)})"

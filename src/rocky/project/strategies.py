@@ -77,6 +77,16 @@ NOTES_THE_TIME: Final = "volatile: the snapshot notes when it first saw a row"
 """Why a snapshot without `updated_at` does not repeat, unless it is told the same time again."""
 
 
+class Append(NamedTuple):
+    """The rows of some files are added, each file once: `files` are the hashes of their bytes.
+
+    Only pipelines have it. In the settings of a model it would add all rows with every run.
+    """
+
+    files: tuple[str, ...]
+    type: str = "append"
+
+
 class Ephemeral(NamedTuple):
     """No table: readers get the query itself."""
 
@@ -103,7 +113,7 @@ class ContentAddressed(NamedTuple):
     type: str = "content_addressed"
 
 
-Strategy = (
+_Named = (
     FullRefresh
     | Incremental
     | Merge
@@ -117,7 +127,13 @@ Strategy = (
     | ContentAddressed
 )
 
-STRATEGIES: Final = get_args(Strategy)
+Strategy = _Named | Append
+
+STRATEGIES: Final = get_args(_Named)
+"""Those that settings can name."""
+
+RECORDED_STRATEGIES: Final = get_args(Strategy)
+"""Those that a table can have been made by."""
 
 StrategySetting = Annotated[Strategy, Tagged(STRATEGIES, noun="strategy")]
 

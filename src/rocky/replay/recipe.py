@@ -12,12 +12,12 @@ from rocky.datatypes.text import type_from_json
 from rocky.datatypes.types import StructField
 from rocky.ledger.provenance import LayoutRecord, ProvenanceRecord
 from rocky.project.models import Target
-from rocky.project.strategies import STRATEGIES, Strategy, replaces_all
+from rocky.project.strategies import RECORDED_STRATEGIES, Strategy, replaces_all
 from rocky.replay.trust import NotReplayable, ir_of
 from rocky.run.build import NO_WINDOW, Window
 from rocky.spark.layout import Layout
 
-_BY_NAME: Final = {each._field_defaults["type"]: each for each in STRATEGIES}
+_BY_NAME: Final = {each._field_defaults["type"]: each for each in RECORDED_STRATEGIES}
 
 
 @dataclass(frozen=True, slots=True)

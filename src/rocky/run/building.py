@@ -117,6 +117,7 @@ class Builder:
 
     def _assemble(self, step: Step, model: ModelFile, made_from: MadeFrom) -> Build:
         orders, inputs = self._orders, made_from.inputs
+        orders.marks.check(step.key)
         columns = self._columns(step)
         layout = choose_layout(
             model, columns, self._plan.project.config.store, [each.bytes for each in inputs]
@@ -132,7 +133,7 @@ class Builder:
             token=f"{orders.run_id}/{model.key}",
             view=f"{self._prefix}_step_{self._places[step.id]}",
             now=orders.now,
-            full_refresh=orders.full_refresh,
+            full_refresh=orders.refreshes(step.key),
             window=orders.window_of(step.key),
             python_inputs=self._inputs.parameters_of(model, inputs) if model.is_python else None,
             vouch=orders.vouch,

@@ -1,5 +1,7 @@
 """Changes: what is different from the last time a model was built, in a few words."""
 
+from typing import Final
+
 from rocky.ledger.questions import RecordedExecution
 from rocky.ledger.records import ModelExecution, ModelStatus
 from rocky.run.inputs import MadeFrom
@@ -7,10 +9,13 @@ from rocky.run.inputs import MadeFrom
 _GOOD = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
 
 
+NEVER_BUILT: Final = "never built"
+
+
 def describe_change(last: RecordedExecution | None, made_from: MadeFrom) -> str:
     """Why no recorded result fits what a model is made from now."""
     if last is None:
-        return "never built"
+        return NEVER_BUILT
     execution = last.execution
     if execution.status not in _GOOD and execution.skip_hash is None:
         return f"`{last.run_id}` did not build it"

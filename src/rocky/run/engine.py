@@ -120,6 +120,9 @@ class Engine(Protocol):
     def explain(self, error: BaseException) -> Failure:
         """What an error of this Spark means; a JVM that died may have said why."""
 
+    def describe(self, source: SourceTable) -> tuple[StructField, ...]:
+        """The columns a source has now, whatever is declared. Raises SourceUnreadable."""
+
     def frame(self, sql: str) -> Frame:
         """Analyse a query over bound views."""
 

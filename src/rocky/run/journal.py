@@ -2,14 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from threading import Lock
+from typing import Final
 
-from rocky.ledger.model_records import ModelRecords
+from rocky.ledger.model_records import ModelRecords, PipelineRecords
 from rocky.ledger.record import RunId
+from rocky.ledger.records import ModelStatus, ProgressStatus, TableProgress
 from rocky.ledger.writer import Ledger
 from rocky.plan.steps import RunPlan
 from rocky.run.listener import Listener, OneAtATime, Silence
 from rocky.run.outcomes import StepOutcome
-from rocky.run.recording import StepRecord
+from rocky.run.step_records import StepRecord
+
+_PROGRESS: Final = {
+    ModelStatus.SUCCESS: ProgressStatus.SUCCESS,
+    ModelStatus.REUSED: ProgressStatus.SUCCESS,
+    ModelStatus.FAILED: ProgressStatus.FAILED,
+    ModelStatus.INTERRUPTED: ProgressStatus.INTERRUPTED,
+}
 
 
 class Journal:
@@ -17,6 +26,7 @@ class Journal:
 
     def __init__(self, plan: RunPlan, run_id: RunId, ledger: Ledger, listener: Listener) -> None:
         self._order = [step.id for step in plan.steps]
+        self._places = {step: place for place, step in enumerate(self._order)}
         self._run_id = run_id
         self._ledger = ledger
         self._listener = OneAtATime(listener)
@@ -43,7 +53,10 @@ class Journal:
         """Several steps ended at once: one transaction."""
         kept = [each for each in records if _is_kept(each.outcome)]
         if kept:
-            self._ledger.record_models(self._run_id, [_of_ledger(each) for each in kept])
+            places = self._places
+            self._ledger.record_models(
+                self._run_id, [_of_ledger(each, places[each.outcome.step.id]) for each in kept]
+            )
         with self._lock:
             for each in kept:
                 self._outcomes[each.outcome.step.id] = each.outcome
@@ -59,7 +72,19 @@ def _is_kept(outcome: StepOutcome) -> bool:
     return outcome.step.selected or not outcome.succeeded or bool(outcome.execution.files)
 
 
-def _of_ledger(record: StepRecord) -> ModelRecords:
+def _of_ledger(record: StepRecord, index: int) -> ModelRecords:
+    notes, execution = record.notes, record.outcome.execution
+    progress = None
+    if notes.asset_key:
+        progress = TableProgress(
+            index,
+            record.outcome.step.key,
+            notes.asset_key,
+            _PROGRESS.get(execution.status, ProgressStatus.SKIPPED),
+            execution.duration_ms,
+            execution.finished_at,
+            execution.error,
+        )
     return ModelRecords(
         record.outcome.execution,
         record.artifacts,
@@ -67,4 +92,5 @@ def _of_ledger(record: StepRecord) -> ModelRecords:
         record.watermark,
         record.proof.provenance,
         record.proof.index,
+        PipelineRecords(progress, notes.grace, notes.ended, notes.loaded),
     )

@@ -3,10 +3,11 @@
 Values only: the ledger's records hold what happened, a report adds what people ask at the end.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
 from rocky.ledger.record import RunId
 from rocky.ledger.records import CostRate, ModelExecution, ModelStatus, RunStatus, TotalsRecord
 from rocky.plan.steps import Step
@@ -38,7 +39,8 @@ class RunReport:
     """All there is to say of a run when it has ended.
 
     `outcomes` are in the plan's order and hold what was selected, and whatever else failed.
-    `warnings` are about the run as a whole.
+    `warnings` are about the run as a whole. `unchanged` are tables of a pipeline that had nothing
+    new, `failed_sources` those that could not even be looked at, with why.
     """
 
     run_id: RunId
@@ -52,6 +54,10 @@ class RunReport:
     resumed_from: RunId | None = None
     pipeline: str | None = None
     warnings: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    failed_sources: Mapping[str, str] = field(default_factory=dict)
+    check_outcomes: tuple[CheckOutcome, ...] = ()
+    anomalies: tuple[AnomalyRecord, ...] = ()
 
     @property
     def exit_code(self) -> int:

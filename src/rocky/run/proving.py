@@ -107,7 +107,7 @@ class Prover:
             base_version=None if replaces_all(model.strategy) else _base_version(result),
             rows_hash=snapshot.configuration.get(ROWS_HASH),
             layout=_layout(result.layout),
-            full_refresh=orders.full_refresh,
+            full_refresh=orders.refreshes(step.key),
             window=_window(orders.window_of(step.key)),
             parameters=self._inputs.parameters_of(model, inputs) if model.is_python else {},
             reads=tuple(map(self._inputs.again, inputs)),

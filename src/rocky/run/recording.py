@@ -4,9 +4,9 @@ Artifacts are one row a file that was added; a file that stayed was recorded by 
 it. A step that failed carries no hashes: nothing was made from them.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from rocky.errors import StoreUnreadable
@@ -14,8 +14,6 @@ from rocky.evidence.hashes import text_hash
 from rocky.ledger.record import RunId
 from rocky.ledger.records import (
     ArtifactRecord,
-    AttemptRecord,
-    CostRate,
     ModelExecution,
     ModelStatus,
     PartitionRecord,
@@ -28,13 +26,14 @@ from rocky.run.build import Built
 from rocky.run.commits import added_files, commit_records
 from rocky.run.cost import cost_of, record_metrics
 from rocky.run.inputs import KnownInput, MadeFrom
+from rocky.run.notes import NO_NOTES, StepNotes
 from rocky.run.outcomes import StepOutcome
 from rocky.run.pinning import PinnedTable
-from rocky.run.proving import NO_PROOF, Proof, Prover
+from rocky.run.proving import Proof, Prover
 from rocky.run.seeds import UNCHANGED, seed_target
 from rocky.run.step_failures import StepFailure
+from rocky.run.step_records import NOT_MEASURED, NOTHING_USED, StepRecord, Timing, Used
 from rocky.run.step_results import StepResult
-from rocky.spark.layout import Metrics
 from rocky.store.change import Committed
 from rocky.store.files import DataFile
 from rocky.store.snapshot import ROWS_HASH
@@ -43,42 +42,6 @@ from rocky.store.warehouse import Table
 BUILT: Final = "build"
 SKIPPED: Final = "skip"
 CHANGED: Final = "changed while it was read"
-NOT_MEASURED: Final = Metrics()
-
-
-@dataclass(frozen=True, slots=True)
-class StepRecord:
-    """All that one transaction of the ledger says of a step."""
-
-    outcome: StepOutcome
-    artifacts: tuple[ArtifactRecord, ...] = ()
-    partitions: tuple[PartitionRecord, ...] = ()
-    watermark: WatermarkState | None = None
-    proof: Proof = NO_PROOF
-
-
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """When a step began and how long it took."""
-
-    started_at: datetime
-    duration_ms: int
-
-    @property
-    def finished_at(self) -> datetime:
-        return self.started_at + timedelta(milliseconds=self.duration_ms)
-
-
-@dataclass(frozen=True, slots=True)
-class Used:
-    """What a step took: attempts, Spark's metrics, and the rates they are priced at."""
-
-    attempts: tuple[AttemptRecord, ...] = ()
-    metrics: Metrics = NOT_MEASURED
-    rate: CostRate | None = None
-
-
-NOTHING_USED: Final = Used()
 
 
 class Recorder:
@@ -90,7 +53,9 @@ class Recorder:
         run_id: RunId,
         prover: Prover,
         adopter: Adopter,
+        notes: Mapping[str, StepNotes] | None = None,
     ) -> None:
+        self._notes = notes or {}
         self._plan = plan
         self.run_id = run_id
         self._prover = prover
@@ -117,6 +82,7 @@ class Recorder:
             **(_made_from(result.made_from, certain=certain) if failure is None else {}),
             **(_written(built, pinned) if built is not None else {}),
             adopted=adopted.commits,
+            watermark=built.watermark if built is not None else None,
             env_hash=self._prover.env_hash,
             canonical=result.layout.canonical if result.layout is not None else None,
         )
@@ -128,6 +94,7 @@ class Recorder:
             self._partitions(step, built, timing),
             self._watermark(step, built, pinned, timing.finished_at),
             self._prover.prove(step, result, timing.finished_at),
+            self._notes.get(step.key, NO_NOTES) if failure is None else NO_NOTES,
         )
 
     def failed(
@@ -158,7 +125,8 @@ class Recorder:
             inputs=tuple(each.record for each in inputs),
             adopted=adopted.commits,
         )
-        return StepRecord(StepOutcome(step, execution), adopted.artifacts)
+        named = StepNotes(self._notes.get(step.key, NO_NOTES).asset_key)
+        return StepRecord(StepOutcome(step, execution), adopted.artifacts, notes=named)
 
     def _left_behind(self, table: Table | None, now: datetime) -> Adopted:
         if table is None:
@@ -186,8 +154,11 @@ class Recorder:
         )
         return StepRecord(StepOutcome(step, execution, blocked_by=names))
 
-    def left(self, step: Step, now: datetime) -> StepRecord:
-        """A step that an interrupted run never came to."""
+    def left(self, step: Step, now: datetime, gave_up: str | None = None) -> StepRecord:
+        """A step that an interrupted run never came to, or one that gave up after failures."""
+        if gave_up is not None:
+            failure = StepFailure("not_started", f"not started: {gave_up}")
+            return self.failed(step, failure, Timing(now, 0), Used(), interrupted=False)
         execution = self._execution(
             step,
             ModelStatus.INTERRUPTED,
@@ -241,7 +212,9 @@ class Recorder:
         )
         # Where it was committed again, the newest version that holds it is the one to look at.
         index = tuple(replace(each, commit_version=snapshot.version) for each in taken.index)
-        return StepRecord(StepOutcome(step, execution), artifacts, proof=Proof(None, index))
+        notes = self._notes.get(step.key, NO_NOTES)
+        proof = Proof(None, index)
+        return StepRecord(StepOutcome(step, execution), artifacts, proof=proof, notes=notes)
 
     def idle(self, step: Step, now: datetime) -> StepRecord:
         """A step with nothing to do: a seed that is loaded, a query that no build reads."""
@@ -267,6 +240,7 @@ class Recorder:
             "strategy": strategy,
             "tags": tags,
             "attempts": used.attempts,
+            **_noted(self._notes.get(step.key, NO_NOTES), status),
             **facts,
         }
         if metrics != NOT_MEASURED:
@@ -347,6 +321,18 @@ class Recorder:
         if built.watermark is None or pinned is None:
             return None
         return WatermarkState(pinned.table.name, built.watermark, now, step.name, self.run_id)
+
+
+def _noted(notes: StepNotes, status: ModelStatus) -> dict[str, object]:
+    """What a pipeline adds to an execution. A copy that failed does not have what was listed."""
+    made = status in (ModelStatus.SUCCESS, ModelStatus.REUSED)
+    if not made:
+        return {"drift": notes.drift}
+    return {
+        "drift": notes.drift,
+        "source_marker": notes.marker,
+        "source_columns": notes.columns,
+    }
 
 
 def _made_from(made_from: MadeFrom | None, *, certain: bool = True) -> dict[str, object]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from rocky.ir.model import is_deterministic
 from rocky.plan.steps import RunPlan, reads_of
 from rocky.project import ModelFile
-from rocky.project.strategies import Microbatch, TimeInterval, is_inline
+from rocky.project.strategies import Append, Microbatch, TimeInterval, is_inline
 
 
 def repeats(plan: RunPlan, key: str) -> bool:
@@ -24,6 +24,8 @@ def find_chance(plan: RunPlan, key: str) -> str | None:
     model = plan.project.models[key]
     if isinstance(model.strategy, TimeInterval | Microbatch):
         return "its intervals depend on the time"
+    if isinstance(model.strategy, Append):
+        return "it adds files that were not loaded before"
     skip = model.settings.skip
     if skip is not None and skip.eligible is False:
         return "its settings say that it is not to be skipped"

@@ -6,10 +6,11 @@ from datetime import datetime
 from time import monotonic
 
 from rocky.ledger.record import RunId
-from rocky.ledger.records import ModelExecution, ModelStatus, TotalsRecord
+from rocky.ledger.records import ModelExecution, ModelStatus, RunStatus, TotalsRecord
 from rocky.plan.steps import RunPlan
 from rocky.run.budget import BudgetVerdict, Usage, check_budgets, inherit_action
 from rocky.run.cost import rate_of, total, total_count
+from rocky.run.notes import NO_CONCLUSION, NO_PIPELINE, Conclusion, PipelineNotes
 from rocky.run.outcomes import RunReport, StepOutcome, status_of
 
 
@@ -37,7 +38,8 @@ def report_run(
     times: RunTimes,
     *,
     resumed_from: RunId | None = None,
-    pipeline: str | None = None,
+    notes: PipelineNotes = NO_PIPELINE,
+    concluded: Conclusion = NO_CONCLUSION,
 ) -> RunReport:
     """All there is to say of a run whose steps have ended."""
     executions = [each.execution for each in outcomes]
@@ -45,16 +47,33 @@ def report_run(
     taken_over = any(each.decision == "resume" for each in executions)
     return RunReport(
         run_id,
-        status_of(outcomes),
+        judge_status(status_of(outcomes), outcomes, notes, concluded),
         times.started_at,
         times.now(),
         tuple(outcomes),
         totals,
         rate_of(plan.project.config.cost),
         _judge(plan, outcomes, totals),
-        resumed_from if taken_over else None,
-        pipeline,
+        notes.resumed_from or (resumed_from if taken_over else None),
+        notes.pipeline,
+        unchanged=notes.unchanged,
+        failed_sources=notes.failed,
+        check_outcomes=concluded.check_outcomes,
+        anomalies=concluded.anomalies,
     )
+
+
+def judge_status(
+    status: RunStatus,
+    outcomes: Sequence[StepOutcome],
+    notes: PipelineNotes,
+    concluded: Conclusion,
+) -> RunStatus:
+    """How a run did, given also what never became a step and what its checks found."""
+    if status is RunStatus.INTERRUPTED or not (notes.failed or concluded.failed):
+        return status
+    some = bool(notes.unchanged) or any(each.succeeded for each in outcomes)
+    return RunStatus.PARTIAL_FAILURE if some else RunStatus.FAILURE
 
 
 def _totals(executions: Sequence[ModelExecution], elapsed_ms: int) -> TotalsRecord:

@@ -1,6 +1,7 @@
 """A request: what somebody asks a run to do, and the plan that follows from it."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from rocky.compiler.compilation import Compilation
 from rocky.diagnostics.suggest import suggestion
@@ -12,20 +13,32 @@ from rocky.project.adapter import Adapter
 from rocky.project.patterns import model_patterns
 from rocky.run.build import NO_WINDOW, Window
 
+PARALLEL: Final = 4
+"""Models at once unless told: enough to fill the gaps between one model's stages."""
+
+LATEST: Final = "latest"
+"""To resume the newest run of a pipeline, whatever it is called."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What to build and how. Without selectors everything is built."""
+    """What to build and how. Without selectors everything is built.
+
+    `filters` and `resume` are for the tables of pipelines that are no models.
+    """
 
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     pipeline: str | None = None
-    parallel: int = 4
+    parallel: int | None = None
     full_refresh: bool = False
     rebuild: bool = False
     reuse: bool = True
     adapter: str | None = None
     window: Window = NO_WINDOW
+    filters: tuple[str, ...] = ()
+    resume: str | None = None
+    idempotency_key: str | None = None
 
 
 def plan_request(compilation: Compilation, request: RunRequest) -> RunPlan:

@@ -23,7 +23,7 @@ from rocky.ledger.records import ModelExecution
 from rocky.plan.steps import RunPlan, Step
 from rocky.project.blocks import Reuse
 from rocky.project.strategies import replaces_all
-from rocky.run.changes import describe_change
+from rocky.run.changes import NEVER_BUILT, describe_change
 from rocky.run.environment import Environment
 from rocky.run.inputs import KnownInput, MadeFrom
 from rocky.run.presence import damaged_file, missing_file
@@ -34,6 +34,8 @@ from rocky.store.warehouse import Table
 
 REUSED: Final = "reuse"
 """The `decision` of a model for which an earlier result stands."""
+
+NOTHING_REFRESHED: Final[Mapping[str, str]] = {}
 
 FindEntries = Callable[[Sequence[str]], dict[str, InputIndexEntry]]
 """The indexed results of some input hashes."""
@@ -82,13 +84,25 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class ReuseRules:
-    """What was asked for: `refused` is why nothing may be taken over, if so."""
+    """What was asked for: `refused` is why nothing may be taken over, if so.
+
+    `refreshed` are keys of models that are loaded whole although nobody asked for it, with why.
+    """
 
     refused: str | None = None
     column_level: bool = True
+    refreshed: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, settings: Reuse, *, full_refresh: bool, rebuild: bool, reuse: bool) -> "ReuseRules":
+    def of(
+        cls,
+        settings: Reuse,
+        *,
+        full_refresh: bool,
+        rebuild: bool,
+        reuse: bool,
+        refreshed: Mapping[str, str] = NOTHING_REFRESHED,
+    ) -> "ReuseRules":
         """The rules of `[reuse]` and of what was asked for."""
         refused = None
         if full_refresh:
@@ -97,7 +111,7 @@ class ReuseRules:
             refused = "a rebuild was asked for"
         elif not reuse or not settings.enabled:
             refused = "reuse is switched off"
-        return cls(refused, settings.column_level)
+        return cls(refused, settings.column_level, refreshed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +185,9 @@ class Decider:
         `cutoff` compares the columns of inputs, for which Spark must run.
         """
         live = table.snapshot()
+        refreshed = self._refreshed(step, live)
+        if refreshed is not None:
+            return Decision(refreshed)
         resumed = self._resume(step, made_from, table, live)
         if resumed is not None:
             return resumed
@@ -184,11 +201,19 @@ class Decider:
 
     def foregone(self, step: Step, table: Table) -> str | None:
         """Why a step will be built whatever its inputs turn out to be. Raises StoreUnreadable."""
+        refreshed = self._refreshed(step, table.snapshot())
+        if refreshed is not None:
+            return refreshed
         if step.key in self._resumption.executions:
             return None
         if table.snapshot() is None and step.name not in self._memory.last:
-            return "never built"
+            return NEVER_BUILT
         return self._rules.refused or find_chance(self._plan, step.key)
+
+    def _refreshed(self, step: Step, live: Snapshot | None) -> str | None:
+        """Why a table is loaded whole, if so and nobody asked for it."""
+        why = None if self._rules.refused else self._rules.refreshed.get(step.key)
+        return NEVER_BUILT if why is not None and live is None else why
 
     def _resume(
         self, step: Step, made_from: MadeFrom, table: Table, live: Snapshot | None

@@ -6,32 +6,34 @@ the run's record gets its last word.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from threading import Event
-from typing import Final
 
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.errors import RockyError, RunRefused, StoreUnreadable, StoreUnwritable
 from rocky.lazy import load_attribute
 from rocky.ledger.chain import Head
+from rocky.ledger.check_history import append_counts
+from rocky.ledger.model_records import RunFindings
 from rocky.ledger.reader import Reader
 from rocky.ledger.record import RunId
-from rocky.ledger.records import EngineRecord, RunRecord, RunStatus
-from rocky.ledger.writer import Ledger
+from rocky.ledger.records import EngineRecord, RunStatus
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.steps import RunPlan, Step
 from rocky.run.adoption import Adopter
-from rocky.run.build import Window
-from rocky.run.building import Builder, Materialize
-from rocky.run.circumstances import Circumstances
-from rocky.run.engine import Engine, EngineFacts
-from rocky.run.environment import Environment
+from rocky.run.anchoring import leave_anchor
+from rocky.run.beginning import begin_run, is_unvouched, opening_record
+from rocky.run.building import Builder
+from rocky.run.engine import Engine
 from rocky.run.forecast import foresee
 from rocky.run.inputs import Inputs
 from rocky.run.journal import Journal
 from rocky.run.listener import Listener, Silence
+from rocky.run.marks import NO_MARKS, Marks, find_marks
+from rocky.run.notes import NO_CONCLUSION, NO_NOTES, Conclusion, RunSoFar
 from rocky.run.outcomes import RunReport
 from rocky.run.pinning import Pins, pin_inputs
 from rocky.run.proving import Prover
@@ -41,52 +43,12 @@ from rocky.run.resume import Resumption, find_resumption
 from rocky.run.reuse import Decider, Memory, ReuseRules
 from rocky.run.seeds import refuse_shared_target
 from rocky.run.settling import settle
-from rocky.run.sources import Sources
-from rocky.run.step_results import Announcement, BuildOrders
+from rocky.run.step_failures import StepFailure
+from rocky.run.step_records import Timing, Used
+from rocky.run.step_results import BuildOrders
+from rocky.run.surroundings import RunOptions, Surroundings
 from rocky.run.taking import Taker
-from rocky.store.anchors import Anchor, write_anchor
-from rocky.store.warehouse import Warehouse
-from rocky.version import __version__
-
-PARALLEL: Final = 4
-"""Models at once unless told: enough to fill the gaps between one model's stages."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What was asked of a run. `selection` is as it was typed, for the record.
-
-    `rebuild` builds also what an earlier run has built; `reuse` False still goes on where an
-    unfinished run stopped. `windows` are those of the time-interval models, by key.
-    """
-
-    parallel: int = PARALLEL
-    full_refresh: bool = False
-    rebuild: bool = False
-    reuse: bool = True
-    selection: tuple[str, ...] = ()
-    pipeline: str | None = None
-    windows: Mapping[str, Window] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a run works with: where tables and records are, who asked, and how to start Spark.
-
-    `open_engine` is called at most once, after everything that can be refused without Spark was,
-    and only if something is to be built. `environment` is what Spark will be, if that is known
-    before it starts; `observe` says what it is.
-    """
-
-    warehouse: Warehouse
-    ledger: Ledger
-    circumstances: Circumstances
-    open_engine: Callable[[], Engine]
-    sources: Sources
-    observe: Callable[[EngineFacts], Environment]
-    environment: Environment | None = None
-    build_table: Materialize | None = None
-    announce: tuple[Announcement, ...] = ()
+from rocky.run.throttle import Limits, Throttle
 
 
 def run_plan(
@@ -96,7 +58,7 @@ def run_plan(
     *,
     listener: Listener | None = None,
     stop: Event | None = None,
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    clock: Callable[[], datetime] | None = None,
 ) -> RunReport:
     """Carry out a plan. A model that fails is in the report; only what concerns all is raised.
 
@@ -108,13 +70,18 @@ def run_plan(
     targets = targets_of(plan)
     with surroundings.ledger.reader() as reader:
         resumption = _resumption(plan, reader, options)
+    marks = _marks(plan, surroundings)
     fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
-    times = RunTimes.begin(clock)
-    run_id = surroundings.ledger.begin_run(
-        _opening_record(plan, surroundings, options, times.started_at), targets
-    )
-    work = _Run(plan, surroundings, options, run_id, times)
-    return work.carry_out(fingerprints, pins, resumption, listener or Silence(), stop or Event())
+    times = RunTimes.begin(clock or surroundings.clock)
+    record = opening_record(plan, surroundings, options, times.started_at)
+    with ExitStack() as held:
+        run_id = begin_run(surroundings, record, targets, held)
+        if surroundings.begun is not None:
+            surroundings.begun(run_id)
+        work = _Run(plan, surroundings, options, run_id, times, marks)
+        return work.carry_out(
+            fingerprints, pins, resumption, listener or Silence(), stop or Event()
+        )
 
 
 def refuse_errors(plan: RunPlan) -> None:
@@ -142,39 +109,19 @@ def targets_of(plan: RunPlan) -> list[str]:
     ]
 
 
+def _marks(plan: RunPlan, surroundings: Surroundings) -> Marks:
+    if is_unvouched(surroundings):
+        # What is recorded elsewhere cannot be read: the tables know how far they are.
+        return NO_MARKS
+    with surroundings.ledger.lookups() as lookups:
+        return find_marks(plan, lookups)
+
+
 def _resumption(plan: RunPlan, reader: Reader, options: RunOptions) -> Resumption:
     # A full refresh was asked for to build anew what an earlier run left.
     if options.rebuild or options.full_refresh:
         return Resumption()
     return find_resumption(plan, reader)
-
-
-def _opening_record(
-    plan: RunPlan, surroundings: Surroundings, options: RunOptions, started_at: datetime
-) -> RunRecord:
-    circumstances = surroundings.circumstances
-    catalogs = {
-        plan.project.models[step.key].target.catalog
-        for step in plan.selected
-        if step.kind != "seed"
-    }
-    return RunRecord(
-        started_at=started_at,
-        trigger=circumstances.trigger,
-        config_hash=plan.project.config_hash.hex(),
-        hostname=circumstances.hostname,
-        rocky_version=__version__,
-        triggering_identity=circumstances.triggering_identity,
-        session_source=circumstances.session_source,
-        git_commit=circumstances.git_commit,
-        git_branch=circumstances.git_branch,
-        git_dirty=circumstances.git_dirty,
-        target_catalog=catalogs.pop() if len(catalogs) == 1 else None,
-        warehouse=surroundings.warehouse.objects.place(""),
-        pipeline=options.pipeline,
-        selection=options.selection,
-        full_refresh=options.full_refresh,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +146,7 @@ class _Run:
         options: RunOptions,
         run_id: RunId,
         times: RunTimes,
+        marks: Marks,
     ) -> None:
         self._plan = plan
         self._surroundings = surroundings
@@ -215,7 +163,10 @@ class _Run:
             options.windows or {},
             surroundings.announce,
             self._vouch,
+            marks,
+            options.notes.steps,
         )
+        self._engine: Engine | None = None
 
     def carry_out(
         self,
@@ -232,6 +183,7 @@ class _Run:
                 memory = Memory.of(self._plan, lookups)
                 journal.tell(lambda each: each.queued(self._run_id, self._plan.steps))
                 self._take_steps(_Means(fingerprints, pins, resumption, memory, journal, stop))
+                concluded = self._conclude(journal, stop)
         except BaseException as error:
             self._give_up(error)
             raise
@@ -241,14 +193,20 @@ class _Run:
             journal.outcomes,
             self._times,
             resumed_from=resumption.run_id,
-            pipeline=self._options.pipeline,
+            notes=self._options.notes,
+            concluded=concluded,
         )
+        append_counts(self._ledger, concluded.counts)
         self._ledger.finish_run(
             self._run_id,
             report.status,
             report.finished_at,
-            totals=report.totals,
-            budget_breaches=report.budget.breaches,
+            found=RunFindings(
+                report.totals,
+                report.budget.breaches,
+                concluded.check_outcomes,
+                concluded.anomalies,
+            ),
             anchored=self._anchored,
         )
         self._anchor()
@@ -256,7 +214,17 @@ class _Run:
             if CHANGED in (each.execution.action or ""):
                 name, action = each.step.name, each.execution.action
                 self._warn(f"`{name}`: {action}: what it was made from cannot be proved")
+        for warning in concluded.warnings:
+            self._warn(warning)
         return replace(report, warnings=tuple(self._warnings))
+
+    def _conclude(self, journal: Journal, stop: Event) -> Conclusion:
+        """What a pipeline has to say when all its tables are done with."""
+        conclude = self._options.notes.conclude
+        if conclude is None or stop.is_set():
+            return NO_CONCLUSION
+        so_far = RunSoFar(self._run_id, journal.outcomes, self._open_engine, self._times.now())
+        return conclude(so_far)
 
     def _take_steps(self, means: "_Means") -> None:
         """Settle what needs no Spark, then build the rest."""
@@ -277,15 +245,33 @@ class _Run:
             reload_seeds=self._options.full_refresh,
         )
         prover = Prover(self._plan, self._orders, inputs, environment)
-        recorder = Recorder(self._plan, self._run_id, prover, Adopter(self._ledger, self._run_id))
+        recorder = self._recorder(prover)
         settled = settle(
             forecast, Taker(self._orders, means.pins), recorder, means.journal, self._times
         )
-        rest = [step for step in self._plan.steps if step.id not in settled]
+        refused = self._refuse(recorder, means.journal)
+        done = settled | refused
+        rest = [step for step in self._plan.steps if step.id not in done]
         if means.stop.is_set():
             means.journal.record_all([recorder.left(step, self._times.now()) for step in rest])
         elif rest:
             self._build(rest, engine or self._open_engine(), means)
+
+    def _refuse(self, recorder: Recorder, journal: Journal) -> set[str]:
+        """Record the tables that a pipeline has found unfit before anything was read."""
+        notes, now = self._options.notes.steps, Timing(self._times.now(), 0)
+        found = {
+            step: why
+            for step in self._plan.steps
+            if (why := notes.get(step.key, NO_NOTES).refusal) is not None
+        }
+        journal.record_all(
+            [
+                recorder.failed(step, StepFailure("refused", why), now, Used(), interrupted=False)
+                for step, why in found.items()
+            ]
+        )
+        return {step.id for step in found}
 
     def _build(self, steps: Sequence[Step], engine: Engine, means: "_Means") -> None:
         around = self._surroundings
@@ -300,13 +286,18 @@ class _Run:
             self._plan, self._orders, inputs, engine, around.warehouse, means.pins, choice
         )
         prover = Prover(self._plan, self._orders, inputs, environment)
-        recorder = Recorder(self._plan, self._run_id, prover, Adopter(self._ledger, self._run_id))
+        recorder = self._recorder(prover)
         stepping = load_attribute("rocky.run.stepping", "Stepping")
         materialize = around.build_table or load_attribute(
             "rocky.run.materialize.table", "materialize"
         )
         work = stepping(self._plan, engine, builder, recorder, means.journal, self._times)
-        work.run(steps, self._options.parallel, means.stop, materialize)
+        limits = self._options.limits or Limits(self._options.parallel)
+        work.run(steps, Throttle(limits), means.stop, materialize)
+
+    def _recorder(self, prover: Prover) -> Recorder:
+        adopter = Adopter(self._ledger, self._run_id)
+        return Recorder(self._plan, self._run_id, prover, adopter, self._options.notes.steps)
 
     def _rules(self) -> ReuseRules:
         asked = self._options
@@ -315,25 +306,33 @@ class _Run:
             full_refresh=asked.full_refresh,
             rebuild=asked.rebuild,
             reuse=asked.reuse,
+            refreshed=self._orders.refreshed,
         )
 
     def _vouch(self) -> dict[str, str]:
-        """What a commit says of the ledger at this moment."""
-        return {"ledgerHead": self._ledger.head().entry_hash, "ledgerId": self._ledger.ledger_id}
+        """What a commit says of the ledger at this moment.
+
+        A ledger that is kept elsewhere is vouched for as it is known there: if this process dies,
+        that is all that anybody will find.
+        """
+        if is_unvouched(self._surroundings):
+            return {}
+        return {"ledgerHead": self._head().entry_hash, "ledgerId": self._ledger.ledger_id}
+
+    def _head(self) -> Head:
+        remote = self._surroundings.remote
+        published = remote.published_head if remote is not None else None
+        return published or self._ledger.head()
 
     def _anchor(self) -> None:
         """Leave the ledger's head with the tables: a ledger that is put back is found by it.
 
         A warehouse that cannot be written is for the models to fail on; here it is a warning.
         """
-        head, ledger = self._ledger.head(), self._ledger
-        anchor = Anchor(head.entry_hash, head.seq, self._run_id, self._times.now())
+        ledger = self._ledger
         try:
-            written = write_anchor(
-                self._surroundings.warehouse,
-                ledger.ledger_id,
-                anchor,
-                lambda found: ledger.knows(Head(found.seq, found.head)),
+            written = leave_anchor(
+                self._surroundings.warehouse, ledger, self._head(), self._run_id, self._times.now()
             )
         except (StoreUnreadable, StoreUnwritable) as error:
             self._warn(f"the state of the ledger could not be left with the tables: {error}")
@@ -350,7 +349,9 @@ class _Run:
             self._warnings.append(warning)
 
     def _open_engine(self) -> Engine:
-        engine = self._surroundings.open_engine()
+        if self._engine is not None:
+            return self._engine
+        engine = self._engine = self._surroundings.open_engine()
         facts = engine.facts
         record = EngineRecord(facts.spark_version, facts.writer, facts.settings)
         self._ledger.record_engine(self._run_id, record)

@@ -14,6 +14,8 @@ from threading import Event
 from time import monotonic
 from typing import Final
 
+from rocky.run.throttle import Limits, Throttle
+
 _PULSE_SECONDS: Final = 0.1
 """How soon a request to stop is noticed, and how often running jobs are looked at."""
 _CANCEL_AGAIN_SECONDS: Final = 1.0
@@ -55,6 +57,10 @@ class Watcher:
     def cancel(self, job: str) -> None:
         """Make a running job end early; it is waited for. May be called again for one job."""
 
+    def overloaded(self, job: str) -> bool:  # noqa: ARG002 - nothing is known here
+        """Whether a job that failed did so because too much was asked at once."""
+        return False
+
 
 def run_jobs(
     jobs: Sequence[Job],
@@ -63,17 +69,20 @@ def run_jobs(
     parallel: int,
     stop: Event,
     watcher: Watcher,
+    throttle: Throttle | None = None,
 ) -> dict[str, Ended]:
     """Run all jobs, at most `parallel` at once; `work` says whether a job succeeded.
 
-    Once `stop` is set no job is started, running ones are cancelled, and those left are `LEFT`.
+    Once `stop` is set no job is started, running ones are cancelled, and those left are `LEFT`. A
+    `throttle` decides in the place of `parallel`; once it has given up, what runs may end.
     """
-    state = _State(jobs, work, watcher)
-    with ThreadPoolExecutor(max(1, parallel), thread_name_prefix="rocky") as pool:
+    throttle = throttle or Throttle(Limits(parallel))
+    state = _State(jobs, work, watcher, throttle)
+    with ThreadPoolExecutor(throttle.allowed, thread_name_prefix="rocky") as pool:
         try:
             while True:
-                if not stop.is_set():
-                    state.start_ready(pool, max(1, parallel))
+                if not stop.is_set() and throttle.gave_up is None:
+                    state.start_ready(pool, throttle.allowed)
                 if not state.running:
                     break
                 wait(state.running, _PULSE_SECONDS, FIRST_COMPLETED)
@@ -90,7 +99,13 @@ def run_jobs(
 class _State:
     """What is waiting, ready, running and ended. Ready jobs start in the order of the list."""
 
-    def __init__(self, jobs: Sequence[Job], work: Callable[[str], bool], watcher: Watcher) -> None:
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        work: Callable[[str], bool],
+        watcher: Watcher,
+        throttle: Throttle,
+    ) -> None:
         self._place = {job.id: place for place, job in enumerate(jobs)}
         self._needs = {job.id: {each for each in job.after if each in self._place} for job in jobs}
         self._readers: dict[str, list[str]] = {}
@@ -103,6 +118,7 @@ class _State:
         self._cancelled: dict[str, float] = {}
         self._work = work
         self._watcher = watcher
+        self._throttle = throttle
         self.running: dict[Future[bool], str] = {}
 
     def start_ready(self, pool: ThreadPoolExecutor, parallel: int) -> None:
@@ -116,7 +132,10 @@ class _State:
         ]
         for _, future in sorted(ended, key=lambda each: each[0]):
             job = self.running.pop(future)
-            if future.result():
+            succeeded = future.result()
+            overloaded = not succeeded and self._watcher.overloaded(job)
+            self._throttle.ended(succeeded=succeeded, overloaded=overloaded)
+            if succeeded:
                 self._ended[job] = Ended(Ending.DONE)
                 self._release(job)
             else:

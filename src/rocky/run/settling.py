@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from rocky.errors import InternalError, RockyError
 from rocky.run.forecast import Forecast, Foreseen
 from rocky.run.journal import Journal
-from rocky.run.recording import Recorder, StepRecord, Timing
+from rocky.run.recording import Recorder
 from rocky.run.reporting import RunTimes
+from rocky.run.step_records import StepRecord, Timing
 from rocky.run.taking import Taker
 
 

@@ -15,6 +15,7 @@ from rocky.errors import InternalError
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
 from rocky.run.delta_sources import read_delta_source
+from rocky.run.delta_versions import NotPlain, find_delta_source
 from rocky.run.engine import EngineFacts, Frame, Jobs, SourcePin, Written
 from rocky.run.python_models import call_model
 from rocky.spark.answers import take_rows
@@ -22,6 +23,7 @@ from rocky.spark.connections import Connection
 from rocky.spark.failure_kinds import Failure
 from rocky.spark.jobs import jobs_of
 from rocky.spark.layout import WRITER, Layout
+from rocky.spark.live_columns import describe_source
 from rocky.spark.readers import read_files, read_rows, read_seed, read_source
 from rocky.spark.registration import register_table
 from rocky.spark.rows_hash import hash_rows
@@ -95,6 +97,16 @@ class SparkEngine:
 
     def explain(self, error: BaseException) -> Failure:
         return self._connection.explain(error)
+
+    def describe(self, source: SourceTable) -> tuple[StructField, ...]:
+        if source.format == "delta" and source.path is not None:
+            try:
+                found = find_delta_source(source, self.views.root, self.views.options)
+            except NotPlain:
+                # Delta's own connector may know what we do not.
+                return describe_source(self._session, source, self.views.root)
+            return found.snapshot.schema
+        return describe_source(self._session, source, self.views.root)
 
     def frame(self, sql: str) -> Frame:
         return self._session.sql(sql)

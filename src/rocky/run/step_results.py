@@ -8,6 +8,8 @@ from rocky.ledger.record import RunId
 from rocky.run.build import Built, Window
 from rocky.run.engine import Engine
 from rocky.run.inputs import MadeFrom
+from rocky.run.marks import NO_MARKS, NO_WATERMARK, Marks
+from rocky.run.notes import StepNotes
 from rocky.run.pinning import PinnedTable
 from rocky.run.reuse import Decision
 from rocky.run.step_failures import StepFailure
@@ -27,7 +29,10 @@ class Announcement:
 
 @dataclass(frozen=True, slots=True)
 class BuildOrders:
-    """What was asked of the whole run. `vouch` is what commits say of the ledger."""
+    """What was asked of the whole run. `vouch` is what commits say of the ledger.
+
+    `marks` say which tables have no watermark to go on from, `notes` what a pipeline adds.
+    """
 
     run_id: RunId
     now: datetime
@@ -35,6 +40,18 @@ class BuildOrders:
     windows: Mapping[str, Window] = field(default_factory=dict)
     announce: tuple[Announcement, ...] = ()
     vouch: Callable[[], Mapping[str, str]] = dict
+    marks: Marks = NO_MARKS
+    notes: Mapping[str, StepNotes] = field(default_factory=dict)
+
+    def refreshes(self, key: str) -> bool:
+        """Whether a table is loaded whole, whatever its strategy."""
+        return self.full_refresh or key in self.refreshed
+
+    @property
+    def refreshed(self) -> dict[str, str]:
+        """Tables that are loaded whole although nobody asked for it, each with why."""
+        noted = {key: each.full_refresh for key, each in self.notes.items() if each.full_refresh}
+        return {**dict.fromkeys(self.marks.refreshed, NO_WATERMARK), **noted}
 
     def window_of(self, key: str) -> Window:
         """The window of a time-interval model; other models have no use for one."""

@@ -17,16 +17,21 @@ from rocky.run.cost import rate_of
 from rocky.run.engine import Engine
 from rocky.run.failures import CAUGHT
 from rocky.run.journal import Journal
-from rocky.run.recording import NOT_MEASURED, Recorder, Timing, Used
+from rocky.run.recording import Recorder
 from rocky.run.reporting import RunTimes
 from rocky.run.retries import Patience, try_build
 from rocky.run.scheduler import Ending, Job, Watcher, run_jobs
+from rocky.run.step_records import NOT_MEASURED, Timing, Used
+from rocky.run.throttle import Throttle
 from rocky.spark.failure_kinds import Failure
 from rocky.spark.layout import Metrics
 from rocky.spark.source_files import hide_place
 
 _LOOK_SECONDS: Final = 0.5
 """How often Spark is asked for progress: each question costs it a little."""
+
+
+_OVERLOADED: Final = frozenset({"transient", "out_of_memory"})
 
 
 class Stepping(Watcher):
@@ -56,18 +61,27 @@ class Stepping(Watcher):
         self._materialize: Materialize | None = None
 
     def run(
-        self, steps: Sequence[Step], parallel: int, stop: Event, materialize: Materialize
+        self, steps: Sequence[Step], throttle: Throttle, stop: Event, materialize: Materialize
     ) -> None:
         """Take every one of these steps that can be taken; all others have ended."""
         self._stop, self._materialize = stop, materialize
         jobs = [Job(step.id, step.after) for step in steps]
         try:
-            ended = run_jobs(jobs, self._work, parallel=parallel, stop=stop, watcher=self)
+            ended = run_jobs(
+                jobs,
+                self._work,
+                parallel=throttle.allowed,
+                stop=stop,
+                watcher=self,
+                throttle=throttle,
+            )
         finally:
             self._builder.close()
         for each, how in ended.items():
             if how.ending is Ending.LEFT:
-                self._journal.record(self._recorder.left(self._steps[each], self._times.now()))
+                step, now = self._steps[each], self._times.now()
+                gave_up = None if stop.is_set() else throttle.gave_up
+                self._journal.record(self._recorder.left(step, now, gave_up))
 
     def withheld(self, job: str, blocked_by: tuple[str, ...]) -> None:
         step, now = self._steps[job], self._times.now()
@@ -100,6 +114,10 @@ class Stepping(Watcher):
         except CAUGHT:
             # A Spark that is gone has nothing left to cancel, and the step notices by itself.
             return
+
+    def overloaded(self, job: str) -> bool:
+        execution = self._journal.outcome_of(job).execution
+        return execution.failure_kind in _OVERLOADED
 
     def _work(self, job: str) -> bool:
         step, materialize = self._steps[job], self._materialize

@@ -7,7 +7,8 @@ read as something else.
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -106,21 +107,31 @@ def read_source(
 
     Raises SourceUnreadable when it cannot be found.
     """
-    try:
+    with telling(source):
         if source.format in _DEFAULTS:
             found = pinned or pin_files(session, source, root)
             return _read_source_files(session, source, found)
-        reader = session.read.options(**source.options)
-        if source.format == "table":
-            frame = reader.table(source.path or source.name)
-        elif source.path is None:
-            frame = reader.format(source.format).load()
-        else:
-            # An Iceberg table may be a name instead of a place; a name has no slash.
-            is_place = "/" in source.path or (root / source.path).exists()
-            place = place_of(source, root) if is_place else source.path
-            frame = reader.format(source.format).load(place)
-        return SourceRead(_declared(frame, source))
+        return SourceRead(_declared(open_source(session, source, root), source))
+
+
+def open_source(session: Any, source: SourceTable, root: Path) -> Any:
+    """A source that is no list of files, as it is."""
+    reader = session.read.options(**source.options)
+    if source.format == "table":
+        return reader.table(source.path or source.name)
+    if source.path is None:
+        return reader.format(source.format).load()
+    # An Iceberg table may be a name instead of a place; a name has no slash.
+    is_place = "/" in source.path or (root / source.path).exists()
+    place = place_of(source, root) if is_place else source.path
+    return reader.format(source.format).load(place)
+
+
+@contextmanager
+def telling(source: SourceTable) -> Iterator[None]:
+    """What Spark says about a source as SourceUnreadable."""
+    try:
+        yield
     except SPARK_ERRORS as error:
         failure = classify_failure(error)
         said = failure.message

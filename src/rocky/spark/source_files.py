@@ -41,6 +41,8 @@ def pin_files(session: Any, source: SourceTable, root: Path) -> Pinned:
 def pin_local_files(source: SourceTable, root: Path) -> Pinned:
     """The files of a source that lies in folders; needs no Spark. Raises SourceUnreadable."""
     place = place_of(source, root)
+    if source.files:
+        return Pinned(tuple(sorted(_pin_file(root.absolute() / each) for each in source.files)))
     return _found(source, place, _pin_local(place))
 
 
@@ -99,15 +101,17 @@ def _pin_local(place: str) -> Pinned:
     files = []
     for name in found:
         path = Path(name)
-        files += list(_data_files(path)) if path.is_dir() else [path] if path.is_file() else []
-    pinned = []
-    for file in files:
-        status = file.stat()
-        pinned.append(PinnedFile(str(file), status.st_size, status.st_mtime_ns // 1_000_000))
-    return Pinned(tuple(sorted(pinned)), place if Path(place).is_dir() else None)
+        files += list(find_data_files(path)) if path.is_dir() else [path] if path.is_file() else []
+    pinned = tuple(sorted(map(_pin_file, files)))
+    return Pinned(pinned, place if Path(place).is_dir() else None)
 
 
-def _data_files(folder: Path) -> Iterator[Path]:
+def _pin_file(file: Path) -> PinnedFile:
+    status = file.stat()
+    return PinnedFile(str(file), status.st_size, status.st_mtime_ns // 1_000_000)
+
+
+def find_data_files(folder: Path) -> Iterator[Path]:
     """The files at and below a folder, also behind links to folders, as Spark finds them."""
     yield from _walk(folder, frozenset())
 

@@ -132,9 +132,13 @@ class Objects:
             # Not the object is missing then, but all that it could lie in.
             if _NO_BUCKET not in str(error):
                 raise
-            raise StoreUnreadable(f"could not read `{self.place(path)}`: {_why(error)}") from error
+            raise StoreUnreadable(
+                f"could not read `{self.place(path)}`: {why_failed(error)}"
+            ) from error
         except (BaseError, PermissionError, ValueError) as error:
-            raise StoreUnreadable(f"could not read `{self.place(path)}`: {_why(error)}") from error
+            raise StoreUnreadable(
+                f"could not read `{self.place(path)}`: {why_failed(error)}"
+            ) from error
 
     @contextmanager
     def _listing(self, folder: str) -> Iterator[None]:
@@ -143,7 +147,7 @@ class Objects:
             yield
         except (BaseError, OSError, ValueError) as error:
             raise StoreUnreadable(
-                f"could not list `{self.place(folder)}`: {_why(error)}"
+                f"could not list `{self.place(folder)}`: {why_failed(error)}"
             ) from error
 
     @contextmanager
@@ -153,7 +157,9 @@ class Objects:
         except AlreadyExistsError:
             raise
         except (BaseError, OSError, ValueError) as error:
-            raise StoreUnwritable(f"could not write `{self.place(path)}`: {_why(error)}") from error
+            raise StoreUnwritable(
+                f"could not write `{self.place(path)}`: {why_failed(error)}"
+            ) from error
 
 
 def open_objects(location: Location) -> Objects:
@@ -189,7 +195,8 @@ _REASONS: Final = (
 )
 
 
-def _why(error: Exception) -> str:
+def why_failed(error: Exception) -> str:
+    """What a failure of the client means to a person, in a few words."""
     text = str(error)
     found = next((reason for word, reason in _REASONS if word in text), None)
     return found or text.split("\n", 1)[0]

@@ -23,13 +23,17 @@ from rocky.cli.selection import broken_inputs, chosen_findings, chosen_models, u
 from rocky.compiler.compilation import Compilation
 from rocky.compiler.pipeline import compile_project
 from rocky.contracts import record_baselines
-from rocky.diagnostics import Severity
+from rocky.diagnostics import Diagnostic, Severity
 from rocky.lazy import load_attribute
+from rocky.project import Project
 
 
 @click.command("compile", cls=RockyCommand)
 @click.option("--model", "names", multiple=True, metavar="MODEL", help="Report on this model only.")
 @click.option("--verify", type=click.Choice(["spark"]), help="Compare with Spark's own analyser.")
+@click.option(
+    "--live", is_flag=True, help="Compare declared sources with what is there now. Starts Spark."
+)
 @click.option(
     "--format", "style", type=click.Choice(FORMATS), help="How findings look. Default: full."
 )
@@ -42,10 +46,11 @@ from rocky.lazy import load_attribute
     help="Record what is nullable now, for contracts with `no_new_nullable`.",
 )
 @click.pass_obj
-def command(
+def command(  # noqa: PLR0913 - one for each option
     settings: Settings,
     names: Sequence[str],
     verify: str | None,
+    live: bool,
     style: str | None,
     jobs: int | None,
     no_cache: bool,
@@ -55,6 +60,8 @@ def command(
     as_json = use_json(settings, style)
     if record and names:
         raise click.UsageError("`--record-baselines` is for all contracts: leave out `--model`")
+    if live and names:
+        raise click.UsageError("`--live` looks at all sources: leave out `--model`")
     project = load_chosen(settings, cache=not no_cache)
     compilation = compile_project(project, jobs=jobs, cache=not no_cache)
     recorded = record_baselines(project, compilation.models) if record else []
@@ -62,6 +69,8 @@ def command(
         compilation = compile_project(project, jobs=jobs, cache=not no_cache)
     models = chosen_models(compilation, names)
     diagnostics = chosen_findings(compilation, models) if names else compilation.diagnostics
+    if live:
+        diagnostics = (*diagnostics, *_look_at_sources(project))
     verification = _ask_spark(compilation, [model.name for model in models]) if verify else None
     if as_json:
         document = compilation_document(compilation, models, diagnostics)
@@ -82,6 +91,13 @@ def command(
     failed = any(each.severity is Severity.ERROR for each in diagnostics)
     differs = verification is not None and not verification.agrees
     return ExitCode.FAILED if failed or differs else ExitCode.OK
+
+
+def _look_at_sources(project: Project) -> list[Diagnostic]:
+    compare_live = load_attribute("rocky.run.live_sources", "compare_live")
+    find_adapter = load_attribute("rocky.cli.commands.show", "find_adapter")
+    found: list[Diagnostic] = compare_live(project, find_adapter(project, "default"))
+    return found
 
 
 def _ask_spark(compilation: Compilation, models: list[str]) -> Verification:

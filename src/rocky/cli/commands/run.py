@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
 
 import click
 
@@ -14,20 +16,25 @@ from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.live import LineListener
 from rocky.cli.options import RockyCommand, Settings
+from rocky.cli.pipelines import is_of_models, pipelines_to_run
 from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.findings import render_findings
+from rocky.cli.render.pipelines import pipeline_document, render_pipeline
 from rocky.cli.render.run import describe_budget, render_run, run_document
 from rocky.cli.state_files import state_path
+from rocky.cli.syncing import sync_listener
 from rocky.compiler.compilation import Compilation
-from rocky.errors import RockyError
+from rocky.errors import RockyError, RunSkipped
 from rocky.lazy import load_attribute
-from rocky.plan.refusals import refusing_findings
+from rocky.pipelines.report import PipelineReport
+from rocky.plan.refusals import config_findings, refusing_findings
 from rocky.run.build import Window
 from rocky.run.circumstances import observe_circumstances
 from rocky.run.listener import Listener, Silence
+from rocky.run.means import Means
 from rocky.run.outcomes import RunReport
-from rocky.run.request import RunRequest, plan_request
+from rocky.run.request import LATEST, RunRequest, plan_request
 from rocky.run.unheeded import settings_without_effect
 
 
@@ -45,10 +52,8 @@ class RunCommand(RockyCommand):
 @click.option(
     "--parallel",
     type=click.IntRange(min=1),
-    default=4,
-    show_default=True,
     metavar="N",
-    help="Models at once, at most.",
+    help="Models or tables at once, at most. Default: 4, or what the pipeline says.",
 )
 @click.option("--full-refresh", is_flag=True, help="Build whole tables, whatever the strategy.")
 @click.option(
@@ -73,6 +78,18 @@ class RunCommand(RockyCommand):
     metavar="N",
     help="Also N time intervals before the first.",
 )
+@click.option(
+    "--filter",
+    "filters",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Tables of a pipeline that copies: `tenant=acme`, `table=ord*`.",
+)
+@click.option("--resume", metavar="RUN", help="Leave what a run of this pipeline has copied.")
+@click.option("--resume-latest", is_flag=True, help="The same, of its newest run.")
+@click.option(
+    "--idempotency-key", metavar="KEY", help="Run once for this key, however often asked."
+)
 @click.pass_obj
 def command(  # noqa: PLR0913 - one for each option
     settings: Settings,
@@ -81,18 +98,25 @@ def command(  # noqa: PLR0913 - one for each option
     models: Sequence[str],
     exclude: Sequence[str],
     pipeline: str | None,
-    parallel: int,
+    parallel: int | None,
     full_refresh: bool,
     force_rebuild: bool,
     no_reuse: bool,
     target: str | None,
+    filters: Sequence[str],
+    resume: str | None,
+    resume_latest: bool,
+    idempotency_key: str | None,
     **window: object,
 ) -> ExitCode:
-    """Build the selected models' tables on Spark and record it.
+    """Build the selected models' tables on Spark and record it; run what copies and checks tables.
 
     SELECTOR is a model's name, `+model` with all it reads, `model+` with all its readers,
-    `tag:KEY=VALUE`, `path:FOLDER` and more; without one, everything is built.
+    `tag:KEY=VALUE`, `path:FOLDER` and more; without one, every pipeline runs, each after those it
+    depends on.
     """
+    if resume is not None and resume_latest:
+        raise click.UsageError("`--resume` and `--resume-latest` exclude each other")
     request = RunRequest(
         (*selectors, *models),
         tuple(exclude),
@@ -103,32 +127,131 @@ def command(  # noqa: PLR0913 - one for each option
         reuse=not no_reuse,
         adapter=target,
         window=_window(window, full_refresh=full_refresh),
+        filters=tuple(filters),
+        resume=LATEST if resume_latest else resume,
+        idempotency_key=idempotency_key,
     )
     compilation = compile_chosen(settings)
-    plan = plan_request(compilation, request)
-    refuse_errors(settings, compilation, refusing_findings(plan))
-    for setting in settings_without_effect(plan):
-        write_note(f"warning: {setting} has no effect yet")
-    run = load_attribute("rocky.run.project_run", "run_request")
-    circumstances = observe_circumstances(compilation.project.root, os.environ)
+    names = pipelines_to_run(compilation.project, request)
     with _listener(settings) as listener:
-        report: RunReport = run(
-            plan,
-            request,
-            state=state_path(settings),
-            circumstances=circumstances,
-            environment=os.environ,
-            listener=listener,
+        means = Means(
+            state_path(settings),
+            observe_circumstances(compilation.project.root, os.environ),
+            os.environ,
+            listener,
+            synced=sync_listener(settings),
+            warn=lambda warning: write_note(f"warning: {warning}"),
         )
+        if len(names) == 1:
+            return _Invocation(settings, compilation, request, means).run(names[0]).tell()
+        return _run_all(settings, compilation, request, means, names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """What came of one run, as it is shown."""
+
+    settings: Settings
+    text: str
+    document: dict[str, Any]
+    notes: Sequence[str]
+    code: ExitCode
+
+    def tell(self) -> ExitCode:
+        if self.settings.json:
+            write_json("run", self.document)
+        else:
+            write_line(self.text)
+        for note in self.notes:
+            write_note(note)
+        return self.code
+
+
+@dataclass(frozen=True, slots=True)
+class _Invocation:
+    """What was asked for, to be run pipeline by pipeline."""
+
+    settings: Settings
+    compilation: Compilation
+    request: RunRequest
+    means: Means
+
+    def run(self, name: str | None) -> _Ran:
+        """Run one pipeline, or the selected models where there is no name."""
+        try:
+            return self._run_models() if name is None else self._run_pipeline(name)
+        except RunSkipped as skipped:
+            status = "SkippedInFlight" if skipped.in_flight else "SkippedIdempotent"
+            document = {"status": status, "idempotency_key": skipped.key}
+            if skipped.run_id:
+                document["skipped_by_run_id"] = skipped.run_id
+            return _Ran(self.settings, str(skipped), document, (), ExitCode.OK)
+
+    def _run_models(self) -> _Ran:
+        plan = plan_request(self.compilation, self.request)
+        refuse_errors(self.settings, self.compilation, refusing_findings(plan))
+        for setting in settings_without_effect(plan):
+            write_note(f"warning: {setting} has no effect yet")
+        run = load_attribute("rocky.run.project_run", "run_request")
+        report: RunReport = run(plan, self.request, self.means)
+        return self._ran(report, render_run(report), run_document(report))
+
+    def _run_pipeline(self, name: str) -> _Ran:
+        refuse_errors(self.settings, self.compilation, config_findings(self.compilation))
+        run = load_attribute("rocky.pipelines.pipeline_run", "run_pipeline")
+        report: PipelineReport = run(self.compilation, name, self.request, self.means)
+        return self._ran(report.run, render_pipeline(report), pipeline_document(report))
+
+    def _ran(self, report: RunReport, text: str, document: dict[str, Any]) -> _Ran:
+        notes = [*(f"warning: {each}" for each in report.warnings), *describe_budget(report)]
+        return _Ran(self.settings, text, document, notes, ExitCode(report.exit_code))
+
+
+def _run_all(
+    settings: Settings,
+    compilation: Compilation,
+    request: RunRequest,
+    means: Means,
+    names: Sequence[str | None],
+) -> ExitCode:
+    """Run several pipelines, each after those it depends on; one that failed withholds its own."""
+    pipelines = compilation.project.config.pipeline
+    documents: list[dict[str, Any]] = []
+    codes: dict[str, ExitCode] = {}
+    for name in names:
+        assert name is not None
+        blocked = [each for each in pipelines[name].depends_on if codes.get(each, 0) != 0]
+        if blocked:
+            codes[name] = ExitCode.FAILED
+            why = f"waits for pipeline `{blocked[0]}`, which failed"
+            write_note(f"error: pipeline `{name}` was not run: it {why}")
+            documents.append({"pipeline": name, "status": "Skipped", "reason": why})
+            continue
+        own = replace(request, pipeline=name)
+        invocation = _Invocation(settings, compilation, own, means)
+        ran = invocation.run(None if is_of_models(pipelines[name]) else name)
+        codes[name] = ran.code
+        documents.append({"pipeline": name, **ran.document})
+        if not settings.json:
+            write_line(f"pipeline {name}")
+            write_line(ran.text + "\n")
+        for note in ran.notes:
+            write_note(note)
+        if ran.code is ExitCode.INTERRUPTED:
+            break
     if settings.json:
-        write_json("run", run_document(report))
-    else:
-        write_line(render_run(report))
-    for warning in report.warnings:
-        write_note(f"warning: {warning}")
-    for line in describe_budget(report):
-        write_note(line)
-    return ExitCode(report.exit_code)
+        write_json("run", {"pipelines": documents})
+    return _worst(list(codes.values()))
+
+
+def _worst(codes: Sequence[ExitCode]) -> ExitCode:
+    if ExitCode.INTERRUPTED in codes:
+        return ExitCode.INTERRUPTED
+    if all(code is ExitCode.OK for code in codes):
+        return ExitCode.OK
+    if all(code is ExitCode.FAILED for code in codes):
+        return ExitCode.FAILED
+    return ExitCode.PARTIAL
 
 
 def _window(given: dict[str, object], *, full_refresh: bool) -> Window:

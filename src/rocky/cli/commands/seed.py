@@ -29,7 +29,7 @@ from rocky.plan.refusals import refusing_findings
 from rocky.plan.seeds import plan_seeds
 from rocky.plan.steps import RunPlan
 from rocky.run.circumstances import observe_circumstances
-from rocky.run.listener import Silence
+from rocky.run.means import Means
 from rocky.run.outcomes import RunReport
 from rocky.run.request import RunRequest, choose_adapter
 from rocky.run.seeds import is_loaded, refuse_shared_target
@@ -66,10 +66,11 @@ def command(
     report: RunReport = run(
         plan,
         request,
-        state=state_path(settings),
-        circumstances=observe_circumstances(compilation.project.root, os.environ),
-        environment=os.environ,
-        listener=Silence(),
+        Means(
+            state_path(settings),
+            observe_circumstances(compilation.project.root, os.environ),
+            os.environ,
+        ),
     )
     if settings.json:
         write_json("seed", seeds_document(report))

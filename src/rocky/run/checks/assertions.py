@@ -4,7 +4,7 @@ All questions about one relation go in one scan. When that fails, each is asked 
 that cannot be answered does not hide the others. It counts as failed, never as passed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -34,7 +34,22 @@ def check_model(
     model: ModelFile, relations: BoundRelations, engine: Engine
 ) -> list[AssertionOutcome]:
     """Every assertion of a model, in the order they are declared."""
-    pending = [_prepare(model, each, relations) for each in model.tests]
+    return check_assertions(
+        model.name, model.tests, lambda each: _asked(model, each, relations), engine
+    )
+
+
+def check_assertions(
+    name: str,
+    assertions: Iterable[AssertionRecord],
+    ask: Callable[[AssertionRecord], Asked],
+    engine: Engine,
+) -> list[AssertionOutcome]:
+    """Assertions of a table called `name`, in their order; `ask` says what each is about.
+
+    What `ask` raises fails that assertion alone.
+    """
+    pending = [_prepare(name, each, ask) for each in assertions]
     answers: dict[int, AssertionOutcome] = {}
     for source in dict.fromkeys(each.question.source for each in pending if each.question):
         group = [
@@ -55,9 +70,11 @@ def name_of(assertion: AssertionRecord) -> str:
     return f"{assertion.type}:{about}" if about else assertion.type
 
 
-def _prepare(model: ModelFile, assertion: AssertionRecord, relations: BoundRelations) -> _Pending:
+def _prepare(
+    name: str, assertion: AssertionRecord, ask: Callable[[AssertionRecord], Asked]
+) -> _Pending:
     outcome = AssertionOutcome(
-        model.name,
+        name,
         name_of(assertion),
         assertion.type,
         assertion.severity,
@@ -65,7 +82,7 @@ def _prepare(model: ModelFile, assertion: AssertionRecord, relations: BoundRelat
         column=assertion.column,
     )
     try:
-        return _Pending(outcome, question_of(assertion, _asked(model, assertion, relations)))
+        return _Pending(outcome, question_of(assertion, ask(assertion)))
     except (Unanswerable, UnwritableValue) as failure:
         return _Pending(replace(outcome, error=str(failure)), None)
     except CAUGHT as failure:

@@ -7,6 +7,7 @@ another table has a source of its own. NULL never fails a row, except in `not_nu
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from rocky.datatypes.types import DataType
@@ -19,11 +20,16 @@ Types = Mapping[str, DataType]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an assertion is about: the view of its table, its columns, the view of `to_table`."""
+    """What an assertion is about: the view of its table, its columns, the view of `to_table`.
+
+    `now` is the present moment; None leaves it to whoever runs the query, which two queries that
+    must agree cannot do.
+    """
 
     view: str
     types: Types
     to_view: str | None = None
+    now: datetime | None = None
 
     def type_of(self, column: str | None) -> DataType | None:
         return self.types.get(column.lower()) if column is not None else None
@@ -52,12 +58,15 @@ def question_of(assertion: AssertionRecord, asked: Asked) -> Question:
     build = _WHOLE_TABLE.get(assertion.type)
     if build is not None:
         return build(assertion, asked)
-    wrong = _ROW_RULES[assertion.type](assertion, asked)
-    # A trailing comment in the author's text must not swallow what follows.
-    fails = _both(assertion.filter, wrong)
+    fails = row_condition(assertion, asked)
     view = quote_name(asked.view)
     sample = f"SELECT * FROM {view} WHERE {fails}"  # noqa: S608 - names are quoted
     return Question(view, f"count_if({fails})", None, sample)
+
+
+def row_condition(assertion: AssertionRecord, asked: Asked) -> str:
+    """The condition of a failing row, of a kind in `ABOUT_ROWS`. Raises as `question_of` does."""
+    return _both(assertion.filter, _ROW_RULES[assertion.type](assertion, asked))
 
 
 def scan_of(questions: Sequence[Question]) -> str:
@@ -74,6 +83,7 @@ def scan_of(questions: Sequence[Question]) -> str:
 
 
 def _both(condition: str | None, wrong: str) -> str:
+    # A trailing comment in the author's text must not swallow what follows.
     return f"(\n{condition}\n) AND ({wrong})" if condition else wrong
 
 
@@ -128,8 +138,14 @@ def _moment(assertion: AssertionRecord, asked: Asked) -> tuple[str, str]:
     """A column as a moment and the present one in the same type. A text is cast."""
     column, kind = _name(assertion), asked.type_of(assertion.column)
     if kind is not None and kind.kind in _NOW:
-        return column, _NOW[kind.kind]
-    return f"CAST({column} AS TIMESTAMP)", _NOW["timestamp"]
+        return column, _present(kind.kind, asked.now)
+    return f"CAST({column} AS TIMESTAMP)", _present("timestamp", asked.now)
+
+
+def _present(kind: str, now: datetime | None) -> str:
+    if now is None:
+        return _NOW[kind]
+    return f"CAST({quote_text(now.astimezone(UTC).isoformat())} AS {kind})"
 
 
 def _in_future(assertion: AssertionRecord, asked: Asked) -> str:

@@ -75,6 +75,7 @@ def commit_replacement(
             outcome.files,
             properties=_properties(None, outcome),
             info=build.commit_info,
+            transaction=outcome.transaction,
         )
     )
 

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from rocky.errors import InternalError
 from rocky.project.strategies import (
+    Append,
     ContentAddressed,
     DeleteInsert,
     Ephemeral,
@@ -21,6 +22,7 @@ from rocky.project.strategies import (
     View,
 )
 from rocky.run.build import Build, Built
+from rocky.run.materialize.append import append_files
 from rocky.run.materialize.delete_insert import delete_insert
 from rocky.run.materialize.full_refresh import full_refresh
 from rocky.run.materialize.incremental import incremental
@@ -52,6 +54,8 @@ def materialize(build: Build) -> Built:
             return time_interval(build, strategy)
         case Snapshot():
             return snapshot(build, strategy)
+        case Append():
+            return append_files(build, strategy)
         case View() | Ephemeral():
             message = f"model `{build.model.name}` has no table: it is bound as a view"
             raise InternalError(message)

@@ -1,0 +1,55 @@
+"""Forgetting some of the state: a watermark, or runs that are old and vouch for nothing."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from rocky.cli.console import write_json, write_line, write_note
+from rocky.cli.exit_codes import ExitCode
+from rocky.cli.options import Settings
+from rocky.cli.render.sweep import render_sweep, sweep_document
+from rocky.cli.state_files import state_path
+from rocky.cli.upkeep import change_state, load_sound_project, refresh_state
+from rocky.cli.warehouses import warehouses_of
+from rocky.collect.resetting import forget_watermark
+from rocky.collect.sweeping import preview_sweep, sweep_ledger
+
+
+def delete_watermark(settings: Settings, table: str) -> ExitCode:
+    """`rocky state delete`."""
+    mark, warnings = change_state(settings, [table], lambda ledger: forget_watermark(ledger, table))
+    if settings.json:
+        deleted = mark.to_json()
+        write_json("state delete", {"deleted": deleted, "warnings": list(warnings)})
+    elif not settings.quiet:
+        write_line(f"deleted the watermark of `{mark.table}`, which was {mark.last_value}")
+        write_line("its next run copies everything, and replaces the table when that is done")
+    _warn(warnings, settings)
+    return ExitCode.OK
+
+
+def sweep_state(settings: Settings, dry_run: bool) -> ExitCode:
+    """`rocky state retention sweep`."""
+    project = load_sound_project(settings, "forgotten")
+    rules = project.config.state.retention
+    warehouses, now = warehouses_of(project), datetime.now(UTC)
+    warnings: tuple[str, ...] = ()
+    if dry_run:
+        refresh_state(settings)
+        report = preview_sweep(state_path(settings), warehouses, rules, now)
+    else:
+        report, warnings = change_state(
+            settings, (), lambda ledger: sweep_ledger(ledger, warehouses, rules, now)
+        )
+    if settings.json:
+        document = sweep_document(report, rules)
+        write_json("state retention sweep", {**document, "warnings": list(warnings)})
+    elif not settings.quiet:
+        write_line(render_sweep(report, rules))
+    _warn(warnings, settings)
+    return ExitCode.OK
+
+
+def _warn(warnings: Sequence[str], settings: Settings) -> None:
+    if not settings.json:
+        for each in warnings:
+            write_note(f"warning: {each}")

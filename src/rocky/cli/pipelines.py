@@ -1,0 +1,81 @@
+"""Which pipelines one invocation runs, in which order.
+
+Selected models mean a run of models alone. Otherwise every pipeline of the project runs, each after
+those its `depends_on` names, and each is a run of its own.
+"""
+
+from collections.abc import Mapping
+
+import click
+
+from rocky.errors import RunRefused
+from rocky.project import Project
+from rocky.project.pipelines import Pipeline, TransformationPipeline
+from rocky.run.request import RunRequest
+
+
+def pipelines_to_run(project: Project, request: RunRequest) -> tuple[str | None, ...]:
+    """The names of the pipelines to run; None stands for the models that were selected."""
+    pipelines = project.config.pipeline
+    if request.pipeline is not None:
+        pipeline = pipelines.get(request.pipeline)
+        if pipeline is None or isinstance(pipeline, TransformationPipeline):
+            _refuse_table_options(request)
+            return (None,)
+        _refuse_model_options(request, request.pipeline)
+        return (request.pipeline,)
+    others = [name for name, each in pipelines.items() if not is_of_models(each)]
+    if request.select or request.exclude or not others:
+        _refuse_table_options(request)
+        return (None,)
+    if request.filters or request.resume:
+        if len(others) == 1:
+            return (others[0],)
+        raise click.UsageError("`--filter` and `--resume` are of one pipeline: name it")
+    return in_order(pipelines)
+
+
+def is_of_models(pipeline: Pipeline) -> bool:
+    """Whether a pipeline is a set of models of the project."""
+    return isinstance(pipeline, TransformationPipeline)
+
+
+def in_order(pipelines: Mapping[str, Pipeline]) -> tuple[str, ...]:
+    """The pipelines as they are written, each after those it depends on. Raises RunRefused."""
+    placed: list[str] = []
+    under_way: list[str] = []
+
+    def place(name: str) -> None:
+        if name in placed:
+            return
+        if name in under_way:
+            circle = " -> ".join(
+                f"`{each}`" for each in (*under_way[under_way.index(name) :], name)
+            )
+            raise RunRefused(f"pipelines wait for each other: `{circle}`")
+        under_way.append(name)
+        for each in pipelines[name].depends_on:
+            if each in pipelines:
+                place(each)
+        under_way.pop()
+        placed.append(name)
+
+    for name in pipelines:
+        place(name)
+    return tuple(placed)
+
+
+def _refuse_table_options(request: RunRequest) -> None:
+    for option, given in (("--filter", request.filters), ("--resume", request.resume)):
+        if given:
+            raise click.UsageError(
+                f"`{option}` is for pipelines that copy tables; models are selected by name, and an"
+                " unfinished run of theirs is gone on with by itself"
+            )
+
+
+def _refuse_model_options(request: RunRequest, name: str) -> None:
+    if request.select or request.exclude:
+        raise click.UsageError(
+            f"pipeline `{name}` has no models to select; choose its tables with `--filter`"
+        )

@@ -1,0 +1,114 @@
+"""What the checks of a pipeline found: a line each, what fails underneath, and parts of JSON.
+
+Checks that pass are only counted: a pipeline of a thousand tables has thousands of them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from rocky.cli.render.compilation import counted
+from rocky.cli.render.tables import render_table
+from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
+from rocky.pipelines.checks.samples import Sample
+
+Samples = Mapping[tuple[str, str], Sample]
+
+_NO_SAMPLES: Final[Samples] = {}
+_WIDTH: Final = 40
+
+
+def render_checks(
+    outcomes: Sequence[CheckOutcome],
+    anomalies: Sequence[AnomalyRecord],
+    samples: Samples = _NO_SAMPLES,
+) -> str:
+    """Failed checks and anomalies, each with why, then how many there are of each kind."""
+    lines: list[str] = []
+    for outcome in outcomes:
+        if not outcome.passed:
+            lines += _outcome_lines(outcome, samples.get((outcome.table, outcome.name)))
+    lines += [_anomaly_line(each) for each in anomalies]
+    counts = render_check_counts(outcomes, anomalies)
+    return "\n".join([*lines, f"checks: {counts}"] if counts else lines)
+
+
+def render_check_counts(
+    outcomes: Sequence[CheckOutcome], anomalies: Sequence[AnomalyRecord]
+) -> str:
+    """As `1 failed, 2 warnings, 1 anomaly, 12 passed`; empty when nothing was checked."""
+    failed = sum(not each.passed and each.severity == "error" for each in outcomes)
+    warnings = sum(not each.passed and each.severity != "error" for each in outcomes)
+    passed = sum(each.passed for each in outcomes)
+    said = [f"{failed:,} failed"] if failed else []
+    said += [counted(warnings, "warning")] if warnings else []
+    if anomalies:
+        said.append(f"{len(anomalies):,} {'anomaly' if len(anomalies) == 1 else 'anomalies'}")
+    return ", ".join([*said, f"{passed:,} passed"] if outcomes else said)
+
+
+def checks_fragment(
+    outcomes: Sequence[CheckOutcome],
+    anomalies: Sequence[AnomalyRecord],
+    samples: Samples = _NO_SAMPLES,
+) -> dict[str, Any]:
+    """The keys `check_results` and `anomalies` of a run's JSON document."""
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for each in outcomes:
+        document = _outcome_document(each, samples.get((each.table, each.name)))
+        tables.setdefault(each.table, []).append(document)
+    return {
+        "check_results": [{"table": table, "checks": checks} for table, checks in tables.items()],
+        "anomalies": [each.to_json() for each in anomalies],
+    }
+
+
+def _outcome_lines(outcome: CheckOutcome, sample: Sample | None) -> Iterator[str]:
+    mark = "FAIL" if outcome.severity == "error" else "WARN"
+    yield f"{mark}  {outcome.table or '-'}  {outcome.name}: {_said(outcome)}"
+    if sample is not None:
+        rows = [[_cell(cell) for cell in row] for row in sample.rows]
+        for line in render_table(sample.columns, rows, set()).splitlines():
+            yield f"      {line}"
+
+
+def _said(outcome: CheckOutcome) -> str:
+    found = outcome.observed
+    if found is None and outcome.failing_rows is not None:
+        found = counted(outcome.failing_rows, "failing row")
+    if found is None:
+        return f"could not be answered, {outcome.error}"
+    said = f"found {found}" if outcome.observed is not None else found
+    if outcome.expected is not None:
+        said += f", expected {outcome.expected}"
+    return f"{said} ({outcome.error})" if outcome.error else said
+
+
+def _anomaly_line(anomaly: AnomalyRecord) -> str:
+    mark = "FAIL" if anomaly.severity == "error" else "WARN"
+    return f"{mark}  {anomaly.table}  {anomaly.kind}: {anomaly.reason}"
+
+
+def _outcome_document(outcome: CheckOutcome, sample: Sample | None) -> dict[str, Any]:
+    document = {
+        "name": outcome.name,
+        "kind": outcome.kind,
+        "passed": outcome.passed,
+        "severity": outcome.severity,
+        "observed": outcome.observed,
+        "expected": outcome.expected,
+        "failing_rows": outcome.failing_rows,
+        "error": outcome.error,
+    }
+    if sample is not None:
+        document["sample"] = {
+            "columns": list(sample.columns),
+            "rows": [list(row) for row in sample.rows],
+        }
+    return document
+
+
+def _cell(cell: str | None) -> str:
+    if cell is None:
+        return "NULL"
+    shown = cell.replace("\n", "\\n").replace("\t", "\\t")
+    return shown if len(shown) <= _WIDTH else f"{shown[: _WIDTH - 1]}…"

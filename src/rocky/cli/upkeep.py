@@ -1,0 +1,87 @@
+"""Changing the state outside a run: fetched, changed, sent back, and left with the tables.
+
+The anchor comes last, when the changed file is where it stays: a head that nobody else will ever
+see must not be what the tables remember.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from rocky.cli.options import Settings
+from rocky.cli.projects import load_chosen
+from rocky.cli.state_files import state_path
+from rocky.cli.warehouses import recorded_warehouses
+from rocky.collect.leaving import leave_anchors
+from rocky.diagnostics import Severity
+from rocky.errors import NothingSelected, ProjectNotFound, RunRefused
+from rocky.ledger import Ledger, open_ledger
+from rocky.project import Project
+from rocky.project.state import State
+from rocky.remote.session import open_session
+
+T = TypeVar("T")
+
+
+def load_sound_project(settings: Settings, verb: str) -> Project:
+    """The project, unless its settings have errors: a default would decide what goes."""
+    project = load_chosen(settings, cache=False)
+    wrong = [
+        each
+        for each in project.diagnostics
+        if each.path == project.config_path and each.severity is Severity.ERROR
+    ]
+    if wrong:
+        raise RunRefused(
+            f"`{project.config_path}` has errors, so what to keep is not certain"
+            f" ({wrong[0].message}): nothing was {verb}; `rocky validate` shows them"
+        )
+    return project
+
+
+def change_state(
+    settings: Settings, targets: Sequence[str], change: Callable[[Ledger], T]
+) -> tuple[T, tuple[str, ...]]:
+    """What a change of the ledger came to, and what to warn of.
+
+    No other machine's run writes the `targets` meanwhile. Raises NothingSelected when there is no
+    state yet, and what a session of the remote state raises.
+    """
+    path = state_path(settings)
+    with open_session(state_settings(settings), path, os.environ) as session:
+        session.acquire()
+        _refuse_absent(path)
+        with session.claim(targets), open_ledger(path) as ledger:
+            before = ledger.head()
+            result = change(ledger)
+            moved = ledger.head() != before
+        session.finalize()
+        warnings = list(session.warnings)
+        if moved:
+            with open_ledger(path) as ledger:
+                # What was not sent may yet be put on top of what others have sent.
+                if not session.is_remote or session.published_head == ledger.head():
+                    now = datetime.now(UTC)
+                    warnings += leave_anchors(ledger, recorded_warehouses(settings), now)
+    return result, tuple(warnings)
+
+
+def refresh_state(settings: Settings) -> None:
+    """Fetch the state, where it is kept elsewhere, to be looked at only."""
+    with open_session(state_settings(settings), state_path(settings), os.environ) as session:
+        session.refresh()
+
+
+def state_settings(settings: Settings) -> State:
+    """Where the project keeps its state; a file that was named without a project is itself."""
+    try:
+        return load_chosen(settings, cache=False).config.state
+    except ProjectNotFound:
+        return State()
+
+
+def _refuse_absent(path: Path) -> None:
+    if not path.exists():
+        raise NothingSelected(f"no state yet: `{path}` is made by the first run")

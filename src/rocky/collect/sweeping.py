@@ -1,0 +1,162 @@
+"""Sweeping: runs that vouch for nothing any more are forgotten, and the ledger says so.
+
+Only one sweep at a time: it is claimed like a table, so that what it read still holds when it
+removes it. Runs go on meanwhile; all they can lean on is of a kind that no sweep takes.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+from rocky.collect.retention import days_before
+from rocky.collect.sweep_decisions import KeptFor, Verdicts, decide_runs
+from rocky.collect.sweep_facts import SweepFacts, load_sweep_facts, runs_in_logs
+from rocky.errors import RockyError
+from rocky.ledger import Ledger, open_evidence
+from rocky.ledger.claims import living_runs
+from rocky.ledger.idempotency import KEYS, find_expired
+from rocky.ledger.record import RunId
+from rocky.ledger.sweeping import SweepRecord, load_last_sweep, record_sweep
+from rocky.project.state import StateRetention
+from rocky.store.warehouse import Warehouse
+
+SWEEP: Final = "rocky state retention sweep"
+
+_CLAIM: Final = "old runs"
+"""What is claimed meanwhile; no table is called so."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SweepReport:
+    """What a sweep forgot, or would. `removed` counts rows by table, `kept` says why runs stay."""
+
+    at: datetime
+    cutoff: datetime
+    runs: tuple[RunId, ...] = ()
+    removed: Mapping[str, int] = field(default_factory=dict)
+    kept: Mapping[KeptFor, int] = field(default_factory=dict)
+    dry_run: bool = False
+    duration_ms: int = 0
+    over_budget: bool = False
+
+    @property
+    def is_chained(self) -> bool:
+        """Whether evidence went, so that the ledger's head has moved."""
+        return bool(self.removed.keys() - {KEYS, "run_progress"})
+
+
+def sweep_ledger(
+    ledger: Ledger,
+    warehouses: Sequence[Warehouse],
+    retention: StateRetention,
+    now: datetime,
+) -> SweepReport:
+    """Forget what is older than is kept and vouches for nothing.
+
+    Without the warehouse that an unfinished run wrote to, that run stays. Raises LedgerUnreadable,
+    LedgerUnwritable, and LedgerLocked when another sweep is at work. The caller leaves an anchor.
+    """
+    begun = monotonic()
+    with ledger.claim([_CLAIM], SWEEP):
+        report, rows = _look(ledger.path, warehouses, retention, now)
+        why = (
+            f"older than {retention.max_age_days} days, and not among the newest"
+            f" {retention.min_runs_kept}"
+        )
+        record_sweep(ledger, SweepRecord(now, report.cutoff, why, report.runs), rows)
+    return _timed(report, int((monotonic() - begun) * 1000), retention.sweep_budget_ms)
+
+
+def preview_sweep(
+    state: Path, warehouses: Sequence[Warehouse], retention: StateRetention, now: datetime
+) -> SweepReport:
+    """What a sweep would forget. Nothing is changed. Raises LedgerUnreadable, LedgerLocked."""
+    report, _ = _look(state, warehouses, retention, now)
+    return replace(report, dry_run=True)
+
+
+def sweep_if_due(
+    ledger: Ledger, warehouses: Sequence[Warehouse], retention: StateRetention, now: datetime
+) -> SweepReport | None:
+    """A sweep, when the last one is long enough ago. None when it is not, or could not be made.
+
+    A run must not fail because of it: what goes wrong is logged.
+    """
+    try:
+        if not retention.applies_to or not _is_due(ledger, retention, now):
+            return None
+        return sweep_ledger(ledger, warehouses, retention, now)
+    except RockyError as failure:
+        logger.warning("the state file was not swept: %s", failure)
+        return None
+
+
+def _is_due(ledger: Ledger, retention: StateRetention, now: datetime) -> bool:
+    last = load_last_sweep(ledger)
+    return last is None or now - last >= timedelta(seconds=retention.sweep_interval_seconds)
+
+
+def _look(
+    state: Path, warehouses: Sequence[Warehouse], retention: StateRetention, now: datetime
+) -> tuple[SweepReport, dict[str, Sequence[str]]]:
+    """What goes, and the keys of its rows by table."""
+    # Asked first: a run that ends in between is then in both answers.
+    living = {claim.run_id for claim in living_runs(state)}
+    reader = open_evidence(state)
+    if reader is None:
+        return SweepReport(now, days_before(now, retention.max_age_days)), {}
+    with reader:
+        facts = load_sweep_facts(reader, retention, living, now)
+        expired = find_expired(state, reader.rows(KEYS), now)
+    verdicts = _decide(facts, warehouses, retention)
+    rows = _rows_of(facts, verdicts, retention)
+    removed = {table: len(keys) for table, keys in {**rows, KEYS: expired}.items() if keys}
+    return SweepReport(now, facts.cutoff, verdicts.forgotten, removed, verdicts.kept), rows
+
+
+def _decide(
+    facts: SweepFacts, warehouses: Sequence[Warehouse], retention: StateRetention
+) -> Verdicts:
+    verdicts = decide_runs(facts.runs, facts.old, facts.leaning({}), retention.applies_to)
+    if KeptFor.UNCERTAIN not in verdicts.kept:
+        return verdicts
+    # Logs are read only when something hangs on them.
+    undecided = [each for each in facts.old if facts.runs[each].unfinished]
+    logs = runs_in_logs(facts, undecided, warehouses)
+    return decide_runs(facts.runs, facts.old, facts.leaning(logs), retention.applies_to)
+
+
+def _rows_of(
+    facts: SweepFacts, verdicts: Verdicts, retention: StateRetention
+) -> dict[str, Sequence[str]]:
+    """The keys to remove, by table."""
+    gone = verdicts.forgotten
+    rows: dict[str, Sequence[str]] = {"run_history": list(gone)}
+    for table, by_run in facts.keys.items():
+        rows[table] = [key for run_id in gone for key in by_run.get(run_id, ())]
+    if "audit" in retention.applies_to:
+        rows["collected_files"] = sorted(key for keys in facts.collected.values() for key in keys)
+    rows["run_progress"] = [
+        key
+        for run_id, keys in sorted(facts.progress.items())
+        if run_id in facts.finished or run_id in gone or run_id not in facts.runs
+        for key in keys
+    ]
+    return rows
+
+
+def _timed(report: SweepReport, duration_ms: int, budget_ms: int) -> SweepReport:
+    over = duration_ms > budget_ms
+    logger.log(
+        logging.WARNING if over else logging.INFO,
+        "the state file was swept in %d ms: %d runs forgotten",
+        duration_ms,
+        len(report.runs),
+    )
+    return replace(report, duration_ms=duration_ms, over_budget=over)

@@ -1,0 +1,207 @@
+"""Idempotency keys: one run for a key, however often it is asked for.
+
+A key is claimed before the run begins, so that a run that is not needed leaves no record. Whoever
+claims it holds a lock of the operating system until the end: a key in flight whose lock is free
+belongs to a process that is dead, and is taken over at once. Of another host's process only the
+time can tell.
+"""
+
+import json
+import os
+import platform
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Final, NamedTuple, Self
+
+from rocky.errors import LedgerUnreadable, RunRefused
+from rocky.ledger.claims import Claim, HeldClaim, hold_claim, is_alive
+from rocky.ledger.encoding import format_json
+from rocky.ledger.ledger_file import LedgerFile
+from rocky.ledger.pipeline_records import IdempotencyRecord
+from rocky.ledger.record import RunId
+from rocky.ledger.records import NO_RUN
+from rocky.ledger.rows import key_of, load_record
+from rocky.ledger.transcript import Transcript
+from rocky.project.state import Idempotency
+
+KEYS: Final = "idempotency_keys"
+IN_FLIGHT: Final = "InFlight"
+SUCCEEDED: Final = "Succeeded"
+FAILED: Final = "Failed"
+
+_LONGEST: Final = 1024
+
+
+class SkippedIdempotent(NamedTuple):
+    """A run was made under this key: another one is not needed."""
+
+    key: str
+    run_id: RunId
+    state: str
+
+
+class SkippedInFlight(NamedTuple):
+    """A run under this key is going on. It has no id yet when it has only just been asked for."""
+
+    key: str
+    run_id: RunId | None
+    hostname: str | None
+    since: datetime
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(slots=True)
+class KeyHold:
+    """A key that is this process's until `finish`. Left without it, the run counts as failed."""
+
+    ledger: LedgerFile
+    record: IdempotencyRecord
+    settings: Idempotency
+    lock: HeldClaim
+    clock: Callable[[], datetime] = _now
+    _done: bool = field(default=False, init=False)
+
+    def record_run(self, run_id: RunId) -> None:
+        """Say which run the key stands for, once it has begun."""
+        self.record = replace(self.record, run_id=run_id)
+        self._write(self.record)
+
+    def finish(self, *, succeeded: bool) -> bool:
+        """Say how the run ended. False when the key had been taken over meanwhile."""
+        now = self.clock()
+        ended = replace(
+            self.record,
+            state=SUCCEEDED if succeeded else FAILED,
+            expires_at=now + timedelta(days=self.settings.retention_days),
+        )
+        try:
+            return self._write(ended)
+        finally:
+            self._release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if not self._done:
+            self.finish(succeeded=False)
+
+    def _write(self, record: IdempotencyRecord) -> bool:
+        with self.ledger.transaction() as rows:
+            found = _load(self.ledger, rows, record.key)
+            mine = found is not None and found.owner == record.owner
+            if mine:
+                _put(rows, record)
+        return mine
+
+    def _release(self) -> None:
+        if not self._done:
+            self._done = True
+            self.lock.release()
+
+
+Claimed = KeyHold | SkippedIdempotent | SkippedInFlight
+
+
+def claim_key(
+    ledger: LedgerFile, key: str, settings: Idempotency, clock: Callable[[], datetime] = _now
+) -> Claimed:
+    """Take a key for a run, or say which run makes another one needless.
+
+    Raises RunRefused for what is no key, LedgerUnreadable, LedgerUnwritable, LedgerLocked.
+    """
+    _refuse_odd(key)
+    now, lock = clock(), None
+    try:
+        with ledger.transaction() as rows:
+            found = _load(ledger, rows, key)
+            verdict = None if found is None else _judge(ledger, found, settings, now)
+            if verdict is not None:
+                return verdict
+            owner = f"key-{uuid.uuid4().hex}"
+            lock = hold_claim(ledger.path, _lock_of(owner, now))
+            record = IdempotencyRecord(
+                key,
+                NO_RUN,
+                IN_FLIGHT,
+                now,
+                now + timedelta(hours=settings.in_flight_ttl_hours),
+                platform.node(),
+                owner,
+            )
+            _put(rows, record)
+    except BaseException:
+        if lock is not None:
+            lock.release()
+        raise
+    return KeyHold(ledger, record, settings, lock, clock)
+
+
+def find_expired(path: Path, rows: Iterable[tuple[str, str]], now: datetime) -> list[str]:
+    """Of the rows of a ledger's keys, those that keep nobody away any more."""
+    return [
+        key
+        for key, value in rows
+        if is_over(path, load_record(IdempotencyRecord, path, KEYS, key, value), now)
+    ]
+
+
+def _refuse_odd(key: str) -> None:
+    if not key.strip() or len(key) > _LONGEST:
+        raise RunRefused(
+            f"an idempotency key has 1 to {_LONGEST} characters, and not only white space"
+        )
+
+
+def _judge(
+    ledger: LedgerFile, found: IdempotencyRecord, settings: Idempotency, now: datetime
+) -> SkippedIdempotent | SkippedInFlight | None:
+    """Why the key cannot be had; None when it can."""
+    if found.state == IN_FLIGHT:
+        if is_over(ledger.path, found, now):
+            return None
+        return SkippedInFlight(found.key, found.run_id or None, found.hostname, found.since)
+    if now >= found.expires_at or (found.state == FAILED and settings.dedup_on == "success"):
+        return None
+    return SkippedIdempotent(found.key, found.run_id, found.state)
+
+
+def is_over(path: Path, found: IdempotencyRecord, now: datetime) -> bool:
+    """Whether a key keeps nobody away any more, in the ledger at a path."""
+    if found.state != IN_FLIGHT or found.hostname != platform.node() or found.owner is None:
+        return now >= found.expires_at
+    # Here the lock says it, and a run may take longer than anybody foresaw.
+    return not is_alive(path, found.owner)
+
+
+def _lock_of(owner: str, now: datetime) -> Claim:
+    return Claim(RunId(owner), os.getpid(), platform.node(), now, (), "rocky run")
+
+
+def _load(ledger: LedgerFile, rows: Transcript, key: str) -> IdempotencyRecord | None:
+    value = rows.find(KEYS, key_of(key))
+    if value is None:
+        return None
+    found = load_record(IdempotencyRecord, ledger.path, KEYS, key, value)
+    if found.state not in (IN_FLIGHT, SUCCEEDED, FAILED):
+        raise LedgerUnreadable(
+            f"the state file `{ledger.path}` says `{json.dumps(found.state)}` of the idempotency"
+            f" key `{key}`, which is no state of one; restore it from a copy"
+        )
+    return found
+
+
+def _put(rows: Transcript, record: IdempotencyRecord) -> None:
+    rows.put(KEYS, key_of(record.key), format_json(record.to_json()))

@@ -1,0 +1,63 @@
+"""What pipelines ask of the past: how far their tables are, what their sources were, what was wrong.
+
+Each question is asked once for all tables of a run.
+"""
+
+import json
+from collections.abc import Iterable
+
+from rocky.errors import LedgerUnreadable
+from rocky.ledger.pipeline_records import GracePeriod
+from rocky.ledger.questions import Questions
+from rocky.ledger.records import WatermarkState
+from rocky.ledger.rows import key_of, load_record
+from rocky.ledger.schema import MODEL_OF_KEY
+
+
+class PipelineQuestions(Questions):
+    """Finds what pipelines left behind."""
+
+    def watermarked(self, tables: Iterable[str]) -> tuple[frozenset[str], dict[str, str]]:
+        """Those of some tables that have a watermark; and those whose row is no use, with why."""
+        wanted = {key_of(table.lower()): table for table in tables}
+        rows = self._ask(
+            "SELECT key, value FROM watermarks WHERE key IN (SELECT value FROM json_each(?))",
+            json.dumps(list(wanted)),
+        )
+        known, unreadable = set[str](), dict[str, str]()
+        for key, value in rows:
+            try:
+                load_record(WatermarkState, self.path, "watermarks", key, value)
+            except LedgerUnreadable as error:
+                unreadable[wanted[key]] = str(error)
+            else:
+                known.add(wanted[key])
+        return frozenset(known), unreadable
+
+    def source_columns(self, model: str) -> str | None:
+        """JSON of the columns that a copy's source had when it was last copied."""
+        rows = self._ask(
+            f"SELECT json_extract(value, '$.source_columns') FROM model_executions"  # noqa: S608 - one of our own expressions
+            f" WHERE {MODEL_OF_KEY} = ? AND json_extract(value, '$.source_columns') IS NOT NULL"
+            " ORDER BY key DESC LIMIT 1",
+            key_of(model.lower()),
+        )
+        return str(rows[0][0]) if rows else None
+
+    def failed_checks(self, run_ids: Iterable[str]) -> frozenset[tuple[str, str]]:
+        """The runs and the tables, in lower case, of checks that did not pass."""
+        rows = self._ask(
+            "SELECT run.key, lower(json_extract(outcome.value, '$.table')) FROM run_history AS run,"
+            " json_each(run.value, '$.check_outcomes') AS outcome"
+            " WHERE run.key IN (SELECT value FROM json_each(?))"
+            " AND NOT json_extract(outcome.value, '$.passed')",
+            json.dumps(sorted(set(run_ids))),
+        )
+        return frozenset((run_id, table) for run_id, table in rows)
+
+    def grace_periods(self) -> tuple[GracePeriod, ...]:
+        """Every column on notice, by table."""
+        rows = self._ask("SELECT key, value FROM grace_periods ORDER BY key")
+        return tuple(
+            load_record(GracePeriod, self.path, "grace_periods", key, value) for key, value in rows
+        )

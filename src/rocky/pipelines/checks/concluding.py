@@ -1,0 +1,36 @@
+"""The last word of a run about its tables: the checks, in the form in which a run asks for it."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+
+from rocky.pipelines.checks.evaluate import Surrounding, run_pipeline_checks
+from rocky.pipelines.checks.tables import CheckedTable, ChecksResult
+from rocky.project.checks import Checks
+from rocky.run.notes import Conclusion, RunSoFar
+from rocky.store.warehouse import Warehouse
+
+
+@dataclass(slots=True)
+class PipelineChecks:
+    """The checks of a pipeline, to be called as `PipelineNotes.conclude`.
+
+    `find_tables` says what is checked, given what the run has done: also the tables that had
+    nothing new, because that is what checks are to notice. `result` is there when they are done.
+    """
+
+    checks: Checks
+    find_tables: Callable[[RunSoFar], Sequence[CheckedTable]]
+    warehouse: Warehouse
+    known: Collection[str] = ()
+    result: ChecksResult = field(default_factory=ChecksResult)
+
+    def __call__(self, so_far: RunSoFar) -> Conclusion:
+        around = Surrounding(so_far.now, self.known, self.warehouse)
+        tables = self.find_tables(so_far) if self.checks.enabled else ()
+        self.result = run_pipeline_checks(self.checks, tables, so_far.engine, around)
+        return Conclusion(
+            self.result.outcomes,
+            self.result.anomalies,
+            self.result.counts,
+            failed=self.result.failed,
+        )

@@ -1,0 +1,142 @@
+"""`freshness`: how old the newest row of a table is, by the table's own timestamp column.
+
+A timestamp in the future says nothing about age: such rows are counted and named, and the newest
+of the others decides. A table without a newest row is not fresh.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
+from typing import Final
+
+from rocky.datatypes.types import StructField
+from rocky.errors import RockyError
+from rocky.ledger.pipeline_records import CheckOutcome
+from rocky.pipelines.checks.asking import Asker
+from rocky.pipelines.checks.log_answers import find_column, newest_of
+from rocky.pipelines.checks.tables import CheckedTable
+from rocky.project.checks import FreshnessCheck
+from rocky.run.failures import CAUGHT
+from rocky.run.literals import quote_name, quote_text
+
+SKEW: Final = timedelta(minutes=5)
+"""How far clocks may be apart: a timestamp up to this far ahead is the present."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Newest:
+    """The newest row that is not in the future, and how many rows are."""
+
+    moment: datetime | None
+    ahead: int = 0
+
+
+def check_freshness(
+    table: CheckedTable, check: FreshnessCheck, asker: Asker, now: datetime
+) -> CheckOutcome:
+    """The newest row of a table is at most as old as the threshold of its schema allows."""
+    allowed = threshold_of(table, check)
+    outcome = CheckOutcome(
+        table.name,
+        "freshness",
+        "freshness",
+        passed=False,
+        severity=check.severity,
+        expected=f"at most {allowed} s old",
+    )
+    try:
+        newest = _newest(table, _column(table, check), asker, now)
+    except CAUGHT as failure:
+        return replace(outcome, error=asker.explain(failure))
+    ahead = f"; {newest.ahead} with a timestamp in the future" if newest.ahead else ""
+    if newest.moment is None:
+        why = (
+            "no row has a timestamp that is not in the future"
+            if ahead
+            else "no row has a timestamp"
+        )
+        return replace(outcome, observed=f"no newest row{ahead}", error=why)
+    age = max(0, int((now - newest.moment).total_seconds()))
+    return replace(outcome, passed=age <= allowed, observed=f"{age} s old{ahead}")
+
+
+def threshold_of(table: CheckedTable, check: FreshnessCheck) -> int:
+    """The override of the table's schema, of either side; else the check's own.
+
+    A name in full comes before a pattern, and a pattern before those declared after it.
+    """
+    schemas = _schemas(table)
+    named = {key.lower(): seconds for key, seconds in check.overrides.items()}
+    for schema in schemas:
+        if schema in named:
+            return named[schema]
+    for pattern, seconds in named.items():
+        if any(fnmatchcase(schema, pattern) for schema in schemas):
+            return seconds
+    return check.threshold_seconds
+
+
+def unmatched_overrides(
+    tables: Collection[CheckedTable], known: Collection[str], check: FreshnessCheck
+) -> Iterator[CheckOutcome]:
+    """A failed check for each override that is for no schema of the pipeline."""
+    schemas = {schema for table in tables for schema in _schemas(table)}
+    # By their full names, other tables of the pipeline are known by the schema of the target alone.
+    schemas |= {name.lower().split(".")[-2] for name in known if name.count(".") > 0}
+    for pattern in check.overrides:
+        if not any(fnmatchcase(schema, pattern.lower()) for schema in schemas):
+            yield CheckOutcome(
+                pattern,
+                "freshness",
+                "freshness",
+                passed=False,
+                severity=check.severity,
+                error=f"the override `{pattern}` names no schema of the pipeline",
+            )
+
+
+def _schemas(table: CheckedTable) -> list[str]:
+    source = [table.source_schema.lower()] if table.source_schema else []
+    return [table.target.schema.lower(), *source]
+
+
+def _column(table: CheckedTable, check: FreshnessCheck) -> StructField:
+    name = table.timestamp_column or check.timestamp_column
+    if name is None:
+        raise RockyError("no timestamp column of the table is known; set `timestamp_column`")
+    column = find_column(table.snapshot, name)
+    if column is None:
+        raise RockyError(f"the table has no column `{name}`")
+    return column
+
+
+def _newest(table: CheckedTable, column: StructField, asker: Asker, now: datetime) -> _Newest:
+    if table.snapshot.rows == 0:
+        return _Newest(None)
+    latest = now.astimezone(UTC) + SKEW
+    found = newest_of(table.snapshot, column)
+    if found is not None and found <= latest:
+        return _Newest(found)
+    moment, limit = f"CAST({quote_name(column.name)} AS TIMESTAMP)", _literal(latest)
+    sql = (
+        f"SELECT CAST(max(CASE WHEN {moment} <= {limit} THEN {moment} END) AS STRING) AS newest,"  # noqa: S608 - names are quoted
+        f" count_if({moment} > {limit}) AS ahead FROM {quote_name(asker.target_view(table))}"
+    )
+    row = asker.first_row(sql)
+    if row is None:
+        raise RockyError("Spark gave no answer")
+    return _Newest(_parsed(row[0]) if row[0] is not None else None, int(row[1]))
+
+
+def _literal(moment: datetime) -> str:
+    return f"CAST({quote_text(moment.isoformat())} AS TIMESTAMP)"
+
+
+def _parsed(text: str) -> datetime:
+    """The moment in Spark's text of it; sessions are held to UTC."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as wrong:
+        raise RockyError(f"the newest timestamp `{text}` cannot be read") from wrong
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -1,0 +1,71 @@
+"""What is checked and what came of it: a pipeline's tables as they are after the copies.
+
+`failed` already knows severities and `fail_on_error`; an outcome that did not pass may be no
+failure.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, RowCount
+from rocky.pipelines.checks.samples import Sample
+from rocky.project.models import Target
+from rocky.project.sources import SourceTable
+from rocky.run.engine import SourcePin
+from rocky.store.snapshot import Snapshot
+from rocky.store.warehouse import Table
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSide:
+    """What a table was copied from, as it was pinned for the copy.
+
+    `rows` is its count where that is known already. `where` is a condition for a source that cannot
+    be pinned: only rows that the copy could see are counted.
+    """
+
+    source: SourceTable
+    pin: SourcePin | None = None
+    rows: int | None = None
+    where: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTable:
+    """A table to check. `snapshot` is what the run left, `history` its counts before the run.
+
+    `metadata_columns` are those the pipeline adds; `on_notice` those the source no longer has and
+    the copy still keeps: both are right to be in the copy alone. A table that is `unchanged`, and
+    so is its source, is not compared with it again.
+    """
+
+    target: Target
+    table: Table
+    snapshot: Snapshot
+    source: SourceSide | None = None
+    source_type: str = ""
+    source_schema: str | None = None
+    timestamp_column: str | None = None
+    metadata_columns: tuple[str, ...] = ()
+    on_notice: tuple[str, ...] = ()
+    history: tuple[RowCount, ...] = ()
+    unchanged: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.target.full_name
+
+    @property
+    def key(self) -> str:
+        return self.target.key
+
+
+@dataclass(frozen=True, slots=True)
+class ChecksResult:
+    """What came of all checks. `counts` are by the tables' keys, `samples` by table and check."""
+
+    outcomes: tuple[CheckOutcome, ...] = ()
+    anomalies: tuple[AnomalyRecord, ...] = ()
+    counts: Mapping[str, RowCount] = field(default_factory=dict)
+    samples: Mapping[tuple[str, str], Sample] = field(default_factory=dict)
+    failed: bool = False

@@ -1,0 +1,1 @@
+"""Loads: files of a folder brought into tables, each once."""

@@ -1,0 +1,83 @@
+"""What a table holds already: files that the ledger has recorded, and those it could not record.
+
+A run may die after its commit and before its record. The commit names the files it has brought, so
+the commits above the last recorded one are asked too, and nothing is loaded twice.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rocky.errors import StoreUnreadable
+from rocky.ledger.loaded_files import load_loaded
+from rocky.ledger.lookups import Lookups
+from rocky.ledger.records import ModelExecution, ModelStatus
+from rocky.pipelines.loads.files import FoundTable
+from rocky.run.materialize.append import loaded_by
+from rocky.store.snapshot import Snapshot
+from rocky.store.warehouse import Table
+
+_MADE = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
+
+
+@dataclass(frozen=True, slots=True)
+class LoadHistory:
+    """What the ledger remembers of a pipeline's tables, by the targets' keys."""
+
+    loaded: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    last: Mapping[str, ModelExecution] = field(default_factory=dict)
+
+    def find_last(self, key: str) -> ModelExecution | None:
+        """The last load, if the last time it was tried it succeeded."""
+        found = self.last.get(key)
+        return found if found is not None and found.status in _MADE else None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The hashes of the files that a table holds; `unrecorded` are those the ledger lacks."""
+
+    known: frozenset[str] = frozenset()
+    unrecorded: frozenset[str] = frozenset()
+
+
+def load_history(path: Path, lookups: Lookups, tables: tuple[FoundTable, ...]) -> LoadHistory:
+    """What is remembered of some tables. Raises LedgerUnreadable."""
+    names = [each.target.full_name for each in tables]
+    last = lookups.last_executions(names)
+    return LoadHistory(
+        {name.lower(): found for name, found in load_loaded(path, names).items()},
+        {name.lower(): each.execution for name, each in last.items()},
+    )
+
+
+def find_held(table: Table, snapshot: Snapshot | None, key: str, history: LoadHistory) -> Held:
+    """What a table holds. Raises StoreUnreadable for a commit that cannot be read.
+
+    A table that is gone holds nothing, whatever is recorded of it.
+    """
+    if snapshot is None:
+        return Held()
+    recorded = history.loaded.get(key, frozenset())
+    last = history.last.get(key)
+    # A try that failed says nothing of versions: then all that the log has is looked at.
+    since = last.commit_version if last is not None and last.commit_version is not None else -1
+    found = _scan(table, snapshot.version, since)
+    return Held(recorded | found, found - recorded)
+
+
+def _scan(table: Table, newest: int, recorded: int) -> frozenset[str]:
+    """The files that the commits above a version have brought, as far as the log goes back."""
+    found: frozenset[str] = frozenset()
+    for version in range(newest, recorded, -1):
+        if table.log.objects.info(table.log.commit_path(version)) is None:
+            # Older commits are in a checkpoint, which does not tell of files.
+            break
+        try:
+            found |= loaded_by(table.log.read_commit(version))
+        except (TypeError, ValueError) as error:
+            raise StoreUnreadable(
+                f"which files commit {version} of table `{table.name}` has brought cannot be read:"
+                f" {error}"
+            ) from error
+    return found

@@ -1,0 +1,114 @@
+"""A load pipeline run: files found, those that are new loaded, each table by itself."""
+
+from dataclasses import replace
+
+from rocky.errors import RunRefused
+from rocky.pipelines.loads.contracts import load_contract
+from rocky.pipelines.loads.files import UNKNOWN_FORMAT, Found, find_files
+from rocky.pipelines.loads.history import load_history
+from rocky.pipelines.loads.planning import LoadGround, LoadPlan, plan_loads
+from rocky.pipelines.replication.running import find_done
+from rocky.pipelines.replication.taken import find_taken
+from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.written_checks import WrittenChecks
+from rocky.project.pipelines import LoadPipeline
+from rocky.run.build import NO_WINDOW
+from rocky.run.notes import PipelineNotes
+from rocky.run.opened import OpenedRun
+from rocky.run.request import PARALLEL, RunRequest
+from rocky.run.runner import run_plan
+from rocky.run.surroundings import RunOptions
+from rocky.run.throttle import Limits
+
+
+def run_load(
+    opened: OpenedRun, name: str, pipeline: LoadPipeline, request: RunRequest
+) -> PipelineReport:
+    """Load the new files of a pipeline. Raises RunRefused, SourceUnreadable, and as `run_plan`."""
+    refuse_unheeded(name, request)
+    around, project = opened.surroundings, opened.project
+    with around.ledger.reader() as reader:
+        resumed, done = find_done(reader, name, request.resume)
+    found = find_files(pipeline, project.root, around.sources.checksums)
+    refuse_taken(found, find_taken(project, name))
+    contract = None
+    if pipeline.contract is not None:
+        contract = load_contract(project.root, pipeline.contract, name, opened.means.environment)
+    ground = LoadGround(
+        name,
+        pipeline,
+        project,
+        around.warehouse,
+        around.sources,
+        around.open_engine,
+        around.clock(),
+        contract,
+        request.full_refresh,
+        done,
+    )
+    with around.ledger.lookups() as lookups:
+        history = load_history(around.ledger.path, lookups, found.tables)
+    plan = plan_loads(ground, found, history)
+    targets = {each.target.key: each.target for each in found.tables}
+    checks = WrittenChecks(opened, pipeline.checks, "load", targets)
+    notes = PipelineNotes(
+        name,
+        {each.model.key: each.notes for each in plan.loads},
+        tuple(each.target.full_name for each in plan.unchanged),
+        resumed_from=resumed,
+        idempotency_key=request.idempotency_key,
+        conclude=checks.conclude if pipeline.checks.enabled else None,
+    )
+    execution = pipeline.execution
+    concurrency = execution.concurrency if isinstance(execution.concurrency, int) else PARALLEL
+    options = RunOptions(
+        rebuild=request.rebuild,
+        reuse=request.reuse,
+        notes=notes,
+        limits=Limits(
+            request.parallel or concurrency,
+            fail_fast=execution.fail_fast,
+            error_rate_abort_pct=execution.error_rate_abort_pct,
+        ),
+    )
+    report = run_plan(plan.run, around, options, listener=opened.means.listener, stop=opened.stop)
+    warned = replace(report, warnings=(*report.warnings, *_warnings(found, plan)))
+    return PipelineReport("load", warned, plan.excluded, checks.result)
+
+
+def refuse_unheeded(name: str, request: RunRequest) -> None:
+    """Raises RunRefused for whatever is asked of a run that loading files cannot heed."""
+    asked = {
+        "a selection of models": request.select or request.exclude,
+        "`--filter`": request.filters,
+        "a window of time": request.window != NO_WINDOW,
+        "`--force-rebuild`: `--full-refresh` loads all files anew": request.rebuild,
+    }
+    said = ", ".join(words for words, given in asked.items() if given)
+    if said:
+        raise RunRefused(f"pipeline `{name}` only loads files: it does not know {said}")
+
+
+def refuse_taken(found: Found, taken: dict[str, str]) -> None:
+    """Raises RunRefused when files would go into a table that somebody else writes."""
+    said = [
+        f"the files of `{each.target.full_name}` would go where {taken[each.target.key]} writes"
+        for each in found.tables
+        if each.target.key in taken
+    ]
+    if said:
+        raise RunRefused("; ".join(said))
+
+
+def _warnings(found: Found, plan: LoadPlan) -> list[str]:
+    said = []
+    unknown = [each.name for each in found.excluded if each.reason == UNKNOWN_FORMAT]
+    if unknown:
+        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        said.append(
+            f"not loaded, because the suffix does not tell the format: `{unknown[0]}`{more};"
+            " `format` says it for all files"
+        )
+    if not found.tables:
+        said.append("there is no file to load in the folder of this pipeline")
+    return said

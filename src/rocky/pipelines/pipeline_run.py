@@ -1,0 +1,79 @@
+"""The way in: a pipeline that is no set of models, run by its type."""
+
+from rocky.compiler.compilation import Compilation
+from rocky.diagnostics.suggest import suggestion
+from rocky.errors import NothingSelected, RunRefused
+from rocky.pipelines.loads.running import run_load
+from rocky.pipelines.quality_run import run_quality
+from rocky.pipelines.replication.running import run_replication
+from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.snapshots.running import run_snapshot
+from rocky.project import Project
+from rocky.project.adapter import Adapter
+from rocky.project.pipelines import (
+    LoadPipeline,
+    Pipeline,
+    QualityPipeline,
+    ReplicationPipeline,
+    SnapshotPipeline,
+    TransformationPipeline,
+)
+from rocky.run.means import Means
+from rocky.run.opened import OpenedRun, open_run
+from rocky.run.request import RunRequest
+
+
+def run_pipeline(
+    compilation: Compilation, name: str, request: RunRequest, means: Means
+) -> PipelineReport:
+    """Run one pipeline. Raises NothingSelected, RunRefused, and what opening a run raises."""
+    project = compilation.project
+    pipeline = pipeline_named(project, name)
+    adapter = adapter_of(project, pipeline, request.adapter)
+    with open_run(project, adapter, means, request.idempotency_key) as opened:
+        report = run_opened(opened, compilation, name, pipeline, request)
+        opened.key.succeeded = report.run.exit_code == 0
+        return report
+
+
+def run_opened(
+    opened: OpenedRun, compilation: Compilation, name: str, pipeline: Pipeline, request: RunRequest
+) -> PipelineReport:
+    """Run a pipeline where everything is open."""
+    match pipeline:
+        case ReplicationPipeline():
+            return run_replication(opened, compilation, name, pipeline, request)
+        case QualityPipeline():
+            return run_quality(opened, name, pipeline, request)
+        case LoadPipeline():
+            return run_load(opened, name, pipeline, request)
+        case SnapshotPipeline():
+            return run_snapshot(opened, name, pipeline, request)
+        case _:
+            raise RunRefused(f"pipeline `{name}` is a set of models: select models to run them")
+
+
+def pipeline_named(project: Project, name: str) -> Pipeline:
+    """The pipeline of a name. Raises NothingSelected."""
+    found = project.config.pipeline.get(name)
+    if found is None:
+        hint = suggestion(name, project.config.pipeline) or "see `[pipeline]` in rocky.toml"
+        raise NothingSelected(f"no pipeline `{name}`; {hint}")
+    return found
+
+
+def adapter_of(project: Project, pipeline: Pipeline, name: str | None) -> Adapter:
+    """The adapter of a pipeline, or the one that is named. Raises NothingSelected."""
+    adapters = project.config.adapter
+    wanted = name or pipeline.target.adapter
+    if wanted == "default" and name is None and wanted not in adapters and len(adapters) == 1:
+        return next(iter(adapters.values()))
+    if wanted not in adapters:
+        hint = suggestion(wanted, adapters) or "adapters: " + ", ".join(adapters)
+        raise NothingSelected(f"no adapter `{wanted}`; {hint}")
+    return adapters[wanted]
+
+
+def is_model_pipeline(pipeline: Pipeline) -> bool:
+    """Whether a pipeline is a set of models of the project."""
+    return isinstance(pipeline, TransformationPipeline)

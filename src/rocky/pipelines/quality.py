@@ -1,0 +1,247 @@
+"""Quality pipelines: checks over tables that others make, and their bad rows put aside.
+
+Tables are pinned when the pipeline is planned: what is checked and what is split is one version,
+whatever is written meanwhile. Only quarantine writes, as generated models like any other.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from rocky.compiler.compilation import Compilation
+from rocky.errors import NothingSelected, RockyError, StoreUnreadable
+from rocky.ir.model import is_deterministic
+from rocky.ledger.check_history import load_counts
+from rocky.pipelines.checks.asserting import assertions_for
+from rocky.pipelines.checks.concluding import PipelineChecks
+from rocky.pipelines.checks.quarantine import (
+    QuarantineInput,
+    QuarantineRefused,
+    names_of_quarantine,
+    plan_quarantine,
+)
+from rocky.pipelines.checks.tables import CheckedTable
+from rocky.pipelines.checks.tagging import materialize_tagged
+from rocky.pipelines.generated import GeneratedModel, GeneratedSource, plan_generated
+from rocky.plan.refusals import refusing_findings
+from rocky.project import Project
+from rocky.project.models import Target
+from rocky.project.pipelines import QualityPipeline, QualityTable
+from rocky.project.strategies import FullRefresh
+from rocky.run.building import Materialize
+from rocky.run.notes import PipelineNotes
+from rocky.store.snapshot import WATERMARK
+from rocky.store.warehouse import Warehouse
+
+_VERSION: Final = "versionAsOf"
+
+
+@dataclass(frozen=True, slots=True)
+class QualityPlan:
+    """What a quality pipeline will do: `models` are the tables of quarantine, often none.
+
+    `build_table` is how they must be built where that is not as usual.
+    """
+
+    tables: tuple[CheckedTable, ...]
+    models: tuple[GeneratedModel, ...]
+    notes: PipelineNotes
+    checks: PipelineChecks
+    build_table: Materialize | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QualityGround:
+    """What a quality pipeline stands on."""
+
+    project: Project
+    warehouse: Warehouse
+    state_path: Path
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The tables there are, and why others could not be looked at."""
+
+    tables: dict[str, CheckedTable] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def plan_quality(name: str, pipeline: QualityPipeline, ground: QualityGround) -> QualityPlan:
+    """What is checked and what is written. One table's trouble is in `notes.failed`, for it alone.
+
+    Raises NothingSelected when there is no table at all, and LedgerUnreadable.
+    """
+    found = _find_tables(pipeline, ground.warehouse)
+    if not found.tables:
+        why = next(iter(found.failed.values()), "set `tables`")
+        raise NothingSelected(f"pipeline `{name}` has no table to check: {why}")
+    counts = load_counts(ground.state_path, found.tables)
+    tables = tuple(replace(each, history=counts[key]) for key, each in found.tables.items())
+    models = tuple(_quarantine(name, pipeline, tables, ground, found.failed))
+    checks = PipelineChecks(
+        pipeline.checks,
+        lambda _: tables,
+        ground.warehouse,
+        tuple(each.name for each in tables),
+    )
+    notes = PipelineNotes(name, failed=found.failed, conclude=checks)
+    tagged = {each.name: each.snapshot for each in tables} if _tags(pipeline) else {}
+    build_table = materialize_tagged(tagged) if tagged else None
+    return QualityPlan(tables, models, notes, checks, build_table)
+
+
+def _tags(pipeline: QualityPipeline) -> bool:
+    return pipeline.checks.quarantine.enabled and pipeline.checks.quarantine.mode == "tag"
+
+
+def _find_tables(pipeline: QualityPipeline, warehouse: Warehouse) -> _Found:
+    found = _Found()
+    for wanted in pipeline.tables:
+        label = ".".join(part for part in (wanted.catalog, wanted.schema, wanted.table) if part)
+        try:
+            targets = _targets(wanted, pipeline, warehouse)
+        except StoreUnreadable as error:
+            found.failed[label] = str(error)
+            continue
+        if not [each for each in targets if _is_pinned(each, warehouse, found)]:
+            kind = "table in schema" if wanted.table is None else "table"
+            found.failed.setdefault(label, f"there is no {kind} `{label}`")
+    return found
+
+
+def _targets(wanted: QualityTable, pipeline: QualityPipeline, warehouse: Warehouse) -> list[Target]:
+    """The tables that an entry names, as they are written in the warehouse."""
+    folders = [
+        folder
+        for catalog in _named(warehouse, "", wanted.catalog)
+        for schema in _named(warehouse, catalog, wanted.schema)
+        for folder in _named(warehouse, schema, wanted.table)
+    ]
+    targets = [Target(*folder.split("/")) for folder in folders]
+    if wanted.table is not None:
+        return targets
+    made = names_of_quarantine((each.table for each in targets), pipeline.checks.quarantine)
+    return [each for each in targets if each.table.lower() not in made]
+
+
+def _named(warehouse: Warehouse, folder: str, name: str | None) -> list[str]:
+    """The folders in a folder, all or those of a name as Spark compares names."""
+    return [
+        each
+        for each in warehouse.objects.folders(folder)
+        if name is None or each.rpartition("/")[2].lower() == name.lower()
+    ]
+
+
+def _is_pinned(target: Target, warehouse: Warehouse, found: _Found) -> bool:
+    """Whether there is such a table; it is among those found then, or among the failed."""
+    if target.key in found.tables:
+        return True
+    table = warehouse.table(target)
+    try:
+        snapshot = table.snapshot()
+    except StoreUnreadable as error:
+        found.failed[target.full_name] = str(error)
+        return True
+    if snapshot is not None:
+        found.tables[target.key] = CheckedTable(target, table, snapshot)
+    return snapshot is not None
+
+
+def _quarantine(
+    name: str,
+    pipeline: QualityPipeline,
+    tables: Sequence[CheckedTable],
+    ground: QualityGround,
+    failed: dict[str, str],
+) -> Iterator[GeneratedModel]:
+    """The models that put rows aside. A table that refuses fails, and is checked all the same."""
+    settings = pipeline.checks.quarantine
+    if not (pipeline.checks.enabled and settings.enabled):
+        return
+    of_models = {each.target.key: each.name for each in ground.project.models.values()}
+    taken = {each.key: each.name for each in tables} | of_models
+    for table in tables:
+        try:
+            models = _models(pipeline, table, ground.now)
+            if _tags(pipeline):
+                _refuse_to_tag(table, of_models)
+            else:
+                _refuse_taken(models, taken)
+            _refuse_wrong(ground.project, name, models)
+        except RockyError as refused:
+            failed[table.name] = f"its rows cannot be put into quarantine: {refused}"
+            continue
+        yield from models
+
+
+def _models(
+    pipeline: QualityPipeline, table: CheckedTable, now: datetime
+) -> tuple[GeneratedModel, ...]:
+    source = GeneratedSource(
+        table.name,
+        table.snapshot.schema,
+        "delta",
+        table.table.uri,
+        {_VERSION: str(table.snapshot.version)},
+    )
+    given = QuarantineInput(table.target, table.snapshot.schema, source.sql_name)
+    assertions = assertions_for(table.name, pipeline.checks.assertions)
+    planned = plan_quarantine(given, assertions, pipeline.checks.quarantine, now)
+    # Bad rows are kept before the valid ones are told apart from them.
+    return tuple(
+        GeneratedModel(
+            each.target,
+            each.sql,
+            FullRefresh(),
+            (source,),
+            depends_on=tuple(before.target.full_name for before in planned[:index]),
+        )
+        for index, each in enumerate(planned)
+    )
+
+
+def _refuse_taken(models: Sequence[GeneratedModel], taken: Mapping[str, str]) -> None:
+    for model in models:
+        if model.key in taken:
+            raise QuarantineRefused(
+                f"`{model.target.full_name}` is a table of `{taken[model.key]}`; set other suffixes"
+            )
+
+
+def _refuse_to_tag(table: CheckedTable, of_models: Mapping[str, str]) -> None:
+    """Raises QuarantineRefused for a table that its own writer could not go on with."""
+    why = None
+    if table.key in of_models:
+        why = f"model `{of_models[table.key]}` builds it, and would build it without tags"
+    elif table.snapshot.configuration.get(WATERMARK):
+        why = "it is loaded incrementally, and new rows would have no tags"
+    elif table.snapshot.partition_columns:
+        why = "it is partitioned"
+    if why is not None:
+        raise QuarantineRefused(f'a table cannot be tagged when {why}; use `mode = "split"`')
+
+
+def _refuse_wrong(project: Project, name: str, models: Sequence[GeneratedModel]) -> None:
+    """Raises QuarantineRefused when a condition does not compile, or is another each time."""
+    if not models:
+        return
+    plan = plan_generated(project, name, models)
+    wrong = next(iter(refusing_findings(plan)), None)
+    if wrong is not None:
+        raise QuarantineRefused(wrong.message)
+    if len(models) > 1:
+        _refuse_volatile(plan.compilation)
+
+
+def _refuse_volatile(compilation: Compilation) -> None:
+    for model in compilation.models.values():
+        if not is_deterministic(model.determinism):
+            raise QuarantineRefused(
+                f"an assertion is not the same each time ({model.determinism[0]}), so that a row"
+                " could be in both tables or in none"
+            )

@@ -1,0 +1,1 @@
+"""Replication: tables of a source found, routed to targets and copied."""

@@ -1,0 +1,169 @@
+"""Copies: a routed table turned into a generated model, with what is noted of it.
+
+The query selects what drift decides: columns of the source, of the types the copy has, nulls where
+the source has nothing any more, and the pipeline's own columns. How far an incremental copy is,
+and what is new, the strategy finds out when it runs.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from rocky.datatypes.types import StructField
+from rocky.drift.decision import DriftDecision
+from rocky.drift.grading import GraceTerms, grade_drift
+from rocky.drift.projection import Projected
+from rocky.errors import RockyError, SourceUnreadable
+from rocky.pipelines.generated import GeneratedModel, GeneratedSource
+from rocky.pipelines.replication.history import CopyHistory, format_columns
+from rocky.pipelines.replication.patterns import flatten
+from rocky.pipelines.replication.routing import RoutedTable
+from rocky.project.strategies import FullRefresh, Incremental, Merge, Strategy
+from rocky.run.notes import StepNotes
+from rocky.store.warehouse import Table
+
+REPLACED: Final = "the source has other columns now: the table is replaced"
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One table to copy. `decision` is None where the source could not be looked at."""
+
+    routed: RoutedTable
+    model: GeneratedModel
+    notes: StepNotes
+    decision: DriftDecision | None = None
+    columns: tuple[StructField, ...] = ()
+
+    @property
+    def refusal(self) -> str | None:
+        return self.notes.refusal
+
+
+@dataclass(frozen=True, slots=True)
+class CopyTerms:
+    """What all copies of a run share. `reached` finds what reads a column of a target."""
+
+    history: CopyHistory
+    now: datetime
+    grace_days: int
+    full_refresh: bool
+    reached: Callable[[RoutedTable, str], tuple[str, ...]]
+
+
+def plan_copy(
+    routed: RoutedTable,
+    marker: str | None,
+    columns: tuple[StructField, ...] | RockyError,
+    table: Table,
+    terms: CopyTerms,
+) -> Copy:
+    """How one table is copied; `columns` are the source's own, or why they cannot be read.
+
+    Whatever is wrong with it is a refusal of this table alone.
+    """
+    try:
+        if isinstance(columns, RockyError):
+            raise columns
+        decision = _decide(routed, columns, table, terms)
+        strategy = _strategy(routed, decision)
+    except RockyError as error:
+        return _refused(routed, str(error))
+    source = _source(routed, columns)
+    sql = f"SELECT {_select_list(routed, decision)} FROM {source.sql_name}"  # noqa: S608 - names are quoted
+    notes = StepNotes(
+        routed.asset_key,
+        marker,
+        format_columns(columns),
+        decision.records,
+        decision.grace,
+        tuple(
+            period
+            for period in terms.history.grace.get(routed.key, ())
+            if period.column.lower() in decision.ended
+        ),
+        full_refresh=REPLACED if decision.replace else None,
+    )
+    model = GeneratedModel(routed.target, sql, strategy, (source,), _tags(routed))
+    return Copy(routed, model, notes, decision, columns)
+
+
+def _decide(
+    routed: RoutedTable, columns: tuple[StructField, ...], table: Table, terms: CopyTerms
+) -> DriftDecision:
+    snapshot = table.snapshot()
+    decision = grade_drift(
+        columns,
+        terms.history.find_columns(routed.target),
+        snapshot.schema if snapshot is not None and not terms.full_refresh else None,
+        routed.metadata,
+        GraceTerms(
+            routed.target.full_name,
+            terms.history.grace.get(routed.key, ()),
+            terms.now,
+            terms.grace_days,
+        ),
+    )
+    reached = {each.column: terms.reached(routed, each.column) for each in decision.records}
+    return decision.with_reached(reached)
+
+
+def _strategy(routed: RoutedTable, decision: DriftDecision) -> Strategy:
+    """The strategy of a copy. Raises SourceUnreadable when it needs a column that is not there."""
+    if routed.strategy == "full_refresh":
+        return FullRefresh()
+    if routed.strategy == "merge":
+        return Merge(
+            tuple(_column(routed, decision, key, "merge_keys") for key in routed.merge_keys)
+        )
+    return Incremental(_column(routed, decision, routed.timestamp_column, "timestamp_column"))
+
+
+def _column(routed: RoutedTable, decision: DriftDecision, name: str, setting: str) -> str:
+    names = {each.name.lower(): each.name for each in decision.projection}
+    found = names.get(name.lower())
+    if found is None:
+        raise SourceUnreadable(
+            f"`{routed.found.name}` has no column `{name}`, which `{setting}` names; name another,"
+            ' for this table in an override, or copy it with `strategy = "full_refresh"`'
+        )
+    return found
+
+
+def _select_list(routed: RoutedTable, decision: DriftDecision) -> str:
+    own = {each.name.lower() for each in routed.metadata}
+    made = tuple(
+        # A column that is added to a table later has no value in the rows that are there.
+        Projected(each.name, f"nullif({each.sql}, NULL)", each.field)
+        if each.name.lower() in own
+        else each
+        for each in decision.projection
+    )
+    return replace(decision, projection=made).select_list
+
+
+def _source(routed: RoutedTable, columns: tuple[StructField, ...]) -> GeneratedSource:
+    found = routed.found
+    nullable = tuple(StructField(each.name, each.type, nullable=True) for each in columns)
+    return GeneratedSource(
+        found.name, nullable, found.place.format, found.place.path, found.place.options
+    )
+
+
+def _refused(routed: RoutedTable, why: str) -> Copy:
+    """A table that fails before anything is read: its model only carries its name."""
+    model = GeneratedModel(
+        routed.target, "SELECT CAST(NULL AS STRING) AS unknown", FullRefresh(), (), _tags(routed)
+    )
+    return Copy(routed, model, StepNotes(routed.asset_key, refusal=why))
+
+
+def refuse(copy: Copy, why: str) -> Copy:
+    """A copy that turned out not to be possible."""
+    return _refused(copy.routed, why)
+
+
+def _tags(routed: RoutedTable) -> Mapping[str, str]:
+    """The parts of a source's name, so that cost is told by tenant or region."""
+    return {name: "_".join(flatten({name: value})) for name, value in routed.components.items()}

@@ -1,0 +1,72 @@
+"""What the ledger remembers of the copies of a pipeline, asked once for all of them."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from rocky.datatypes.text import field_to_json, fields_from_json
+from rocky.datatypes.types import StructField
+from rocky.evidence.hashes import canonical_json
+from rocky.ledger.lookups import Lookups
+from rocky.ledger.pipeline_records import GracePeriod
+from rocky.ledger.records import ModelExecution, ModelStatus
+from rocky.project.models import Target
+
+_MADE = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
+
+
+def _none(target: Target) -> None:  # noqa: ARG001 - nothing is known here
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class CopyHistory:
+    """The last execution of each copy and what else is known of it, by the target's key.
+
+    `suspect` are those that a check found wrong after their last copy. `find_columns` gives the columns that its source had when it was last copied.
+    """
+
+    last: Mapping[str, ModelExecution] = field(default_factory=dict)
+    watermarked: frozenset[str] = frozenset()
+    suspect: frozenset[str] = frozenset()
+    grace: Mapping[str, tuple[GracePeriod, ...]] = field(default_factory=dict)
+    find_columns: Callable[[Target], tuple[StructField, ...] | None] = _none
+
+    def copied(self, target: Target) -> ModelExecution | None:
+        """The last copy, if the last time it was tried it succeeded."""
+        found = self.last.get(target.key)
+        return found if found is not None and found.status in _MADE else None
+
+
+def load_history(lookups: Lookups | None, targets: Iterable[Target]) -> CopyHistory:
+    """What is remembered of some targets; nothing where there is no ledger yet."""
+    if lookups is None:
+        return CopyHistory()
+    names = [target.full_name for target in targets]
+    found = {name.lower(): each for name, each in lookups.last_executions(names).items()}
+    wrong = lookups.failed_checks(each.run_id for each in found.values())
+    # Rows that cannot be read fail their table when it is built: here they only keep it from
+    # being passed over.
+    known, _ = lookups.watermarked(names)
+    grace: dict[str, tuple[GracePeriod, ...]] = {}
+    for period in lookups.grace_periods():
+        grace[period.table.lower()] = (*grace.get(period.table.lower(), ()), period)
+    return CopyHistory(
+        {key: each.execution for key, each in found.items()},
+        frozenset(name.lower() for name in known),
+        frozenset(key for key, each in found.items() if (each.run_id, key) in wrong),
+        grace,
+        partial(_find_columns, lookups),
+    )
+
+
+def format_columns(columns: Iterable[StructField]) -> str:
+    """Columns of a source as they are recorded."""
+    fields = [field_to_json(each) for each in columns]
+    return canonical_json({"fields": fields, "type": "struct"})
+
+
+def _find_columns(lookups: Lookups, target: Target) -> tuple[StructField, ...] | None:
+    recorded = lookups.source_columns(target.full_name)
+    return tuple(fields_from_json(json.loads(recorded))) if recorded is not None else None

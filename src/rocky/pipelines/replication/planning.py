@@ -1,0 +1,204 @@
+"""The plan of a replication: what is listed, what is unchanged, how the rest is copied.
+
+Nothing is written here. Spark is asked only for the columns of tables that have something new, so
+a source in which nothing happened is done with when it is listed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from rocky.compiler.compilation import Compilation
+from rocky.datatypes.types import StructField
+from rocky.diagnostics import Severity
+from rocky.drift.reaching import find_reached
+from rocky.errors import RockyError, SourceUnreadable
+from rocky.ledger.lookups import Lookups
+from rocky.pipelines.generated import plan_generated
+from rocky.pipelines.replication.copies import Copy, CopyTerms, plan_copy, refuse
+from rocky.pipelines.replication.filters import parse_filters
+from rocky.pipelines.replication.history import CopyHistory, load_history
+from rocky.pipelines.replication.markers import is_unchanged, marker_of
+from rocky.pipelines.replication.opening import open_discovery
+from rocky.pipelines.replication.routing import RoutedTable, Routing, route_tables
+from rocky.pipelines.replication.taken import find_taken
+from rocky.pipelines.report import Excluded
+from rocky.plan.steps import RunPlan
+from rocky.project.pipelines import ReplicationPipeline
+from rocky.run.engine import Engine
+from rocky.run.request import RunRequest
+from rocky.store.warehouse import Warehouse
+
+UNCHANGED: Final = "unchanged_since_last_copy"
+_AT_ONCE: Final = 16
+"""Tables looked at at once: each waits for the disk, a server or Spark's analyser."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replication:
+    """A replication pipeline of a project, and where it works.
+
+    `settings` are those of Spark and the environment, which object stores are reached with.
+    `open_engine` starts Spark when it is first called.
+    """
+
+    name: str
+    pipeline: ReplicationPipeline
+    compilation: Compilation
+    warehouse: Warehouse
+    open_engine: Callable[[], Engine]
+    settings: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicationPlan:
+    """What a run would do. `unchanged` have nothing new; `excluded` are not to be copied now."""
+
+    routing: Routing
+    copies: tuple[Copy, ...]
+    unchanged: tuple[RoutedTable, ...]
+    excluded: tuple[Excluded, ...]
+    history: CopyHistory
+    run: RunPlan
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """What could not be listed, with why: it has no step, so the run itself says it."""
+        return {each.name: each.message for each in self.routing.failed}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        said = [each for copy in self.copies if copy.decision for each in copy.decision.warnings]
+        if self.routing.unmatched:
+            listed = ", ".join(f"`{each}`" for each in self.routing.unmatched[:5])
+            more = f" and {len(self.routing.unmatched) - 5} more"
+            said.append(
+                "not copied, because `schema_pattern` does not match: "
+                f"{listed}{more if len(self.routing.unmatched) > 5 else ''}"
+            )
+        return (*self.routing.warnings, *said)
+
+
+def plan_replication(
+    replication: Replication,
+    request: RunRequest,
+    lookups: Lookups | None,
+    now: datetime,
+    *,
+    done: Mapping[str, str] | None = None,
+    prune: bool = True,
+) -> ReplicationPlan:
+    """List a source and decide how each table is copied.
+
+    `done` are keys of targets that a run which is resumed has copied, with why they are left.
+    Raises NothingSelected, RunRefused, SourceUnreadable when nothing at all can be listed.
+    """
+    pipeline, project = replication.pipeline, replication.compilation.project
+    discovery = open_discovery(
+        pipeline, project.root, replication.settings, replication.open_engine
+    )
+    discovered = discovery.discover(pipeline.source.catalog)
+    routing = route_tables(
+        pipeline,
+        discovered,
+        parse_filters(request.filters),
+        find_taken(project, replication.name),
+    )
+    left = done or {}
+    wanted = [each for each in routing.tables if each.key not in left]
+    history = load_history(lookups, [each.target for each in wanted])
+    markers = {each.key: marker_of(each) for each in wanted}
+    again = request.full_refresh or request.rebuild or not pipeline.prune_unchanged or not prune
+    unchanged = [] if again else _find_unchanged(replication, wanted, markers, history)
+    passed = {each.key for each in unchanged}
+    changed = [each for each in wanted if each.key not in passed]
+    terms = CopyTerms(
+        history,
+        now,
+        project.config.schema_evolution.grace_period_days,
+        request.full_refresh,
+        partial(_reached, replication),
+    )
+    copies, run = _plan_models(replication, _plan_copies(replication, changed, markers, terms))
+    excluded = [
+        *routing.excluded,
+        *(
+            Excluded(each.found.name, each.target.full_name, left[each.key])
+            for each in routing.tables
+            if each.key in left
+        ),
+        *(Excluded(each.found.name, each.target.full_name, UNCHANGED) for each in unchanged),
+    ]
+    return ReplicationPlan(routing, copies, tuple(unchanged), tuple(excluded), history, run)
+
+
+def _find_unchanged(
+    replication: Replication,
+    tables: Sequence[RoutedTable],
+    markers: Mapping[str, str | None],
+    history: CopyHistory,
+) -> list[RoutedTable]:
+    def looks_unchanged(routed: RoutedTable) -> bool:
+        table = replication.warehouse.table(routed.target)
+        return is_unchanged(routed, markers[routed.key], history, table)
+
+    if replication.warehouse.objects.location.folder is not None:
+        # Two looks at a disk are quicker than handing them to a thread.
+        return [each for each in tables if looks_unchanged(each)]
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="rocky-look") as pool:
+        found = list(pool.map(looks_unchanged, tables))
+    return [each for each, same in zip(tables, found, strict=True) if same]
+
+
+def _plan_copies(
+    replication: Replication,
+    tables: Sequence[RoutedTable],
+    markers: Mapping[str, str | None],
+    terms: CopyTerms,
+) -> list[Copy]:
+    if not tables:
+        return []
+    engine = replication.open_engine()
+
+    def describe(routed: RoutedTable) -> tuple[StructField, ...] | RockyError:
+        try:
+            return engine.describe(routed.found.declare())
+        except SourceUnreadable as error:
+            return error
+
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="rocky-describe") as pool:
+        columns = list(pool.map(describe, tables))
+    return [
+        plan_copy(each, markers[each.key], found, replication.warehouse.table(each.target), terms)
+        for each, found in zip(tables, columns, strict=True)
+    ]
+
+
+def _plan_models(
+    replication: Replication, copies: Sequence[Copy]
+) -> tuple[tuple[Copy, ...], RunPlan]:
+    """The copies as a plan of generated models; one that does not compile fails alone."""
+    project = replication.compilation.project
+    plan = plan_generated(project, replication.name, [each.model for each in copies])
+    wrong: dict[str, str] = {}
+    for found in plan.compilation.diagnostics:
+        if found.severity is Severity.ERROR and found.model is not None:
+            wrong.setdefault(found.model.lower(), found.message)
+    if not wrong:
+        return tuple(copies), plan
+    checked = tuple(
+        refuse(each, f"`{each.routed.found.name}` cannot be copied: {wrong[each.model.key]}")
+        if each.model.key in wrong
+        else each
+        for each in copies
+    )
+    again = plan_generated(project, replication.name, [each.model for each in checked])
+    return checked, again
+
+
+def _reached(replication: Replication, routed: RoutedTable, column: str) -> tuple[str, ...]:
+    table = replication.warehouse.table(routed.target)
+    return find_reached(replication.compilation, routed.target, column, table.uri)

@@ -1,0 +1,1 @@
+"""Snapshots: the history of the rows of one table."""

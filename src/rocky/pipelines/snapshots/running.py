@@ -1,0 +1,147 @@
+"""A snapshot pipeline run: one table's rows followed through time.
+
+What is read is a declared source of that name, else the table of the warehouse. The target is a
+generated model with the `snapshot` strategy, so a source that has not changed needs no Spark.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from rocky.datatypes.types import StructField
+from rocky.diagnostics import Severity
+from rocky.drift.projection import quote_name
+from rocky.errors import RockyError, RunRefused, SourceUnreadable
+from rocky.pipelines.generated import GeneratedModel, GeneratedSource, plan_generated
+from rocky.pipelines.replication.taken import find_taken
+from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.written_checks import WrittenChecks
+from rocky.plan.steps import RunPlan
+from rocky.project import Project
+from rocky.project.models import Target
+from rocky.project.pipelines import SnapshotPipeline, SnapshotTable
+from rocky.project.strategies import FullRefresh, Snapshot
+from rocky.run.build import NO_WINDOW
+from rocky.run.notes import PipelineNotes, StepNotes
+from rocky.run.opened import OpenedRun
+from rocky.run.request import RunRequest
+from rocky.run.runner import run_plan
+from rocky.run.surroundings import RunOptions
+from rocky.store.warehouse import Warehouse
+
+_NOTHING: Final = "SELECT CAST(NULL AS STRING) AS unknown"
+
+
+def run_snapshot(
+    opened: OpenedRun, name: str, pipeline: SnapshotPipeline, request: RunRequest
+) -> PipelineReport:
+    """Bring the history of a table up to date. Raises RunRefused, and as `run_plan`."""
+    refuse_unheeded(name, request)
+    around, project = opened.surroundings, opened.project
+    target = target_of(pipeline.target)
+    refuse_target(pipeline, find_taken(project, name))
+    model, refusal = plan_model(project, around.warehouse, pipeline)
+    plan = plan_generated(project, name, [model])
+    wrong = refusal or _compile_error(plan)
+    if wrong is not None:
+        plan = plan_generated(project, name, [_nameless(model)])
+    checks = WrittenChecks(
+        opened, pipeline.checks, "snapshot", {target.key: target}, pipeline.updated_at
+    )
+    notes = StepNotes(("snapshot", name, target.full_name), refusal=wrong)
+    options = RunOptions(
+        1,
+        request.full_refresh,
+        request.rebuild,
+        request.reuse,
+        notes=PipelineNotes(
+            name,
+            {target.key: notes},
+            idempotency_key=request.idempotency_key,
+            conclude=checks.conclude if pipeline.checks.enabled else None,
+        ),
+    )
+    report = run_plan(plan, around, options, listener=opened.means.listener, stop=opened.stop)
+    return PipelineReport("snapshot", report, checks=checks.result)
+
+
+def plan_model(
+    project: Project, warehouse: Warehouse, pipeline: SnapshotPipeline
+) -> tuple[GeneratedModel, str | None]:
+    """The table as a generated model, and why it cannot be made, if so."""
+    target = target_of(pipeline.target)
+    try:
+        source = find_source(project, warehouse, target_of(pipeline.source))
+        strategy = Snapshot(
+            tuple(_column(source, each, "unique_key") for each in pipeline.unique_key),
+            _column(source, pipeline.updated_at, "updated_at"),
+            pipeline.invalidate_hard_deletes,
+        )
+    except RockyError as error:
+        return GeneratedModel(target, _NOTHING, FullRefresh(), ()), str(error)
+    names = ", ".join(quote_name(each.name) for each in source.columns)
+    sql = f"SELECT {names} FROM {source.sql_name}"  # noqa: S608 - names are quoted
+    return GeneratedModel(target, sql, strategy, (source,)), None
+
+
+def find_source(project: Project, warehouse: Warehouse, source: Target) -> GeneratedSource:
+    """What is read. Raises SourceUnreadable when there is no such table, StoreUnreadable."""
+    declared = project.sources.get(source.key)
+    if declared is not None:
+        return GeneratedSource(
+            declared.name, declared.columns, declared.format, declared.path, declared.options
+        )
+    table = warehouse.table(source)
+    snapshot = table.snapshot()
+    if snapshot is None:
+        raise SourceUnreadable(
+            f"there is no table `{source.full_name}` in the warehouse, and no source of that name"
+            " is declared in `sources/`; build it first, or correct `source`"
+        )
+    columns = tuple(StructField(each.name, each.type, each.nullable) for each in snapshot.schema)
+    return GeneratedSource(source.full_name, columns, "delta", table.uri)
+
+
+def target_of(table: SnapshotTable) -> Target:
+    """A table of the settings as the name of one."""
+    return Target(table.catalog, table.schema, table.table)
+
+
+def refuse_target(pipeline: SnapshotPipeline, taken: dict[str, str]) -> None:
+    """Raises RunRefused when the history would overwrite its source or somebody else's table."""
+    target = target_of(pipeline.target)
+    if target.key == target_of(pipeline.source).key:
+        raise RunRefused(f"the history of `{target.full_name}` cannot be kept in itself")
+    if target.key in taken:
+        raise RunRefused(f"`{target.full_name}` is written by {taken[target.key]}")
+
+
+def refuse_unheeded(name: str, request: RunRequest) -> None:
+    """Raises RunRefused for whatever is asked of a run that one table cannot heed."""
+    asked = {
+        "a selection of models": request.select or request.exclude,
+        "`--filter`": request.filters,
+        "`--resume`": request.resume,
+        "a window of time": request.window != NO_WINDOW,
+    }
+    said = ", ".join(words for words, given in asked.items() if given)
+    if said:
+        raise RunRefused(f"pipeline `{name}` follows one table: it does not know {said}")
+
+
+def _column(source: GeneratedSource, name: str, setting: str) -> str:
+    names = {each.name.lower(): each.name for each in source.columns}
+    if name.lower() not in names:
+        listed = ", ".join(f"`{each}`" for each in names.values())
+        raise SourceUnreadable(
+            f"`{source.name}` has no column `{name}`, which `{setting}` names; it has {listed}"
+        )
+    return names[name.lower()]
+
+
+def _compile_error(plan: RunPlan) -> str | None:
+    found = (each for each in plan.compilation.diagnostics if each.severity is Severity.ERROR)
+    return next((each.message for each in found), None)
+
+
+def _nameless(model: GeneratedModel) -> GeneratedModel:
+    return replace(model, sql=_NOTHING, strategy=FullRefresh(), sources=())

@@ -1,0 +1,375 @@
+"""A session: the remote state fetched before a run, added to during it, and left as one at its end.
+
+What is in the backend is the truth; the local file is a copy to work on. "Could not fetch" is never
+taken for "nothing there": it stops the run, or, where `on_upload_failure` lets it, the run goes on
+with what is here and its commits vouch for no state of the ledger.
+"""
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from threading import Lock
+from types import TracebackType
+from typing import Self
+
+from rocky.errors import RockyError, StateConflict, StateSyncFailed
+from rocky.ledger import open_ledger
+from rocky.ledger.chain import Head
+from rocky.ledger.copies import common_head, describe_copy, write_snapshot
+from rocky.ledger.rebase import reapply
+from rocky.project.state import Idempotency, State
+from rocky.remote.claims import CLAIM_SECONDS, RemoteClaim, RemoteClaims
+from rocky.remote.copies import Copy
+from rocky.remote.events import DOWNLOAD, UPLOAD, Outcome, SyncEvent, SyncListener, announce
+from rocky.remote.idempotency import RemoteKeys
+from rocky.remote.local_copy import LocalCopy
+from rocky.remote.local_session import LocalSession
+from rocky.remote.names import copy_name
+from rocky.remote.opening import open_shelf
+from rocky.remote.publishing import Publication, Publisher, Standing, refuse_other
+from rocky.remote.transfer import Clock, Transfer, TransferFailed, Transfers
+from rocky.remote.versions import bring_older_forward
+
+
+class RemoteSession:
+    """One use of the remote state, by one process. Leaving it without `finalize` sends nothing."""
+
+    def __init__(
+        self,
+        state: State,
+        path: Path,
+        environment: Mapping[str, str],
+        *,
+        listener: SyncListener | None,
+        claim_seconds: float,
+        clock: Clock,
+    ) -> None:
+        self._state = state
+        self._listener = listener
+        self._shelf = open_shelf(state, environment, self._report)
+        self._transfers = Transfers(state.retry, state.transfer_timeout_seconds, clock)
+        self._name = copy_name()
+        self._local = LocalCopy(path)
+        self._publisher = Publisher(self._shelf, self._name, self._local, Random())
+        # An outage that is long over must not use up what the last upload may need.
+        self._meanwhile = Transfers(state.retry, state.transfer_timeout_seconds, clock)
+        steady = state.retry._replace(max_retries_per_run=None, circuit_breaker_threshold=0)
+        beats = Transfers(steady, state.transfer_timeout_seconds, clock)
+        self._claims = RemoteClaims(self._shelf, beats, claim_seconds)
+        self._standing: Standing | None = None
+        self._warnings: list[str] = []
+        # A run publishes in a thread beside its own.
+        self._lock = Lock()
+
+    is_remote = True
+
+    @property
+    def published_head(self) -> Head | None:
+        """The last entry known to be in the remote state; None when that is not known."""
+        return self._standing.head if self._standing is not None else None
+
+    @property
+    def is_unvouched(self) -> bool:
+        """Whether the remote state could not be reached."""
+        return self._standing is None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(self._warnings)
+
+    def acquire(self) -> None:
+        """Make the local file what the remote one is, with what was not sent yet on top.
+
+        Raises StateSyncFailed and its kinds, LedgerLocked, LedgerUnreadable, LedgerUnwritable.
+        """
+        self._local.open()
+        if not self._fetch():
+            return
+        if self._standing is None:
+            # Created at once: of two that begin at the same time, the second finds the first's.
+            self._create()
+
+    def refresh(self) -> None:
+        """As `acquire`, for a command that only reads: nothing is made or sent."""
+        self._local.open()
+        self._fetch()
+
+    def publish(self, run_id: str | None = None, *, required: bool = True) -> Head | None:
+        """Send what was recorded since the last time, while the ledger stays open.
+
+        The published head, or None when it was skipped. Raises as `finalize` does; what is not
+        `required` is left to the next time, whatever the policy.
+        """
+        with self._lock:
+            if self._standing is None or self._is_sent(self._standing):
+                return self.published_head
+            publication = self._upload(
+                self._standing, run_id, self._meanwhile.begin(), required=required
+            )
+            if publication is None:
+                return None
+            self._standing = publication.standing
+            return self.published_head
+
+    def finalize(self, run_id: str | None = None) -> None:
+        """Send the rest, once the ledger is closed; the local file becomes the published one.
+
+        Raises StateSyncFailed where `on_upload_failure` is `fail`; StateConflict always.
+        """
+        with self._lock:
+            if describe_copy(self._local.path) is not None:
+                self._send_rest(run_id)
+
+    def claim(self, targets: Iterable[str]) -> AbstractContextManager[RemoteClaim]:
+        """Keep runs on other machines from these tables. Raises LedgerLocked, StateSyncFailed."""
+        if self._standing is None:
+            # It could not be reached a moment ago, and the run goes on all the same.
+            return nullcontext(RemoteClaim.nobody())
+        try:
+            return self._claims.hold(targets)
+        except TransferFailed as failure:
+            error = failure.as_error("claim tables in the remote state")
+            if self._state.on_upload_failure == "fail":
+                raise error from failure
+            self._warn(f"{error}; runs on other machines are not kept from the same tables")
+            return nullcontext(RemoteClaim.nobody())
+
+    def is_alive(self, run_id: str) -> bool:
+        """Whether a run is at work on another machine; True when it cannot be told."""
+        return self._standing is None or self._claims.is_alive(run_id)
+
+    def keys(self, settings: Idempotency) -> RemoteKeys | None:
+        """Idempotency keys that all machines share."""
+        return RemoteKeys(self._shelf, self._transfers, settings, self._claims.is_alive)
+
+    def close(self) -> None:
+        self._local.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ fetching
+
+    def _fetch(self) -> bool:
+        """Whether the backend could be asked. Ends in one event."""
+        transfer = self._transfers.begin()
+        try:
+            copy = self._publisher.fetch(transfer) or self._bring_forward(transfer)
+            if copy is not None:
+                self._take(copy)
+        except TransferFailed as failure:
+            self._fail_fetching(transfer, failure)
+            return False
+        except RockyError as error:
+            self._announce(DOWNLOAD, _outcome_of(error), transfer, detail=str(error))
+            raise
+        outcome = Outcome.ABSENT if copy is None else Outcome.OK
+        self._announce(DOWNLOAD, outcome, transfer, size=len(copy.data) if copy else None)
+        return True
+
+    def _fail_fetching(self, transfer: Transfer, failure: TransferFailed) -> None:
+        error = failure.as_error("fetch the remote state")
+        if self._state.on_upload_failure == "fail":
+            self._announce(DOWNLOAD, failure.outcome, transfer, detail=failure.why)
+            raise error from failure
+        self._announce(
+            DOWNLOAD,
+            Outcome.ERROR_THEN_FRESH,
+            transfer,
+            cause=failure.outcome,
+            detail=failure.why,
+        )
+        here = self._local.facts()
+        what = "the state of this machine" if here is not None else "a fresh state"
+        self._warn(f"{error}; the run goes on with {what}")
+        if here is None:
+            with open_ledger(self._local.path) as ledger:
+                self._local.mark_born(ledger.ledger_id)
+
+    def _bring_forward(self, transfer: Transfer) -> Copy | None:
+        scratch = self._local.scratch("older.db")
+        return bring_older_forward(self._shelf, transfer, scratch)
+
+    def _take(self, copy: Copy) -> None:
+        """Bring the local file up to a copy, and know how they stand to each other."""
+        path, theirs = self._publisher.unpack(copy)
+        ours = self._local.facts()
+        aligned = Standing(copy.generation, theirs.head, theirs.head, theirs.head)
+        if ours is None:
+            if not self._local.replace(path):
+                raise StateSyncFailed(
+                    f"`{self._local.path}` cannot be made: another command is making it; run again"
+                )
+            self._standing = aligned
+            return
+        adopt = ours.ledger_id == self._local.born_apart
+        refuse_other(ours, theirs, self._shelf.place(self._name), adopt=adopt)
+        shared = common_head(self._local.path, path)
+        if shared == theirs.head:
+            self._standing = aligned
+            return
+        apart = replace(aligned, since=shared, base=shared, is_aligned=False)
+        if shared != ours.head:
+            snapshot = self._local.scratch("ours.db")
+            write_snapshot(self._local.path, snapshot)
+            merged = reapply(path, snapshot, shared, shared)
+            if merged.dropped:
+                kept = self._local.set_aside()
+                runs = ", ".join(f"`{each}`" for each in merged.dropped)
+                self._warn(
+                    f"the remote state says that {runs} died, so records of it that were not sent"
+                    f" are left out; they are kept in `{kept.name}`"
+                )
+        if self._local.replace(path):
+            self._standing = aligned
+            self._local.mark_born(None)
+        else:
+            self._standing = apart
+
+    def _create(self) -> None:
+        if self._local.facts() is None:
+            open_ledger(self._local.path).close()
+        publication = self._upload(Standing(None), None, self._transfers.begin())
+        if publication is None:
+            return
+        self._standing = publication.standing
+        if publication.copy is not None and self._local.replace(publication.copy):
+            self._standing = replace(self._standing, since=self._standing.head, is_aligned=True)
+
+    # ------------------------------------------------------------------ sending
+
+    def _is_sent(self, standing: Standing) -> bool:
+        facts = describe_copy(self._local.path)
+        return facts is not None and facts.head == standing.since
+
+    def _send_rest(self, run_id: str | None) -> None:
+        standing = self._standing or Standing(None)
+        if self._standing is not None and self._is_sent(standing) and standing.is_aligned:
+            return
+        publication = self._upload(standing, run_id, self._transfers.begin())
+        if publication is None:
+            return
+        self._standing = publication.standing
+        self._local.mark_born(None)
+        if publication.copy is not None and self._local.replace(publication.copy):
+            self._standing = replace(self._standing, since=self._standing.head, is_aligned=True)
+
+    def _upload(
+        self,
+        standing: Standing,
+        run_id: str | None,
+        transfer: Transfer,
+        *,
+        required: bool = True,
+    ) -> Publication | None:
+        """What came of it; None when it was skipped. Ends in one event."""
+        snapshot = self._local.scratch("ours.db")
+        write_snapshot(self._local.path, snapshot)
+        facts = describe_copy(snapshot)
+        is_fresh = facts is not None and facts.head.seq == 1
+        born = facts is not None and facts.ledger_id == self._local.born_apart
+        try:
+            done = self._publisher.publish(
+                transfer, snapshot, standing, run_id, adopt=born or is_fresh
+            )
+        except TransferFailed as failure:
+            self._fail_sending(transfer, failure, required=required)
+            return None
+        except RockyError as error:
+            self._announce(UPLOAD, _outcome_of(error), transfer, detail=str(error))
+            raise
+        self._announce(UPLOAD, Outcome.OK, transfer, size=done.size, merges=done.merges)
+        return done
+
+    def _fail_sending(self, transfer: Transfer, failure: TransferFailed, *, required: bool) -> None:
+        error = failure.as_error("send the state")
+        if required and self._state.on_upload_failure == "fail":
+            self._announce(UPLOAD, failure.outcome, transfer, detail=failure.why)
+            raise error from failure
+        self._announce(
+            UPLOAD,
+            Outcome.SKIPPED_AFTER_FAILURE,
+            transfer,
+            cause=failure.outcome,
+            detail=failure.why,
+        )
+        if required:
+            self._warn(f"{error}; it stays on this machine, and the next run here sends it")
+
+    def _announce(
+        self,
+        operation: str,
+        outcome: Outcome,
+        transfer: Transfer,
+        *,
+        size: int | None = None,
+        merges: int = 0,
+        cause: Outcome | None = None,
+        detail: str | None = None,
+    ) -> None:
+        event = SyncEvent(
+            operation,
+            outcome,
+            self._state.backend,
+            self._shelf.place(self._name),
+            transfer.attempts,
+            transfer.elapsed_ms,
+            size,
+            merges or None,
+            cause,
+            detail,
+        )
+        announce(event, self._listener)
+
+    def _report(self, operation: str, outcome: Outcome, detail: str) -> None:
+        place = self._shelf.place(self._name)
+        announce(
+            SyncEvent(operation, outcome, self._state.backend, place, detail=detail),
+            self._listener,
+        )
+
+    def _warn(self, warning: str) -> None:
+        if warning not in self._warnings:
+            self._warnings.append(warning)
+
+
+def _outcome_of(error: RockyError) -> Outcome:
+    return Outcome.CONFLICT if isinstance(error, StateConflict) else Outcome.ERROR
+
+
+Session = RemoteSession | LocalSession
+
+
+def open_session(
+    state: State,
+    path: Path,
+    environment: Mapping[str, str],
+    *,
+    listener: SyncListener | None = None,
+    claim_seconds: float = CLAIM_SECONDS,
+    clock: Clock = Clock(),  # noqa: B008 - frozen
+) -> Session:
+    """A session on the ledger at a path; nothing is fetched yet.
+
+    Raises StateSyncFailed for settings that cannot be used, ExtraMissing.
+    """
+    if state.backend == "local":
+        return LocalSession()
+    return RemoteSession(
+        state,
+        path,
+        environment,
+        listener=listener,
+        claim_seconds=claim_seconds,
+        clock=clock,
+    )

@@ -1,0 +1,86 @@
+"""append: the rows of files that were not loaded before are added, all in one commit.
+
+Which files are new is decided before a build. The commit names their bytes, so that a run which
+dies before it is recorded leaves word of what it has loaded; an attempt that is repeated finds its
+own transaction.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from rocky.project.strategies import Append
+from rocky.run.build import Build, Built
+from rocky.run.materialize.evolution import open_base
+from rocky.run.materialize.expressions import column_list
+from rocky.run.materialize.starting_point import (
+    Outcome,
+    add_hashes,
+    commit_outcome,
+    commit_replacement,
+)
+from rocky.run.materialize.workspace import Workspace, open_workspace
+from rocky.store.change import Operation
+from rocky.store.snapshot import ROWS_HASH, Snapshot
+
+LOADED_FILES: Final = "loadedFiles"
+"""What commitInfo calls the hashes of the files that a commit has brought."""
+
+
+def append_files(build: Build, strategy: Append) -> Built:
+    """Add the rows of the query; on a full refresh they take the place of those there are."""
+    snapshot = build.table.snapshot()
+    if snapshot is not None and build.token in snapshot.transactions:
+        recorded = snapshot.configuration.get(ROWS_HASH)
+        return Built(build.query or "", (), 0, recorded, "appended by an earlier attempt")
+    if snapshot is not None and not strategy.files:
+        recorded = snapshot.configuration.get(ROWS_HASH)
+        return Built(build.query or "", (), 0, recorded, "appended by an earlier run")
+    told = replace(build, info={**build.info, LOADED_FILES: json.dumps(sorted(strategy.files))})
+    with open_workspace(told) as workspace:
+        workspace.bind_source(build.query)
+        if snapshot is None or build.full_refresh:
+            return _replace(workspace, snapshot)
+        return _append(workspace, snapshot)
+
+
+def loaded_by(actions: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """The hashes of the files that a commit says it has brought. Raises ValueError."""
+    found = [
+        info[LOADED_FILES]
+        for action in actions
+        if (info := action.get("commitInfo")) and LOADED_FILES in info
+    ]
+    return frozenset(digest for text in found for digest in json.loads(text))
+
+
+def _replace(workspace: Workspace, snapshot: Snapshot | None) -> Built:
+    build = workspace.build
+    written = workspace.write(_rows(workspace), workspace.columns, build.layout, frozenset())
+    outcome = Outcome(written.files, written.rows_hash, transaction=(build.token, 0))
+    committed = commit_replacement(build, snapshot, workspace.columns, outcome)
+    action = "replaced" if snapshot is not None else "created"
+    return Built(build.query or "", (committed,), written.rows, written.rows_hash, action)
+
+
+def _append(workspace: Workspace, snapshot: Snapshot) -> Built:
+    build = workspace.build
+    base = open_base(workspace, snapshot)
+    written = workspace.write(_rows(workspace), base.columns, build.layout, base.paths)
+    outcome = Outcome(
+        (*base.files, *written.files),
+        add_hashes((base.rows_hash, written.rows_hash)),
+        transaction=(build.token, 0),
+    )
+    # A table whose columns changed may have been rewritten, which is no append.
+    operation: Operation = "MERGE" if base.evolved else "APPEND"
+    committed = commit_outcome(build, operation, base, outcome)
+    if committed is None:
+        return Built(build.query or "", (), 0, base.rows_hash, "unchanged")
+    rows_hash = committed.snapshot.configuration.get(ROWS_HASH)
+    return Built(build.query or "", (committed,), written.rows, rows_hash, "appended")
+
+
+def _rows(workspace: Workspace) -> str:
+    return f"SELECT {column_list(workspace.names)} FROM {workspace.source}"

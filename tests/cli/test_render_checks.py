@@ -1,0 +1,69 @@
+"""What people and programs are told of the checks of a pipeline."""
+
+from rocky.cli.render.checks import checks_fragment, render_check_counts, render_checks
+from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
+from rocky.pipelines.checks.samples import Sample
+
+T = "lake.acme.orders"
+OUTCOMES = (
+    CheckOutcome(T, "row_count", "row_count", True, observed="3", expected="3"),
+    CheckOutcome(T, "row_count", "row_count", False, observed="3", expected="4"),
+    CheckOutcome(T, "c", "custom", False, severity="warning", expected="at most 0", error="no such column"),
+    CheckOutcome(T, "not_null:id", "not_null", False, failing_rows=1),
+    CheckOutcome(T, "freshness", "freshness", False, observed="no newest row", error="no row has a timestamp"),
+)  # fmt: skip
+ANOMALIES = (AnomalyRecord(T, "drop", 1, 100.0, 99.0, "1 rows, 99 % below the average"),)
+SAMPLES = {(T, "not_null:id"): Sample(("id", "text"), ((None, "a\nb"),))}
+
+
+def test_what_fails_is_a_line_and_what_passes_is_counted():
+    assert """\
+FAIL  lake.acme.orders  row_count: found 3, expected 4
+WARN  lake.acme.orders  c: could not be answered, no such column
+FAIL  lake.acme.orders  not_null:id: 1 failing row
+      id    text
+      NULL  a\\nb
+FAIL  lake.acme.orders  freshness: found no newest row (no row has a timestamp)
+WARN  lake.acme.orders  drop: 1 rows, 99 % below the average
+checks: 3 failed, 1 warning, 1 anomaly, 1 passed""" == render_checks(OUTCOMES, ANOMALIES, SAMPLES)
+
+
+def test_nothing_checked_is_nothing_said():
+    assert ("", "") == (render_checks((), ()), render_check_counts((), ()))
+    assert {"check_results": [], "anomalies": []} == checks_fragment((), ())
+
+
+def test_json_has_the_checks_by_table():
+    found = checks_fragment(OUTCOMES[3:4], ANOMALIES, SAMPLES)
+
+    assert {
+        "check_results": [
+            {
+                "table": T,
+                "checks": [
+                    {
+                        "name": "not_null:id",
+                        "kind": "not_null",
+                        "passed": False,
+                        "severity": "error",
+                        "observed": None,
+                        "expected": None,
+                        "failing_rows": 1,
+                        "error": None,
+                        "sample": {"columns": ["id", "text"], "rows": [[None, "a\nb"]]},
+                    }
+                ],
+            }
+        ],
+        "anomalies": [
+            {
+                "table": T,
+                "kind": "drop",
+                "current_count": 1,
+                "baseline_avg": 100.0,
+                "deviation_pct": 99.0,
+                "reason": "1 rows, 99 % below the average",
+                "severity": "warning",
+            }
+        ],
+    } == found

@@ -1,0 +1,155 @@
+"""A project that copies a lake of folders, run again and again without a JVM, a day apart."""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rocky.compiler.pipeline import compile_project
+from rocky.ledger.reader import open_reader
+from rocky.ledger.writer import open_ledger
+from rocky.pipelines.pipeline_run import run_opened
+from rocky.pipelines.report import PipelineReport
+from rocky.project import load_project
+from rocky.run.checksums import Checksums
+from rocky.run.environment import Environment
+from rocky.run.means import Means
+from rocky.run.opened import OpenedRun
+from rocky.run.request import RunRequest
+from rocky.run.sources import Sources
+from rocky.run.surroundings import Surroundings
+from rocky.store.warehouse import open_warehouse
+from tests.run.memory_engine import MemoryEngine
+from tests.run.runs import WHO, Heard, write
+
+CONFIG = """
+[adapter]
+type = "spark"
+
+[pipeline.bronze]
+type = "replication"
+timestamp_column = "synced"
+{settings}
+
+[pipeline.bronze.source]
+path = "lake"
+catalog = "five"
+
+[pipeline.bronze.source.schema_pattern]
+prefix = "src__"
+separator = "__"
+components = ["tenant", "connector"]
+
+[pipeline.bronze.target]
+catalog_template = "{{tenant}}_warehouse"
+schema_template = "staging__{{connector}}"
+{more}
+"""
+
+ORDERS = "acme_warehouse.staging__shopify.orders"
+
+
+class LakeProject:
+    """A lake and the project that copies it. `settings` go into the pipeline, `more` after it."""
+
+    def __init__(self, root: Path, settings: str = "", more: str = "") -> None:
+        self.root = root
+        write(root, {"rocky.toml": CONFIG.format(settings=settings, more=more)})
+        self.engine = MemoryEngine(root)
+        self.heard = Heard()
+        self.stop = Event()
+        self.opened = 0
+        self.now = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
+
+    def put(
+        self,
+        rows: list[dict[str, Any]],
+        table: str = "orders",
+        schema: str = "src__acme__shopify",
+        *,
+        file: str = "part-0.parquet",
+        types: pa.Schema | None = None,
+    ) -> Path:
+        """Write a file of a source table, in place of one of that name."""
+        folder = self.root / "lake/five" / schema / table
+        folder.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.Table.from_pylist(rows, schema=types), folder / file)
+        return folder / file
+
+    def run(
+        self,
+        *,
+        before_write: Callable[[str], None] | None = None,
+        **asked: Any,
+    ) -> PipelineReport:
+        """One run of the pipeline, with an engine of its own, as in life."""
+        self.now += timedelta(days=1)
+        self.engine = MemoryEngine(self.root)
+        self.engine.before_write = before_write or (lambda _: None)
+        self.heard, self.stop = Heard(), Event()
+        project = load_project(self.root, env={})
+        compilation = compile_project(project, jobs=1, cache=False)
+        adapter = project.config.adapter["default"]
+        means = Means(self.state, WHO, {}, self.heard)
+        environment = Environment("4.1.4", "memory", {})
+        with open_ledger(self.state) as ledger:
+            surroundings = Surroundings(
+                open_warehouse("warehouse", base=self.root),
+                ledger,
+                WHO,
+                self._open,
+                Sources(self.root, {}, Checksums(self.root)),
+                lambda _facts: environment,
+                environment,
+                clock=lambda: self.now,
+            )
+            opened = OpenedRun(project, adapter, surroundings, means, self.stop)
+            pipeline = project.config.pipeline["bronze"]
+            request = RunRequest(parallel=1, **asked)
+            return run_opened(opened, compilation, "bronze", pipeline, request)
+
+    @property
+    def state(self) -> Path:
+        return self.root / ".rocky-state.db"
+
+    def rows(self, name: str = ORDERS) -> list[dict[str, Any]]:
+        """The rows of a copy as a reader of Delta finds them, sorted."""
+        snapshot = self.snapshot(name)
+        folder = self.root / "warehouse" / name.replace(".", "/")
+        tables = [pq.read_table(folder / file.path) for file in snapshot.files]
+        found = [row for table in tables for row in table.to_pylist()]
+        names = [field.name for field in snapshot.schema]
+        full = [{each: row.get(each) for each in names} for row in found]
+        return sorted(full, key=lambda row: json.dumps(row, default=str, sort_keys=True))
+
+    def snapshot(self, name: str = ORDERS) -> Any:
+        catalog, schema, table = name.split(".")
+        place = self.root / "warehouse" / catalog / schema / table
+        assert place.exists(), f"no table {name}"
+        warehouse = open_warehouse("warehouse", base=self.root)
+        return next(each for each in warehouse.tables() if each.name == name).snapshot()
+
+    def watermarks(self) -> Mapping[str, str]:
+        reader = open_reader(self.state)
+        assert reader is not None
+        with reader:
+            return {each.table: each.last_value for each in reader.watermarks()}
+
+    def _open(self) -> MemoryEngine:
+        self.opened += 1
+        return self.engine
+
+
+def statuses(report: PipelineReport) -> dict[str, str]:
+    """How each table that was copied ended, by its full name."""
+    return {each.step.name: each.execution.status.value for each in report.run.outcomes}
+
+
+def at(day: int, hour: int = 0) -> datetime:
+    """A moment of May 2026 in UTC."""
+    return datetime(2026, 5, day, hour, tzinfo=UTC)

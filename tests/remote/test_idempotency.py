@@ -1,0 +1,114 @@
+"""Idempotency keys that machines share, in real servers on loopback."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from rocky.errors import StateSyncFailed
+from rocky.ledger.idempotency import SkippedIdempotent, SkippedInFlight
+from rocky.ledger.record import RunId
+from rocky.project.state import Idempotency
+from rocky.remote.idempotency import RemoteKeyHold, RemoteKeys
+from rocky.remote.names import key_name
+from tests.remote.machines import Machine, s3_state, valkey_state
+
+pytestmark = pytest.mark.server
+
+NOW = datetime.now(UTC)
+RUN = RunId("run-1")
+
+Open = Callable[..., RemoteKeys]
+
+
+@pytest.fixture(params=["s3", "valkey"])
+def keys(request, tmp_path, prefix) -> Open:
+    faults = request.getfixturevalue(request.param)
+
+    def make(**settings: object) -> RemoteKeys:
+        if request.param == "s3":
+            machine = Machine(tmp_path, s3_state(prefix), faults.url)
+        else:
+            machine = Machine(tmp_path, valkey_state(faults.port, prefix))
+        with machine.session() as session:
+            session.acquire()
+            return session.keys(Idempotency(**settings))
+
+    return make
+
+
+def at(moment: datetime) -> Callable[[], datetime]:
+    return lambda: moment
+
+
+def test_a_key_is_one_runs_and_says_which(keys):
+    with keys().claim("nightly/ä") as hold:
+        hold.record_run(RUN)
+        during = keys().claim("nightly/ä")
+        hold.finish(succeeded=True)
+    after = keys().claim("nightly/ä")
+
+    assert isinstance(during, SkippedInFlight)
+    assert RUN == during.run_id
+    assert SkippedIdempotent("nightly/ä", RUN, "Succeeded") == after
+    assert isinstance(keys().claim("another"), RemoteKeyHold)
+
+
+@pytest.mark.parametrize(
+    ("dedup_on", "kind"), [("success", RemoteKeyHold), ("any", SkippedIdempotent)]
+)
+def test_a_run_that_failed_lets_another_try_unless_told(keys, dedup_on, kind):
+    shared = keys(dedup_on=dedup_on)
+    with pytest.raises(RuntimeError), shared.claim("k"):
+        raise RuntimeError
+
+    assert isinstance(shared.claim("k"), kind)
+
+
+def test_a_key_in_flight_is_had_when_its_time_is_up(keys):
+    shared = keys(in_flight_ttl_hours=1)
+    first = shared.claim("k", at(NOW))
+    early = shared.claim("k", at(NOW + timedelta(minutes=59)))
+    late = shared.claim("k", at(NOW + timedelta(minutes=61)))
+
+    assert isinstance(first, RemoteKeyHold)
+    assert isinstance(early, SkippedInFlight)
+    assert isinstance(late, RemoteKeyHold)
+    # Whose key was taken over has nothing to say any more.
+    assert not first.finish(succeeded=True)
+    assert late.finish(succeeded=True)
+
+
+def test_the_key_of_a_run_that_is_dead_is_had_at_once(keys):
+    shared = keys()
+    first = shared.claim("k", at(NOW))
+    first.record_run(RUN)
+
+    assert isinstance(shared.claim("k", at(NOW + timedelta(minutes=5))), RemoteKeyHold)
+
+
+def test_of_many_who_ask_at_once_one_gets_the_key(keys):
+    shared = keys()
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda _: shared.claim("k"), range(6)))
+
+    assert 1 == len([each for each in found if isinstance(each, RemoteKeyHold)])
+
+
+def test_a_key_that_cannot_be_read_is_an_error_and_not_free(keys):
+    shared = keys()
+    for text in (b"{", b"{}", b'{"state":"Odd"}'):
+        shared._shelf.put_note(key_name("k"), text)
+        with pytest.raises(StateSyncFailed, match="cannot be read"):
+            shared.claim("k")
+
+
+def test_an_answer_that_is_lost_after_the_key_was_made_is_known_to_be_ours(tmp_path, prefix, s3):
+    with Machine(tmp_path, s3_state(prefix), s3.url).session() as session:
+        session.acquire()
+        shared = session.keys(Idempotency())
+        s3.fail("lost", 1, method="PUT", path="idempotency")
+        hold = shared.claim("k")
+
+    assert isinstance(hold, RemoteKeyHold)
