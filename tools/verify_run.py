@@ -116,8 +116,8 @@ class Audit:
             owner, fits = next(reversed(self.open), None), bool(self.open)
         removed = said is None and self.is_explained(table, key, fits)
         self.step, self.model = (MODEL.index(table), self.model) if table in MODEL and (said or table == "grace_periods") else (len(MODEL), "")
-        self.sweep = self.sweep if said is None else self.records["sweeps"].get(key, {}) if table == "sweeps" else {}
-        self.left = {**self.sweep.get("removed", {})} if said else self.left
+        sweep = self.records["sweeps"].get(key, {}) if table == "sweeps" else {}
+        self.sweep, self.left = ({**sweep, "runs": {*sweep.get("runs", ())}}, {**sweep.get("removed", {})}) if said else (self.sweep, self.left)
         self.expect(fits or removed or self.early, "chain_broken", f"{CHAIN} {number:012d}", f"no run wrote `{table} {key}` here: put in by hand")
         value, at = self.first.setdefault((table, key), (said, self.block))
         same = said and (table not in ONCE or value == said or (table == "output_artifacts" and at == self.block)) and (table, key) not in self.gone

@@ -1,5 +1,6 @@
 """Sweeping a ledger: when it is due, what goes beside runs, and that a run never fails of it."""
 
+import json
 import logging
 from datetime import UTC, datetime, timedelta
 
@@ -149,6 +150,19 @@ def test_a_living_run_is_never_forgotten(ledger):
     assert not {living, dead} & set(report.runs)
     with open_reader(ledger.path) as reader:
         assert RunStatus.RUNNING == reader.run(living).status
+
+
+def test_a_large_sweep_is_made_in_parts_each_of_which_is_told(ledger, monkeypatch):
+    monkeypatch.setattr("rocky.collect.sweeping.RUNS_AT_ONCE", 2)
+    old = [a_run(ledger, 50 + number) for number in range(5)]
+    a_run(ledger, 1)
+    report = sweep_ledger(ledger, [], KEEP_ONE, NOW)
+    with open_evidence(ledger.path) as reader:
+        told = [json.loads(value)["runs"] for _, value in reader.rows("sweeps")]
+
+    assert (5, [2, 2, 1]) == (len(report.runs), [len(each) for each in told])
+    assert sorted(old) == [run_id for each in told for run_id in each]
+    assert [] == faults(ledger.path)
 
 
 def test_two_sweeps_of_one_moment_are_both_told(ledger):

@@ -113,8 +113,8 @@ def test_a_dropped_column_is_filled_with_null_and_warned_of_with_the_days_left()
     assert ["gone grace fill_null string>None 2"] == told(later)
     assert "gone string = CAST(NULL AS string)" in made(later)
     assert [
-        "column `gone` is gone from the source; it is filled with null for 2 more days; then the"
-        " table is replaced without it"
+        "`lake.raw.orders`: column `gone` is gone from the source; it is filled with null for 2"
+        " more days; then the table is replaced without it"
     ] == list(later.warnings)
     # The period runs as it was written: looking again does not prolong it.
     assert () == later.grace
@@ -284,3 +284,13 @@ def test_reached_columns_are_put_beside_the_change():
     decision = grade("id bigint", "id bigint, gone string").with_reached({"gone": ("m.x",)})
 
     assert [("m.x",)] == [each.reaches for each in decision.records]
+
+
+def test_columns_that_may_not_say_what_the_source_says_are_told_apart():
+    decision = grade(
+        "id bigint, b string, d date",
+        "id int, a int, b int, c int, d date",
+        recorded="id int, a int, b int, d date",
+    )
+
+    assert {"a", "b", "c"} == decision.doubtful

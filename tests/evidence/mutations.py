@@ -232,6 +232,27 @@ def removed_with_entry(project: Recorded, chance: Random) -> str:
     return f"{table} {key}"
 
 
+def forged_sweep(project: Recorded, chance: Random) -> str:
+    """A run gone with all its rows, and a sweep that says so, as Rocky would write it."""
+    tables = ("run_history", "model_executions", "output_artifacts", "input_provenance")
+    at = "2030-01-01T00:00:00.000000Z"
+    with opened(project) as connection:
+        run_id = chance.choice([key for _, key, _ in rows_of(connection, "run_history")])
+        gone = [
+            (table, key)
+            for table, key, _ in rows_of(connection, *tables)
+            if key.partition("|")[0] == run_id
+        ]
+        removed = {table: sum(each == table for each, _ in gone) for table, _ in gone}
+        said = {"at": at, "cutoff": at, "reason": "old", "removed": removed, "runs": [run_id]}
+        connection.execute("INSERT INTO sweeps VALUES (?, ?)", (at, compact(said)))
+        append(connection, "sweeps", at, compact(said))
+        for table, key in gone:
+            connection.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
+            append(connection, table, key, None)
+    return run_id
+
+
 def collected_by_hand(project: Recorded, chance: Random) -> str:
     """A data file gone, and a record that a collector took it, with its entry."""
     path = chance.choice(project.data_files())
@@ -396,6 +417,7 @@ MUTATIONS: dict[str, Mutation] = {
         byte_of_commit, deleted_commit, swapped_commits, added_commit, stray_file_in_log,
         checkpoint, checkpoint_hint, anchor, older_anchor, anchor_of_another_time,
         anchor_of_another_run, watermark_with_entry, removed_with_entry, collected_by_hand,
+        forged_sweep,
     )
 } | {
     f"rechained_{table}": rechained(table)

@@ -9,7 +9,7 @@ from tests.evidence.mutations import MUTATIONS
 from tests.evidence.shops import Recorded, audit, verify
 
 EACH = 10
-"""Changes of a kind; there are 39 kinds."""
+"""Changes of a kind; there are 40 kinds."""
 MANY = {"byte_of_data_file": 20, "field_of_record": 30, "field_of_entry": 20, "byte_of_commit": 20}
 
 

@@ -16,6 +16,7 @@ from rocky.ledger.writer import open_ledger
 from rocky.pipelines.pipeline_run import run_opened
 from rocky.pipelines.report import PipelineReport
 from rocky.project import load_project
+from rocky.run.building import Materialize
 from rocky.run.checksums import Checksums
 from rocky.run.environment import Environment
 from rocky.run.means import Means
@@ -85,6 +86,7 @@ class LakeProject:
         self,
         *,
         before_write: Callable[[str], None] | None = None,
+        build_table: Materialize | None = None,
         **asked: Any,
     ) -> PipelineReport:
         """One run of the pipeline, with an engine of its own, as in life."""
@@ -106,6 +108,7 @@ class LakeProject:
                 Sources(self.root, {}, Checksums(self.root)),
                 lambda _facts: environment,
                 environment,
+                build_table=build_table,
                 clock=lambda: self.now,
             )
             opened = OpenedRun(project, adapter, surroundings, means, self.stop)

@@ -6,6 +6,7 @@ or to wait, which is how the tests look at retries, interrupts and order.
 
 import io
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from pyspark.errors import PySparkException
 
 from rocky.datatypes.text import parse_type
 from rocky.datatypes.types import StructField
-from rocky.errors import SourceUnreadable
+from rocky.errors import RowsRefused, SourceUnreadable
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
 from rocky.run.delta_versions import find_delta_source
@@ -54,6 +55,9 @@ _TYPES = {
 _READERS = {"csv": "read_csv", "json": "read_json_auto", "parquet": "read_parquet"}
 
 
+_FILE = "__file"
+_FILE_NAME = re.compile(r"substring_index\(input_file_name\(\), '/', -1\) AS (\S+) FROM (\w+)(\))")
+
 USED = Metrics(executor_run_ms=3_600_000, bytes_read=10**9)
 
 
@@ -70,14 +74,16 @@ class MemoryViews:
         paths = [
             str(table.objects.local_path(f"{table.prefix}/{each.path}")) for each in snapshot.files
         ]
-        empty = arrow_schema(snapshot.schema).empty_table()
-        tables = [pq.read_table(path) for path in paths]
-        self._register(
-            view,
-            pa.concat_tables([empty.cast(each.schema) for each in tables[:1]] + tables)
-            if tables
-            else empty,
-        )
+        schema = arrow_schema(snapshot.schema)
+        tables = [_filled(pq.read_table(path), schema) for path in paths]
+        self._register(view, pa.concat_tables(tables) if tables else schema.empty_table())
+        # What `input_file_name()` tells, beside the view that everybody else reads.
+        named = [
+            rows.append_column(_FILE, pa.array([path.rpartition("/")[2]] * len(rows), pa.string()))
+            for rows, path in zip(tables, paths, strict=True)
+        ]
+        if named:
+            self._register(f"{view}{_FILE}", pa.concat_tables(named))
 
     def bind_source(
         self, view: str, source: SourceTable, pin: SourcePin | None = None
@@ -93,16 +99,18 @@ class MemoryViews:
             # Those of a pin, and no later ones.
             files = pin.files if pin else pin_local_files(source, self.root).files
             paths = [each[0] for each in files]
-            read = self.read(source.format, paths)
+            read = self.read(source.format, paths, _csv_options(source))
             pin = pin or SourcePin(tuple(map(tuple, files)), None, sum(each[1] for each in files))
         self._register(view, _as_declared(read, arrow_schema(source.columns)))
         return pin
 
-    def read(self, form: str, paths: Sequence[str]) -> pa.Table:
+    def read(
+        self, form: str, paths: Sequence[str], options: str = "union_by_name = true"
+    ) -> pa.Table:
         """The rows of files: columns that only some have are null in the others."""
         listed = ", ".join(f"'{path}'" for path in paths)
         with self.lock:
-            sql = f"SELECT * FROM {_READERS[form]}([{listed}], union_by_name = true)"
+            sql = f"SELECT * FROM {_READERS[form]}([{listed}], {options})"
             try:
                 return self.connection.sql(sql).to_arrow_table()
             except duckdb.Error as error:
@@ -182,14 +190,18 @@ class MemoryEngine:
             return find_delta_source(source, self.views.root, {}).snapshot.schema
         paths = [each.path for each in pin_local_files(source, self.views.root).files]
         try:
-            schema = self.views.read(source.format, paths).schema
+            schema = self.views.read(source.format, paths, _csv_options(source)).schema
         except PySparkException as error:
             raise SourceUnreadable(f"source `{source.name}` cannot be read: {error}") from error
         return tuple(StructField(each.name, _type(each.type), True) for each in schema)
 
     def frame(self, sql: str) -> str:
         self.queries.append(sql)
-        spoken = sql.replace("`", '"')
+        if sql.startswith("CACHE LAZY TABLE "):
+            return sql
+        spoken = _FILE_NAME.sub(rf"{_FILE} AS \1 FROM \2{_FILE}\3", sql).replace("`", '"')
+        spoken = spoken.replace("<=>", "IS NOT DISTINCT FROM")
+        spoken = spoken.replace("LEFT ANTI JOIN", "ANTI JOIN")
         self._ask(f"DESCRIBE {spoken}")
         return spoken
 
@@ -227,6 +239,9 @@ class MemoryEngine:
         rows = self._ask(frame)
         wanted = pa.schema([each.with_nullable(True) for each in arrow_schema(schema)])
         rows = rows.cast(wanted)
+        for each in schema:
+            if not each.nullable and rows[each.name].null_count:
+                raise RowsRefused(f"`{each.name}` of `{table.name}` is NOT NULL, but holds a null")
         if not rows.num_rows:
             return Written((), 0, _rows_hash(rows))
         data = io.BytesIO()
@@ -252,13 +267,36 @@ class MemoryEngine:
             raise PySparkException(str(error)) from error
 
 
+def _csv_options(source: SourceTable) -> str:
+    """How DuckDB is to read a source: a CSV that says so by position, with its declared types."""
+    if source.format != "csv" or "header" not in source.options:
+        return "union_by_name = true"
+    said = f"header = {source.options['header']}, delim = '{source.options['sep']}'"
+    if not source.columns:
+        return said
+    columns = ", ".join(
+        f"'{each.name}': '{'varchar' if each.type.kind == 'string' else each.type.text}'"
+        for each in source.columns
+    )
+    return f"{said}, columns = {{{columns}}}"
+
+
+def _filled(rows: pa.Table, wanted: pa.Schema) -> pa.Table:
+    """The rows of a file of a table that may have got columns since; a file's types hold."""
+    columns = [
+        rows[each.name] if each.name in rows.column_names else pa.nulls(len(rows), each.type)
+        for each in wanted
+    ]
+    return pa.table(dict(zip(wanted.names, columns, strict=True)))
+
+
 def _as_declared(rows: pa.Table, wanted: pa.Schema) -> pa.Table:
     """The declared columns, whatever order the files have them in."""
     given = {name.lower(): name for name in rows.column_names}
     return (
         rows.select([given[name.lower()] for name in wanted.names])
         .rename_columns(wanted.names)
-        .cast(wanted)
+        .cast(pa.schema([each.with_nullable(True) for each in wanted]))
     )
 
 

@@ -73,7 +73,9 @@ def test_no_view_is_left_behind(tmp_path):
 def test_a_run_is_recorded_with_who_what_and_how(tmp_path):
     shop = Shop(tmp_path)
 
-    report = shop.run("+report", options=RunOptions(selection=("+report",), notes=PipelineNotes("shop")))
+    report = shop.run(
+        "+report", options=RunOptions(selection=("+report",), notes=PipelineNotes("shop"))
+    )
     (record,) = shop.records()
 
     assert report.run_id == record.run_id

@@ -31,13 +31,16 @@ class Postgres:
     def url(self) -> str:
         return f"jdbc:postgresql://127.0.0.1:{self.port}/postgres"
 
-    def run(self, sql: str) -> str:
-        """Statements, through the server's own client."""
-        command = [
+    @property
+    def client(self) -> list[str]:
+        """The server's own client, which wants a statement; `PGPASSWORD` holds the password."""
+        return [
             *(str(self.binaries / "psql"), "-h", "127.0.0.1", "-p", str(self.port)),
-            *("-U", USER, "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-qAt", "-c", sql),
+            *("-U", USER, "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-qAt", "-c"),
         ]
-        env = {**os.environ, "PGPASSWORD": PASSWORD}
+
+    def run(self, sql: str) -> str:
+        command, env = [*self.client, sql], {**os.environ, "PGPASSWORD": PASSWORD}
         return subprocess.run(command, check=True, capture_output=True, text=True, env=env).stdout
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import deltalake
 import pytest
 
 from tests.servers.postgres import PASSWORD, USER, postgres_server
@@ -9,24 +10,28 @@ from tests.spark.jars import POSTGRES, require_packages
 from tests.spark.scripts import run_script
 
 SCRIPT = """
-import json, sys
+import json, os, subprocess, sys
 from pathlib import Path
+from rocky.compiler.pipeline import compile_project
 from rocky.errors import RockyError
+from rocky.pipelines.pipeline_run import run_pipeline
 from rocky.pipelines.replication.opening import open_discovery
 from rocky.pipelines.replication.routing import route_tables
 from rocky.project import load_project
-from rocky.project.adapter import Adapter
+from rocky.run.circumstances import observe_circumstances
+from rocky.run.means import Means
+from rocky.run.request import RunRequest
 from rocky.run.spark_engine import SparkEngine
 from rocky.spark.session import connect_spark
 
-root, package, password = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-project = load_project(root, env={"PG_PASSWORD": password})
+root, password, client, later = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3]), sys.argv[4]
+env = {"PG_PASSWORD": password}
+project = load_project(root, env=env)
 assert not project.diagnostics, [each.message for each in project.diagnostics]
 pipeline = project.config.pipeline["bronze"]
-connection = connect_spark(Adapter(conf={"spark.jars.packages": package}), root)
+connection = connect_spark(project.config.adapter["default"], root)
 engine = SparkEngine(connection, root)
-discovered = open_discovery(pipeline, root, {}, lambda: engine).discover(None)
-routing = route_tables(pipeline, discovered)
+routing = route_tables(pipeline, open_discovery(pipeline, root, {}, lambda: engine).discover(None))
 said = {
     "targets": [each.target.full_name for each in routing.tables],
     "unmatched": list(routing.unmatched),
@@ -36,9 +41,21 @@ orders = next(each.found for each in routing.tables if each.target.table == "ord
 columns = engine.describe(orders.declare())
 said["columns"] = [f"{each.name} {each.type}" for each in columns]
 engine.views.bind_source("orders", orders.declare(columns))
-some = engine.frame("SELECT id, note FROM orders WHERE synced > TIMESTAMP '2026-01-01 00:00:00' AND synced <= TIMESTAMP '2026-01-02 00:00:00' ORDER BY id")
-said["rows"] = engine.rows(some, 10)
+some = engine.frame("SELECT id FROM orders WHERE synced > TIMESTAMP '2026-01-01 00:00:00'")
 said["plan"] = some._jdf.queryExecution().executedPlan().toString()
+means = Means(root / "state.db", observe_circumstances(root, env), env, spark=connection.session)
+compilation = compile_project(project, jobs=1, cache=False)
+
+def copy():
+    report = run_pipeline(compilation, "bronze", RunRequest(parallel=1, filters=("tenant=acme",)), means)
+    return {
+        each.step.name: [each.execution.error, [f"{one.column} {one.grade}" for one in each.execution.drift]]
+        for each in report.run.outcomes
+    }
+
+said["first"] = copy()
+subprocess.run([*client, later], check=True, capture_output=True, env={**os.environ, "PGPASSWORD": password})
+said["second"] = copy()
 wrong = pipeline._replace(source=pipeline.source._replace(options={"user": "rocky", "password": "wrong-secret"}))
 try:
     open_discovery(wrong, root, {}, lambda: engine).discover(None)
@@ -48,8 +65,11 @@ connection.close()
 print(json.dumps(said))
 """
 CONFIG = """\
+[adapter.conf]
+"spark.jars.packages" = "{package}"
 [pipeline.bronze]
 type = "replication"
+timestamp_column = "synced"
 [pipeline.bronze.source]
 url = "{url}"
 options = {{ user = "{user}", password = "${{PG_PASSWORD}}" }}
@@ -61,35 +81,50 @@ schema_template = "{{tenant}}"
 TABLES = """
 CREATE SCHEMA src__acme; CREATE SCHEMA "src__Big Co"; CREATE SCHEMA other;
 CREATE TABLE src__acme.orders (
-  id bigint PRIMARY KEY, note varchar(20), amount numeric(12,2), synced timestamptz);
+  id bigint PRIMARY KEY, note varchar(20), pieces int, amount numeric(12,2), synced timestamptz);
 INSERT INTO src__acme.orders VALUES
-  (1, 'early', 1.5, '2026-01-01 00:00:00+00'), (2, 'inside', 2.5, '2026-01-01 12:00:00+00'),
-  (3, 'end', 3.5, '2026-01-02 00:00:00+00'), (4, 'late', 4.5, '2026-01-02 00:00:01+00');
+  (1, 'first', 1, 1.5, '2026-01-01 00:00:00+00'), (2, 'second', 2, 2.5, '2026-01-02 00:00:00+00');
 CREATE TABLE "src__Big Co"."Odd Table" (id int);
 CREATE TABLE other.ignored (id int);
+"""
+LATER = """
+INSERT INTO src__acme.orders VALUES (3, 'third', 3, 3.5, '2026-01-03 00:00:00+00');
+ALTER TABLE src__acme.orders ALTER pieces TYPE bigint;
+ALTER TABLE src__acme.orders DROP COLUMN note;
+ALTER TABLE src__acme.orders ADD extra text DEFAULT 'x';
 """
 
 
 @pytest.mark.spark
-def test_tables_of_postgresql_are_found_and_read_with_the_bounds_pushed_down(tmp_path):
+def test_tables_of_postgresql_are_copied_by_their_watermark_and_their_drift_is_graded(tmp_path):
     require_packages(POSTGRES)
     with postgres_server() as server:
         server.run(TABLES)
-        (tmp_path / "rocky.toml").write_text(CONFIG.format(url=server.url, user=USER))
-        ran = run_script(SCRIPT, str(tmp_path), POSTGRES, PASSWORD)
+        config = CONFIG.format(package=POSTGRES, url=server.url, user=USER)
+        (tmp_path / "rocky.toml").write_text(config)
+        client = json.dumps(server.client)
+        ran = run_script(SCRIPT, str(tmp_path), PASSWORD, client, LATER)
     said = ran.answer
 
     assert ["lake.Big Co.Odd Table", "lake.acme.orders"] == said["targets"]
-    assert ["other", "public"] == sorted({*said["unmatched"], "public"})
+    assert ["other"] == said["unmatched"]
     assert [
         "id bigint",
         "note varchar(20)",
+        "pieces int",
         "amount decimal(12,2)",
         "synced timestamp",
     ] == said["columns"]
-    assert [[2, "inside"], [3, "end"]] == said["rows"]
     assert "PushedFilters: [*IsNotNull(synced), *GreaterThan(synced" in said["plan"]
+    assert {"lake.acme.orders": [None, []]} == said["first"]
+    drift = ["note grace", "pieces widen", "extra add"]
+    assert {"lake.acme.orders": [None, drift]} == said["second"]
+    copied = deltalake.DeltaTable(str(tmp_path / "warehouse/lake/acme/orders")).to_pyarrow_table()
+    rows = sorted((row["id"], row["note"], row["extra"]) for row in copied.to_pylist())
+    assert [(1, "first", None), (2, "second", None), (3, None, "x")] == rows
+    assert "int64" == str(copied.schema.field("pieces").type)
     assert "cannot be listed" in said["refused"]
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
     for secret in (PASSWORD, "wrong-secret"):
-        assert secret not in json.dumps(said)
         assert secret not in ran.out + ran.err
+        assert [] == [path for path in written if secret.encode() in path.read_bytes()]

@@ -39,6 +39,7 @@ COMMANDS: Final = {
     "seed": ("seed", "Load the seeds that are named, or all, into their tables."),
     "plan": ("plan", "Show what `rocky run` would build, reuse or leave, and why."),
     "run": ("run", "Build the selected models' tables on Spark and record it."),
+    "drift": ("drift", "Report how live sources differ from their copies."),
     "test": ("test", "Run the tests of the selected models, or of all."),
     "emit-sql": ("emit_sql", "Print the SQL that would run."),
     "ci": ("ci", "Compile for a build: exit 1 on errors, 4 on warnings only."),

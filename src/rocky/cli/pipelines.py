@@ -8,9 +8,10 @@ from collections.abc import Mapping
 
 import click
 
-from rocky.errors import RunRefused
+from rocky.diagnostics.suggest import suggestion
+from rocky.errors import NothingSelected, RunRefused
 from rocky.project import Project
-from rocky.project.pipelines import Pipeline, TransformationPipeline
+from rocky.project.pipelines import Pipeline, ReplicationPipeline, TransformationPipeline
 from rocky.run.request import RunRequest
 
 
@@ -79,3 +80,20 @@ def _refuse_model_options(request: RunRequest, name: str) -> None:
         raise click.UsageError(
             f"pipeline `{name}` has no models to select; choose its tables with `--filter`"
         )
+
+
+def replications(project: Project, name: str | None) -> dict[str, ReplicationPipeline]:
+    """The pipelines that copy tables, or the one that is named. Raises NothingSelected."""
+    found = {
+        each: pipeline
+        for each, pipeline in project.config.pipeline.items()
+        if isinstance(pipeline, ReplicationPipeline)
+    }
+    if name is None:
+        if not found:
+            raise NothingSelected("no pipeline of this project copies tables")
+        return found
+    if name not in found:
+        hint = suggestion(name, found) or f"there are {', '.join(f'`{each}`' for each in found)}"
+        raise NothingSelected(f"no pipeline `{name}` that copies tables; {hint}")
+    return {name: found[name]}

@@ -1,4 +1,4 @@
-"""Projects to start from, kept as package data: the playground and the starter.
+"""Projects to start from, kept as package data: the playgrounds and the starter.
 
 A file's `gitignore.txt` becomes `.gitignore`: under its own name it would also hide files of
 this repository.
@@ -10,9 +10,12 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
+from rocky.diagnostics.suggest import suggestion
 from rocky.errors import RockyError
 
-PLAYGROUND: Final = "playground"
+SHOP: Final = "shop"
+PLAYGROUNDS: Final = {SHOP: "playground", "replication": "playground_replication"}
+"""The folder of each playground, by the name that `--template` takes."""
 STARTER: Final = "starter"
 _RENAMED: Final = {"gitignore.txt": ".gitignore"}
 
@@ -21,11 +24,22 @@ class WouldOverwrite(RockyError):
     """A file or folder that is there already stands where a new project would go."""
 
 
-def write_template(name: str, folder: Path) -> list[str]:
-    """Write a template into a new or empty folder; returns the files. Raises WouldOverwrite."""
+class UnknownTemplate(RockyError):
+    """No playground is called so."""
+
+
+def write_playground(name: str, folder: Path) -> list[str]:
+    """Write a playground into a new or empty folder; returns the files.
+
+    Raises UnknownTemplate and WouldOverwrite.
+    """
+    if name not in PLAYGROUNDS:
+        known = ", ".join(f"`{each}`" for each in PLAYGROUNDS)
+        hint = suggestion(name, PLAYGROUNDS)
+        raise UnknownTemplate(f"no template `{name}`; {f'{hint} ' if hint else ''}there are {known}")
     if folder.is_dir() and any(folder.iterdir()):
         raise WouldOverwrite(f"`{folder}` is not empty: name a new folder")
-    return _write(folder, dict(_template_files(name)))
+    return _write(folder, dict(_template_files(PLAYGROUNDS[name])))
 
 
 def write_starter(folder: Path) -> list[str]:

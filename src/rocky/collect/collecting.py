@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from rocky.collect.anchors import Anchors, doubt_about, load_anchors
 from rocky.collect.collector import Collected, Collector
 from rocky.collect.decisions import Horizons
+from rocky.collect.leaving import newest_runs
 from rocky.collect.ledger_facts import LedgerFacts, load_ledger_facts
 from rocky.collect.retention import Retention, days_before
 from rocky.errors import ChangeRefused
@@ -131,7 +132,9 @@ def _milliseconds(moment: datetime) -> int:
 def _leave_anchor(warehouse: Warehouse, known: LedgerFacts, ledger: Ledger) -> None:
     """Note in the warehouse how far the ledger is now: an older copy must not hide what went."""
     head = ledger.head()
-    newest = max(known.ownership.runs, default="")
+    # One that wrote here: another warehouse's run could not have left an anchor in this one.
+    there = newest_runs(ledger).get(warehouse.objects.place(""))
+    newest = there or max(known.ownership.runs, default="")
     anchor = Anchor(head.entry_hash, head.seq, newest, datetime.now(UTC))
     write_anchor(
         warehouse, ledger.ledger_id, anchor, lambda found: ledger.knows(Head(found.seq, found.head))

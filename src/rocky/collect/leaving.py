@@ -19,7 +19,7 @@ def leave_anchors(
 ) -> list[str]:
     """Note the ledger's head in each warehouse that its runs wrote to; what to warn of."""
     head, warnings = ledger.head(), []
-    for place, newest in _newest_runs(ledger).items():
+    for place, newest in newest_runs(ledger).items():
         anchor = Anchor(head.entry_hash, head.seq, newest, now)
         try:
             known = write_anchor(
@@ -39,7 +39,7 @@ def leave_anchors(
     return warnings
 
 
-def _newest_runs(ledger: Ledger) -> dict[str, str]:
+def newest_runs(ledger: Ledger) -> dict[str, str]:
     """The newest run of each warehouse, by its place."""
     reader = open_evidence(ledger.path)
     found: dict[str, str] = {}

@@ -128,7 +128,7 @@ def _keep_what_is_leant_on(
     reasons: dict[RunId, KeptFor],
 ) -> None:
     """Keep, newest first, runs that kept ones reused, and the last to vouch for hash or file."""
-    going = set(candidates)
+    going, wanted = set(candidates), set(leaning.hashes)
     stay = [run for run_id, run in runs.items() if run_id not in going]
     reused = {each for run in stay for each in run.reused}
     vouched = {each for run in stay for each in run.hashes}
@@ -137,7 +137,7 @@ def _keep_what_is_leant_on(
         run = runs[run_id]
         if run_id in reused:
             reasons[run_id] = KeptFor.REUSED
-        elif not run.files <= files or (run.hashes - vouched) & set(leaning.hashes):
+        elif not run.files <= files or (run.hashes - vouched) & wanted:
             reasons[run_id] = KeptFor.LEANED_ON
         else:
             continue

@@ -5,7 +5,7 @@ removes it. Runs go on meanwhile; all they can lean on is of a kind that no swee
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,7 +20,7 @@ from rocky.ledger import Ledger, open_evidence
 from rocky.ledger.claims import living_runs
 from rocky.ledger.idempotency import KEYS, find_expired
 from rocky.ledger.record import RunId
-from rocky.ledger.sweeping import SweepRecord, load_last_sweep, record_sweep
+from rocky.ledger.sweeping import SWEPT, SweepRecord, load_last_sweep, record_sweep
 from rocky.project.state import StateRetention
 from rocky.store.warehouse import Warehouse
 
@@ -28,6 +28,11 @@ SWEEP: Final = "rocky state retention sweep"
 
 _CLAIM: Final = "old runs"
 """What is claimed meanwhile; no table is called so."""
+
+RUNS_AT_ONCE: Final = 500
+"""Runs that are forgotten in one transaction: nobody else can write meanwhile."""
+
+_OF_RUNS: Final = frozenset(SWEPT) - {"collected_files"}
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +74,8 @@ def sweep_ledger(
             f"older than {retention.max_age_days} days, and not among the newest"
             f" {retention.min_runs_kept}"
         )
-        record_sweep(ledger, SweepRecord(now, report.cutoff, why, report.runs), rows)
+        for runs, part in _parts(report.runs, rows):
+            record_sweep(ledger, SweepRecord(now, report.cutoff, why, runs), part)
     return _timed(report, int((monotonic() - begun) * 1000), retention.sweep_budget_ms)
 
 
@@ -142,13 +148,31 @@ def _rows_of(
         rows[table] = [key for run_id in gone for key in by_run.get(run_id, ())]
     if "audit" in retention.applies_to:
         rows["collected_files"] = sorted(key for keys in facts.collected.values() for key in keys)
+    forgotten = frozenset(gone)
     rows["run_progress"] = [
         key
         for run_id, keys in sorted(facts.progress.items())
-        if run_id in facts.finished or run_id in gone or run_id not in facts.runs
+        if run_id in facts.finished or run_id in forgotten or run_id not in facts.runs
         for key in keys
     ]
     return rows
+
+
+def _parts(
+    runs: Sequence[RunId], rows: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[tuple[RunId, ...], dict[str, Sequence[str]]]]:
+    """A sweep in parts, each of it whole, so that others may write in between."""
+    of_runs = {table: keys for table, keys in rows.items() if table in _OF_RUNS}
+    for first in range(0, len(runs), RUNS_AT_ONCE):
+        part = frozenset(runs[first : first + RUNS_AT_ONCE])
+        yield (
+            tuple(sorted(part)),
+            {
+                table: [key for key in keys if key.partition("|")[0] in part]
+                for table, keys in of_runs.items()
+            },
+        )
+    yield (), {table: keys for table, keys in rows.items() if table not in _OF_RUNS}
 
 
 def _timed(report: SweepReport, duration_ms: int, budget_ms: int) -> SweepReport:

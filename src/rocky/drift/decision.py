@@ -39,7 +39,7 @@ class DriftDecision:
 
     @property
     def doubtful(self) -> frozenset[str]:
-        """Columns, in lower case, that do not say what the source says: no key may be among them."""
+        """Columns, in lower case, that may not say what the source says: none may be a key."""
         actions = ("fill_null", "keep_null", "try_cast")
         return frozenset(each.column.lower() for each in self.records if each.action in actions)
 

@@ -135,7 +135,11 @@ def _decide(graded: Sequence[_Graded], notices: _Notices) -> DriftDecision:
         any(record.grade == "replace" for record in records),
         notices.new,
         notices.ended,
-        tuple(each.warning for each in graded if each.warning is not None),
+        tuple(
+            f"`{notices.terms.table}`: {each.warning}"
+            for each in graded
+            if each.warning is not None
+        ),
     )
 
 

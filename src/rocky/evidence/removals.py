@@ -27,12 +27,14 @@ class Removals:
         self._findings = findings
         self._sweep: SweepRecord | None = None
         self._left: dict[str, int] = {}
+        self._runs: frozenset[str] = frozenset()
         self._gone: set[tuple[str, str]] = set()
 
     def pass_by(self, entry: Entry) -> None:
         """An entry that removes nothing: it may begin a sweep, and ends the one before."""
         self._sweep = self._recorded.sweeps.get(entry.key) if entry.table == SWEEPS else None
         self._left = dict(self._sweep.removed) if self._sweep is not None else {}
+        self._runs = frozenset(self._sweep.runs if self._sweep is not None else ())
         if self._sweep is not None:
             self._findings.expect(
                 self._sweep.cutoff <= self._sweep.at,
@@ -69,7 +71,7 @@ class Removals:
         first = entry.key.partition("|")[0]
         if table == _COLLECTED:
             return first < format_time(sweep.cutoff)
-        return first in sweep.runs and first < run_id_at(sweep.cutoff)
+        return first in self._runs and first < run_id_at(sweep.cutoff)
 
 
 def is_upkeep(entry: Entry) -> bool:

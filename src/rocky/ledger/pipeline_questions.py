@@ -1,4 +1,4 @@
-"""What pipelines ask of the past: how far their tables are, what their sources were, what was wrong.
+"""What pipelines ask of the past: how far tables are, what sources were, what was found wrong.
 
 Each question is asked once for all tables of a run.
 """

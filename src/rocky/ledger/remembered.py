@@ -67,8 +67,10 @@ class Remembered(Questions):
     def _counts(self, key: str, value: str) -> list[RowCount]:
         try:
             document = json.loads(value)
-            if not isinstance(document, list):
-                raise TypeError("not a JSON array")
-            return [RowCount.from_json(each) for each in document]
+            # An object would be gone through by its keys.
+            found = [RowCount.from_json(each) for each in document]
         except (TypeError, ValueError) as wrong:
             raise unusable_row(self.path, _COUNTS, key, wrong) from wrong
+        if not isinstance(document, list):
+            raise unusable_row(self.path, _COUNTS, key, "not a JSON array")
+        return found

@@ -46,7 +46,8 @@ def open_ledger(
 ) -> "Ledger":
     """The ledger at a path, made if absent. `patience` is how long to wait for other writers.
 
-    `is_alive_elsewhere` is asked of runs that no process of this machine is at work on. Raises LedgerUnreadable, LedgerUnwritable, LedgerLocked.
+    `is_alive_elsewhere` is asked of runs that no process of this machine is at work on.
+    Raises LedgerUnreadable, LedgerUnwritable, LedgerLocked.
     """
     connection = connect_writer(path, patience)
     # Absolute: the process may change its folder while the run goes on.

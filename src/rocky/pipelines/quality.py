@@ -86,7 +86,8 @@ def plan_quality(name: str, pipeline: QualityPipeline, ground: QualityGround) ->
         pipeline.checks,
         lambda _: tables,
         ground.warehouse,
-        tuple(each.name for each in tables),
+        # What could not be looked at is still a table of the pipeline.
+        (*(each.name for each in tables), *found.failed),
     )
     notes = PipelineNotes(name, failed=found.failed, conclude=checks)
     tagged = {each.name: each.snapshot for each in tables} if _tags(pipeline) else {}

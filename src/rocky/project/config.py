@@ -30,10 +30,13 @@ from rocky.project.check_rules import find_check_problems
 from rocky.project.documents import Problem
 from rocky.project.hooks import Hooks, HookSettings
 from rocky.project.lint_levels import NO_LEVELS, LintLevels
+from rocky.project.load_rules import check_load, check_snapshot
 from rocky.project.pipeline_rules import check_replication
 from rocky.project.pipelines import (
+    LoadPipeline,
     PipelineSetting,
     ReplicationPipeline,
+    SnapshotPipeline,
     TransformationPipeline,
 )
 from rocky.project.rules import Problems
@@ -150,6 +153,10 @@ def _check_pipelines(config: Config, problems: Problems) -> None:
             _check_patterns(pipeline, at, problems)
         if isinstance(pipeline, ReplicationPipeline):
             check_replication(pipeline, at, problems)
+        if isinstance(pipeline, LoadPipeline):
+            check_load(pipeline, at, problems)
+        if isinstance(pipeline, SnapshotPipeline):
+            check_snapshot(pipeline, at, problems)
 
 
 def _check_checks(config: Config, table: Any, problems: Problems) -> None:

@@ -59,7 +59,8 @@ class SyncEvent:
     detail: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return {"event": self.operation, **encode_record(self)}
+        document = encode_record(self)
+        return {"event": document.pop("operation"), **document}
 
 
 SyncListener = Callable[[SyncEvent], None]

@@ -22,13 +22,14 @@ from rocky.ledger.rebase import reapply
 from rocky.project.state import Idempotency, State
 from rocky.remote.claims import CLAIM_SECONDS, RemoteClaim, RemoteClaims
 from rocky.remote.copies import Copy
-from rocky.remote.events import DOWNLOAD, UPLOAD, Outcome, SyncEvent, SyncListener, announce
+from rocky.remote.events import DOWNLOAD, UPLOAD, Outcome, SyncListener
 from rocky.remote.idempotency import RemoteKeys
 from rocky.remote.local_copy import LocalCopy
 from rocky.remote.local_session import LocalSession
 from rocky.remote.names import copy_name
 from rocky.remote.opening import open_shelf
 from rocky.remote.publishing import Publication, Publisher, Standing, refuse_other
+from rocky.remote.reporting import Reporter
 from rocky.remote.transfer import Clock, Transfer, TransferFailed, Transfers
 from rocky.remote.versions import bring_older_forward
 
@@ -47,10 +48,11 @@ class RemoteSession:
         clock: Clock,
     ) -> None:
         self._state = state
-        self._listener = listener
-        self._shelf = open_shelf(state, environment, self._report)
+        self._say = Reporter(state.backend, listener)
+        self._shelf = open_shelf(state, environment, self._say.noticed)
         self._transfers = Transfers(state.retry, state.transfer_timeout_seconds, clock)
         self._name = copy_name()
+        self._say.place = self._shelf.place(self._name)
         self._local = LocalCopy(path)
         self._publisher = Publisher(self._shelf, self._name, self._local, Random())
         # An outage that is long over must not use up what the last upload may need.
@@ -59,7 +61,6 @@ class RemoteSession:
         beats = Transfers(steady, state.transfer_timeout_seconds, clock)
         self._claims = RemoteClaims(self._shelf, beats, claim_seconds)
         self._standing: Standing | None = None
-        self._warnings: list[str] = []
         # A run publishes in a thread beside its own.
         self._lock = Lock()
 
@@ -77,7 +78,7 @@ class RemoteSession:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return tuple(self._warnings)
+        return self._say.warnings
 
     def acquire(self) -> None:
         """Make the local file what the remote one is, with what was not sent yet on top.
@@ -133,7 +134,7 @@ class RemoteSession:
             error = failure.as_error("claim tables in the remote state")
             if self._state.on_upload_failure == "fail":
                 raise error from failure
-            self._warn(f"{error}; runs on other machines are not kept from the same tables")
+            self._say.warn(f"{error}; runs on other machines are not kept from the same tables")
             return nullcontext(RemoteClaim.nobody())
 
     def is_alive(self, run_id: str) -> bool:
@@ -171,18 +172,18 @@ class RemoteSession:
             self._fail_fetching(transfer, failure)
             return False
         except RockyError as error:
-            self._announce(DOWNLOAD, _outcome_of(error), transfer, detail=str(error))
+            self._say.ended(DOWNLOAD, _outcome_of(error), transfer, detail=str(error))
             raise
         outcome = Outcome.ABSENT if copy is None else Outcome.OK
-        self._announce(DOWNLOAD, outcome, transfer, size=len(copy.data) if copy else None)
+        self._say.ended(DOWNLOAD, outcome, transfer, size=len(copy.data) if copy else None)
         return True
 
     def _fail_fetching(self, transfer: Transfer, failure: TransferFailed) -> None:
         error = failure.as_error("fetch the remote state")
         if self._state.on_upload_failure == "fail":
-            self._announce(DOWNLOAD, failure.outcome, transfer, detail=failure.why)
+            self._say.ended(DOWNLOAD, failure.outcome, transfer, detail=failure.why)
             raise error from failure
-        self._announce(
+        self._say.ended(
             DOWNLOAD,
             Outcome.ERROR_THEN_FRESH,
             transfer,
@@ -191,7 +192,7 @@ class RemoteSession:
         )
         here = self._local.facts()
         what = "the state of this machine" if here is not None else "a fresh state"
-        self._warn(f"{error}; the run goes on with {what}")
+        self._say.warn(f"{error}; the run goes on with {what}")
         if here is None:
             with open_ledger(self._local.path) as ledger:
                 self._local.mark_born(ledger.ledger_id)
@@ -213,7 +214,7 @@ class RemoteSession:
             self._standing = aligned
             return
         adopt = ours.ledger_id == self._local.born_apart
-        refuse_other(ours, theirs, self._shelf.place(self._name), adopt=adopt)
+        refuse_other(ours, theirs, self._say.place, adopt=adopt)
         shared = common_head(self._local.path, path)
         if shared == theirs.head:
             self._standing = aligned
@@ -226,7 +227,7 @@ class RemoteSession:
             if merged.dropped:
                 kept = self._local.set_aside()
                 runs = ", ".join(f"`{each}`" for each in merged.dropped)
-                self._warn(
+                self._say.warn(
                     f"the remote state says that {runs} died, so records of it that were not sent"
                     f" are left out; they are kept in `{kept.name}`"
                 )
@@ -286,17 +287,17 @@ class RemoteSession:
             self._fail_sending(transfer, failure, required=required)
             return None
         except RockyError as error:
-            self._announce(UPLOAD, _outcome_of(error), transfer, detail=str(error))
+            self._say.ended(UPLOAD, _outcome_of(error), transfer, detail=str(error))
             raise
-        self._announce(UPLOAD, Outcome.OK, transfer, size=done.size, merges=done.merges)
+        self._say.ended(UPLOAD, Outcome.OK, transfer, size=done.size, merges=done.merges)
         return done
 
     def _fail_sending(self, transfer: Transfer, failure: TransferFailed, *, required: bool) -> None:
         error = failure.as_error("send the state")
         if required and self._state.on_upload_failure == "fail":
-            self._announce(UPLOAD, failure.outcome, transfer, detail=failure.why)
+            self._say.ended(UPLOAD, failure.outcome, transfer, detail=failure.why)
             raise error from failure
-        self._announce(
+        self._say.ended(
             UPLOAD,
             Outcome.SKIPPED_AFTER_FAILURE,
             transfer,
@@ -304,43 +305,7 @@ class RemoteSession:
             detail=failure.why,
         )
         if required:
-            self._warn(f"{error}; it stays on this machine, and the next run here sends it")
-
-    def _announce(
-        self,
-        operation: str,
-        outcome: Outcome,
-        transfer: Transfer,
-        *,
-        size: int | None = None,
-        merges: int = 0,
-        cause: Outcome | None = None,
-        detail: str | None = None,
-    ) -> None:
-        event = SyncEvent(
-            operation,
-            outcome,
-            self._state.backend,
-            self._shelf.place(self._name),
-            transfer.attempts,
-            transfer.elapsed_ms,
-            size,
-            merges or None,
-            cause,
-            detail,
-        )
-        announce(event, self._listener)
-
-    def _report(self, operation: str, outcome: Outcome, detail: str) -> None:
-        place = self._shelf.place(self._name)
-        announce(
-            SyncEvent(operation, outcome, self._state.backend, place, detail=detail),
-            self._listener,
-        )
-
-    def _warn(self, warning: str) -> None:
-        if warning not in self._warnings:
-            self._warnings.append(warning)
+            self._say.warn(f"{error}; it stays on this machine, and the next run here sends it")
 
 
 def _outcome_of(error: RockyError) -> Outcome:

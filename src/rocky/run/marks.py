@@ -5,6 +5,7 @@ brought the rows, while the ledger's may be behind after a crash. So a watermark
 from the ledger means that everything is loaded again, in place of what is there.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -50,3 +51,12 @@ def find_marks(plan: RunPlan, lookups: Lookups) -> Marks:
         ),
         {key: unreadable[name] for key, name in wanted.items() if name in unreadable},
     )
+
+
+def shown_mark(text: str | None, value: str) -> str:
+    """A value as people read it: an instant as RFC 3339, anything else as Spark prints it."""
+    kind = json.loads(text).get("type") if text else None
+    if kind != "timestamp" or " " not in value:
+        return value
+    day, _, time = value.partition(" ")
+    return f"{day}T{time}" if time[-1] == "Z" or "+" in time else f"{day}T{time}Z"

@@ -72,7 +72,7 @@ def open_run(
             warehouse,
             ledger,
             means.circumstances,
-            _engine_opener(opened, adapter, project.root, means.spark),
+            engine_opener(opened, adapter, project.root, means.spark),
             Sources(project.root, adapter.conf, checksums),
             partial(
                 observe_environment,
@@ -125,7 +125,7 @@ def _send_back(
         means.warn(warning)
 
 
-def _engine_opener(
+def engine_opener(
     opened: ExitStack, adapter: Adapter, root: Path, spark: Any
 ) -> Callable[[], Engine]:
     """Spark, started by whoever asks first; the others get the same."""

@@ -26,6 +26,7 @@ from rocky.run.build import Built
 from rocky.run.commits import added_files, commit_records
 from rocky.run.cost import cost_of, record_metrics
 from rocky.run.inputs import KnownInput, MadeFrom
+from rocky.run.marks import shown_mark
 from rocky.run.notes import NO_NOTES, StepNotes
 from rocky.run.outcomes import StepOutcome
 from rocky.run.pinning import PinnedTable
@@ -36,7 +37,7 @@ from rocky.run.step_records import NOT_MEASURED, NOTHING_USED, StepRecord, Timin
 from rocky.run.step_results import StepResult
 from rocky.store.change import Committed
 from rocky.store.files import DataFile
-from rocky.store.snapshot import ROWS_HASH
+from rocky.store.snapshot import ROWS_HASH, WATERMARK
 from rocky.store.warehouse import Table
 
 BUILT: Final = "build"
@@ -320,7 +321,9 @@ class Recorder:
     ) -> WatermarkState | None:
         if built.watermark is None or pinned is None:
             return None
-        return WatermarkState(pinned.table.name, built.watermark, now, step.name, self.run_id)
+        said = pinned.snapshot.configuration.get(WATERMARK)
+        value = shown_mark(said, built.watermark)
+        return WatermarkState(pinned.table.name, value, now, step.name, self.run_id)
 
 
 def _noted(notes: StepNotes, status: ModelStatus) -> dict[str, object]:

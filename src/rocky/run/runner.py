@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import partial
 from threading import Event
 
+from rocky.collect.sweeping import sweep_if_due
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.errors import RockyError, RunRefused, StoreUnreadable, StoreUnwritable
 from rocky.lazy import load_attribute
@@ -209,6 +210,7 @@ class _Run:
             ),
             anchored=self._anchored,
         )
+        self._sweep()
         self._anchor()
         for each in report.outcomes:
             if CHANGED in (each.execution.action or ""):
@@ -217,6 +219,11 @@ class _Run:
         for warning in concluded.warnings:
             self._warn(warning)
         return replace(report, warnings=tuple(self._warnings))
+
+    def _sweep(self) -> None:
+        """Forget old runs that vouch for nothing, now and then. The anchor comes after it."""
+        retention = self._plan.project.config.state.retention
+        sweep_if_due(self._ledger, [self._surroundings.warehouse], retention, self._times.now())
 
     def _conclude(self, journal: Journal, stop: Event) -> Conclusion:
         """What a pipeline has to say when all its tables are done with."""

@@ -458,3 +458,31 @@ def test_an_unchanged_table_is_not_compared_with_its_source_again(bench, orders)
     )
 
     assert {"null_rate:id": True} == told(bench.check(checks, replace(orders, unchanged=True)))
+
+
+@pytest.mark.parametrize(
+    ("assertion", "passed", "opened"),
+    [
+        (AssertionRecord("not_null", "ID"), True, 0),
+        (AssertionRecord("not_null", "id", filter="id > 1"), True, 1),
+        (AssertionRecord("not_null", "status"), False, 1),
+        (AssertionRecord("row_count_range", min=3, max=3), True, 0),
+        (AssertionRecord("row_count_range", min=4), False, 0),
+        (AssertionRecord("row_count_range", max=2.5), False, 0),
+        (AssertionRecord("row_count_range", max=1, filter="id > 2"), True, 1),
+    ],
+)
+def test_the_log_answers_assertions_that_it_can(bench, orders, assertion, passed, opened):
+    table = with_statistics(orders, nullCount={"id": 0, "status": 1})
+    checks = Checks(assertions=(assertion,))
+
+    assert [passed] == [each.passed for each in bench.check(checks, table).outcomes]
+    assert opened == bench.opened
+
+
+def test_answers_of_the_log_stand_in_the_order_of_the_settings(bench, orders):
+    table = with_statistics(orders, nullCount={"id": 0})
+    kinds = ("unique", "not_null", "unique", "row_count_range", "unique")
+    checks = Checks(assertions=tuple(AssertionRecord(each, "id", min=1) for each in kinds))
+
+    assert list(kinds) == [each.kind for each in bench.check(checks, table).outcomes]

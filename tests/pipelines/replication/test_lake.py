@@ -1,6 +1,8 @@
 """Lakes of folders and of objects: what is found, by what it is known, what is not."""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -214,3 +216,22 @@ def test_a_link_that_leads_in_a_circle_is_followed_once(lake):
     (lake.root / "lake/five/s/a/loop").symlink_to(lake.root / "lake/five/s/a")
 
     assert ["a"] == [each.table for each in lake.discover().tables]
+
+
+def test_a_lake_is_listed_and_routed_without_loading_pyspark(lake):
+    lake.put("src__acme/orders/part.csv")
+    (lake.root / "rocky.toml").write_text(
+        '[pipeline.b]\ntype = "replication"\nsource = { path = "lake", catalog = "five" }\n'
+    )
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom rocky.project import load_project\n"
+        "from rocky.pipelines.replication.opening import open_discovery\n"
+        "from rocky.pipelines.replication.routing import route_tables\n"
+        "root = Path(sys.argv[1])\npipeline = load_project(root, env={}).config.pipeline['b']\n"
+        "found = open_discovery(pipeline, root, {}, lambda: 1 / 0).discover('five')\n"
+        "print(len(route_tables(pipeline, found).tables), 'pyspark' in sys.modules)\n"
+    )
+    command = [sys.executable, "-c", code, str(lake.root)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+
+    assert "1 False\n" == done.stdout

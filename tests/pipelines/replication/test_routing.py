@@ -1,6 +1,8 @@
 """Routes, filters, overrides and collisions."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rocky.errors import NothingSelected, RunRefused
 from rocky.pipelines.replication.discovery import Discovered, FailedSource, FoundTable, Place
@@ -265,3 +267,28 @@ def test_a_table_is_not_copied_onto_itself():
     table = FoundTable("spark_catalog", "raw", "orders", Place("table", "spark_catalog.raw.orders"))
     with pytest.raises(RunRefused, match="would be copied onto itself"):
         route(pipeline=pipeline, discovered=Discovered("catalog", (table,)))
+
+
+PART = st.sampled_from(["a", "b", "A", "a_", "_b", "a__b", "x", ""])
+SCHEMAS = st.lists(PART, min_size=1, max_size=4).map(lambda parts: "src__" + "__".join(parts))
+TEMPLATE = st.sampled_from(["{tenant}", "{tenant}__{regions}", "{regions:}_{connector}", "all"])
+
+
+@given(
+    st.lists(st.tuples(SCHEMAS, st.sampled_from(["t", "T", "u"])), min_size=1, unique=True),
+    TEMPLATE,
+    TEMPLATE,
+)
+def test_either_every_table_has_a_target_of_its_own_or_nothing_is_routed(tables, catalog, schema):
+    target = ReplicationTarget(catalog_template=catalog, schema_template=schema)
+    discovered = Discovered("lake", tuple(found(*each) for each in tables))
+    try:
+        routing = route(pipeline=PIPELINE._replace(target=target), discovered=discovered)
+    except (RunRefused, NothingSelected):
+        return
+
+    keys = [each.key for each in routing.tables]
+    assert len(keys) == len(set(keys))
+    # Every table is copied, failed, or in a schema that is told as not matching.
+    told = len(routing.failed) + sum(schema in routing.unmatched for schema, _ in tables)
+    assert len(tables) == len(keys) + told

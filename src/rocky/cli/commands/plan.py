@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import click
 
@@ -9,10 +11,18 @@ from rocky.cli.commands.run import RunCommand, refuse_errors
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
+from rocky.cli.pipelines import is_of_models, pipelines_to_run
 from rocky.cli.projects import compile_chosen
 from rocky.cli.render.plan import UNCERTAIN, plan_document, render_plan
+from rocky.cli.render.prospects import prospects_document, render_prospects
 from rocky.cli.state_files import state_path
-from rocky.plan.refusals import refusing_findings
+from rocky.cli.upkeep import refresh_state
+from rocky.compiler.compilation import Compilation
+from rocky.lazy import load_attribute
+from rocky.plan.refusals import config_findings, refusing_findings
+from rocky.project.pipelines import ReplicationPipeline
+from rocky.run.circumstances import observe_circumstances
+from rocky.run.means import Means
 from rocky.run.outlook import foresee_request
 from rocky.run.request import RunRequest, plan_request
 
@@ -32,6 +42,9 @@ from rocky.run.request import RunRequest, plan_request
 )
 @click.option("--no-reuse", is_flag=True, help="As if nothing were to be reused.")
 @click.option("--target", metavar="ADAPTER", help="On `[adapter.ADAPTER]`.")
+@click.option(
+    "--filter", "filters", multiple=True, metavar="KEY=VALUE", help="Tables of a pipeline."
+)
 @click.pass_obj
 def command(
     settings: Settings,
@@ -41,11 +54,13 @@ def command(
     exclude: Sequence[str],
     pipeline: str | None,
     target: str | None,
+    filters: Sequence[str],
     **asked: bool,
 ) -> ExitCode:
-    """Show what `rocky run` would build, reuse or leave, and why.
+    """Show what `rocky run` would build, copy, reuse or leave, and why.
 
-    Nothing is run or written. A model whose inputs will be built is decided when they are.
+    Nothing is run or written. A model whose inputs will be built is decided when they are. For a
+    pipeline that copies tables Spark is asked what columns its source has now.
     """
     request = RunRequest(
         (*selectors, *models),
@@ -55,15 +70,52 @@ def command(
         rebuild=asked["force_rebuild"],
         reuse=not asked["no_reuse"],
         adapter=target,
+        filters=tuple(filters),
     )
     compilation = compile_chosen(settings)
+    refresh_state(settings)
+    documents = []
+    for name in pipelines_to_run(compilation.project, request):
+        if name is None or is_of_models(compilation.project.config.pipeline[name]):
+            own = request if name is None else replace(request, pipeline=name)
+            documents.append(_plan_models(settings, compilation, own))
+        else:
+            documents.append(_plan_pipeline(settings, compilation, name, request))
+    if settings.json:
+        several = {"pipelines": documents}
+        write_json("plan", documents[0] if len(documents) == 1 else several)
+    return ExitCode.OK
+
+
+def _plan_pipeline(
+    settings: Settings, compilation: Compilation, name: str, request: RunRequest
+) -> dict[str, Any]:
+    refuse_errors(settings, compilation, config_findings(compilation))
+    pipeline = compilation.project.config.pipeline[name]
+    if not isinstance(pipeline, ReplicationPipeline):
+        write_note(f"note: pipeline `{name}` ({pipeline.type}) is decided when it runs")
+        return {"pipeline": name, "tables": []}
+    look = load_attribute("rocky.pipelines.replication.outlook", "look_at_replication")
+    adapter_of = load_attribute("rocky.pipelines.pipeline_run", "adapter_of")
+    adapter = adapter_of(compilation.project, pipeline, request.adapter)
+    who = observe_circumstances(compilation.project.root, os.environ)
+    means = Means(state_path(settings), who, os.environ)
+    plan, prospects = look(compilation, name, pipeline, adapter, request, means)
+    if not settings.json:
+        write_line(f"pipeline {name}\n{render_prospects(plan, prospects)}")
+    for warning in plan.warnings:
+        write_note(f"warning: {warning}")
+    return {"pipeline": name, **prospects_document(plan, prospects)}
+
+
+def _plan_models(
+    settings: Settings, compilation: Compilation, request: RunRequest
+) -> dict[str, Any]:
     plan = plan_request(compilation, request)
     refuse_errors(settings, compilation, refusing_findings(plan))
     outlook = foresee_request(plan, request, state=state_path(settings), environment=os.environ)
-    if settings.json:
-        write_json("plan", plan_document(outlook))
-    else:
+    if not settings.json:
         write_line(render_plan(outlook))
         if not outlook.certain:
             write_note(f"note: {UNCERTAIN}")
-    return ExitCode.OK
+    return plan_document(outlook)

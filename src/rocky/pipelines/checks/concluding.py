@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from rocky.pipelines.checks.evaluate import Surrounding, run_pipeline_checks
-from rocky.pipelines.checks.tables import CheckedTable, ChecksResult
+from rocky.pipelines.checks.tables import CheckedTable, ChecksResult, UnreadableTable
 from rocky.project.checks import Checks
 from rocky.run.notes import Conclusion, RunSoFar
 from rocky.store.warehouse import Warehouse
@@ -19,14 +19,16 @@ class PipelineChecks:
     """
 
     checks: Checks
-    find_tables: Callable[[RunSoFar], Sequence[CheckedTable]]
+    find_tables: Callable[[RunSoFar], Sequence[CheckedTable | UnreadableTable]]
     warehouse: Warehouse
     known: Collection[str] = ()
     result: ChecksResult = field(default_factory=ChecksResult)
 
     def __call__(self, so_far: RunSoFar) -> Conclusion:
-        around = Surrounding(so_far.now, self.known, self.warehouse)
-        tables = self.find_tables(so_far) if self.checks.enabled else ()
+        found = self.find_tables(so_far) if self.checks.enabled else ()
+        tables = [each for each in found if isinstance(each, CheckedTable)]
+        unreadable = tuple(each for each in found if isinstance(each, UnreadableTable))
+        around = Surrounding(so_far.now, self.known, self.warehouse, unreadable)
         self.result = run_pipeline_checks(self.checks, tables, so_far.engine, around)
         return Conclusion(
             self.result.outcomes,

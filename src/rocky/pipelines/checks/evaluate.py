@@ -19,7 +19,7 @@ from rocky.pipelines.checks.naming import Neighbours
 from rocky.pipelines.checks.null_rates import check_null_rates
 from rocky.pipelines.checks.overlap import check_overlap, without_siblings
 from rocky.pipelines.checks.samples import Sample
-from rocky.pipelines.checks.tables import CheckedTable, ChecksResult
+from rocky.pipelines.checks.tables import CheckedTable, ChecksResult, UnreadableTable
 from rocky.project.checks import SOURCE_PLACE, Checks, Toggle
 from rocky.run.engine import Engine
 from rocky.store.warehouse import Warehouse
@@ -30,12 +30,13 @@ class Surrounding:
     """What the checked tables stand in.
 
     `known` are the full names of all tables of the pipeline, checked now or not. In `warehouse` the
-    tables of others are found that a relationship is with.
+    tables of others are found that a relationship is with. Each of `unreadable` is a failed check.
     """
 
     now: datetime
     known: Collection[str] = ()
     warehouse: Warehouse | None = None
+    unreadable: tuple[UnreadableTable, ...] = ()
 
 
 def run_pipeline_checks(
@@ -75,6 +76,10 @@ def toggle_of(setting: bool | Toggle) -> Toggle | None:  # noqa: FBT001 - a sett
     return toggle if toggle.enabled else None
 
 
+def _unread(table: UnreadableTable) -> CheckOutcome:
+    return CheckOutcome(table.name, "readable", "readable", passed=False, error=table.why)
+
+
 def _anomalies(checks: Checks, tables: Sequence[CheckedTable]) -> Iterator[AnomalyRecord]:
     for table in tables:
         found = find_anomaly(table.name, table.history, table.snapshot.rows, checks)
@@ -98,7 +103,9 @@ class _Evaluation:
         for table in self.tables:
             yield from self._simple(table)
             yield from self._by_spark(table)
+        yield from map(_unread, self.surrounding.unreadable)
         names = {*self.surrounding.known, *(each.name for each in self.tables)}
+        names |= {each.name for each in self.surrounding.unreadable}
         yield from unmatched_assertions(self.checks.assertions, names)
         if self.checks.freshness is not None:
             yield from unmatched_overrides(self.tables, names, self.checks.freshness)

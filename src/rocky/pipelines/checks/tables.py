@@ -61,6 +61,14 @@ class CheckedTable:
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadableTable:
+    """A table that should be checked and whose log cannot be read: that is a failed check."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChecksResult:
     """What came of all checks. `counts` are by the tables' keys, `samples` by table and check."""
 

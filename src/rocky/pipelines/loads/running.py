@@ -6,7 +6,7 @@ from rocky.errors import RunRefused
 from rocky.pipelines.loads.contracts import load_contract
 from rocky.pipelines.loads.files import UNKNOWN_FORMAT, Found, find_files
 from rocky.pipelines.loads.history import load_history
-from rocky.pipelines.loads.planning import LoadGround, LoadPlan, plan_loads
+from rocky.pipelines.loads.planning import LoadGround, plan_loads
 from rocky.pipelines.replication.running import find_done
 from rocky.pipelines.replication.taken import find_taken
 from rocky.pipelines.report import PipelineReport
@@ -62,17 +62,17 @@ def run_load(
     execution = pipeline.execution
     concurrency = execution.concurrency if isinstance(execution.concurrency, int) else PARALLEL
     options = RunOptions(
-        rebuild=request.rebuild,
+        full_refresh=request.full_refresh,
         reuse=request.reuse,
         notes=notes,
         limits=Limits(
             request.parallel or concurrency,
             fail_fast=execution.fail_fast,
-            error_rate_abort_pct=execution.error_rate_abort_pct,
+            abort_pct=execution.error_rate_abort_pct,
         ),
     )
     report = run_plan(plan.run, around, options, listener=opened.means.listener, stop=opened.stop)
-    warned = replace(report, warnings=(*report.warnings, *_warnings(found, plan)))
+    warned = replace(report, warnings=(*report.warnings, *_warnings(found)))
     return PipelineReport("load", warned, plan.excluded, checks.result)
 
 
@@ -100,7 +100,7 @@ def refuse_taken(found: Found, taken: dict[str, str]) -> None:
         raise RunRefused("; ".join(said))
 
 
-def _warnings(found: Found, plan: LoadPlan) -> list[str]:
+def _warnings(found: Found) -> list[str]:
     said = []
     unknown = [each.name for each in found.excluded if each.reason == UNKNOWN_FORMAT]
     if unknown:

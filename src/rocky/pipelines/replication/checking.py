@@ -6,9 +6,10 @@ there to find.
 
 from collections.abc import Mapping
 
+from rocky.errors import StoreUnreadable
 from rocky.ledger.check_history import load_counts
 from rocky.ledger.pipeline_records import RowCount
-from rocky.pipelines.checks.tables import CheckedTable, SourceSide
+from rocky.pipelines.checks.tables import CheckedTable, SourceSide, UnreadableTable
 from rocky.pipelines.replication.copies import Copy
 from rocky.pipelines.replication.planning import ReplicationPlan
 from rocky.pipelines.replication.routing import RoutedTable
@@ -27,7 +28,7 @@ class CopiedTables:
         self._around = around
         self._plan = plan
 
-    def find(self, so_far: RunSoFar) -> list[CheckedTable]:
+    def find(self, so_far: RunSoFar) -> list[CheckedTable | UnreadableTable]:
         """Every table that was copied or had nothing new; what failed is not looked at."""
         made = {each.step.key: each.watermark for each in so_far.outcomes if each.succeeded}
         copies = {each.routed.key: each for each in self._plan.copies if each.model.key in made}
@@ -41,9 +42,12 @@ class CopiedTables:
 
     def _checked(
         self, routed: RoutedTable, copy: Copy | None, high: str | None, history: Histories
-    ) -> CheckedTable | None:
+    ) -> CheckedTable | UnreadableTable | None:
         table = self._around.warehouse.table(routed.target)
-        snapshot = table.snapshot()
+        try:
+            snapshot = table.snapshot()
+        except StoreUnreadable as error:
+            return UnreadableTable(routed.target.full_name, str(error))
         if snapshot is None:
             return None
         names = {field.name.lower() for field in snapshot.schema}

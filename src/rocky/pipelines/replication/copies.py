@@ -128,6 +128,12 @@ def _column(routed: RoutedTable, decision: DriftDecision, name: str, setting: st
             f"`{routed.found.name}` has no column `{name}`, which `{setting}` names; name another,"
             ' for this table in an override, or copy it with `strategy = "full_refresh"`'
         )
+    if name.lower() in decision.doubtful:
+        # Rows would be told apart by nulls, or not be seen at all.
+        raise SourceUnreadable(
+            f"column `{found}` of `{routed.found.name}`, which `{setting}` names, is gone or has"
+            " another type; name another, or run with `--full-refresh` to copy the table anew"
+        )
     return found
 
 

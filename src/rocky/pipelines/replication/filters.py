@@ -71,16 +71,16 @@ def check_matches(candidates: Sequence[Candidate], filters: Sequence[Filter]) ->
     for one in filters:
         if not any(_holds(each, one) for each in candidates):
             values = sorted({value for each in candidates for value in _values(each, one.key)})
-            hint = suggestion(one.value, values) or _listed(values)
+            hint = suggestion(one.value, values) or _listed(one.key, values)
             raise NothingSelected(f"no source table matches `{one}`; {hint}")
     raise NothingSelected(
         "no source table matches all of " + ", ".join(f"`{each}`" for each in filters)
     )
 
 
-def _listed(values: Sequence[str], most: int = 8) -> str:
+def _listed(key: str, values: Sequence[str], most: int = 8) -> str:
     if not values:
-        return "the source has no tables"
+        return f"no table of the source has a `{key}`"
     more = f" and {len(values) - most} more" if len(values) > most else ""
     return "there are " + ", ".join(f"`{value}`" for value in values[:most]) + more
 

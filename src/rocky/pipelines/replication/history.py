@@ -24,7 +24,8 @@ def _none(target: Target) -> None:  # noqa: ARG001 - nothing is known here
 class CopyHistory:
     """The last execution of each copy and what else is known of it, by the target's key.
 
-    `suspect` are those that a check found wrong after their last copy. `find_columns` gives the columns that its source had when it was last copied.
+    `suspect` are those that a check found wrong after their last copy. `find_columns` gives the
+    columns that its source had when it was last copied.
     """
 
     last: Mapping[str, ModelExecution] = field(default_factory=dict)

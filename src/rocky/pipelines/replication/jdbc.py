@@ -1,10 +1,8 @@
 """Tables of a database behind JDBC, listed by its `information_schema`, through Spark.
 
-The address and the options may hold a password. They go to Spark and nowhere else: what looks like
-a secret is kept as a value that shows itself only as it was written, or not at all.
+The address and the options may hold a password: they go to Spark, and no message shows them.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -12,18 +10,11 @@ from uuid import uuid4
 
 from rocky.datatypes.types import STRING, StructField
 from rocky.errors import RockyError, SourceUnreadable
+from rocky.pipelines.replication.concealing import conceal_url, hide_url, hide_values
 from rocky.pipelines.replication.discovery import Discovered, FoundTable, Place
-from rocky.project.variables import Substituted, written
 from rocky.run.engine import Engine
 from rocky.spark.failures import SPARK_ERRORS
 
-HIDDEN: Final = "***"
-_SECRET_KEY: Final = re.compile(
-    r"password|passwd|secret|token|credential|accesskey|privatekey", re.IGNORECASE
-)
-_SECRET_IN_URL: Final = re.compile(
-    r"(://[^/@\s:]*:)[^/@\s]+(?=@)|((?:password|passwd|secret|token)=)[^&;\s]*", re.IGNORECASE
-)
 _DRIVERS: Final = {
     "postgresql": "org.postgresql.Driver",
     "mysql": "com.mysql.cj.jdbc.Driver",
@@ -57,7 +48,9 @@ class JdbcTables:
         rows = self._ask(self._question(catalog))
         schemas = sorted({schema for schema, _ in rows})
         found = [
-            FoundTable(catalog, schema, table, Place("jdbc", None, self._read(schema, table)))
+            FoundTable(
+                catalog, schema, table, Place("jdbc", None, self.read_options(schema, table))
+            )
             for schema, table in sorted(rows)
             if self.wanted(schema)
         ]
@@ -97,42 +90,15 @@ class JdbcTables:
     def _place(self, question: str) -> Place:
         return Place("jdbc", None, {**self._reach(), "query": question})
 
-    def _read(self, schema: str, table: str) -> dict[str, str]:
+    def read_options(self, schema: str, table: str) -> dict[str, str]:
+        """The options by which Spark reads a table."""
         mark = "`" if self.dialect in _BACKTICKS else '"'
         quoted = (f"{mark}{name.replace(mark, mark * 2)}{mark}" for name in (schema, table))
         return {**self._reach(), "dbtable": ".".join(quoted)}
 
     def _reach(self) -> dict[str, str]:
-        options = {key: conceal(key, value) for key, value in self.options.items()}
+        options = dict(self.options)
         driver = _DRIVERS.get(self.dialect)
         if driver is not None and "driver" not in {key.lower() for key in options}:
             options["driver"] = driver
         return {**options, "url": conceal_url(self.url)}
-
-
-def conceal(key: str, value: str) -> str:
-    """An option's value; what looks like a secret shows itself to nobody but Spark."""
-    if isinstance(value, Substituted) or not _SECRET_KEY.search(key):
-        return value
-    return Substituted(value, HIDDEN)
-
-
-def conceal_url(url: str) -> str:
-    """An address; one with a password in it shows itself without."""
-    if isinstance(url, Substituted) or hide_url(url) == url:
-        return url
-    return Substituted(url, hide_url(url))
-
-
-def hide_url(url: str) -> str:
-    """An address without its password, as people may see it."""
-    shown = written(url)
-    return _SECRET_IN_URL.sub(lambda found: f"{found[1] or found[2]}{HIDDEN}", shown)
-
-
-def hide_values(message: str, values: tuple[str, ...]) -> str:
-    """A message without what came from variables, and without passwords."""
-    for value in values:
-        if isinstance(value, Substituted) and value:
-            message = message.replace(str(value), value.written)
-    return _SECRET_IN_URL.sub(lambda found: f"{found[1] or found[2]}{HIDDEN}", message)

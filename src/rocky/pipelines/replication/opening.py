@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from rocky.errors import InternalError
+from rocky.lazy import load_attribute
+from rocky.pipelines.replication.concealing import conceal_option
 from rocky.pipelines.replication.discovery import Discovery
-from rocky.pipelines.replication.jdbc import JdbcTables
 from rocky.pipelines.replication.lake import FolderLake
 from rocky.pipelines.replication.lake_objects import ObjectLake
 from rocky.pipelines.replication.patterns import match_schema
-from rocky.pipelines.replication.spark_tables import SparkTables
 from rocky.project.pipelines import ReplicationPipeline, ReplicationSource
 from rocky.run.engine import Engine
 from rocky.spark.source_files import is_remote
@@ -37,20 +37,24 @@ def open_discovery(
                 return ObjectLake(source.path, source.format, options, settings)
             return FolderLake(source.path, root, source.format, options)
         case "jdbc" if source.url is not None:
-            return JdbcTables(source.url, options, open_engine, wanted)
+            # These two know pyspark, which a run that copies nothing must not load.
+            jdbc_tables = load_attribute("rocky.pipelines.replication.jdbc", "JdbcTables")
+            database: Discovery = jdbc_tables(source.url, options, open_engine, wanted)
+            return database
         case "catalog":
-            return SparkTables(open_engine, wanted, options)
+            spark_tables = load_attribute("rocky.pipelines.replication.spark_tables", "SparkTables")
+            catalogue: Discovery = spark_tables(open_engine, wanted, options)
+            return catalogue
         case _:
             raise InternalError(f"a source of type `{source.kind}` without its place")
 
 
 def option_texts(source: ReplicationSource) -> dict[str, str]:
-    """The options as Spark takes them."""
-    return {
-        key: ("true" if value else "false") if isinstance(value, bool) else _text(value)
-        for key, value in source.options.items()
-    }
+    """The options as Spark takes them; secrets among them do not show themselves."""
+    return {key: conceal_option(key, _text(value)) for key, value in source.options.items()}
 
 
 def _text(value: str | float) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return value if isinstance(value, str) else str(value)

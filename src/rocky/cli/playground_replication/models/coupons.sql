@@ -1,0 +1,4 @@
+SELECT coupon, count(*) AS orders
+FROM orders
+WHERE coupon IS NOT NULL
+GROUP BY coupon

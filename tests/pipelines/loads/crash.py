@@ -1,0 +1,26 @@
+"""Runs a load without Spark and dies at a chosen point: `python crash.py ROOT POINT`."""
+
+import sys
+from pathlib import Path
+
+from rocky.ledger.writer import Ledger
+from rocky.store.warehouse import Table
+from tests.pipelines.loads.folders import LoadProject
+from tests.run.crash import dying
+
+POINTS = {
+    "commit": (Table, "commit"),
+    "record": (Ledger, "record_models"),
+    "finish": (Ledger, "finish_run"),
+}
+
+
+def main(root: str, point: str) -> None:
+    when, _, name = point.partition(" ")
+    owner, attribute = POINTS[name]
+    setattr(owner, attribute, dying(getattr(owner, attribute), 1, before=when == "before"))
+    LoadProject(Path(root)).run()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

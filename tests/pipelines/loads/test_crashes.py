@@ -1,0 +1,115 @@
+"""Loads that die: a file that reached its table is never loaded again, and evidence is whole."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocky.errors import ConcurrentChange
+from rocky.ledger.loaded_files import load_loaded
+from rocky.store.change import Change, Committed
+from rocky.store.warehouse import Table
+from tests.pipelines.lakes import statuses
+from tests.pipelines.loads.folders import ORDERS, LoadProject
+from tests.run.runs import verify
+
+ROOT = Path(__file__).parents[3]
+CRASH = Path(__file__).with_name("crash.py")
+POINTS = ["before commit", "after commit", "before record", "after record", "before finish"]
+
+
+def kill_at(root: Path, point: str) -> None:
+    killed = subprocess.run(
+        [sys.executable, str(CRASH), str(root), point],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])},
+    )
+    assert -signal.SIGKILL == killed.returncode, killed.stderr
+
+
+def failing_once() -> Callable[..., Committed]:
+    """A commit whose answer is lost the first time it was made."""
+    commit, lost = Table.commit, []
+
+    def commit_and_lose(table: Table, change: Change) -> Committed:
+        committed = commit(table, change)
+        if not lost:
+            lost.append(committed)
+            raise ConcurrentChange("the answer was lost")
+        return committed
+
+    return commit_and_lose
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("loaded_before", [True, False])
+def test_a_file_is_in_its_table_once_after_a_killed_load(tmp_path, point, loaded_before):
+    project = LoadProject(tmp_path)
+    if loaded_before:
+        project.put_text("zero.csv", "id\n0\n")
+        project.run()
+    project.put_text("one.csv", "id\n1\n")
+
+    kill_at(tmp_path, point)
+    project.put_text("two.csv", "id\n2\n")
+    report = project.run()
+
+    assert {ORDERS: "success"} == statuses(report)
+    assert ([0] if loaded_before else []) + [1, 2] == project.ids()
+    assert [] == verify(tmp_path)
+    project.opened = 0
+    again = project.run()
+    assert 0 == project.opened
+    assert {} == statuses(again)
+
+
+@pytest.mark.slow
+def test_what_a_killed_load_has_brought_is_recorded_by_the_next(tmp_path):
+    project = LoadProject(tmp_path)
+    one = project.put_text("one.csv", "id\n1\n")
+    kill_at(tmp_path, "after commit")
+
+    report = project.run()
+
+    assert {ORDERS: "success"} == statuses(report)
+    assert 1 == len(load_loaded(project.state, [ORDERS])[ORDERS])
+    assert [1] == project.ids()
+    assert 1 == project.versions()
+    assert [] == verify(tmp_path)
+    one.unlink()
+
+
+@pytest.mark.slow
+def test_a_file_that_a_killed_load_has_brought_may_leave_and_come_back(tmp_path):
+    project = LoadProject(tmp_path)
+    one = project.put_text("one.csv", "id\n1\n")
+    kill_at(tmp_path, "after commit")
+    one.rename(tmp_path / "one.csv")
+    project.put_text("two.csv", "id\n2\n")
+    project.run()
+    (tmp_path / "one.csv").rename(one)
+
+    project.run()
+
+    assert [1, 2] == project.ids()
+
+
+def test_an_attempt_that_failed_after_its_commit_is_not_made_again(tmp_path, monkeypatch):
+    project = LoadProject(tmp_path, more="[resilience]\ninitial_backoff_ms = 1\n")
+    project.put_text("one.csv", "id\n1\n")
+    monkeypatch.setattr(Table, "commit", failing_once())
+
+    report = project.run()
+
+    assert {ORDERS: "success"} == statuses(report)
+    assert [1] == project.ids()
+    assert 1 == project.versions()
+    assert [] == verify(tmp_path)
