@@ -217,8 +217,8 @@ class Audit:
         unfinished = name > max(recorded, default="") and (run.get("status") == "Running" or run.get("reason"))
         early = run and not run.get("warehouse") and self.files_of[maker]
         if name in recorded:
-            known = info.get("ledgerId") == self.ledger_id and info.get("ledgerHead") in self.heads
-            self.expect(known, "head_unknown", where, "it names a state of the ledger that the chain never had")
+            said = (info.get("ledgerId"), info.get("ledgerHead") in self.heads)  # a run that could not fetch its state vouches for none
+            self.expect(said == (self.ledger_id, True) or (run.get("unvouched") and "ledgerHead" not in info), "head_unknown", where, "it names a state of the ledger that the chain never had")
             self.expect(recorded[name][1] == maker, "record_inconsistent", where, "its record is of another run or model")
         elif self.expect(unfinished or early, "commit_unrecorded", where, f"no record has this commit of run `{maker[0]}`"):
             self.notes[f"note: {where}: {'from before commits were recorded' if early else 'its run died, gave up or is not done'}"] = None

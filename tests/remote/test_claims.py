@@ -96,7 +96,7 @@ def test_a_claim_is_refreshed_while_its_run_goes_on(machines):
     first, second = machines(1), machines(2)
     first.claim_seconds = second.claim_seconds = 1.0
     with opened(first) as one, opened(second) as two, one.claim(["a"]):
-        first.clock.sleep(2.5)
+        first.clock.sleep(1.7)
         with pytest.raises(LedgerLocked):
             two.claim(["a"])
 

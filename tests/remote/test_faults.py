@@ -319,3 +319,11 @@ def test_no_secret_is_in_an_event_an_error_a_log_or_a_text(tmp_path, prefix, s3,
     secrets = [SECRET, PASSWORD, "key-id-that-nobody", "wrong-password", "pass-word-here"]
     assert [] == [(each, text) for text in texts for each in secrets if each in text]
     assert 3 == len([text for text in texts if text.startswith("{") and '"outcome"' in text][:3])
+
+
+def test_a_server_that_overlooks_conditions_is_found_out_before_anything_is_lost(first, s3):
+    s3.is_heedless = True
+    with first.session() as session, pytest.raises(StateSyncFailed, match="conditional puts"):
+        session.acquire()
+
+    assert ["state.download absent", "state.upload error"] == first.outcomes

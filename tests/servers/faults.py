@@ -22,6 +22,7 @@ class HttpFaults:
     """What goes wrong next, and what was asked so far.
 
     A fault is a status, `hang`, `slow`, `drop` (no answer) or `lost` (no answer, but it was done).
+    A server that `is_heedless` overlooks the conditions of requests.
     """
 
     upstream: str
@@ -30,6 +31,7 @@ class HttpFaults:
     seen: list[tuple[str, str]] = field(default_factory=list)
     before_put: Callable[[], None] = lambda: None
     released: threading.Event = field(default_factory=threading.Event)
+    is_heedless: bool = False
     putting: threading.Lock = field(default_factory=threading.Lock)
 
     def fail(
@@ -86,7 +88,10 @@ class _Proxy(BaseHTTPRequestHandler):
         address = urlsplit(self.faults.upstream).netloc
         connection = http.client.HTTPConnection(address, timeout=30)
         try:
-            connection.request(self.command, self.path, body, dict(self.headers))
+            headers = dict(self.headers)
+            if self.faults.is_heedless:
+                headers = {name: headers[name] for name in headers if name.lower()[:3] != "if-"}
+            connection.request(self.command, self.path, body, headers)
             found = connection.getresponse()
             return found.status, found.getheaders(), found.read()
         finally:

@@ -38,9 +38,16 @@ class DriftDecision:
         return ", ".join(f"{each.sql} AS {quote_name(each.name)}" for each in self.projection)
 
     @property
+    def filled(self) -> frozenset[str]:
+        """Columns, in lower case, that the source does not have: null in all that is copied."""
+        return self._done(("fill_null", "keep_null"))
+
+    @property
     def doubtful(self) -> frozenset[str]:
         """Columns, in lower case, that may not say what the source says: none may be a key."""
-        actions = ("fill_null", "keep_null", "try_cast")
+        return self._done(("fill_null", "keep_null", "try_cast"))
+
+    def _done(self, actions: tuple[str, ...]) -> frozenset[str]:
         return frozenset(each.column.lower() for each in self.records if each.action in actions)
 
     def with_reached(self, reached: Mapping[str, tuple[str, ...]]) -> "DriftDecision":

@@ -15,7 +15,7 @@ from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.questions import RecordedExecution
 from rocky.ledger.record import RunId
 from rocky.ledger.rows import key_of, load_record
-from rocky.ledger.schema import HASH_OF_ARTIFACT, MODEL_OF_KEY, RUNNING, UNFINISHED
+from rocky.ledger.schema import HASH_OF_ARTIFACT, RUNNING, UNFINISHED
 from rocky.ledger.transcript import is_untouched
 
 
@@ -69,14 +69,9 @@ class Lookups(PipelineQuestions):
 
     def last_executions(self, models: Iterable[str]) -> dict[str, RecordedExecution]:
         """The newest execution of each model, however it ended, by the name that was given."""
-        wanted = {key_of(model.lower()): model for model in models}
-        rows = self._ask(
-            "SELECT key, value FROM model_executions WHERE key IN (SELECT ("  # noqa: S608 - one of our own expressions
-            f" SELECT max(key) FROM model_executions WHERE {MODEL_OF_KEY} = wanted.value)"
-            " FROM json_each(?) AS wanted)",
-            json.dumps(list(wanted)),
-        )
-        return {wanted[key.partition("|")[2]]: self._execution(key, value) for key, value in rows}
+        return {
+            model: self._execution(key, value) for model, key, value in self._newest_rows(models)
+        }
 
     def recorded_hashes(self, hashes: Iterable[str]) -> frozenset[str]:
         """Those of some files that any run has recorded."""

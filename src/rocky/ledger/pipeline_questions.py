@@ -5,13 +5,36 @@ Each question is asked once for all tables of a run.
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocky.errors import LedgerUnreadable
 from rocky.ledger.pipeline_records import GracePeriod
 from rocky.ledger.questions import Questions
-from rocky.ledger.records import WatermarkState
+from rocky.ledger.record import Record, RunId
+from rocky.ledger.records import ModelStatus, WatermarkState
 from rocky.ledger.rows import key_of, load_record
 from rocky.ledger.schema import MODEL_OF_KEY
+
+
+@dataclass(frozen=True, slots=True)
+class LastCopy(Record):
+    """Of a model's execution what decides whether a copy is as it should be.
+
+    A thousand of them are read when nothing is to be done, so no more is read than that.
+    """
+
+    status: ModelStatus
+    commit_version: int | None = None
+    watermark: str | None = None
+    source_marker: str | None = None
+
+
+class RecordedCopy(NamedTuple):
+    """The last copy of a table and the run that made it."""
+
+    run_id: RunId
+    copy: LastCopy
 
 
 class PipelineQuestions(Questions):
@@ -34,6 +57,16 @@ class PipelineQuestions(Questions):
                 known.add(wanted[key])
         return frozenset(known), unreadable
 
+    def last_copies(self, tables: Iterable[str]) -> dict[str, RecordedCopy]:
+        """The newest execution of each copy, however it ended, by the name that was given."""
+        return {
+            table: RecordedCopy(
+                RunId(key.partition("|")[0]),
+                load_record(LastCopy, self.path, "model_executions", key, value),
+            )
+            for table, key, value in self._newest_rows(tables)
+        }
+
     def source_columns(self, model: str) -> str | None:
         """JSON of the columns that a copy's source had when it was last copied."""
         rows = self._ask(
@@ -43,6 +76,16 @@ class PipelineQuestions(Questions):
             key_of(model.lower()),
         )
         return str(rows[0][0]) if rows else None
+
+    def pipelines_of(self, run_ids: Iterable[str]) -> dict[str, str]:
+        """The pipelines that some runs were of, by run; those of models alone are left out."""
+        rows = self._ask(
+            "SELECT key, json_extract(value, '$.pipeline') FROM run_history"
+            " WHERE key IN (SELECT value FROM json_each(?))"
+            " AND json_extract(value, '$.pipeline') IS NOT NULL",
+            json.dumps(sorted(set(run_ids))),
+        )
+        return dict(rows)
 
     def failed_checks(self, run_ids: Iterable[str]) -> frozenset[tuple[str, str]]:
         """The runs and the tables, in lower case, of checks that did not pass."""

@@ -1,7 +1,8 @@
 """Questions: what every reader of a ledger shares, a connection and rows turned into records."""
 
+import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
@@ -9,8 +10,8 @@ from typing import Any, NamedTuple, Self, TypeVar
 from rocky.ledger.database import translated
 from rocky.ledger.record import Record, RunId
 from rocky.ledger.records import ModelExecution
-from rocky.ledger.rows import load_record, rows_below
-from rocky.ledger.schema import CHAINED_SINCE, stored_version
+from rocky.ledger.rows import key_of, load_record, rows_below
+from rocky.ledger.schema import CHAINED_SINCE, MODEL_OF_KEY, stored_version
 
 R = TypeVar("R", bound=Record)
 
@@ -60,6 +61,17 @@ class Questions:
             RunId(key.partition("|")[0]),
             load_record(ModelExecution, self.path, "model_executions", key, value),
         )
+
+    def _newest_rows(self, models: Iterable[str]) -> list[tuple[str, str, str]]:
+        """The newest execution of each model: its name as it was given, and the row."""
+        wanted = {key_of(model.lower()): model for model in models}
+        rows = self._ask(
+            "SELECT key, value FROM model_executions WHERE key IN (SELECT ("  # noqa: S608 - one of our own expressions
+            f" SELECT max(key) FROM model_executions WHERE {MODEL_OF_KEY} = wanted.value)"
+            " FROM json_each(?) AS wanted)",
+            json.dumps(list(wanted)),
+        )
+        return [(wanted[key.partition("|")[2]], key, value) for key, value in rows]
 
     def _ask(self, sql: str, *values: object) -> list[Any]:
         with translated(self.path, writing=False):

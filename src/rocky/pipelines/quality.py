@@ -89,7 +89,7 @@ def plan_quality(name: str, pipeline: QualityPipeline, ground: QualityGround) ->
         # What could not be looked at is still a table of the pipeline.
         (*(each.name for each in tables), *found.failed),
     )
-    notes = PipelineNotes(name, failed=found.failed, conclude=checks)
+    notes = PipelineNotes(name, failed=found.failed, conclude=checks, checks_decide=True)
     tagged = {each.name: each.snapshot for each in tables} if _tags(pipeline) else {}
     build_table = materialize_tagged(tagged) if tagged else None
     return QualityPlan(tables, models, notes, checks, build_table)

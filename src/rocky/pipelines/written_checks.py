@@ -5,70 +5,64 @@ there to find. Those that failed in this run are not.
 """
 
 from collections.abc import Mapping
+from functools import partial
 
+from rocky.errors import StoreUnreadable
 from rocky.ledger.check_history import load_counts
-from rocky.pipelines.checks.evaluate import Surrounding, run_pipeline_checks
-from rocky.pipelines.checks.tables import CheckedTable, ChecksResult
+from rocky.pipelines.checks.concluding import PipelineChecks
+from rocky.pipelines.checks.tables import CheckedTable, UnreadableTable
 from rocky.project.checks import Checks
 from rocky.project.models import Target
-from rocky.run.notes import Conclusion, RunSoFar
-from rocky.run.opened import OpenedRun
-from rocky.store.warehouse import Table
+from rocky.run.notes import RunSoFar
+from rocky.run.surroundings import Surroundings
 
 
-class WrittenChecks:
-    """The checks of one run, made when all its tables are done with.
+def checks_of_written(
+    around: Surroundings,
+    checks: Checks,
+    targets: Mapping[str, Target],
+    kind: str,
+    timestamp_column: str | None = None,
+) -> PipelineChecks:
+    """The checks of a pipeline of a kind, whose tables are `targets`, by key."""
+    freshness = checks.freshness
+    time = timestamp_column or (freshness.timestamp_column if freshness is not None else None)
+    return PipelineChecks(
+        checks,
+        partial(_find, around, targets, kind, time),
+        around.warehouse,
+        [each.full_name for each in targets.values()],
+    )
 
-    `kind` is the pipeline's type, `targets` are all its tables by key.
-    """
 
-    def __init__(
-        self,
-        opened: OpenedRun,
-        checks: Checks,
-        kind: str,
-        targets: Mapping[str, Target],
-        timestamp_column: str | None = None,
-    ) -> None:
-        self._around = opened.surroundings
-        self._checks = checks
-        self._kind = kind
-        self._targets = targets
-        self._time = timestamp_column
-        self.result: ChecksResult | None = None
-
-    def conclude(self, so_far: RunSoFar) -> Conclusion:
-        """Check what the run has left."""
-        failed = {each.step.key for each in so_far.outcomes if not each.succeeded}
-        targets = [each for key, each in self._targets.items() if key not in failed]
-        tables = [self._checked(each) for each in targets]
-        self.result = result = run_pipeline_checks(
-            self._checks,
-            [each for each in tables if each is not None],
-            so_far.engine,
-            Surrounding(
-                so_far.now,
-                [each.full_name for each in self._targets.values()],
-                self._around.warehouse,
-            ),
-        )
-        return Conclusion(result.outcomes, result.anomalies, result.counts, result.failed)
-
-    def _checked(self, target: Target) -> CheckedTable | None:
-        table: Table = self._around.warehouse.table(target)
-        snapshot = table.snapshot()
-        if snapshot is None:
-            return None
-        name = target.full_name
-        history = load_counts(self._around.ledger.path, [name])[name]
-        own = self._time or (
-            self._checks.freshness.timestamp_column if self._checks.freshness else None
-        )
-        return CheckedTable(
-            target,
-            table,
-            snapshot,
-            source_type=self._kind,
-            timestamp_column=own,
-            history=history,
-        )
+def _find(
+    around: Surroundings,
+    targets: Mapping[str, Target],
+    kind: str,
+    time: str | None,
+    so_far: RunSoFar,
+) -> list[CheckedTable | UnreadableTable]:
+    ended = {each.step.key: each.succeeded for each in so_far.outcomes}
+    wanted = [each for key, each in targets.items() if ended.get(key, True)]
+    history = load_counts(around.ledger.path, [each.full_name for each in wanted])
+    found: list[CheckedTable | UnreadableTable] = []
+    for target in wanted:
+        name, table = target.full_name, around.warehouse.table(target)
+        try:
+            snapshot = table.snapshot()
+        except StoreUnreadable as error:
+            found.append(UnreadableTable(name, str(error)))
+            continue
+        if snapshot is not None:
+            found.append(
+                CheckedTable(
+                    target,
+                    table,
+                    snapshot,
+                    source_type=kind,
+                    timestamp_column=time,
+                    history=history[name],
+                    unchanged=target.key not in ended,
+                )
+            )
+    return found

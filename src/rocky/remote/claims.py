@@ -32,8 +32,10 @@ CLAIM_SECONDS: Final = 60.0
 """How long a claim that is not refreshed keeps others away."""
 _BEATS: Final = 4
 """How often a claim is refreshed in that time."""
-_TRIES: Final = 6
-_PAUSE_SECONDS: Final = 0.2
+_TRIES: Final = 5
+_PAUSE_SECONDS: Final = 0.1
+_FAREWELL_SECONDS: Final = 10.0
+"""How long a run that has ended waits for its claim to be removed: it ends by itself anyway."""
 _FORGOTTEN: Final = 20
 """A claim this many times as old as it may be is removed by whoever sees it."""
 _REMEMBERED_SECONDS: Final = 1.0
@@ -94,7 +96,7 @@ class RemoteClaim:
         if self._claims is None:
             return
         if self._heart is not None:
-            self._heart.join(self._claims.seconds)
+            self._heart.join(_FAREWELL_SECONDS)
         self._claims.give_up(self._token)
 
     def _beat(self) -> None:
@@ -173,7 +175,7 @@ class RemoteClaims:
     def give_up(self, token: str) -> None:
         """Remove a claim; one that cannot be removed ends by itself."""
         name = claim_name(token)
-        transfer = self._transfers.begin(min(self._transfers.timeout_seconds, self.seconds))
+        transfer = self._transfers.begin(min(self._transfers.timeout_seconds, _FAREWELL_SECONDS))
         try:
             transfer.call(lambda: self._shelf.delete_note(name))
         except TransferFailed as failure:

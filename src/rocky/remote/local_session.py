@@ -18,6 +18,10 @@ class LocalSession:
     published_head: Head | None = None
     warnings: tuple[str, ...] = ()
 
+    def knows(self, head: Head) -> bool:  # noqa: ARG002 - as a remote one
+        """Nothing was published."""
+        return False
+
     def acquire(self) -> None:
         """Nothing: the file is the state."""
 

@@ -22,6 +22,7 @@ from rocky.remote.transfer import Transfer, TransferFailed
 _LOSSES: Final = 25
 """How often somebody may be faster: with so many writers something else is wrong."""
 _PAUSE_SECONDS: Final = 0.05
+_NO_GENERATION: Final = f'"{"0" * 32}"'
 _SLOWEST: Final = 8
 
 
@@ -75,6 +76,21 @@ class Publisher:
             place = self._shelf.place(self._name)
             why = f"the copy at `{place}` is not a whole state file; restore an older one there"
             raise TransferFailed(Outcome.ERROR, why) from error
+
+    def expect_conditions(self, transfer: Transfer, ours: Path) -> None:
+        """See that the backend holds to conditions, by puts that would change nothing.
+
+        Raises TransferFailed when it does not: then two runs would overwrite each other unseen.
+        """
+        data = ours.read_bytes()
+        for base in (None, _NO_GENERATION):
+            try:
+                self._swap(transfer, data, base)
+            except Overtaken:
+                continue
+            place = self._shelf.place(self._name)
+            why = f"the server of `{place}` does not hold to conditional puts: use another one"
+            raise TransferFailed(Outcome.ERROR, why)
 
     def publish(
         self,

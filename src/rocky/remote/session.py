@@ -17,12 +17,12 @@ from typing import Self
 from rocky.errors import RockyError, StateConflict, StateSyncFailed
 from rocky.ledger import open_ledger
 from rocky.ledger.chain import Head
-from rocky.ledger.copies import common_head, describe_copy, write_snapshot
+from rocky.ledger.copies import common_head, describe_copy, knows, write_snapshot
 from rocky.ledger.rebase import reapply
 from rocky.project.state import Idempotency, State
 from rocky.remote.claims import CLAIM_SECONDS, RemoteClaim, RemoteClaims
 from rocky.remote.copies import Copy
-from rocky.remote.events import DOWNLOAD, UPLOAD, Outcome, SyncListener
+from rocky.remote.events import DOWNLOAD, LOGGER, UPLOAD, Outcome, SyncListener
 from rocky.remote.idempotency import RemoteKeys
 from rocky.remote.local_copy import LocalCopy
 from rocky.remote.local_session import LocalSession
@@ -61,6 +61,7 @@ class RemoteSession:
         beats = Transfers(steady, state.transfer_timeout_seconds, clock)
         self._claims = RemoteClaims(self._shelf, beats, claim_seconds)
         self._standing: Standing | None = None
+        self._published: Path | None = None
         # A run publishes in a thread beside its own.
         self._lock = Lock()
 
@@ -79,6 +80,19 @@ class RemoteSession:
     @property
     def warnings(self) -> tuple[str, ...]:
         return self._say.warnings
+
+    def knows(self, head: Head) -> bool:
+        """Whether the chain here or the published one has this head: others may have moved on."""
+        with self._lock:
+            seen = (self._local.path, self._published)
+            if any(knows(path, head) for path in seen if path is not None):
+                return True
+            try:
+                copy = self._publisher.fetch(self._meanwhile.begin())
+                return copy is not None and knows(self._publisher.unpack(copy)[0], head)
+            except TransferFailed as failure:
+                LOGGER.warning("cannot tell whether the remote state has an entry: %s", failure)
+                return False
 
     def acquire(self) -> None:
         """Make the local file what the remote one is, with what was not sent yet on top.
@@ -112,6 +126,7 @@ class RemoteSession:
             if publication is None:
                 return None
             self._standing = publication.standing
+            self._keep(publication.copy)
             return self.published_head
 
     def finalize(self, run_id: str | None = None) -> None:
@@ -219,23 +234,32 @@ class RemoteSession:
         if shared == theirs.head:
             self._standing = aligned
             return
-        apart = replace(aligned, since=shared, base=shared, is_aligned=False)
+        dropped: tuple[str, ...] = ()
         if shared != ours.head:
             snapshot = self._local.scratch("ours.db")
             write_snapshot(self._local.path, snapshot)
-            merged = reapply(path, snapshot, shared, shared)
-            if merged.dropped:
-                kept = self._local.set_aside()
-                runs = ", ".join(f"`{each}`" for each in merged.dropped)
-                self._say.warn(
-                    f"the remote state says that {runs} died, so records of it that were not sent"
-                    f" are left out; they are kept in `{kept.name}`"
-                )
-        if self._local.replace(path):
-            self._standing = aligned
-            self._local.mark_born(None)
-        else:
-            self._standing = apart
+            dropped = reapply(path, snapshot, shared, shared).dropped
+        kept = self._local.set_aside() if dropped else None
+        if not self._local.replace(path):
+            # Somebody works with the file: it stays as it is, and is merged when it is sent.
+            self._standing = replace(aligned, since=shared, base=shared, is_aligned=False)
+            self._keep(path)
+            if kept is not None:
+                kept.unlink()
+            return
+        self._standing = aligned
+        self._local.mark_born(None)
+        if kept is not None:
+            runs = ", ".join(f"`{each}`" for each in dropped)
+            self._say.warn(
+                f"the remote state says that {runs} died, so records of it that were not sent are"
+                f" left out; they are kept in `{kept.name}`"
+            )
+
+    def _keep(self, copy: Path | None) -> None:
+        """Keep the published copy at hand while the file here is another."""
+        if copy is not None:
+            self._published = copy.replace(self._local.scratch("published.db"))
 
     def _create(self) -> None:
         if self._local.facts() is None:
@@ -283,6 +307,8 @@ class RemoteSession:
             done = self._publisher.publish(
                 transfer, snapshot, standing, run_id, adopt=born or is_fresh
             )
+            if standing.generation is None and done.size:
+                self._publisher.expect_conditions(transfer, snapshot)
         except TransferFailed as failure:
             self._fail_sending(transfer, failure, required=required)
             return None

@@ -15,6 +15,7 @@ from rocky.remote.events import CACHE, Outcome
 
 _MAGIC: Final = b"rocky state cache 1\n"
 _SUFFIX: Final = ":cache"
+_KEPT_SECONDS: Final = 7 * 24 * 3600.0
 
 Report = Callable[[str, Outcome, str], None]
 """Called with the operation, what came of it, and more about it."""
@@ -86,7 +87,7 @@ class Tiered:
 
     def _keep(self, name: str, copy: Copy) -> None:
         try:
-            self._cache.put_note(f"{name}{_SUFFIX}", _frame(copy))
+            self._cache.put_note(f"{name}{_SUFFIX}", _frame(copy), _KEPT_SECONDS)
         except RemoteFailure as failure:
             # The next reader finds the older one, sees its generation and goes to the bucket.
             self._report(CACHE, Outcome.CACHE_FAILED, str(failure))

@@ -80,6 +80,7 @@ class PipelineNotes:
 
     `unchanged` are the full names of tables that had nothing new and so are no steps.
     `failed` are tables that could not even be looked at, with why: they fail the run in part.
+    `checks_decide` where checking is all that the run is for: what fails them fails it as a whole.
     """
 
     pipeline: str | None = None
@@ -90,6 +91,7 @@ class PipelineNotes:
     resumed_from: RunId | None = None
     idempotency_key: str | None = None
     conclude: Conclude | None = None
+    checks_decide: bool = False
 
 
 NO_PIPELINE: Final = PipelineNotes()

@@ -120,7 +120,7 @@ def _send_back(
         with open_ledger(means.state) as ledger:
             # What was not sent may yet be put on top of what others have sent.
             if session.published_head == ledger.head():
-                leave_anchor(warehouse, ledger, ledger.head(), begun[-1])
+                leave_anchor(warehouse, ledger, ledger.head(), begun[-1], remote=session)
     for warning in session.warnings:
         means.warn(warning)
 

@@ -42,6 +42,9 @@ class RemoteState(Protocol):
     def published_head(self) -> Head | None:
         """The last state of the ledger that others can find."""
 
+    def knows(self, head: Head) -> bool:
+        """Whether the ledger has this head, here or where it is kept."""
+
     def claim(self, targets: Sequence[str]) -> AbstractContextManager[HeldElsewhere]: ...
 
     def publish(self, run_id: str) -> Head | None: ...

@@ -72,6 +72,8 @@ def judge_status(
     """How a run did, given also what never became a step and what its checks found."""
     if status is RunStatus.INTERRUPTED or not (notes.failed or concluded.failed):
         return status
+    if concluded.failed and notes.checks_decide:
+        return RunStatus.FAILURE
     some = bool(notes.unchanged) or any(each.succeeded for each in outcomes)
     return RunStatus.PARTIAL_FAILURE if some else RunStatus.FAILURE
 

@@ -337,9 +337,17 @@ class _Run:
         A warehouse that cannot be written is for the models to fail on; here it is a warning.
         """
         ledger = self._ledger
+        if is_unvouched(self._surroundings):
+            # What is recorded now may get other numbers when it is published.
+            return
         try:
             written = leave_anchor(
-                self._surroundings.warehouse, ledger, self._head(), self._run_id, self._times.now()
+                self._surroundings.warehouse,
+                ledger,
+                self._head(),
+                self._run_id,
+                self._times.now(),
+                self._surroundings.remote,
             )
         except (StoreUnreadable, StoreUnwritable) as error:
             self._warn(f"the state of the ledger could not be left with the tables: {error}")

@@ -18,7 +18,7 @@ def settings_without_effect(plan: RunPlan) -> list[str]:
 
 
 def _of_project(config: Config) -> Iterator[str]:
-    for name in ("mask", "hook", "run", "schema_evolution", "role", "schedule"):
+    for name in ("mask", "hook", "run", "role", "schedule"):
         if getattr(config, name) != getattr(DEFAULT_CONFIG, name):
             yield f"`[{name}]`"
 

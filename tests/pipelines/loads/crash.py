@@ -19,7 +19,10 @@ def main(root: str, point: str) -> None:
     when, _, name = point.partition(" ")
     owner, attribute = POINTS[name]
     setattr(owner, attribute, dying(getattr(owner, attribute), 1, before=when == "before"))
-    LoadProject(Path(root)).run()
+    config = Path(root, "rocky.toml").read_text()
+    project = LoadProject(Path(root))
+    Path(root, "rocky.toml").write_text(config)
+    project.run()
 
 
 if __name__ == "__main__":

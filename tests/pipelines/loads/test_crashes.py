@@ -102,6 +102,25 @@ def test_a_file_that_a_killed_load_has_brought_may_leave_and_come_back(tmp_path)
     assert [1, 2] == project.ids()
 
 
+@pytest.mark.slow
+def test_a_file_that_a_killed_replacement_has_left_out_is_loaded_when_it_comes_back(tmp_path):
+    project = LoadProject(tmp_path)
+    one = project.put_text("one.csv", "id\n1\n")
+    project.put_text("two.csv", "id\n2\n")
+    project.run()
+    one.rename(tmp_path / "one.csv")
+    project.configure(more="[pipeline.bronze.options]\ntruncate_first = true\n")
+    kill_at(tmp_path, "after commit")
+    assert [2] == project.ids()
+    project.configure()
+    (tmp_path / "one.csv").rename(one)
+
+    project.run()
+
+    assert [1, 2] == project.ids()
+    assert [] == verify(tmp_path)
+
+
 def test_an_attempt_that_failed_after_its_commit_is_not_made_again(tmp_path, monkeypatch):
     project = LoadProject(tmp_path, more="[resilience]\ninitial_backoff_ms = 1\n")
     project.put_text("one.csv", "id\n1\n")

@@ -85,8 +85,8 @@ def test_without_a_table_each_name_or_folder_is_one(tmp_path):
 
     report = project.run()
 
-    assert {"raw.files.Orders", "raw.files.line_items"} == set(statuses(report))
-    assert [1, 2, 3] == project.ids("raw.files.Orders")
+    assert {ORDERS, "raw.files.line_items"} == set(statuses(report))
+    assert [1, 2, 3] == project.ids(ORDERS)
     assert [1, 2] == project.ids("raw.files.line_items")
 
 

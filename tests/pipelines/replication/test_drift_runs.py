@@ -109,3 +109,20 @@ def test_a_timestamp_that_is_gone_fails_its_table_and_nothing_is_changed(project
 
     assert {ORDERS: "failed"} == statuses(report)
     assert before == project.rows()
+
+
+def test_a_merged_copy_takes_late_rows_and_widens_and_fills_as_others_do(tmp_path):
+    project = LakeProject(tmp_path, 'strategy = "merge"\nmerge_keys = ["id"]')
+    project.put([{"id": 1, "n": 1, "note": "a"}, {"id": 2, "n": 2, "note": "b"}])
+    first = project.run()
+    project.put([{"id": 1, "n": 4.0}, {"id": 2, "n": 2.0}, {"id": 9, "n": 9.0}])
+    second = project.run()
+
+    assert [{ORDERS: "success"}] * 2 == [statuses(first), statuses(second)]
+    assert ["n grace 7", "note grace 7"] == sorted(drift(second))
+    # Rows that are there keep what the source no longer has, while it is on notice.
+    assert [
+        {"id": 1, "n": 4, "note": "a"},
+        {"id": 2, "n": 2, "note": "b"},
+        {"id": 9, "n": 9, "note": None},
+    ] == project.rows()

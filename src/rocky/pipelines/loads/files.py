@@ -114,7 +114,8 @@ def target_of(pipeline: LoadPipeline, inside: PurePath) -> Target:
     table = target.table
     if table is None:
         name = inside.parts[0] if len(inside.parts) > 1 else _stem(inside.name)
-        table = _UNFIT.sub("_", name)
+        # In one case: the folder of a table must not depend on which file is listed first.
+        table = _UNFIT.sub("_", name).lower()
     return Target(target.catalog, target.schema, table)
 
 

@@ -7,6 +7,7 @@ the commits above the last recorded one are asked too, and nothing is loaded twi
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from rocky.errors import StoreUnreadable
 from rocky.ledger.loaded_files import load_loaded
@@ -35,10 +36,17 @@ class LoadHistory:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The hashes of the files that a table holds; `unrecorded` are those the ledger lacks."""
+    """The hashes of the files that a table holds; `unrecorded` are those the ledger lacks.
+
+    `replaced` when a load that is not recorded has replaced the table.
+    """
 
     known: frozenset[str] = frozenset()
     unrecorded: frozenset[str] = frozenset()
+    replaced: bool = False
+
+
+NOTHING_HELD: Final = Held()
 
 
 def load_history(path: Path, lookups: Lookups, tables: tuple[FoundTable, ...]) -> LoadHistory:
@@ -57,27 +65,35 @@ def find_held(table: Table, snapshot: Snapshot | None, key: str, history: LoadHi
     A table that is gone holds nothing, whatever is recorded of it.
     """
     if snapshot is None:
-        return Held()
+        return NOTHING_HELD
     recorded = history.loaded.get(key, frozenset())
     last = history.last.get(key)
     # A try that failed says nothing of versions: then all that the log has is looked at.
     since = last.commit_version if last is not None and last.commit_version is not None else -1
-    found = _scan(table, snapshot.version, since)
+    found, replaced = _scan(table, snapshot.version, since)
+    if replaced:
+        return Held(found, found, replaced=True)
     return Held(recorded | found, found - recorded)
 
 
-def _scan(table: Table, newest: int, recorded: int) -> frozenset[str]:
-    """The files that the commits above a version have brought, as far as the log goes back."""
+def _scan(table: Table, newest: int, recorded: int) -> tuple[frozenset[str], bool]:
+    """The files that the commits above a version have brought, as far as the log goes back.
+
+    And whether one of them has replaced the table: what was before it is not asked for.
+    """
     found: frozenset[str] = frozenset()
     for version in range(newest, recorded, -1):
         if table.log.objects.info(table.log.commit_path(version)) is None:
             # Older commits are in a checkpoint, which does not tell of files.
             break
         try:
-            found |= loaded_by(table.log.read_commit(version))
+            brought = loaded_by(table.log.read_commit(version))
         except (TypeError, ValueError) as error:
             raise StoreUnreadable(
                 f"which files commit {version} of table `{table.name}` has brought cannot be read:"
                 f" {error}"
             ) from error
-    return found
+        found |= brought.files
+        if brought.replaced:
+            return found, True
+    return found, False

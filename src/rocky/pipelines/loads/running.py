@@ -5,12 +5,13 @@ from dataclasses import replace
 from rocky.errors import RunRefused
 from rocky.pipelines.loads.contracts import load_contract
 from rocky.pipelines.loads.files import UNKNOWN_FORMAT, Found, find_files
+from rocky.pipelines.loads.ground import LoadGround
 from rocky.pipelines.loads.history import load_history
-from rocky.pipelines.loads.planning import LoadGround, plan_loads
+from rocky.pipelines.loads.planning import plan_loads
 from rocky.pipelines.replication.running import find_done
 from rocky.pipelines.replication.taken import find_taken
 from rocky.pipelines.report import PipelineReport
-from rocky.pipelines.written_checks import WrittenChecks
+from rocky.pipelines.written_checks import checks_of_written
 from rocky.project.pipelines import LoadPipeline
 from rocky.run.build import NO_WINDOW
 from rocky.run.notes import PipelineNotes
@@ -50,14 +51,14 @@ def run_load(
         history = load_history(around.ledger.path, lookups, found.tables)
     plan = plan_loads(ground, found, history)
     targets = {each.target.key: each.target for each in found.tables}
-    checks = WrittenChecks(opened, pipeline.checks, "load", targets)
+    checks = checks_of_written(around, pipeline.checks, targets, "load")
     notes = PipelineNotes(
         name,
         {each.model.key: each.notes for each in plan.loads},
         tuple(each.target.full_name for each in plan.unchanged),
         resumed_from=resumed,
         idempotency_key=request.idempotency_key,
-        conclude=checks.conclude if pipeline.checks.enabled else None,
+        conclude=checks if pipeline.checks.enabled else None,
     )
     execution = pipeline.execution
     concurrency = execution.concurrency if isinstance(execution.concurrency, int) else PARALLEL
@@ -73,7 +74,9 @@ def run_load(
     )
     report = run_plan(plan.run, around, options, listener=opened.means.listener, stop=opened.stop)
     warned = replace(report, warnings=(*report.warnings, *_warnings(found)))
-    return PipelineReport("load", warned, plan.excluded, checks.result)
+    return PipelineReport(
+        "load", warned, plan.excluded, checks.result if pipeline.checks.enabled else None
+    )
 
 
 def refuse_unheeded(name: str, request: RunRequest) -> None:

@@ -114,10 +114,20 @@ def _strategy(routed: RoutedTable, decision: DriftDecision) -> Strategy:
     if routed.strategy == "full_refresh":
         return FullRefresh()
     if routed.strategy == "merge":
-        return Merge(
-            tuple(_column(routed, decision, key, "merge_keys") for key in routed.merge_keys)
-        )
+        keys = tuple(_column(routed, decision, key, "merge_keys") for key in routed.merge_keys)
+        return Merge(keys, _updated(keys, decision))
     return Incremental(_column(routed, decision, routed.timestamp_column, "timestamp_column"))
+
+
+def _updated(keys: tuple[str, ...], decision: DriftDecision) -> tuple[str, ...] | None:
+    """What a merge changes in rows that are there: not what the source no longer has a word on."""
+    if not decision.filled:
+        return None
+    kept = {
+        *keys,
+        *(each.name for each in decision.projection if each.name.lower() in decision.filled),
+    }
+    return tuple(each.name for each in decision.projection if each.name not in kept)
 
 
 def _column(routed: RoutedTable, decision: DriftDecision, name: str, setting: str) -> str:

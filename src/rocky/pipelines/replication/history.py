@@ -9,8 +9,9 @@ from rocky.datatypes.text import field_to_json, fields_from_json
 from rocky.datatypes.types import StructField
 from rocky.evidence.hashes import canonical_json
 from rocky.ledger.lookups import Lookups
+from rocky.ledger.pipeline_questions import LastCopy
 from rocky.ledger.pipeline_records import GracePeriod
-from rocky.ledger.records import ModelExecution, ModelStatus
+from rocky.ledger.records import ModelStatus
 from rocky.project.models import Target
 
 _MADE = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
@@ -25,16 +26,17 @@ class CopyHistory:
     """The last execution of each copy and what else is known of it, by the target's key.
 
     `suspect` are those that a check found wrong after their last copy. `find_columns` gives the
-    columns that its source had when it was last copied.
+    columns that its source had when it was last copied; `owners` are the pipelines that copied it.
     """
 
-    last: Mapping[str, ModelExecution] = field(default_factory=dict)
+    last: Mapping[str, LastCopy] = field(default_factory=dict)
     watermarked: frozenset[str] = frozenset()
     suspect: frozenset[str] = frozenset()
     grace: Mapping[str, tuple[GracePeriod, ...]] = field(default_factory=dict)
     find_columns: Callable[[Target], tuple[StructField, ...] | None] = _none
+    owners: Mapping[str, str] = field(default_factory=dict)
 
-    def copied(self, target: Target) -> ModelExecution | None:
+    def copied(self, target: Target) -> LastCopy | None:
         """The last copy, if the last time it was tried it succeeded."""
         found = self.last.get(target.key)
         return found if found is not None and found.status in _MADE else None
@@ -45,8 +47,9 @@ def load_history(lookups: Lookups | None, targets: Iterable[Target]) -> CopyHist
     if lookups is None:
         return CopyHistory()
     names = [target.full_name for target in targets]
-    found = {name.lower(): each for name, each in lookups.last_executions(names).items()}
-    wrong = lookups.failed_checks(each.run_id for each in found.values())
+    found = {name.lower(): each for name, each in lookups.last_copies(names).items()}
+    run_ids = {each.run_id for each in found.values()}
+    wrong, pipelines = lookups.failed_checks(run_ids), lookups.pipelines_of(run_ids)
     # Rows that cannot be read fail their table when it is built: here they only keep it from
     # being passed over.
     known, _ = lookups.watermarked(names)
@@ -54,11 +57,12 @@ def load_history(lookups: Lookups | None, targets: Iterable[Target]) -> CopyHist
     for period in lookups.grace_periods():
         grace[period.table.lower()] = (*grace.get(period.table.lower(), ()), period)
     return CopyHistory(
-        {key: each.execution for key, each in found.items()},
+        {key: each.copy for key, each in found.items()},
         frozenset(name.lower() for name in known),
         frozenset(key for key, each in found.items() if (each.run_id, key) in wrong),
         grace,
         partial(_find_columns, lookups),
+        {key: pipelines[each.run_id] for key, each in found.items() if each.run_id in pipelines},
     )
 
 

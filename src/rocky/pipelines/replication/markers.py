@@ -4,11 +4,14 @@ A copy is passed over only when nothing could be different: its source is listed
 settings are those of the last copy, and the copy is still at the version that was recorded.
 """
 
+import os
+
 from rocky.drift.projection import Projected
 from rocky.errors import StoreUnreadable
 from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.pipelines.replication.history import CopyHistory
 from rocky.pipelines.replication.routing import RoutedTable
+from rocky.store.log import Log
 from rocky.store.warehouse import Table
 
 _COPIED_AS = 1
@@ -60,10 +63,19 @@ def _is_at(table: Table, version: int) -> bool:
     """Whether a table is at a version, without reading its log."""
     log = table.log
     try:
-        return (
-            log.objects.info(log.commit_path(version)) is not None
-            and log.objects.info(log.commit_path(version + 1)) is None
-        )
-    except StoreUnreadable:
+        return _is_there(log, version) and not _is_there(log, version + 1)
+    except (StoreUnreadable, OSError):
         # The copy itself will say what is wrong.
         return False
+
+
+def _is_there(log: Log, version: int) -> bool:
+    path = log.commit_path(version)
+    folder = log.objects.location.folder
+    if folder is None:
+        return log.objects.info(path) is not None
+    try:
+        os.stat(f"{folder}/{path}")  # noqa: PTH116 - called for thousands of tables
+    except FileNotFoundError:
+        return False
+    return True

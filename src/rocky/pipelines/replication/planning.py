@@ -15,7 +15,7 @@ from rocky.compiler.compilation import Compilation
 from rocky.datatypes.types import StructField
 from rocky.diagnostics import Severity
 from rocky.drift.reaching import find_reached
-from rocky.errors import RockyError, SourceUnreadable
+from rocky.errors import RockyError, RunRefused, SourceUnreadable
 from rocky.ledger.lookups import Lookups
 from rocky.pipelines.generated import plan_generated
 from rocky.pipelines.replication.copies import Copy, CopyTerms, plan_copy, refuse
@@ -110,6 +110,7 @@ def plan_replication(
     left = done or {}
     wanted = [each for each in routing.tables if each.key not in left]
     history = load_history(lookups, [each.target for each in wanted])
+    _refuse_others(replication, wanted, history)
     markers = {each.key: marker_of(each) for each in wanted}
     again = request.full_refresh or request.rebuild or not pipeline.prune_unchanged or not prune
     unchanged = [] if again else _find_unchanged(replication, wanted, markers, history)
@@ -133,6 +134,21 @@ def plan_replication(
         *(Excluded(each.found.name, each.target.full_name, UNCHANGED) for each in unchanged),
     ]
     return ReplicationPlan(routing, copies, tuple(unchanged), tuple(excluded), history, run)
+
+
+def _refuse_others(
+    replication: Replication, tables: Sequence[RoutedTable], history: CopyHistory
+) -> None:
+    """Raises RunRefused when another pipeline of the project copies to one of the targets."""
+    pipelines = replication.compilation.project.config.pipeline
+    for each in tables:
+        owner = history.owners.get(each.key)
+        if owner not in (None, replication.name) and owner in pipelines:
+            raise RunRefused(
+                f"`{each.found.name}` would be copied to `{each.target.full_name}`, which pipeline"
+                f" `{owner}` writes; name more components in `catalog_template` or"
+                " `schema_template`"
+            )
 
 
 def _find_unchanged(

@@ -14,7 +14,7 @@ from rocky.errors import RockyError, RunRefused, SourceUnreadable
 from rocky.pipelines.generated import GeneratedModel, GeneratedSource, plan_generated
 from rocky.pipelines.replication.taken import find_taken
 from rocky.pipelines.report import PipelineReport
-from rocky.pipelines.written_checks import WrittenChecks
+from rocky.pipelines.written_checks import checks_of_written
 from rocky.plan.steps import RunPlan
 from rocky.project import Project
 from rocky.project.models import Target
@@ -44,8 +44,8 @@ def run_snapshot(
     wrong = refusal or _compile_error(plan)
     if wrong is not None:
         plan = plan_generated(project, name, [_nameless(model)])
-    checks = WrittenChecks(
-        opened, pipeline.checks, "snapshot", {target.key: target}, pipeline.updated_at
+    checks = checks_of_written(
+        around, pipeline.checks, {target.key: target}, "snapshot", pipeline.updated_at
     )
     notes = StepNotes(("snapshot", name, target.full_name), refusal=wrong)
     options = RunOptions(
@@ -57,11 +57,13 @@ def run_snapshot(
             name,
             {target.key: notes},
             idempotency_key=request.idempotency_key,
-            conclude=checks.conclude if pipeline.checks.enabled else None,
+            conclude=checks if pipeline.checks.enabled else None,
         ),
     )
     report = run_plan(plan, around, options, listener=opened.means.listener, stop=opened.stop)
-    return PipelineReport("snapshot", report, checks=checks.result)
+    return PipelineReport(
+        "snapshot", report, checks=checks.result if pipeline.checks.enabled else None
+    )
 
 
 def plan_model(

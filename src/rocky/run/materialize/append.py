@@ -8,7 +8,7 @@ own transaction.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rocky.project.strategies import Append
 from rocky.run.build import Build, Built
@@ -26,6 +26,15 @@ from rocky.store.snapshot import ROWS_HASH, Snapshot
 
 LOADED_FILES: Final = "loadedFiles"
 """What commitInfo calls the hashes of the files that a commit has brought."""
+LOADED_WHOLE: Final = "loadedWhole"
+"""What it says besides when they took the place of all rows there were."""
+
+
+class Brought(NamedTuple):
+    """The hashes of the files of a load, and whether they took the place of all rows."""
+
+    files: frozenset[str]
+    replaced: bool
 
 
 def append_files(build: Build, strategy: Append) -> Built:
@@ -37,7 +46,10 @@ def append_files(build: Build, strategy: Append) -> Built:
     if snapshot is not None and not strategy.files:
         recorded = snapshot.configuration.get(ROWS_HASH)
         return Built(build.query or "", (), 0, recorded, "appended by an earlier run")
-    told = replace(build, info={**build.info, LOADED_FILES: json.dumps(sorted(strategy.files))})
+    info = {**build.info, LOADED_FILES: json.dumps(sorted(strategy.files))}
+    if build.full_refresh:
+        info[LOADED_WHOLE] = "true"
+    told = replace(build, info=info)
     with open_workspace(told) as workspace:
         workspace.bind_source(build.query)
         if snapshot is None or build.full_refresh:
@@ -45,14 +57,12 @@ def append_files(build: Build, strategy: Append) -> Built:
         return _append(workspace, snapshot)
 
 
-def loaded_by(actions: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """The hashes of the files that a commit says it has brought. Raises ValueError."""
-    found = [
-        info[LOADED_FILES]
-        for action in actions
-        if (info := action.get("commitInfo")) and LOADED_FILES in info
-    ]
-    return frozenset(digest for text in found for digest in json.loads(text))
+def loaded_by(actions: Iterable[Mapping[str, Any]]) -> Brought:
+    """What a commit says it has brought. Raises ValueError when that is damaged."""
+    infos = (action["commitInfo"] for action in actions if action.get("commitInfo"))
+    info: Mapping[str, Any] = next(infos, {})
+    files = frozenset(json.loads(info.get(LOADED_FILES, "[]")))
+    return Brought(files, info.get(LOADED_WHOLE) == "true")
 
 
 def _replace(workspace: Workspace, snapshot: Snapshot | None) -> Built:
