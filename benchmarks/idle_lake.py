@@ -22,9 +22,6 @@ import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.pipelines.lakes import LakeProject
-from tests.run.runs import WHO, Heard
-
 from rocky.compiler.pipeline import compile_project
 from rocky.ledger.writer import open_ledger
 from rocky.pipelines.pipeline_run import run_opened
@@ -39,6 +36,8 @@ from rocky.run.request import RunRequest
 from rocky.run.sources import Sources
 from rocky.run.surroundings import Surroundings
 from rocky.store.warehouse import open_warehouse
+from tests.pipelines.lakes import LakeProject
+from tests.run.runs import WHO, Heard
 
 GOAL = 2.0
 TABLES_OF_A_SCHEMA = 20

@@ -29,11 +29,10 @@ help. `${VAR}` and `${VAR:-default}` work in every text value. What the files ar
 [project files](project-files.md).
 
 All keys are read and checked. Compiling acts on `[lints]`, targets, strategies and contracts;
-`rocky run` also on `[adapter]`, pipelines of type `transformation`, `[store]`, `[cost]` (the rates
-per core-hour and per TB), `[budget]` and `[resilience]` (its retries). A `[state]` that is not
-local is refused by a run. `rocky gc` acts on `[gc]` and
-`[state.retention]`. Other blocks (`[reuse]`, `[run]`, `[schema_evolution]`, masks,
-roles, schedules, hooks) and other types of pipeline have no effect yet.
+`rocky run` also on `[adapter]`, `[pipeline]`, `[state]`, `[store]`, `[reuse]`, `[cost]` (the rates
+per core-hour and per TB), `[budget]`, `[schema_evolution]` and `[resilience]` (its retries).
+`rocky gc` acts on `[gc]`, and like the sweep of the state on `[state.retention]`. Other blocks
+(`[run]`, masks, roles, schedules, hooks) have no effect yet, and a run says so.
 """
 
 CLI_HEAD = """# Commands

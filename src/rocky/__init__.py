@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rocky.version import __version__
 
 if TYPE_CHECKING:
+    from rocky.api.pipelines import run_pipeline
     from rocky.api.projects import compile_project, load_project
     from rocky.api.replays import replay_run
     from rocky.api.runs import run_project
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rocky.compiler.compilation import Compilation
     from rocky.diagnostics import Diagnostic
     from rocky.errors import RockyError
+    from rocky.pipelines.report import PipelineReport
     from rocky.project import Project
     from rocky.replay.verdicts import ReplayReport
     from rocky.run.outcomes import RunReport
@@ -26,6 +28,7 @@ _HOMES = {
     "CheckedQuery": "rocky.compiler.check",
     "Compilation": "rocky.compiler.compilation",
     "Diagnostic": "rocky.diagnostics",
+    "PipelineReport": "rocky.pipelines.report",
     "Project": "rocky.project",
     "ReplayReport": "rocky.replay.verdicts",
     "RockyError": "rocky.errors",
@@ -34,6 +37,7 @@ _HOMES = {
     "compile_project": "rocky.api.projects",
     "load_project": "rocky.api.projects",
     "replay_run": "rocky.api.replays",
+    "run_pipeline": "rocky.api.pipelines",
     "run_project": "rocky.api.runs",
 }
 
@@ -42,6 +46,7 @@ __all__ = [
     "CheckedQuery",
     "Compilation",
     "Diagnostic",
+    "PipelineReport",
     "Project",
     "ReplayReport",
     "RockyError",
@@ -51,6 +56,7 @@ __all__ = [
     "compile_project",
     "load_project",
     "replay_run",
+    "run_pipeline",
     "run_project",
 ]
 

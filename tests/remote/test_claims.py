@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import time
 from collections.abc import Callable
 
 import pytest
@@ -70,16 +71,17 @@ def test_a_run_is_alive_elsewhere_as_long_as_it_holds_its_claim(machines):
     assert ((True, False), False) == (during, after)
 
 
+@pytest.mark.slow
 def test_a_claim_that_is_not_refreshed_ends(machines):
     machine = machines(1)
-    machine.claim_seconds = 1.0
+    machine.claim_seconds = 3.0
     with opened(machine) as session:
         claims: RemoteClaims = session._claims
         claims.hold(["a"])
         # Of a process on another machine, as far as can be told, that was killed.
         forget_space(claims)
         at_first = len(claims.living())
-        machine.clock.sleep(2.2)
+        machine.clock.sleep(5)
         with claims.hold(["a"]):
             later = len(claims.living())
 
@@ -92,13 +94,34 @@ def forget_space(claims: RemoteClaims) -> None:
     claims._shelf.put_note(note.name, json.dumps(said).encode(), claims.seconds)
 
 
+@pytest.mark.slow
 def test_a_claim_is_refreshed_while_its_run_goes_on(machines):
     first, second = machines(1), machines(2)
-    first.claim_seconds = second.claim_seconds = 1.0
+    first.claim_seconds = second.claim_seconds = 4.0
     with opened(first) as one, opened(second) as two, one.claim(["a"]):
-        first.clock.sleep(1.7)
+        first.clock.sleep(6)
         with pytest.raises(LedgerLocked):
             two.claim(["a"])
+
+
+@pytest.mark.slow
+def test_a_claim_that_could_not_be_refreshed_for_its_time_is_known_to_be_lost(tmp_path, prefix, s3):
+    machine = Machine(tmp_path / "m", s3_state(prefix), s3.url, claim_seconds=0.5)
+    with opened(machine) as session, session.claim(["a"]) as claim:
+        at_first = claim.is_lost
+        s3.fail("500")
+        wait_until(lambda: claim.is_lost)
+        s3.heal()
+        wait_until(lambda: not claim.is_lost)
+
+    assert not at_first
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_the_claim_of_a_killed_process_of_this_machine_ends_with_it(machines):

@@ -30,16 +30,19 @@ from rocky.version import __version__
 
 COMMANDS: Final = {
     "init": ("init", "Start a project in FOLDER."),
-    "playground": ("playground", "Make a small working shop to try things on."),
+    "playground": ("playground", "Make a small working project to try things on."),
     "validate": ("validate", "Check the project's files, without looking into SQL."),
     "compile": ("compile", "Check every model, column, type and contract."),
     "list": ("list", "List models, sources and seeds."),
     "explain": ("explain", "Explain a diagnostic code."),
     "lineage": ("lineage", "Show where a model's or a column's values come from."),
     "seed": ("seed", "Load the seeds that are named, or all, into their tables."),
-    "plan": ("plan", "Show what `rocky run` would build, reuse or leave, and why."),
-    "run": ("run", "Build the selected models' tables on Spark and record it."),
-    "drift": ("drift", "Report how live sources differ from their copies."),
+    "plan": ("plan", "Show what `rocky run` would build, copy, reuse or leave, and why."),
+    "run": ("run", "Build models' tables on Spark, copy and check others, and record it."),
+    "drift": (
+        "drift",
+        "Report how live sources differ from their copies. Nothing is changed.",
+    ),
     "test": ("test", "Run the tests of the selected models, or of all."),
     "emit-sql": ("emit_sql", "Print the SQL that would run."),
     "ci": ("ci", "Compile for a build: exit 1 on errors, 4 on warnings only."),

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
+from rocky.cli.remote_state import refresh_state
 from rocky.cli.render.sweep import render_sweep, sweep_document
 from rocky.cli.state_files import state_path
-from rocky.cli.upkeep import change_state, load_sound_project, refresh_state
+from rocky.cli.upkeep import change_state, load_sound_project
 from rocky.cli.warehouses import warehouses_of
 from rocky.collect.resetting import forget_watermark
 from rocky.collect.sweeping import preview_sweep, sweep_ledger
@@ -34,7 +35,7 @@ def sweep_state(settings: Settings, dry_run: bool) -> ExitCode:
     warehouses, now = warehouses_of(project), datetime.now(UTC)
     warnings: tuple[str, ...] = ()
     if dry_run:
-        refresh_state(settings)
+        refresh_state(settings, state_path(settings))
         report = preview_sweep(state_path(settings), warehouses, rules, now)
     else:
         report, warnings = change_state(

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import nearest_root
+from rocky.cli.remote_state import refresh_state
 from rocky.diagnostics.suggest import suggestion
 from rocky.errors import NothingSelected, ProjectNotFound
 from rocky.ledger import STATE_FILE, Reader, open_reader
@@ -49,7 +50,9 @@ def state_path(settings: Settings) -> Path:
 @contextmanager
 def chosen_reader(settings: Settings) -> Iterator[Reader | None]:
     """The reader of the state file, or None when nothing has been recorded yet."""
-    reader = open_reader(state_path(settings))
+    path = state_path(settings)
+    refresh_state(settings, path)
+    reader = open_reader(path)
     if reader is None:
         yield None
         return

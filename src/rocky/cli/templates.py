@@ -36,7 +36,9 @@ def write_playground(name: str, folder: Path) -> list[str]:
     if name not in PLAYGROUNDS:
         known = ", ".join(f"`{each}`" for each in PLAYGROUNDS)
         hint = suggestion(name, PLAYGROUNDS)
-        raise UnknownTemplate(f"no template `{name}`; {f'{hint} ' if hint else ''}there are {known}")
+        raise UnknownTemplate(
+            f"no template `{name}`; {f'{hint} ' if hint else ''}there are {known}"
+        )
     if folder.is_dir() and any(folder.iterdir()):
         raise WouldOverwrite(f"`{folder}` is not empty: name a new folder")
     return _write(folder, dict(_template_files(PLAYGROUNDS[name])))

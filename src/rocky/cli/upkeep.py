@@ -12,14 +12,14 @@ from typing import TypeVar
 
 from rocky.cli.options import Settings
 from rocky.cli.projects import load_chosen
+from rocky.cli.remote_state import state_settings
 from rocky.cli.state_files import state_path
 from rocky.cli.warehouses import recorded_warehouses
 from rocky.collect.leaving import leave_anchors
 from rocky.diagnostics import Severity
-from rocky.errors import NothingSelected, ProjectNotFound, RunRefused
+from rocky.errors import NothingSelected, RunRefused
 from rocky.ledger import Ledger, open_ledger
 from rocky.project import Project
-from rocky.project.state import State
 from rocky.remote.session import open_session
 
 T = TypeVar("T")
@@ -66,20 +66,6 @@ def change_state(
                     now = datetime.now(UTC)
                     warnings += leave_anchors(ledger, recorded_warehouses(settings), now)
     return result, tuple(warnings)
-
-
-def refresh_state(settings: Settings) -> None:
-    """Fetch the state, where it is kept elsewhere, to be looked at only."""
-    with open_session(state_settings(settings), state_path(settings), os.environ) as session:
-        session.refresh()
-
-
-def state_settings(settings: Settings) -> State:
-    """Where the project keeps its state; a file that was named without a project is itself."""
-    try:
-        return load_chosen(settings, cache=False).config.state
-    except ProjectNotFound:
-        return State()
 
 
 def _refuse_absent(path: Path) -> None:

@@ -5,8 +5,8 @@ Each question is asked once for all tables of a run.
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from typing import Final, NamedTuple
 
 from rocky.errors import LedgerUnreadable
 from rocky.ledger.pipeline_records import GracePeriod
@@ -28,6 +28,13 @@ class LastCopy(Record):
     commit_version: int | None = None
     watermark: str | None = None
     source_marker: str | None = None
+
+
+# SQLite takes these out of a row faster than Python reads the row. One that is no JSON is left as
+# it is, and refused like any other.
+_OF_LAST_COPY: Final = "iif(json_valid(value), json_object({}), value)".format(
+    ", ".join(f"'{each.name}', json_extract(value, '$.{each.name}')" for each in fields(LastCopy))
+)
 
 
 class RecordedCopy(NamedTuple):
@@ -64,7 +71,7 @@ class PipelineQuestions(Questions):
                 RunId(key.partition("|")[0]),
                 load_record(LastCopy, self.path, "model_executions", key, value),
             )
-            for table, key, value in self._newest_rows(tables)
+            for table, key, value in self._newest_rows(tables, _OF_LAST_COPY)
         }
 
     def source_columns(self, model: str) -> str | None:

@@ -62,11 +62,16 @@ class Questions:
             load_record(ModelExecution, self.path, "model_executions", key, value),
         )
 
-    def _newest_rows(self, models: Iterable[str]) -> list[tuple[str, str, str]]:
-        """The newest execution of each model: its name as it was given, and the row."""
+    def _newest_rows(
+        self, models: Iterable[str], value: str = "value"
+    ) -> list[tuple[str, str, str]]:
+        """The newest execution of each model: its name as it was given, and the row.
+
+        `value` is what is read of a row, as SQL.
+        """
         wanted = {key_of(model.lower()): model for model in models}
         rows = self._ask(
-            "SELECT key, value FROM model_executions WHERE key IN (SELECT ("  # noqa: S608 - one of our own expressions
+            f"SELECT key, {value} FROM model_executions WHERE key IN (SELECT ("  # noqa: S608 - our own expressions
             f" SELECT max(key) FROM model_executions WHERE {MODEL_OF_KEY} = wanted.value)"
             " FROM json_each(?) AS wanted)",
             json.dumps(list(wanted)),

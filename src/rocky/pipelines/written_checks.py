@@ -62,7 +62,6 @@ def _find(
                     source_type=kind,
                     timestamp_column=time,
                     history=history[name],
-                    unchanged=target.key not in ended,
                 )
             )
     return found

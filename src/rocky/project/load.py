@@ -87,6 +87,17 @@ def load_project(
     )
 
 
+def load_config(root: Path, *, env: Mapping[str, str], config: Path | None = None) -> Config:
+    """The settings alone, without any model; what is wrong with them is not told here.
+
+    Raises ProjectNotFound.
+    """
+    folder, path = _find_config(root, config)
+    ignored: list[Diagnostic] = []
+    document, _ = _read_config_file(folder, path, env, ignored.append)
+    return _read_settings(document, ignored.append)
+
+
 def _find_config(root: Path, config: Path | None) -> tuple[str, str]:
     """The project's folder and the settings file relative to it."""
     if config is not None and not config.exists():

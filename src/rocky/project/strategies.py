@@ -80,10 +80,12 @@ NOTES_THE_TIME: Final = "volatile: the snapshot notes when it first saw a row"
 class Append(NamedTuple):
     """The rows of some files are added, each file once: `files` are the hashes of their bytes.
 
-    Only pipelines have it. In the settings of a model it would add all rows with every run.
+    They were new to the table at version `since`; -1 where there was none. Only pipelines have it:
+    in the settings of a model it would add all rows with every run.
     """
 
     files: tuple[str, ...]
+    since: int = -1
     type: str = "append"
 
 

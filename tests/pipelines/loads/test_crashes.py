@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from rocky.ledger.loaded_files import load_loaded
 from rocky.store.change import Change, Committed
 from rocky.store.warehouse import Table
 from tests.pipelines.lakes import statuses
-from tests.pipelines.loads.folders import ORDERS, LoadProject
+from tests.pipelines.loads.folders import ORDERS, LoadProject, errors
 from tests.run.runs import verify
 
 ROOT = Path(__file__).parents[3]
@@ -119,6 +120,37 @@ def test_a_file_that_a_killed_replacement_has_left_out_is_loaded_when_it_comes_b
 
     assert [1, 2] == project.ids()
     assert [] == verify(tmp_path)
+
+
+class Elsewhere(LoadProject):
+    """Another runner, whose ledger knows nothing of the first one's."""
+
+    @property
+    def state(self) -> Path:
+        return self.root / "elsewhere.db"
+
+
+@pytest.mark.parametrize("loaded_before", [True, False])
+def test_two_runners_that_find_one_file_do_not_both_load_it(tmp_path, loaded_before):
+    project = LoadProject(tmp_path)
+    if loaded_before:
+        project.put_text("zero.csv", "id\n0\n")
+        project.run()
+    project.put_text("one.csv", "id\n1\n")
+    other, left = Elsewhere(tmp_path), [True]
+    other.now += timedelta(hours=1)
+
+    def load_first(_: str) -> None:
+        if left:
+            left.clear()
+            other.run()
+
+    report = project.run(before_write=load_first)
+
+    assert ([0] if loaded_before else []) + [1] == project.ids()
+    assert "another run has loaded files" in str(errors(report)[ORDERS])
+    project.run()
+    assert ([0] if loaded_before else []) + [1] == project.ids()
 
 
 def test_an_attempt_that_failed_after_its_commit_is_not_made_again(tmp_path, monkeypatch):

@@ -12,9 +12,9 @@ from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
 from rocky.cli.pipelines import replications
 from rocky.cli.projects import compile_chosen
+from rocky.cli.remote_state import refresh_state
 from rocky.cli.render.prospects import drift_document, render_drift
 from rocky.cli.state_files import state_path
-from rocky.cli.upkeep import refresh_state
 from rocky.lazy import load_attribute
 from rocky.plan.refusals import config_findings
 from rocky.run.circumstances import observe_circumstances
@@ -39,7 +39,7 @@ def command(
     compilation = compile_chosen(settings)
     refuse_errors(settings, compilation, config_findings(compilation))
     chosen = replications(compilation.project, pipeline)
-    refresh_state(settings)
+    refresh_state(settings, state_path(settings))
     look = load_attribute("rocky.pipelines.replication.outlook", "look_at_replication")
     adapter_of = load_attribute("rocky.pipelines.pipeline_run", "adapter_of")
     root = compilation.project.root

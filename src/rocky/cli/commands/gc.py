@@ -14,6 +14,7 @@ from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import load_chosen, unknown_name
+from rocky.cli.remote_state import shared_state
 from rocky.cli.render.gc import collection_document, render_collection
 from rocky.cli.state_files import state_path
 from rocky.collect.collecting import Collection, Orders, collect_files
@@ -44,7 +45,9 @@ def command(settings: Settings, dry_run: bool, target: str | None) -> ExitCode:
         retention_of(config), dry_run or not config.gc.physical_delete, datetime.now(UTC)
     )
     warehouses = open_warehouses(project, target, os.environ)
-    collection = collect_files(state_path(settings), warehouses, orders)
+    path = state_path(settings)
+    with shared_state(settings, path):
+        collection = collect_files(path, warehouses, orders)
     _show(settings, collection, orders.retention)
     if orders.dry_run and not dry_run and not settings.quiet:
         write_note("nothing was removed: `[gc] physical_delete = false`")

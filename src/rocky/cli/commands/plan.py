@@ -13,10 +13,10 @@ from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
 from rocky.cli.pipelines import is_of_models, pipelines_to_run
 from rocky.cli.projects import compile_chosen
+from rocky.cli.remote_state import refresh_state
 from rocky.cli.render.plan import UNCERTAIN, plan_document, render_plan
 from rocky.cli.render.prospects import prospects_document, render_prospects
 from rocky.cli.state_files import state_path
-from rocky.cli.upkeep import refresh_state
 from rocky.compiler.compilation import Compilation
 from rocky.lazy import load_attribute
 from rocky.plan.refusals import config_findings, refusing_findings
@@ -73,7 +73,7 @@ def command(
         filters=tuple(filters),
     )
     compilation = compile_chosen(settings)
-    refresh_state(settings)
+    refresh_state(settings, state_path(settings))
     documents = []
     for name in pipelines_to_run(compilation.project, request):
         if name is None or is_of_models(compilation.project.config.pipeline[name]):

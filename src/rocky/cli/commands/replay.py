@@ -15,6 +15,7 @@ from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
 from rocky.cli.projects import load_chosen
+from rocky.cli.remote_state import refresh_state
 from rocky.cli.render.replay import recorded_document, render_recorded
 from rocky.cli.render.units import format_duration
 from rocky.cli.render.verdicts import render_report, report_document
@@ -55,6 +56,7 @@ def command(settings: Settings, /, run: str, **given: Any) -> ExitCode:
     """
     _refuse_meaningless(given)
     models: Sequence[str] = given["models"]
+    refresh_state(settings, state_path(settings))
     recorded = load_recorded(state_path(settings), run, models)
     if given["verifies"]:
         return _verify(settings, recorded)

@@ -109,7 +109,7 @@ def command(  # noqa: PLR0913 - one for each option
     idempotency_key: str | None,
     **window: object,
 ) -> ExitCode:
-    """Build the selected models' tables on Spark and record it; run what copies and checks tables.
+    """Build models' tables on Spark, copy and check others, and record it.
 
     SELECTOR is a model's name, `+model` with all it reads, `model+` with all its readers,
     `tag:KEY=VALUE`, `path:FOLDER` and more; without one, every pipeline runs, each after those it

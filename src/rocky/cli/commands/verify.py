@@ -5,6 +5,7 @@ import click
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
+from rocky.cli.remote_state import refresh_state
 from rocky.cli.render.evidence import render_verification, verification_document
 from rocky.cli.state_files import StateCommand, state_path
 from rocky.cli.warehouses import lost_ledger, recorded_warehouses
@@ -41,6 +42,7 @@ def verify_chosen(settings: Settings, what: str | None) -> tuple[Scope, Verifica
     def choose(reader: EvidenceReader) -> Scope:
         return EVERYTHING if what is None else find_scope(reader, what)
 
+    refresh_state(settings, state_path(settings))
     found = verify_ledger(state_path(settings), recorded_warehouses(settings), choose)
     if found is not None:
         return found

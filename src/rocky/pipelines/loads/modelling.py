@@ -58,7 +58,10 @@ class Modeller:
         model = GeneratedModel(
             target,
             _sql(sources, fitted, columns),
-            Append(tuple(sorted(each.digest for each in files))),
+            Append(
+                tuple(sorted(each.digest for each in files)),
+                wanted.snapshot.version if wanted.snapshot is not None else -1,
+            ),
             tuple(sources),
         )
         notes = StepNotes(

@@ -5,6 +5,7 @@ settings are those of the last copy, and the copy is still at the version that w
 """
 
 import os
+from functools import lru_cache
 
 from rocky.drift.projection import Projected
 from rocky.errors import StoreUnreadable
@@ -23,22 +24,37 @@ def marker_of(routed: RoutedTable) -> str | None:
     found = routed.found
     if found.marker is None:
         return None
+    how = _how_copied(
+        found.place.format,
+        tuple(found.place.options.items()),
+        routed.strategy,
+        routed.timestamp_column,
+        routed.merge_keys,
+        routed.metadata,
+    )
+    return text_hash(f"{found.marker}\n{found.name}\n{how}")
+
+
+@lru_cache(maxsize=1024)
+def _how_copied(
+    form: str,
+    options: tuple[tuple[str, str], ...],
+    strategy: str,
+    timestamp_column: str,
+    merge_keys: tuple[str, ...],
+    metadata: tuple[Projected, ...],
+) -> str:
+    """The settings of a copy in one text; many tables share them."""
     said = {
         "copied_as": _COPIED_AS,
-        "listed": found.marker,
-        "source": found.name,
-        "format": found.place.format,
-        "options": dict(found.place.options),
-        "strategy": routed.strategy,
-        "timestamp_column": routed.timestamp_column,
-        "merge_keys": list(routed.merge_keys),
-        "metadata": [_said(each) for each in routed.metadata],
+        "format": form,
+        "options": dict(options),
+        "strategy": strategy,
+        "timestamp_column": timestamp_column,
+        "merge_keys": list(merge_keys),
+        "metadata": [[each.name, each.sql, each.field.type.text] for each in metadata],
     }
-    return text_hash(canonical_json(said))
-
-
-def _said(column: Projected) -> list[str]:
-    return [column.name, column.sql, column.field.type.text]
+    return canonical_json(said)
 
 
 def is_unchanged(

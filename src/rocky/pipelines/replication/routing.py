@@ -33,22 +33,18 @@ DISABLED = "table_override_disabled"
 
 @dataclass(frozen=True, slots=True)
 class RoutedTable:
-    """A table to copy, where to, and how."""
+    """A table to copy, where to, and how. `key` is the target as Spark compares it."""
 
     found: FoundTable
     components: Components
     target: Target
+    key: str
     strategy: str
     timestamp_column: str
     merge_keys: tuple[str, ...]
     metadata: tuple[Projected, ...]
     tenant: str | None
     asset_key: tuple[str, ...]
-
-    @property
-    def key(self) -> str:
-        """The target as Spark compares it."""
-        return self.target.key
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +184,12 @@ class _Router:
         metadata = kept.metadata
         if metadata is None:
             metadata = self._fill(kept.known, found.table)
+        target = Target(kept.catalog, kept.schema, found.table)
         return RoutedTable(
             found,
             kept.components,
-            Target(kept.catalog, kept.schema, found.table),
+            target,
+            target.key,
             settings.strategy,
             settings.timestamp_column,
             settings.merge_keys if settings.strategy == "merge" else (),

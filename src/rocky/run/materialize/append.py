@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from rocky.errors import ModelFailed
 from rocky.project.strategies import Append
 from rocky.run.build import Build, Built
 from rocky.run.materialize.evolution import open_base
@@ -21,7 +22,6 @@ from rocky.run.materialize.starting_point import (
     commit_replacement,
 )
 from rocky.run.materialize.workspace import Workspace, open_workspace
-from rocky.store.change import Operation
 from rocky.store.snapshot import ROWS_HASH, Snapshot
 
 LOADED_FILES: Final = "loadedFiles"
@@ -46,6 +46,8 @@ def append_files(build: Build, strategy: Append) -> Built:
     if snapshot is not None and not strategy.files:
         recorded = snapshot.configuration.get(ROWS_HASH)
         return Built(build.query or "", (), 0, recorded, "appended by an earlier run")
+    if snapshot is not None and not build.full_refresh:
+        _refuse_loaded(build, strategy, snapshot)
     info = {**build.info, LOADED_FILES: json.dumps(sorted(strategy.files))}
     if build.full_refresh:
         info[LOADED_WHOLE] = "true"
@@ -63,6 +65,17 @@ def loaded_by(actions: Iterable[Mapping[str, Any]]) -> Brought:
     info: Mapping[str, Any] = next(infos, {})
     files = frozenset(json.loads(info.get(LOADED_FILES, "[]")))
     return Brought(files, info.get(LOADED_WHOLE) == "true")
+
+
+def _refuse_loaded(build: Build, strategy: Append, snapshot: Snapshot) -> None:
+    """Raises ModelFailed when another run has loaded some of the files since they were found."""
+    for version in range(strategy.since + 1, snapshot.version + 1):
+        brought = loaded_by(build.table.log.read_commit(version))
+        if not brought.files.isdisjoint(strategy.files):
+            raise ModelFailed(
+                f"another run has loaded files into `{build.table.name}` meanwhile that this one"
+                " was to load; run again for those that are left"
+            )
 
 
 def _replace(workspace: Workspace, snapshot: Snapshot | None) -> Built:
@@ -83,9 +96,9 @@ def _append(workspace: Workspace, snapshot: Snapshot) -> Built:
         add_hashes((base.rows_hash, written.rows_hash)),
         transaction=(build.token, 0),
     )
-    # A table whose columns changed may have been rewritten, which is no append.
-    operation: Operation = "MERGE" if base.evolved else "APPEND"
-    committed = commit_outcome(build, operation, base, outcome)
+    # An append would be put on top of what another writer commits meanwhile, which may be the same
+    # files; this is refused then, and looked at again.
+    committed = commit_outcome(build, "MERGE", base, outcome)
     if committed is None:
         return Built(build.query or "", (), 0, base.rows_hash, "unchanged")
     rows_hash = committed.snapshot.configuration.get(ROWS_HASH)

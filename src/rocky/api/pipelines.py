@@ -1,0 +1,64 @@
+"""Pipelines from Python: tables copied, loaded, snapshotted and checked."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rocky.compiler.compilation import Compilation
+from rocky.compiler.pipeline import compile_project
+from rocky.errors import RunRefused
+from rocky.ledger import STATE_FILE
+from rocky.pipelines.pipeline_run import run_pipeline as run_named
+from rocky.pipelines.report import PipelineReport
+from rocky.plan.refusals import config_findings
+from rocky.project import Project
+from rocky.run.circumstances import observe_circumstances
+from rocky.run.listener import Listener, Silence
+from rocky.run.means import Means
+from rocky.run.request import RunRequest
+
+
+def run_pipeline(  # noqa: PLR0913 - options by keyword, each with a default
+    project: Project | Compilation,
+    name: str,
+    *,
+    spark: Any = None,
+    filters: Sequence[str] = (),
+    full_refresh: bool = False,
+    force_rebuild: bool = False,
+    resume: str | None = None,
+    idempotency_key: str | None = None,
+    parallel: int | None = None,
+    state_path: str | Path | None = None,
+    listener: Listener | None = None,
+    env: Mapping[str, str] | None = None,
+) -> PipelineReport:
+    """Run a pipeline that is no set of models. A table that fails is in the report, not raised.
+
+    `spark` is a session of yours, used and left as it was. `filters` choose tables, as
+    `tenant=acme`. Raises RunRefused when `rocky.toml` has errors, RunSkipped when a run under the
+    key was made or is going on, and other RockyErrors when nothing could be run at all.
+    """
+    compilation = project if isinstance(project, Compilation) else compile_project(project)
+    wrong = config_findings(compilation)
+    if wrong:
+        raise RunRefused(f"the settings have errors: {wrong[0].message}")
+    root = compilation.project.root
+    environment = os.environ if env is None else env
+    request = RunRequest(
+        parallel=parallel,
+        full_refresh=full_refresh,
+        rebuild=force_rebuild,
+        filters=tuple(filters),
+        resume=resume,
+        idempotency_key=idempotency_key,
+    )
+    means = Means(
+        root / STATE_FILE if state_path is None else Path(state_path),
+        observe_circumstances(root, environment, session_source="api"),
+        environment,
+        listener or Silence(),
+        spark,
+    )
+    return run_named(compilation, name, request, means)

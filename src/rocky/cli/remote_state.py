@@ -1,0 +1,56 @@
+"""The state of a project that keeps it elsewhere: fetched before a command looks at it."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rocky.cli.console import write_note
+from rocky.cli.options import Settings
+from rocky.cli.projects import nearest_root
+from rocky.cli.syncing import sync_listener
+from rocky.errors import ProjectNotFound
+from rocky.lazy import load_attribute
+from rocky.project.load import load_config
+from rocky.project.state import State
+
+
+def state_settings(settings: Settings) -> State:
+    """Where the project keeps its state; a file that was named without a project is itself."""
+    chosen = settings.config
+    try:
+        if chosen is None:
+            return load_config(nearest_root(), env=os.environ).state
+        if chosen.is_dir():
+            return load_config(chosen, env=os.environ).state
+        return load_config(chosen.parent, env=os.environ, config=chosen).state
+    except ProjectNotFound:
+        return State()
+
+
+def refresh_state(settings: Settings, path: Path) -> None:
+    """Fetch the state, where it is kept elsewhere, to be looked at only."""
+    state = state_settings(settings)
+    if state.backend == "local":
+        return
+    open_session = load_attribute("rocky.remote.session", "open_session")
+    with open_session(state, path, os.environ, listener=sync_listener(settings)) as session:
+        session.refresh()
+        for warning in session.warnings:
+            write_note(f"warning: {warning}")
+
+
+@contextmanager
+def shared_state(settings: Settings, path: Path) -> Iterator[None]:
+    """Inside, a command may change the state; where it is kept elsewhere it is sent back then."""
+    state = state_settings(settings)
+    if state.backend == "local":
+        yield
+        return
+    open_session = load_attribute("rocky.remote.session", "open_session")
+    with open_session(state, path, os.environ, listener=sync_listener(settings)) as session:
+        session.acquire()
+        yield
+        session.finalize()
+        for warning in session.warnings:
+            write_note(f"warning: {warning}")
