@@ -65,10 +65,12 @@ def test_a_run_is_alive_elsewhere_as_long_as_it_holds_its_claim(machines):
             claim.name("run-1")
             with opened(machines(2)) as two:
                 during = (two.is_alive("run-1"), two.is_alive("run-2"))
+                living = [(each.run_id, each.targets) for each in two.living_runs()]
         with opened(machines(2)) as two:
             after = two.is_alive("run-1")
 
     assert ((True, False), False) == (during, after)
+    assert [("run-1", ("a",))] == living
 
 
 @pytest.mark.slow

@@ -156,6 +156,8 @@ def _describe_retry(step: Step, attempt: AttemptRecord) -> str:
 
 
 def _counted(steps: Sequence[Step]) -> str:
+    if not steps:
+        return "nothing to build"
     seeds = sum(step.kind == "seed" for step in steps)
     models = len(steps) - seeds
     text = f"{models} model{'' if models == 1 else 's'}"

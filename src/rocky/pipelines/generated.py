@@ -16,6 +16,7 @@ from rocky.compiler.pipeline import compile_project
 from rocky.datatypes.types import StructField
 from rocky.plan.steps import RunPlan, plan_steps
 from rocky.project import ModelFile, Project
+from rocky.project.config import Config
 from rocky.project.documents import Document
 from rocky.project.inheritance import Inherited
 from rocky.project.models import Target
@@ -109,6 +110,7 @@ def generate_project(project: Project, pipeline: str, models: Iterable[Generated
             sources.setdefault(declared.key, declared)
     return replace(
         project,
+        config=_config(project.config, pipeline),
         models=files,
         sources=sources,
         seeds={},
@@ -118,6 +120,15 @@ def generate_project(project: Project, pipeline: str, models: Iterable[Generated
         blocked=frozenset(),
         variables=frozenset(),
     )
+
+
+def _config(config: Config, pipeline: str) -> Config:
+    """The project's settings, with as many tries for a table as the pipeline says."""
+    own = config.pipeline.get(pipeline)
+    if own is None:
+        return config
+    tries = own.execution.table_retries
+    return config._replace(resilience=config.resilience._replace(transient_max_retries=tries))
 
 
 def _model_file(project: Project, pipeline: str, model: GeneratedModel) -> ModelFile:

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from rocky.ledger.chain import Head
+from rocky.ledger.claims import Claim
 from rocky.project.state import Idempotency
 from rocky.remote.claims import RemoteClaim
 
@@ -40,6 +41,10 @@ class LocalSession:
     def is_alive(self, run_id: str) -> bool:  # noqa: ARG002 - as a remote one
         """No run is at work elsewhere."""
         return False
+
+    def living_runs(self) -> tuple[Claim, ...]:
+        """None but those of this machine, which the ledger itself knows of."""
+        return ()
 
     def keys(self, settings: Idempotency) -> None:
         """The ledger keeps its own keys."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from rocky.errors import LedgerUnreadable, StateConflict
+from rocky.errors import LedgerUnreadable, LedgerUnwritable, StateConflict
 from rocky.ledger.chain import BEFORE_FIRST, Head
 from rocky.ledger.copies import CopyFacts, common_head, inspect_copy, knows
 from rocky.ledger.rebase import Reapplied, reapply
@@ -69,7 +69,11 @@ class Publisher:
     def unpack(self, copy: Copy) -> tuple[Path, CopyFacts]:
         """A copy as a file that was checked. Raises TransferFailed when it is damaged."""
         path = self._local.scratch("theirs.db")
-        path.write_bytes(copy.data)
+        try:
+            path.write_bytes(copy.data)
+        except OSError as failure:
+            why = (failure.strerror or "").lower()
+            raise LedgerUnwritable(f"cannot keep the remote state in `{path}`: {why}") from failure
         try:
             return path, inspect_copy(path)
         except LedgerUnreadable as error:

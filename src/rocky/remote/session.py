@@ -17,6 +17,7 @@ from typing import Self
 from rocky.errors import RockyError, StateConflict, StateSyncFailed
 from rocky.ledger import open_ledger
 from rocky.ledger.chain import Head
+from rocky.ledger.claims import Claim
 from rocky.ledger.copies import common_head, describe_copy, knows, write_snapshot
 from rocky.ledger.rebase import reapply
 from rocky.project.state import Idempotency, State
@@ -155,6 +156,13 @@ class RemoteSession:
     def is_alive(self, run_id: str) -> bool:
         """Whether a run is at work on another machine; True when it cannot be told."""
         return self._standing is None or self._claims.is_alive(run_id)
+
+    def living_runs(self) -> tuple[Claim, ...]:
+        """What runs that are going on have claimed, on all machines. Raises StateSyncFailed."""
+        try:
+            return tuple(seen.claim for seen in self._claims.living())
+        except TransferFailed as failure:
+            raise failure.as_error("ask the remote state which runs are going on") from failure
 
     def keys(self, settings: Idempotency) -> RemoteKeys | None:
         """Idempotency keys that all machines share."""

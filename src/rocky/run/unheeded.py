@@ -1,11 +1,15 @@
 """Settings that are read and checked, and that no run acts on yet: said, never silent."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from rocky.plan.steps import RunPlan
 from rocky.project import ModelFile
 from rocky.project.config import DEFAULT_CONFIG, Config
+from rocky.project.pipelines import Governance, Pipeline
 from rocky.project.strategies import ContentAddressed
+
+_NO_GOVERNANCE: Final = Governance()
 
 
 def settings_without_effect(plan: RunPlan) -> list[str]:
@@ -14,6 +18,16 @@ def settings_without_effect(plan: RunPlan) -> list[str]:
     for step in plan.selected:
         if step.kind != "seed":
             found += _of_model(plan.project.models[step.key])
+    return found
+
+
+def pipeline_settings_without_effect(config: Config, pipeline: Pipeline) -> list[str]:
+    """What the project or a pipeline asks for and its run does not do."""
+    found = list(_of_project(config))
+    if getattr(pipeline.target, "governance", _NO_GOVERNANCE) != _NO_GOVERNANCE:
+        found.append("`target.governance`")
+    if getattr(pipeline, "schedule", None) is not None:
+        found.append("`schedule`")
     return found
 
 

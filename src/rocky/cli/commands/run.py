@@ -35,7 +35,7 @@ from rocky.run.listener import Listener, Silence
 from rocky.run.means import Means
 from rocky.run.outcomes import RunReport
 from rocky.run.request import LATEST, RunRequest, plan_request
-from rocky.run.unheeded import settings_without_effect
+from rocky.run.unheeded import pipeline_settings_without_effect, settings_without_effect
 
 
 class RunCommand(RockyCommand):
@@ -198,6 +198,10 @@ class _Invocation:
 
     def _run_pipeline(self, name: str) -> _Ran:
         refuse_errors(self.settings, self.compilation, config_findings(self.compilation))
+        config = self.compilation.project.config
+        if name in config.pipeline:
+            for setting in pipeline_settings_without_effect(config, config.pipeline[name]):
+                write_note(f"warning: {setting} has no effect yet")
         run = load_attribute("rocky.pipelines.pipeline_run", "run_pipeline")
         report: PipelineReport = run(self.compilation, name, self.request, self.means)
         return self._ran(report.run, render_pipeline(report), pipeline_document(report))

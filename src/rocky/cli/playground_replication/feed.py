@@ -126,7 +126,7 @@ def truncate_products(day: int, tables: Tables) -> None:
 
 
 def double_charges(day: int, tables: Tables) -> None:
-    """Day 3: initech's charges are delivered again, as if they were new. Later this is put right."""
+    """Day 3: initech's charges are delivered again as if they were new. Then it is put right."""
     if day == 3:
         again = [row for file in tables["charges"].values() for row in file]
         for place, row in enumerate(again):

@@ -96,6 +96,14 @@ def _run(run: RunRecord, *, audit: bool) -> dict[str, Any]:
         "status": whole["status"],
         "died": run.died,
         "trigger": run.trigger,
+        "pipeline": run.pipeline,
+        "filter": run.filter,
+        "resumed_from": run.resumed_from,
+        "idempotency_key": run.idempotency_key,
+        "unchanged": run.unchanged,
+        "failed_sources": whole.get("failed_sources"),
+        "check_outcomes": whole.get("check_outcomes"),
+        "anomalies": whole.get("anomalies"),
         "models_executed": len(run.models_executed),
         "models": [_model(each) for each in run.models_executed],
         "totals": whole.get("totals"),
@@ -141,7 +149,7 @@ def render_runs(runs: Sequence[RunRecord], width: int | None) -> Fitted:
             format_moment(each.started_at),
             format_duration(run_duration_ms(each)),
             describe_status(each),
-            describe_models(each.models_executed),
+            describe_work(each),
             format_count(_sum(model.rows_affected for model in each.models_executed)),
             format_usd(_sum(model.cost_usd for model in each.models_executed)),
         ]
@@ -149,6 +157,16 @@ def render_runs(runs: Sequence[RunRecord], width: int | None) -> Fitted:
     ]
     # A run's id says when it began, so that goes first.
     return render_fitted(head, rows, {2, 5, 6}, Room(width, ("STARTED (UTC)", "ROWS", "USD")))
+
+
+def describe_work(run: RunRecord) -> str:
+    """What a run did; of a pipeline also how many tables had nothing new, and what was found."""
+    said = [describe_models(run.models_executed)] if run.models_executed else []
+    said += [f"{run.unchanged:,} unchanged"] if run.unchanged else []
+    wrong = sum(not each.passed for each in run.check_outcomes)
+    said += [f"{wrong:,} checks failed"] if wrong else []
+    said += [f"{len(run.anomalies):,} anomalies"] if run.anomalies else []
+    return ", ".join(said) or describe_models(())
 
 
 def describe_models(executions: Sequence[ModelExecution]) -> str:
