@@ -42,7 +42,7 @@ def append_all(build: Build) -> Built:
             transaction=(build.token, 0),
         )
         committed = build.table.commit(change)
-    return Built(build.query or "", (committed,), written.rows, rows_hash, "appended")
+    return Built(build.query or "", (committed,), written.rows, rows_hash, "appended", "FR")
 
 
 def kept(tmp_path):

@@ -133,7 +133,7 @@ class MemoryViews:
             self.bound.append(view)
 
     def unbind(self, views: Sequence[str]) -> None:
-        self.bound = [each for each in self.bound if each not in views]
+        self.bound = [each for each in self.bound if each.removesuffix(_FILE) not in views]
 
     def _register(self, view: str, rows: pa.Table) -> None:
         with self.lock:

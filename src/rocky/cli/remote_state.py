@@ -1,8 +1,6 @@
 """The state of a project that keeps it elsewhere: fetched before a command looks at it."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from rocky.cli.console import write_note
@@ -28,29 +26,19 @@ def state_settings(settings: Settings) -> State:
         return State()
 
 
-def refresh_state(settings: Settings, path: Path) -> None:
-    """Fetch the state, where it is kept elsewhere, to be looked at only."""
+def refresh_state(settings: Settings, path: Path) -> frozenset[str]:
+    """Fetch the state, where it is kept elsewhere, to be looked at only.
+
+    Returns the runs that are at work on other machines.
+    """
     state = state_settings(settings)
     if state.backend == "local":
-        return
+        return frozenset()
     open_session = load_attribute("rocky.remote.session", "open_session")
     with open_session(state, path, os.environ, listener=sync_listener(settings)) as session:
         session.refresh()
         for warning in session.warnings:
             write_note(f"warning: {warning}")
-
-
-@contextmanager
-def shared_state(settings: Settings, path: Path) -> Iterator[None]:
-    """Inside, a command may change the state; where it is kept elsewhere it is sent back then."""
-    state = state_settings(settings)
-    if state.backend == "local":
-        yield
-        return
-    open_session = load_attribute("rocky.remote.session", "open_session")
-    with open_session(state, path, os.environ, listener=sync_listener(settings)) as session:
-        session.acquire()
-        yield
-        session.finalize()
-        for warning in session.warnings:
-            write_note(f"warning: {warning}")
+        if session.is_unvouched:
+            return frozenset()
+        return frozenset(each.run_id for each in session.living_runs())

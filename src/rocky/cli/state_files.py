@@ -51,11 +51,12 @@ def state_path(settings: Settings) -> Path:
 def chosen_reader(settings: Settings) -> Iterator[Reader | None]:
     """The reader of the state file, or None when nothing has been recorded yet."""
     path = state_path(settings)
-    refresh_state(settings, path)
+    elsewhere = refresh_state(settings, path)
     reader = open_reader(path)
     if reader is None:
         yield None
         return
+    reader.alive_elsewhere = elsewhere
     with reader:
         yield reader
 

@@ -22,8 +22,7 @@ from rocky.ledger.claims import Claim, HeldClaim, hold_claim, is_alive
 from rocky.ledger.encoding import format_json
 from rocky.ledger.ledger_file import LedgerFile
 from rocky.ledger.pipeline_records import IdempotencyRecord
-from rocky.ledger.record import RunId
-from rocky.ledger.records import NO_RUN
+from rocky.ledger.record import NO_RUN, RunId
 from rocky.ledger.rows import key_of, load_record
 from rocky.ledger.transcript import Transcript
 from rocky.project.state import Idempotency

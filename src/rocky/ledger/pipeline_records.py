@@ -6,7 +6,7 @@ As in `rocky.ledger.records`, the field names are the JSON keys that an auditor 
 from dataclasses import dataclass
 from datetime import datetime
 
-from rocky.ledger.record import Record, RunId
+from rocky.ledger.record import NO_RUN, Record, RunId
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class LoadedFile(Record):
     path: str
     size_bytes: int
     loaded_at: datetime
-    run_id: RunId = RunId("")
+    run_id: RunId = NO_RUN
     rows: int | None = None
     replaced: bool = False
 

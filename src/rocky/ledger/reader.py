@@ -52,6 +52,9 @@ def open_reader(path: Path, patience: float = READER_PATIENCE_SECONDS) -> "Reade
 class Reader(Questions):
     """Answers from a ledger. For one thread; others open their own."""
 
+    alive_elsewhere: frozenset[str] = frozenset()
+    """Runs that are at work on other machines: their locks cannot be seen from here."""
+
     def runs(
         self, limit: int | None = None, since: datetime | None = None
     ) -> tuple[RunRecord, ...]:
@@ -122,7 +125,7 @@ class Reader(Questions):
         """A run that has not ended, with the models it has done, and dead if its process is."""
         if run.status is not RunStatus.RUNNING:
             return run
-        if not is_alive(self.path, run.run_id):
+        if run.run_id not in self.alive_elsewhere and not is_alive(self.path, run.run_id):
             # It may have ended in an orderly way since we read its record.
             rows = self._ask("SELECT key, value FROM run_history WHERE key = ?", run.run_id)
             run = self._run(*rows[0]) if rows else run

@@ -1,12 +1,14 @@
 """Record: what everything the ledger keeps can do."""
 
 from collections.abc import Mapping
-from typing import Any, NewType, Self
+from typing import Any, Final, NewType, Self
 
 from rocky.ledger.encoding import decode_record, encode_record
 
 RunId = NewType("RunId", str)
 """`run-YYYYMMDD-HHMMSS-mmm`, in UTC: run ids sort as the runs began."""
+
+NO_RUN: Final = RunId("")
 
 
 class Record:

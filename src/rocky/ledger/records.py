@@ -11,13 +11,10 @@ from enum import StrEnum
 from typing import Final
 
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, DriftRecord
-from rocky.ledger.record import Record, RunId
+from rocky.ledger.record import NO_RUN, Record, RunId
 
 DIED: Final = "the process ended without finishing"
 """The `reason` of a run whose process was killed."""
-
-
-NO_RUN: Final = RunId("")
 
 
 class RunStatus(StrEnum):

@@ -23,8 +23,7 @@ from rocky.ledger.idempotency import (
     SkippedInFlight,
 )
 from rocky.ledger.pipeline_records import IdempotencyRecord
-from rocky.ledger.record import RunId
-from rocky.ledger.records import NO_RUN
+from rocky.ledger.record import NO_RUN, RunId
 from rocky.project.state import Idempotency
 from rocky.remote.copies import Note, Shelf
 from rocky.remote.names import key_name

@@ -130,7 +130,7 @@ class Builder:
             engine=self._engine,
             layout=layout,
             info=orders.info_of(model.name, made_from),
-            token=f"{orders.run_id}/{model.key}",
+            token=f"{orders.run_id}/{orders.nonce}/{model.key}",
             view=f"{self._prefix}_step_{self._places[step.id]}",
             now=orders.now,
             full_refresh=orders.refreshes(step.key),

@@ -47,7 +47,7 @@ class RemoteState(Protocol):
 
     def claim(self, targets: Sequence[str]) -> AbstractContextManager[HeldElsewhere]: ...
 
-    def publish(self, run_id: str) -> Head | None: ...
+    def publish(self, run_id: str, *, required: bool = True) -> Head | None: ...
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def _publish(remote: RemoteState, ledger: Ledger, run_id: RunId, over: Event) ->
         head = ledger.head()
         if head != seen:
             try:
-                remote.publish(run_id)
+                remote.publish(run_id, required=False)
             except StateSyncFailed as error:
                 # Sent with the rest at the end, which fails the run if it must.
                 logger.warning("records not published yet: run=%s why=%s", run_id, error)

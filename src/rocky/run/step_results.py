@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from uuid import uuid4
 
 from rocky.ledger.record import RunId
 from rocky.run.build import Built, Window
@@ -31,7 +32,8 @@ class Announcement:
 class BuildOrders:
     """What was asked of the whole run. `vouch` is what commits say of the ledger.
 
-    `marks` say which tables have no watermark to go on from, `notes` what a pipeline adds.
+    `nonce` tells this run from one on another machine that has the same id. `marks` say which
+    tables have no watermark to go on from, `notes` what a pipeline adds.
     """
 
     run_id: RunId
@@ -42,6 +44,7 @@ class BuildOrders:
     vouch: Callable[[], Mapping[str, str]] = dict
     marks: Marks = NO_MARKS
     notes: Mapping[str, StepNotes] = field(default_factory=dict)
+    nonce: str = field(default_factory=lambda: uuid4().hex)
 
     def refreshes(self, key: str) -> bool:
         """Whether a table is loaded whole, whatever its strategy."""

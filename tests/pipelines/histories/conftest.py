@@ -7,14 +7,16 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.servers.faults import http_faults
 from tests.servers.s3 import s3_environment, s3_server
 from tests.servers.valkey import PASSWORD, valkey_server
 
 
 @pytest.fixture(scope="session")
 def s3_settings() -> Iterator[dict[str, str]]:
-    with s3_server() as address:
-        yield s3_environment(address)
+    # The proxy makes one step of a condition and a put, as a real server does.
+    with s3_server() as address, http_faults(address) as server:
+        yield s3_environment(server.url)
 
 
 @pytest.fixture(scope="session")

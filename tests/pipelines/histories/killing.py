@@ -1,23 +1,29 @@
 """Runs that die: at a chosen effect, before or after it, and nothing of theirs happens afterwards.
 
-An effect is what outlives a process: a transaction of the ledger, an object that is written. What
-still runs when a run unwinds finds that it can change nothing any more, as if the process were
-gone; the locks it holds go then, as they do with a process.
+An effect is what outlives a process: a transaction of the ledger, an object that is written, a note
+or a copy that is sent. What still runs when a run unwinds finds that it can change nothing any
+more, as if the process were gone; the locks it holds go then, as they do with a process.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
 from rocky.errors import ConcurrentChange
+from rocky.ledger import ledger_file
+from rocky.ledger.claims import HeldClaim
 from rocky.ledger.ledger_file import LedgerFile
 from rocky.ledger.transcript import Transcript
+from rocky.remote.copies import RemoteFailure
+from rocky.remote.valkey_server import ValkeyServer
 from rocky.run.build import Build, Built
 from rocky.run.materialize.table import materialize
 from rocky.store.objects import Objects
 
 _WRITING = ("create", "put", "delete", "move")
+_SENDING = ("swap", "create_note", "put_note", "replace_note", "delete_note")
 
 
 class Killed(BaseException):
@@ -53,6 +59,17 @@ class Fate:
 def killed_at(number: int, *, is_done: bool) -> Iterator[Fate]:
     """Inside, whoever reaches that effect dies; a run that has fewer of them ends as ever."""
     fate = Fate(number, is_done=is_done)
+    with ExitStack() as patched:
+        patched.enter_context(_locks_that_end())
+        patched.enter_context(patch.object(LedgerFile, "transaction", _fatal_transaction(fate)))
+        writing = {name: _fatal(fate, getattr(Objects, name)) for name in _WRITING}
+        patched.enter_context(patch.multiple(Objects, **writing))
+        sending = {name: _unsent(fate, getattr(ValkeyServer, name)) for name in _SENDING}
+        patched.enter_context(patch.multiple(ValkeyServer, **sending))
+        yield fate
+
+
+def _fatal_transaction(fate: Fate) -> Any:
     real = LedgerFile.transaction
 
     @contextmanager
@@ -62,20 +79,54 @@ def killed_at(number: int, *, is_done: bool) -> Iterator[Fate]:
             yield rows
         fate.after()
 
-    def fatal(name: str) -> Any:
-        write = getattr(Objects, name)
+    return transaction
 
-        def call(*given: Any, **named: Any) -> Any:
-            fate.before()
-            result = write(*given, **named)
-            fate.after()
-            return result
 
-        return call
+def _fatal(fate: Fate, function: Callable[..., Any]) -> Any:
+    def call(*given: Any, **named: Any) -> Any:
+        fate.before()
+        result = function(*given, **named)
+        fate.after()
+        return result
 
-    writing = {name: fatal(name) for name in _WRITING}
-    with patch.multiple(Objects, **writing), patch.object(LedgerFile, "transaction", transaction):
-        yield fate
+    return call
+
+
+def _unsent(fate: Fate, function: Callable[..., Any]) -> Any:
+    """As `_fatal`, for threads beside the run too: to them a server that is out of reach."""
+    fatal = _fatal(fate, function)
+
+    def call(*given: Any, **named: Any) -> Any:
+        try:
+            return fatal(*given, **named)
+        except Killed:
+            raise RemoteFailure("the process is gone", is_transient=False) from None
+
+    return call
+
+
+@contextmanager
+def _locks_that_end() -> Iterator[None]:
+    """Afterwards no lock is held that was taken inside, and its file lies where it was."""
+    held: dict[int, HeldClaim] = {}
+    hold, release = ledger_file.hold_claim, HeldClaim.release
+
+    def remember(*given: Any) -> HeldClaim:
+        claim = hold(*given)
+        held[claim.descriptor] = claim
+        return claim
+
+    def forget(claim: HeldClaim) -> None:
+        held.pop(claim.descriptor, None)
+        release(claim)
+
+    with (
+        patch.object(ledger_file, "hold_claim", remember),
+        patch.object(HeldClaim, "release", forget),
+    ):
+        yield
+    for descriptor in held:
+        os.close(descriptor)
 
 
 class LostAnswer:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,9 +37,11 @@ from rocky.project.models import Target
 from rocky.remote import claims
 from rocky.remote.session import RemoteSession, open_session
 from rocky.run import opened, opening
+from rocky.run.building import Materialize
 from rocky.run.circumstances import Circumstances
 from rocky.run.means import Means
 from rocky.run.request import RunRequest
+from rocky.run.surroundings import Surroundings
 from rocky.store.warehouse import Table, open_warehouse
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import write
@@ -79,6 +82,12 @@ strategy = "merge"
 [[pipeline.bronze.table_overrides]]
 match = {{ table = "items" }}
 strategy = "full_refresh"
+
+[schema_evolution]
+grace_period_days = 3
+
+[resilience]
+initial_backoff_ms = 1
 
 [state]
 backend = "{backend}"
@@ -125,7 +134,11 @@ class LakeMachine:
         return self.root / ".rocky-state.db"
 
     def run(
-        self, *filters: str, before_write: Callable[[str], None] | None = None
+        self,
+        *filters: str,
+        before_write: Callable[[str], None] | None = None,
+        build_table: Materialize | None = None,
+        now: datetime | None = None,
     ) -> PipelineReport:
         """One run of the pipeline, as the product opens it."""
         project = load_project(self.root, env=self.environment)
@@ -136,10 +149,19 @@ class LakeMachine:
             self.environment,
             warn=self.warnings.append,
         )
-        with self.being_here(before_write):
+        around = {"build_table": build_table, **({"clock": lambda: now} if now else {})}
+        made = partial(Surroundings, **around)
+        with self.being_here(before_write), patch.object(opened, "Surroundings", made):
             return run_pipeline(
                 compilation, "bronze", RunRequest(parallel=1, filters=filters), means
             )
+
+    def session(self) -> RemoteSession:
+        """A session on the state that all machines share."""
+        project = load_project(self.root, env=self.environment)
+        session = open_session(project.config.state, self.state, self.environment)
+        assert isinstance(session, RemoteSession)
+        return session
 
     @contextmanager
     def being_here(self, before_write: Callable[[str], None] | None = None) -> Iterator[None]:

@@ -14,7 +14,6 @@ from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import load_chosen, unknown_name
-from rocky.cli.remote_state import shared_state
 from rocky.cli.render.gc import collection_document, render_collection
 from rocky.cli.state_files import state_path
 from rocky.collect.collecting import Collection, Orders, collect_files
@@ -46,8 +45,7 @@ def command(settings: Settings, dry_run: bool, target: str | None) -> ExitCode:
     )
     warehouses = open_warehouses(project, target, os.environ)
     path = state_path(settings)
-    with shared_state(settings, path):
-        collection = collect_files(path, warehouses, orders)
+    collection = collect_files(path, warehouses, orders)
     _show(settings, collection, orders.retention)
     if orders.dry_run and not dry_run and not settings.quiet:
         write_note("nothing was removed: `[gc] physical_delete = false`")
@@ -95,8 +93,8 @@ def _refuse_unclear(project: Project) -> None:
     backend = project.config.state.backend
     if backend != "local":
         raise RunRefused(
-            f'`[state] backend = "{backend}"` cannot be read yet: what its runs need is not known;'
-            " leave it out, or set it to `local`"
+            f'the state is kept elsewhere (`[state] backend = "{backend}"`), and what runs on other'
+            " machines are about to need cannot be seen from here: nothing was removed"
         )
 
 
