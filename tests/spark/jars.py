@@ -25,6 +25,8 @@ S3 = ",".join(
 )
 S3_EXCLUDED = "software.amazon.awssdk:bundle"
 POSTGRES = "org.postgresql:postgresql:42.7.7"
+POSTGRES_JAR = Path("/usr/share/java/postgresql.jar")
+"""Where Debian's `libpostgresql-jdbc-java` has the driver."""
 SWITCH = "ROCKY_FETCH_JARS"
 
 
@@ -37,6 +39,14 @@ def require_packages(*packages: str) -> None:
         pytest.skip(f"set {SWITCH}=1 to fetch {', '.join(missing)} from Maven Central")
 
 
+def postgres_driver() -> str:
+    """The setting that gives Spark PostgreSQL's driver; the test is skipped where there is none."""
+    if POSTGRES_JAR.is_file():
+        return f'"spark.jars" = "{POSTGRES_JAR}"'
+    require_packages(POSTGRES)
+    return f'"spark.jars.packages" = "{POSTGRES}"'
+
+
 def _jar(package: str) -> Path:
     """Where Spark keeps a package that it has fetched."""
     return (
@@ -44,4 +54,4 @@ def _jar(package: str) -> Path:
     )
 
 
-__all__ = ["DELTA", "HADOOP_AWS", "POSTGRES", "S3", "S3_EXCLUDED", "require_packages"]
+__all__ = ["DELTA", "HADOOP_AWS", "S3", "S3_EXCLUDED", "postgres_driver", "require_packages"]

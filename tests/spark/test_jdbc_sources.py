@@ -6,7 +6,7 @@ import deltalake
 import pytest
 
 from tests.servers.postgres import PASSWORD, USER, postgres_server
-from tests.spark.jars import POSTGRES, require_packages
+from tests.spark.jars import postgres_driver
 from tests.spark.scripts import run_script
 
 SCRIPT = """
@@ -66,7 +66,7 @@ print(json.dumps(said))
 """
 CONFIG = """\
 [adapter.conf]
-"spark.jars.packages" = "{package}"
+{driver}
 [pipeline.bronze]
 type = "replication"
 timestamp_column = "synced"
@@ -97,10 +97,10 @@ ALTER TABLE src__acme.orders ADD extra text DEFAULT 'x';
 
 @pytest.mark.spark
 def test_tables_of_postgresql_are_copied_by_their_watermark_and_their_drift_is_graded(tmp_path):
-    require_packages(POSTGRES)
+    driver = postgres_driver()
     with postgres_server() as server:
         server.run(TABLES)
-        config = CONFIG.format(package=POSTGRES, url=server.url, user=USER)
+        config = CONFIG.format(driver=driver, url=server.url, user=USER)
         (tmp_path / "rocky.toml").write_text(config)
         client = json.dumps(server.client)
         ran = run_script(SCRIPT, str(tmp_path), PASSWORD, client, LATER)

@@ -13,12 +13,13 @@ from rocky.cli.templates import write_playground
 
 pytestmark = pytest.mark.spark
 
-# The schemas to which something happens: all 36 tables would take minutes.
+# The tables to which something happens: all 36 would take minutes.
 KEPT = {
-    "src__acme__eu__shopify",
-    "src__acme__us__west__shopify",
-    "src__globex__eu__shopify",
-    "src__initech__us__west__stripe",
+    "src__acme__eu__shopify/orders",
+    "src__acme__us__west__shopify/orders",
+    "src__globex__eu__shopify/products",
+    "src__initech__us__west__stripe/charges",
+    "src__initech__us__west__stripe/customers",
 }
 
 
@@ -32,18 +33,18 @@ class Walk:
     def feed(self, day):
         line = [sys.executable, "feed.py", day]
         subprocess.run(line, cwd=self.root, capture_output=True, check=True)
-        for folder in (self.root / "landing/feeds").iterdir():
-            if folder.name not in KEPT:
+        for folder in (self.root / "landing/feeds").glob("*/*"):
+            if f"{folder.parent.name}/{folder.name}" not in KEPT:
                 shutil.rmtree(folder)
 
     def rocky(self, *arguments):
         done = CliRunner().invoke(main, [*arguments, "-o", "json"], catch_exceptions=False)
         return done.exit_code, json.loads(done.stdout)
 
-    def run(self, day):
+    def run(self, day, *arguments):
         self.feed(day)
-        code, document = self.rocky("run", "--quiet")
-        return code, *document["pipelines"]
+        code, document = self.rocky("run", "--quiet", *arguments)
+        return code, *document.get("pipelines", [document])
 
 
 def test_the_days_of_the_replication_playground_come_out_as_its_readme_says(
@@ -53,15 +54,14 @@ def test_the_days_of_the_replication_playground_come_out_as_its_readme_says(
     monkeypatch.chdir(walk.root)
 
     code, bronze, silver = walk.run("day1")
-    assert (0, 8, 3) == (code, bronze["tables_copied"], silver["tables_copied"])
+    assert (0, 5, 3) == (code, bronze["tables_copied"], silver["tables_copied"])
 
-    code, bronze, _ = walk.run("day3")
+    code, bronze = walk.run("day3", "--pipeline", "bronze")
     assert 0 == code
     assert {
         "globex.eu__shopify.products": "drop",
         "initech.us_west__stripe.charges": "spike",
     } == {each["table"]: each["kind"] for each in bronze["anomalies"]}
-    assert 2 == bronze["tables_unchanged"]
 
     walk.rocky("state", "delete", "--table", "initech.us_west__stripe.charges")
     code, bronze, silver = walk.run("day4")

@@ -39,7 +39,8 @@ class LineListener:
         self._left_alone = 0
 
     def queued(self, run_id: str, steps: Sequence[Step]) -> None:
-        self._total = len(steps)
+        # One listener may hear of several runs, one after the other.
+        self._total, self._ended = len(steps), 0
         self._say(f"{run_id}: {_counted(steps)}")
 
     def started(self, step: Step) -> None:  # noqa: ARG002 - the listener's signature

@@ -1,7 +1,7 @@
 """Projects to start from, kept as package data: the playgrounds and the starter.
 
-A file's `gitignore.txt` becomes `.gitignore`: under its own name it would also hide files of
-this repository.
+Some files have another name here than in the project that is made: a `.gitignore` would also hide
+files of this repository, and a script would be taken for a module of this package.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ SHOP: Final = "shop"
 PLAYGROUNDS: Final = {SHOP: "playground", "replication": "playground_replication"}
 """The folder of each playground, by the name that `--template` takes."""
 STARTER: Final = "starter"
-_RENAMED: Final = {"gitignore.txt": ".gitignore"}
+_RENAMED: Final = {"gitignore.txt": ".gitignore", "feed.txt": "feed.py"}
 
 
 class WouldOverwrite(RockyError):

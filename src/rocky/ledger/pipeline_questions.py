@@ -30,9 +30,8 @@ class LastCopy(Record):
     source_marker: str | None = None
 
 
-# SQLite takes these out of a row faster than Python reads the row. One that is no JSON is left as
-# it is, and refused like any other.
-_OF_LAST_COPY: Final = "iif(json_valid(value), json_object({}), value)".format(
+# SQLite takes these out of a row faster than Python reads the row.
+_OF_LAST_COPY: Final = "json_object({})".format(
     ", ".join(f"'{each.name}', json_extract(value, '$.{each.name}')" for each in fields(LastCopy))
 )
 

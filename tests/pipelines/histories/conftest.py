@@ -11,6 +11,8 @@ from tests.servers.faults import http_faults
 from tests.servers.s3 import s3_environment, s3_server
 from tests.servers.valkey import PASSWORD, valkey_server
 
+pytest.register_assert_rewrite("tests.pipelines.histories.replications")
+
 
 @pytest.fixture(scope="session")
 def s3_settings() -> Iterator[dict[str, str]]:

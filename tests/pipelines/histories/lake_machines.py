@@ -5,7 +5,6 @@ SHARED NAME BACKEND PREFIX POINT`. Everything is as in life but the engine: sess
 publishing are what a run opens by itself. A machine takes no other's processes for its own.
 """
 
-import json
 import os
 import platform
 import signal
@@ -37,6 +36,7 @@ from rocky.project.models import Target
 from rocky.remote import claims
 from rocky.remote.session import RemoteSession, open_session
 from rocky.run import opened, opening
+from rocky.run.anchoring import leave_anchor
 from rocky.run.building import Materialize
 from rocky.run.circumstances import Circumstances
 from rocky.run.means import Means
@@ -150,8 +150,12 @@ class LakeMachine:
             warn=self.warnings.append,
         )
         around = {"build_table": build_table, **({"clock": lambda: now} if now else {})}
-        made = partial(Surroundings, **around)
-        with self.being_here(before_write), patch.object(opened, "Surroundings", made):
+        made, leave = partial(Surroundings, **around), partial(leave_anchor, now=now)
+        with (
+            self.being_here(before_write),
+            patch.object(opened, "Surroundings", made),
+            patch.object(opened, "leave_anchor", leave),
+        ):
             return run_pipeline(
                 compilation, "bronze", RunRequest(parallel=1, filters=filters), means
             )
@@ -246,8 +250,7 @@ def main(shared: str, name: str, backend: str, prefix: str, point: str, *filters
             wait_for(machine.root / "go-on")
 
         report = machine.run(*filters, before_write=wait)
-        print(json.dumps({"exit_code": report.run.exit_code}))
-        return
+        sys.exit(report.run.exit_code)
     when, what, number = point.split()
     owner, attribute = POINTS[what]
     function = getattr(owner, attribute)

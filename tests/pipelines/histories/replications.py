@@ -16,10 +16,11 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
+from rocky.collect.leaving import leave_anchors
 from rocky.collect.resetting import forget_watermark
 from rocky.errors import StateSyncFailed
 from rocky.ledger.lookups import open_lookups
-from rocky.ledger.writer import open_ledger
+from rocky.ledger.writer import Ledger, open_ledger
 from rocky.pipelines.report import PipelineReport
 from rocky.project.models import Target
 from rocky.store.snapshot import WATERMARK, Snapshot
@@ -55,8 +56,8 @@ ARROW = {
 }
 BEGINNING = datetime(2026, 5, 1, tzinfo=UTC)
 ONE_DAY = timedelta(days=1)
-EFFECTS = 26
-"""About as many as a run has that copies all three tables."""
+EFFECTS = 20
+"""About as many as a run has that copies all three tables; with fewer, some runs live."""
 
 tables = st.sampled_from(sorted(STRATEGIES))
 # Most of what happens, happens to the table that goes on from where it was.
@@ -160,8 +161,14 @@ class Replications(RuleBasedStateMachine):
         self.begin()
         self._succeed(self.project.run(build_table=LostAnswer()))
 
-    @rule(number=st.integers(1, EFFECTS), is_done=st.booleans())
-    def run_and_die(self, number: int, is_done: bool) -> None:
+    @rule(
+        fed=st.lists(tables, unique=True, min_size=1),
+        number=st.integers(1, EFFECTS),
+        is_done=st.booleans(),
+    )
+    def run_and_die(self, fed: list[str], number: int, is_done: bool) -> None:
+        for name in fed:
+            self.insert(name, "new", [number])
         self.begin()
         recorded, versions = self.recorded(), self._versions()
         report = None
@@ -201,8 +208,16 @@ class Replications(RuleBasedStateMachine):
         """What is done after a run that died."""
 
     def forget(self, table: str) -> None:
+        """As `rocky state delete` does it."""
         with open_ledger(self.project.state) as ledger:
             forget_watermark(ledger, table)
+            self.leave(ledger)
+
+    def leave(self, ledger: Ledger) -> None:
+        """Let the tables know how far the ledger is."""
+        now = self.project.now
+        warnings = leave_anchors(ledger, lambda place: open_warehouse(place, base=self.root), now)
+        assert [] == warnings
 
     def findings(self) -> list[str]:
         return verify(self.root)
@@ -215,7 +230,7 @@ class Replications(RuleBasedStateMachine):
 
     def _succeed(self, report: PipelineReport) -> None:
         assert 0 == report.run.exit_code, errors(report)
-        assert not {"failed", "skipped"} & set(statuses(report).values())
+        assert "failed" not in statuses(report).values()
         for table in self.tables.values():
             table.copy, table.known = table.copied(self.project.now)
         self._check()

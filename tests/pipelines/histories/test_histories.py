@@ -5,7 +5,7 @@
 
 import os
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.pipelines.histories.replications import Replications
@@ -19,6 +19,7 @@ def chosen(few: int) -> settings:
         stateful_step_count=25,
         deadline=None,
         derandomize=asked is None,
+        phases=[Phase.generate, Phase.shrink] if asked is None else [Phase.generate],
     )
 
 

@@ -93,9 +93,11 @@ class MachineHistories(Replications):
     def forget(self, table: str) -> None:
         with self.project.here.session() as session:
             session.acquire()
-            with open_ledger(self.project.state, is_alive_elsewhere=session.is_alive) as ledger:
+            with session.claim([table]), open_ledger(self.project.state) as ledger:
                 forget_watermark(ledger, table)
             session.finalize()
+            with open_ledger(self.project.state) as ledger:
+                self.leave(ledger)
         run_id = self.recorded()["orders"]
         known = self.known_after["orders", run_id]
         self.known_after["orders", run_id] = replace(known, mark=None)
