@@ -29,6 +29,8 @@ from rocky.spark.session import connect_spark
 GOAL = 0.10
 FILES = 10
 ROUNDS = 3
+WARM_UP = 2
+"""Incremental copies that are not counted: the JVM compiles what it does for the first times."""
 CONFIG = """\
 [adapter]
 master = "local[2]"
@@ -110,11 +112,10 @@ def take_turns(feed: Feed, copies: Copies, rows: int) -> list[float]:
     first = copies.seconds(rows, full=False)
     print(f"{rows:,} rows in {FILES} files, copied for the first time: {first:.1f} s", flush=True)
     more, ratios = rows // 100, []
-    # A first one of each kind is not counted: Spark compiles what it has not done before.
-    for number in range(1, ROUNDS + 2):
+    for number in range(1, WARM_UP + ROUNDS + 1):
         feed.add(more)
         new = copies.seconds(more, full=False)
-        if number == 1:
+        if number <= WARM_UP:
             continue
         whole = copies.seconds(rows + number * more, full=True)
         ratios.append(new / whole)

@@ -66,9 +66,7 @@ def ids(root: Path, name: str) -> list[int]:
     ("name", "point"),
     [
         ("whole", "staged"),
-        ("merged", "placed"),
         ("appended", "placed"),
-        ("appended", "committed"),
         ("merged", "committed"),
     ],
 )

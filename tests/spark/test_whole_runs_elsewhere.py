@@ -201,7 +201,12 @@ def examine_and_tell(self, path):
 
 hashing.LocalHasher.__call__ = examine_and_tell
 report = rocky.run_project(rocky.load_project(sys.argv[1]))
-print(json.dumps([os.getpid(), {each.step.name: each.execution.error for each in report.outcomes if each.execution.error}]))
+used = [each.execution.metrics for each in report.outcomes if each.execution.metrics]
+print(json.dumps([
+    os.getpid(),
+    {each.step.name: each.execution.error for each in report.outcomes if each.execution.error},
+    [min(each.tasks for each in used), min(each.executor_cpu_ms for each in used)],
+]))
 """
 
 
@@ -213,10 +218,11 @@ def test_on_a_cluster_executors_name_the_files_by_the_bytes_that_a_local_run_giv
         config.write('\n[adapter.conf]\n"spark.driver.memory" = "1g"\n')
     seen = tmp_path / "seen"
 
-    driver, errors = run_script(CLUSTER, str(root), str(seen), env={"SPARK_HOME": None}).answer
+    driver, errors, used = run_script(CLUSTER, str(root), str(seen), env={"SPARK_HOME": None}).answer
 
     assert {} == errors
     assert local == files_of(root)
+    assert all(each > 0 for each in used), "what executors use is counted"
     hashed = [json.loads(line) for line in seen.read_text().splitlines()]
     assert sum(len(files) for files in local.values()) <= len(hashed)
     assert driver not in {process for process, _ in hashed}

@@ -71,7 +71,6 @@ def run_plan(
     targets = targets_of(plan)
     with surroundings.ledger.reader() as reader:
         resumption = _resumption(plan, reader, options)
-    marks = _marks(plan, surroundings)
     fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
     times = RunTimes.begin(clock or surroundings.clock)
     record = opening_record(plan, surroundings, options, times.started_at)
@@ -79,6 +78,8 @@ def run_plan(
         run_id = begin_run(surroundings, record, targets, held)
         if surroundings.begun is not None:
             surroundings.begun(run_id)
+        # Not before the claim: until then somebody may delete a watermark.
+        marks = _marks(plan, surroundings, run_id, times)
         work = _Run(plan, surroundings, options, run_id, times, marks)
         return work.carry_out(
             fingerprints, pins, resumption, listener or Silence(), stop or Event()
@@ -110,12 +111,16 @@ def targets_of(plan: RunPlan) -> list[str]:
     ]
 
 
-def _marks(plan: RunPlan, surroundings: Surroundings) -> Marks:
+def _marks(plan: RunPlan, surroundings: Surroundings, run_id: RunId, times: RunTimes) -> Marks:
     if is_unvouched(surroundings):
         # What is recorded elsewhere cannot be read: the tables know how far they are.
         return NO_MARKS
-    with surroundings.ledger.lookups() as lookups:
-        return find_marks(plan, lookups)
+    try:
+        with surroundings.ledger.lookups() as lookups:
+            return find_marks(plan, lookups)
+    except RockyError as error:
+        surroundings.ledger.finish_run(run_id, RunStatus.FAILURE, times.now(), reason=str(error))
+        raise
 
 
 def _resumption(plan: RunPlan, reader: Reader, options: RunOptions) -> Resumption:

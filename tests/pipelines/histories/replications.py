@@ -26,7 +26,7 @@ from rocky.project.models import Target
 from rocky.store.snapshot import WATERMARK, Snapshot
 from rocky.store.warehouse import open_warehouse
 from tests.pipelines.histories.killing import Killed, LostAnswer, killed_at
-from tests.pipelines.histories.reference import Copy, Known, Notice, Row, TableReference
+from tests.pipelines.histories.reference import GRACE, Copy, Known, Notice, Row, TableReference
 from tests.pipelines.lakes import LakeProject, statuses
 from tests.run.runs import verify
 
@@ -138,7 +138,7 @@ class Replications(RuleBasedStateMachine):
     @rule(
         name=often_orders,
         column=st.sampled_from(["n", "m"]),
-        kind=st.sampled_from([None, "int", "bigint", "string"]),
+        kind=st.sampled_from([None, "int", "bigint", "string", None, "string"]),
     )
     def change_column(self, name: str, column: str, kind: str | None) -> None:
         table = self.tables[name]
@@ -221,6 +221,12 @@ class Replications(RuleBasedStateMachine):
 
     def findings(self) -> list[str]:
         return verify(self.root)
+
+    @rule()
+    def wait_until_notices_end(self) -> None:
+        self.run()
+        self.project.now += GRACE
+        self.run()
 
     @rule(days=st.integers(1, 4))
     def pass_days(self, days: int) -> None:

@@ -24,4 +24,4 @@ def chosen(few: int) -> settings:
 
 
 def test_copies_hold_what_they_should_whatever_happened():
-    run_state_machine_as_test(Replications, settings=chosen(12))
+    run_state_machine_as_test(Replications, settings=chosen(8))

@@ -115,4 +115,4 @@ def end_claims(session: RemoteSession) -> None:
 def test_machines_that_take_turns_and_die_copy_every_row_once(valkey_settings):
     histories = type("Histories", (MachineHistories,), {"settings": valkey_settings})
 
-    run_state_machine_as_test(histories, settings=chosen(8))
+    run_state_machine_as_test(histories, settings=chosen(6))

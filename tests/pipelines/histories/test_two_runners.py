@@ -3,11 +3,16 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier, Event
+from typing import Any
 
 import pytest
 
+from rocky.collect.resetting import forget_watermark
 from rocky.errors import LedgerLocked
+from rocky.ledger.record import RunId
+from rocky.ledger.writer import open_ledger
 from rocky.pipelines.report import PipelineReport
+from rocky.run import runner
 from tests.pipelines.lakes import ORDERS, LakeProject, at
 from tests.run.runs import verify
 
@@ -57,6 +62,24 @@ def test_runs_at_the_same_time_copy_every_row_once(lake, count):
     assert all(f"is writing `{ORDERS}`" in str(each) for each in refused)
     assert [1, 2] == [row["id"] for row in lake.rows()]
     assert [] == verify(lake.root)
+
+
+def test_a_watermark_that_is_deleted_while_a_run_begins_is_not_written_again_by_it(
+    lake, monkeypatch
+):
+    lake.put([order(1), {"id": 9, "synced": at(1)}])
+    begin_run = runner.begin_run
+
+    def delete_and_begin(*given: Any) -> RunId:
+        with open_ledger(lake.state) as ledger:
+            forget_watermark(ledger, ORDERS)
+        return begin_run(*given)
+
+    monkeypatch.setattr(runner, "begin_run", delete_and_begin)
+    report = lake.run()
+
+    assert "replaced" == report.run.outcomes[0].execution.action
+    assert [1, 2, 9] == [row["id"] for row in lake.rows()]
 
 
 def test_a_run_beside_one_that_writes_is_refused_and_changes_nothing(lake):
