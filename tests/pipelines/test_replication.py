@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from rocky.collect.resetting import forget_watermark
@@ -12,6 +13,7 @@ from rocky.run.materialize.table import materialize
 from tests.pipelines.lakes import ORDERS, LakeProject, at, statuses
 from tests.run.runs import verify
 
+SYNCED = pa.schema([("id", pa.int64()), ("synced", pa.timestamp("us", "UTC"))])
 CUSTOMERS = "acme_warehouse.staging__shopify.customers"
 ITEMS = "acme_warehouse.staging__shopify.items"
 
@@ -284,3 +286,15 @@ def test_metadata_columns_are_in_every_row_and_are_filled_from_the_name(tmp_path
     lake.run()
 
     assert ["acme"] == [row["_tenant"] for row in lake.rows()]
+
+
+def test_a_table_whose_rows_lost_their_time_has_no_watermark_any_more(lake):
+    lake.run()
+    lake.put([{"id": 5, "synced": None}], types=SYNCED)
+
+    lake.run(full_refresh=True)
+
+    assert {ORDERS: ""} == lake.watermarks()
+    lake.put([order(6, 6)], file="part-1.parquet")
+    lake.run()
+    assert [5, 6] == ids(lake)

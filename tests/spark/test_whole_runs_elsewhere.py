@@ -218,7 +218,9 @@ def test_on_a_cluster_executors_name_the_files_by_the_bytes_that_a_local_run_giv
         config.write('\n[adapter.conf]\n"spark.driver.memory" = "1g"\n')
     seen = tmp_path / "seen"
 
-    driver, errors, used = run_script(CLUSTER, str(root), str(seen), env={"SPARK_HOME": None}).answer
+    driver, errors, used = run_script(
+        CLUSTER, str(root), str(seen), env={"SPARK_HOME": None}
+    ).answer
 
     assert {} == errors
     assert local == files_of(root)

@@ -12,7 +12,7 @@ from rocky.errors import LedgerUnreadable
 from rocky.ledger.pipeline_records import GracePeriod
 from rocky.ledger.questions import Questions
 from rocky.ledger.record import Record, RunId
-from rocky.ledger.records import ModelStatus, WatermarkState
+from rocky.ledger.records import NO_MARK, ModelStatus, WatermarkState
 from rocky.ledger.rows import key_of, load_record
 from rocky.ledger.schema import MODEL_OF_KEY
 
@@ -56,11 +56,12 @@ class PipelineQuestions(Questions):
         known, unreadable = set[str](), dict[str, str]()
         for key, value in rows:
             try:
-                load_record(WatermarkState, self.path, "watermarks", key, value)
+                found = load_record(WatermarkState, self.path, "watermarks", key, value)
             except LedgerUnreadable as error:
                 unreadable[wanted[key]] = str(error)
             else:
-                known.add(wanted[key])
+                if found.last_value != NO_MARK:
+                    known.add(wanted[key])
         return frozenset(known), unreadable
 
     def last_copies(self, tables: Iterable[str]) -> dict[str, RecordedCopy]:

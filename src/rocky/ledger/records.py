@@ -294,6 +294,10 @@ class TableProgress(Record):
     error: str | None = None
 
 
+NO_MARK: Final = ""
+"""The `last_value` of a table whose rows have no time: everything is loaded again."""
+
+
 @dataclass(frozen=True, slots=True)
 class WatermarkState(Record):
     """How far an incremental table has been loaded. The table's own log is what counts."""

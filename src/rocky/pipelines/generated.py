@@ -24,6 +24,7 @@ from rocky.project.project import Texts
 from rocky.project.settings import ModelSettings, TargetSetting
 from rocky.project.sources import SourceTable
 from rocky.project.strategies import Strategy
+from rocky.run.changes import GENERATED
 from rocky.run.literals import quote_name
 
 _ALONE: Final = 1
@@ -48,7 +49,7 @@ class GeneratedSource:
     def declared_name(self) -> str:
         """The name it is declared by: no target of a model can be called so."""
         first, *rest = self.name.split(".")
-        return ".".join((f"source:{first}", *rest))
+        return ".".join((f"{GENERATED}{first}", *rest))
 
     @property
     def sql_name(self) -> str:

@@ -10,6 +10,8 @@ _GOOD = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
 
 
 NEVER_BUILT: Final = "never built"
+GENERATED: Final = "source:"
+"""What the name of a pipeline's source begins with, so that no model can be called so."""
 
 
 def describe_change(last: RecordedExecution | None, made_from: MadeFrom) -> str:
@@ -24,7 +26,7 @@ def describe_change(last: RecordedExecution | None, made_from: MadeFrom) -> str:
     changed = _changed_inputs(execution, made_from)
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-        return f"`{changed[0]}` changed{more}"
+        return f"`{changed[0].removeprefix(GENERATED)}` changed{more}"
     return "no earlier build can be vouched for"
 
 

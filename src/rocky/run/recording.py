@@ -13,6 +13,7 @@ from rocky.errors import StoreUnreadable
 from rocky.evidence.hashes import text_hash
 from rocky.ledger.record import RunId
 from rocky.ledger.records import (
+    NO_MARK,
     ArtifactRecord,
     ModelExecution,
     ModelStatus,
@@ -21,6 +22,7 @@ from rocky.ledger.records import (
     WatermarkState,
 )
 from rocky.plan.steps import RunPlan, Step
+from rocky.project.strategies import Incremental, Microbatch
 from rocky.run.adoption import NOTHING, Adopted, Adopter
 from rocky.run.build import Built
 from rocky.run.commits import added_files, commit_records
@@ -316,11 +318,20 @@ class Recorder:
             for each in built.partitions
         )
 
+    def _keeps_mark(self, step: Step) -> bool:
+        strategy = self._plan.project.models[step.key].strategy if step.kind == "build" else None
+        return isinstance(strategy, Incremental | Microbatch)
+
     def _watermark(
         self, step: Step, built: Built, pinned: PinnedTable | None, now: datetime
     ) -> WatermarkState | None:
-        if built.watermark is None or pinned is None:
+        if pinned is None:
             return None
+        if built.watermark is None:
+            if not built.commits or not self._keeps_mark(step):
+                return None
+            # What was loaded has no time: a mark from before would be of rows that are gone.
+            return WatermarkState(pinned.table.name, NO_MARK, now, step.name, self.run_id)
         said = pinned.snapshot.configuration.get(WATERMARK)
         value = shown_mark(said, built.watermark)
         return WatermarkState(pinned.table.name, value, now, step.name, self.run_id)

@@ -13,6 +13,7 @@ from rocky.ledger.pipeline_records import DriftRecord
 from rocky.pipelines.report import PipelineReport
 
 _UNREMARKABLE: Final = "ignore"
+_ENDED: Final = "notice_ended"
 _REACHES_SHOWN: Final = 5
 
 
@@ -69,7 +70,7 @@ def _drifted(report: PipelineReport) -> Iterator[tuple[str, DriftRecord]]:
 
 def _render_drift(report: PipelineReport) -> Iterator[str]:
     for table, record in _drifted(report):
-        if record.grade != _UNREMARKABLE:
+        if record.grade != _UNREMARKABLE or record.action == _ENDED:
             yield f"drift: {describe_drift(table, record)}"
 
 

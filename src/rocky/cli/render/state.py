@@ -86,7 +86,12 @@ def render_state(view: StateView) -> str:
 
 def _render_watermarks(watermarks: Sequence[WatermarkState]) -> str:
     rows = [
-        (each.table, each.last_value, format_moment(each.updated_at), each.run_id or NOTHING)
+        (
+            each.table,
+            each.last_value or NOTHING,
+            format_moment(each.updated_at),
+            each.run_id or NOTHING,
+        )
         for each in watermarks
     ]
     return render_table(("TABLE", "WATERMARK", "UPDATED (UTC)", "RUN"), rows, right=set())
