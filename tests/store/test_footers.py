@@ -366,6 +366,17 @@ def test_readers_that_skip_by_statistics_lose_no_rows(data, tmp_path_factory):
     assert expected == Counter(lazy.collect()["c"].to_list())
 
 
+def test_a_long_text_of_rare_characters_is_found_by_readers_that_skip(tmp_path):
+    text = "\U00020000" * 15
+    fields = [column(INT, name="part"), column(STRING)]
+    parts = [parquet_bytes([{"part": n, "c": each}], fields) for n, each in enumerate((text, ""))]
+    write_delta(tmp_path, fields, parts)
+
+    found = DeltaTable(tmp_path).to_pyarrow_dataset().to_table(filter=pc.field("c") == text)
+
+    assert [text] == found["c"].to_pylist()
+
+
 # ---------------------------------------------------------------------------- NOT NULL
 
 REQUIRED_PAIR = struct((column(INT, False, "a"), column(INT, True, "b")))

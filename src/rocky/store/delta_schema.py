@@ -67,7 +67,8 @@ def format_schema(columns: Sequence[StructField]) -> str:
     """Delta's `schemaString` of columns. Raises `UnstorableColumns`."""
     refuse_unstorable(columns)
     fields = [_field_json(column) for column in columns]
-    return json.dumps({"type": "struct", "fields": fields}, separators=(",", ":"))
+    whole = {"type": "struct", "fields": fields}
+    return json.dumps(whole, separators=(",", ":"), ensure_ascii=False)
 
 
 def parse_schema(text: str) -> tuple[StructField, ...]:

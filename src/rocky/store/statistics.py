@@ -210,10 +210,14 @@ _RULES: Final[Mapping[str, Callable[[Leaf], Bounds]]] = {
 
 
 def _json(value: Any) -> str:
-    """JSON in which a decimal is a plain number with all its digits."""
+    """JSON in which a decimal is a plain number with all its digits.
+
+    Characters stand for themselves: some readers lose their way in a long row of escapes, take
+    another text for the bound, and skip the file.
+    """
     if isinstance(value, Mapping):
-        pairs = (f"{json.dumps(name)}:{_json(inner)}" for name, inner in value.items())
+        pairs = (f"{_json(name)}:{_json(inner)}" for name, inner in value.items())
         return "{" + ",".join(pairs) + "}"
     if isinstance(value, Decimal):
         return format(value, "f")
-    return json.dumps(value)
+    return json.dumps(value, ensure_ascii=False)
