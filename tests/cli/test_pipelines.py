@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from rocky.ledger import open_ledger
+from rocky.ledger.idempotency import claim_key
+from rocky.project.state import Idempotency
 from rocky.run import opening
 from tests.cli.test_schemas import check
 from tests.pipelines.lakes import ORDERS, LakeProject, at
@@ -22,6 +25,33 @@ name = "bronze.orders"
 format = "delta"
 path = "warehouse/{ORDERS.replace(".", "/")}"
 columns = [ {{ name = "id", type = "bigint" }} ]
+"""
+
+
+LOADS = """
+[pipeline.files]
+type = "load"
+source_dir = "files"
+target = { catalog = "c", schema = "files" }
+
+[pipeline.later]
+type = "load"
+source_dir = "later"
+target = { catalog = "c", schema = "later" }
+depends_on = ["files"]
+"""
+ALONE = """
+[pipeline.alone]
+type = "load"
+source_dir = "later"
+target = { catalog = "c", schema = "alone" }
+"""
+QUALITY = """
+[pipeline.q]
+type = "quality"
+tables = [ { catalog = "c", schema = "files" } ]
+checks = { enabled = true, row_count = true }
+execution = { concurrency = 2, fail_fast = true, table_retries = 3 }
 """
 
 
@@ -90,6 +120,129 @@ def test_a_pipeline_whose_input_failed_is_withheld(rocky, lake):
     assert 1 == answer.code
     assert [] == check(answer.json, "run")
     assert "Skipped" == answer.json["pipelines"][1]["status"]
+
+
+def with_loads(lake: LakeProject, more: str = "") -> None:
+    """Three pipelines: `bronze`, `files`, and `later`, which reads what `files` makes."""
+    config = lake.root / "rocky.toml"
+    config.write_text(config.read_text() + LOADS + more)
+    for name in ("files", "later"):
+        (lake.root / name).mkdir()
+        (lake.root / name / "orders.csv").write_text("id\n1\n")
+
+
+def ended(answer) -> dict[str, str]:
+    assert [] == check(answer.json, "run")
+    return {each["pipeline"]: each["status"] for each in answer.json["pipelines"]}
+
+
+def test_an_error_of_one_pipeline_is_reported_and_the_others_run(rocky, lake):
+    with_loads(lake, ALONE)
+    (lake.root / "files/orders.csv").unlink()
+    (lake.root / "files").rmdir()
+
+    answer = rocky("run")
+
+    assert 2 == answer.code
+    assert {
+        "bronze": "Success",
+        "files": "Failure",
+        "later": "Skipped",
+        "alone": "Success",
+    } == ended(answer)
+    error = answer.json["pipelines"][1]["error"]
+    assert "SourceUnreadable" == error["kind"]
+    assert f"error: pipeline `files`: {error['message']}" in answer.err
+    assert "`later` was not run: it waits for pipeline `files`, which failed" in answer.err
+
+
+def test_a_key_of_several_pipelines_is_one_for_each(rocky, lake):
+    with_loads(lake)
+    first = rocky("run", "--idempotency-key", "night")
+    again = rocky("run", "--idempotency-key", "night")
+    by_name = rocky("run", "--pipeline", "files", "--idempotency-key", "night/files")
+
+    assert {"bronze": "Success", "files": "Success", "later": "Success"} == ended(first)
+    assert {"SkippedIdempotent"} == set(ended(again).values())
+    assert "SkippedIdempotent" == by_name.json["status"]
+    assert ["night/bronze", "night/files", "night/later"] == [
+        each["idempotency_key"] for each in again.json["pipelines"]
+    ]
+
+
+def test_under_the_same_key_only_what_did_not_succeed_runs_again(rocky, lake):
+    with_loads(lake)
+    csv = lake.root / "files/orders.csv"
+    csv.unlink()
+    csv.parent.rmdir()
+    first = rocky("run", "--idempotency-key", "night")
+    csv.parent.mkdir()
+    csv.write_text("id\n1\n")
+    again = rocky("run", "--idempotency-key", "night")
+
+    assert {"bronze": "Success", "files": "Failure", "later": "Skipped"} == ended(first)
+    assert 0 == again.code
+    assert {"bronze": "SkippedIdempotent", "files": "Success", "later": "Success"} == ended(again)
+
+
+def test_a_pipeline_waits_for_one_that_another_run_is_at_work_on(rocky, lake):
+    with_loads(lake)
+    with open_ledger(lake.state) as ledger, claim_key(ledger, "night/files", Idempotency()):
+        answer = rocky("run", "--idempotency-key", "night")
+
+    assert 0 == answer.code
+    assert {"bronze": "Success", "files": "SkippedInFlight", "later": "Skipped"} == ended(answer)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "run --full-refresh",
+            "pipeline `q` only checks tables: it does not know `--full-refresh`",
+        ),
+        ("run --partition 2026-05-01", "`bronze` copies tables: it does not know a window of time"),
+        ("run --latest", "a window of time"),
+        ("run --pipeline bronze --lookback 2", "a window of time"),
+        ("run --pipeline files --missing", "a window of time"),
+        ("run --no-reuse", "`files` only loads files"),
+        ("run --force-rebuild", "it does not know `--force-rebuild`"),
+        ("run --filter tenant=acme --pipeline q", "it does not know `--filter`"),
+    ],
+)
+def test_what_one_pipeline_cannot_heed_is_refused_before_the_first_begins(rocky, lake, line, said):
+    with_loads(lake, QUALITY)
+
+    answer = rocky(*line.split(), "-o", "table")
+
+    assert 1 == answer.code
+    assert said in answer.err
+    assert not lake.state.exists()
+
+
+def test_an_empty_key_is_refused(rocky, lake):
+    with_loads(lake)
+
+    assert "`--idempotency-key` is empty" in rocky("run", "--idempotency-key", " ").err
+
+
+def test_settings_of_a_pipeline_that_its_run_does_not_heed_are_said(rocky, lake):
+    config = lake.root / "rocky.toml"
+    execution = "[pipeline.silver.execution]\nconcurrency = 2\ntable_retries = 7\n"
+    config.write_text(config.read_text() + LOADS + QUALITY + SILVER + execution)
+    (lake.root / "files").mkdir()
+    (lake.root / "later").mkdir()
+    (lake.root / "models").mkdir()
+    (lake.root / "models/one.sql").write_text("SELECT 1 AS one\n")
+
+    said = rocky("run").err.splitlines()
+
+    assert [
+        "warning: `execution.concurrency` has no effect yet",
+        "warning: `execution.fail_fast` has no effect yet",
+        "warning: `execution.concurrency` of pipeline `silver` has no effect yet",
+        "warning: `execution.table_retries` of pipeline `silver` has no effect yet",
+    ] == [line for line in said if "no effect" in line]
 
 
 @pytest.mark.parametrize(

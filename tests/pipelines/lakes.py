@@ -65,6 +65,7 @@ class LakeProject:
         self.heard = Heard()
         self.stop = Event()
         self.opened = 0
+        self.env: dict[str, str] = {}
         self.now = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 
     def put(
@@ -87,6 +88,8 @@ class LakeProject:
         *,
         before_write: Callable[[str], None] | None = None,
         build_table: Materialize | None = None,
+        begun: Callable[[str], None] | None = None,
+        pipeline: str = "bronze",
         **asked: Any,
     ) -> PipelineReport:
         """One run of the pipeline, with an engine of its own, as in life."""
@@ -94,7 +97,7 @@ class LakeProject:
         self.engine = MemoryEngine(self.root)
         self.engine.before_write = before_write or (lambda _: None)
         self.heard, self.stop = Heard(), Event()
-        project = load_project(self.root, env={})
+        project = load_project(self.root, env=self.env)
         compilation = compile_project(project, jobs=1, cache=False)
         adapter = project.config.adapter["default"]
         means = Means(self.state, WHO, {}, self.heard)
@@ -110,11 +113,19 @@ class LakeProject:
                 environment,
                 build_table=build_table,
                 clock=lambda: self.now,
+                begun=begun,
             )
             opened = OpenedRun(project, adapter, surroundings, means, self.stop)
-            pipeline = project.config.pipeline["bronze"]
+            settings = project.config.pipeline[pipeline]
             request = RunRequest(parallel=1, **asked)
-            return run_opened(opened, compilation, "bronze", pipeline, request)
+            return run_opened(opened, compilation, pipeline, settings, request)
+
+    def reconfigure(self, old: str, new: str) -> None:
+        """Change the project's settings."""
+        config = self.root / "rocky.toml"
+        text = config.read_text()
+        assert old in text
+        config.write_text(text.replace(old, new))
 
     @property
     def state(self) -> Path:

@@ -286,7 +286,7 @@ def test_a_table_of_somebody_else_is_not_overwritten(quality):
 
     assert ["m"] == list(project.models)
     assert () == planned.models
-    assert "is a table of `m`" in planned.notes.failed["lake.acme.orders"]
+    assert "is a table of model `m`" in planned.notes.failed["lake.acme.orders"]
 
 
 @pytest.mark.parametrize(

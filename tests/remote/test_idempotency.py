@@ -1,5 +1,9 @@
 """Idempotency keys that machines share, in real servers on loopback."""
 
+import multiprocessing
+import os
+import signal
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -10,6 +14,7 @@ from rocky.errors import StateSyncFailed
 from rocky.ledger.idempotency import SkippedIdempotent, SkippedInFlight
 from rocky.ledger.record import RunId
 from rocky.project.state import Idempotency
+from rocky.remote import claims
 from rocky.remote.idempotency import RemoteKeyHold, RemoteKeys
 from rocky.remote.names import key_name
 from tests.remote.machines import Machine, s3_state, valkey_state
@@ -23,19 +28,28 @@ Open = Callable[..., RemoteKeys]
 
 
 @pytest.fixture(params=["s3", "valkey"])
-def keys(request, tmp_path, prefix) -> Open:
+def machine(request, tmp_path, prefix) -> Machine:
     faults = request.getfixturevalue(request.param)
+    if request.param == "s3":
+        return Machine(tmp_path, s3_state(prefix), faults.url)
+    return Machine(tmp_path, valkey_state(faults.port, prefix))
 
-    def make(**settings: object) -> RemoteKeys:
-        if request.param == "s3":
-            machine = Machine(tmp_path, s3_state(prefix), faults.url)
-        else:
-            machine = Machine(tmp_path, valkey_state(faults.port, prefix))
-        with machine.session() as session:
-            session.acquire()
-            return session.keys(Idempotency(**settings))
+
+@pytest.fixture
+def keys(machine) -> Open:
+    def make(claim_seconds: float = 60.0, **settings: object) -> RemoteKeys:
+        machine.claim_seconds = claim_seconds
+        return keys_of(machine, **settings)
 
     return make
+
+
+def keys_of(machine: Machine, **settings: object) -> RemoteKeys:
+    with machine.session() as session:
+        session.acquire()
+        found = session.keys(Idempotency(**settings))
+        assert found is not None
+        return found
 
 
 def at(moment: datetime) -> Callable[[], datetime]:
@@ -80,12 +94,56 @@ def test_a_key_in_flight_is_had_when_its_time_is_up(keys):
     assert late.finish(succeeded=True)
 
 
-def test_the_key_of_a_run_that_is_dead_is_had_at_once(keys):
-    shared = keys()
-    first = shared.claim("k", at(NOW))
-    first.record_run(RUN)
+def test_the_key_of_a_process_that_died_before_its_run_had_an_id_is_had(machine, keys):
+    context = multiprocessing.get_context("spawn")
+    process = context.Process(target=claim_and_die, args=(machine,))
+    process.start()
+    process.join(60)
 
-    assert isinstance(shared.claim("k", at(NOW + timedelta(minutes=5))), RemoteKeyHold)
+    assert -signal.SIGKILL == process.exitcode
+    assert isinstance(keys().claim("k"), RemoteKeyHold)
+
+
+def claim_and_die(machine: Machine) -> None:
+    assert isinstance(keys_of(machine).claim("k"), RemoteKeyHold)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_the_key_of_a_dead_process_elsewhere_is_had_when_its_claim_ends(keys, monkeypatch):
+    shared = keys(claim_seconds=3.0)
+    # Whether a process of another machine is there cannot be asked.
+    monkeypatch.setattr(claims, "process_space", lambda: "")
+    dead = shared.claim("k")
+    dead.record_run(RUN)
+    at_first = shared.claim("k")
+    time.sleep(5)
+    later = shared.claim("k")
+
+    assert isinstance(at_first, SkippedInFlight)
+    assert isinstance(later, RemoteKeyHold)
+    assert not dead.finish(succeeded=True)
+
+
+@pytest.mark.slow
+def test_a_key_is_kept_as_long_as_its_process_lives(keys):
+    shared = keys(claim_seconds=4.0)
+    with shared.claim("k"):
+        time.sleep(6)
+        during = shared.claim("k")
+
+    assert isinstance(during, SkippedInFlight)
+
+
+def test_neither_a_key_nor_who_asked_in_vain_is_taken_for_a_run(keys):
+    shared = keys()
+    with shared.claim("k") as hold:
+        shared.claim("k")
+        held = [each.claim.command for each in shared._claims.living()]
+        hold.finish(succeeded=True)
+
+    assert ["rocky run"] == held
+    assert [] == shared._claims.living()
 
 
 def test_of_many_who_ask_at_once_one_gets_the_key(keys):

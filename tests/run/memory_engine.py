@@ -56,6 +56,7 @@ _READERS = {"csv": "read_csv", "json": "read_json_auto", "parquet": "read_parque
 
 
 _FILE = "__file"
+_DAY = re.compile(r'date_format\(("[^"]*"), "yyyy-MM-dd"\)')
 _FILE_NAME = re.compile(r"substring_index\(input_file_name\(\), '/', -1\) AS (\S+) FROM (\w+)(\))")
 
 USED = Metrics(executor_run_ms=3_600_000, bytes_read=10**9)
@@ -202,6 +203,7 @@ class MemoryEngine:
         spoken = _FILE_NAME.sub(rf"{_FILE} AS \1 FROM \2{_FILE}\3", sql).replace("`", '"')
         spoken = spoken.replace("<=>", "IS NOT DISTINCT FROM")
         spoken = spoken.replace("LEFT ANTI JOIN", "ANTI JOIN")
+        spoken = _DAY.sub(r"strftime(\1, '%Y-%m-%d')", spoken)
         self._ask(f"DESCRIBE {spoken}")
         return spoken
 

@@ -1,7 +1,8 @@
 """Which pipelines one invocation runs, in which order.
 
 Selected models mean a run of models alone. Otherwise every pipeline of the project runs, each after
-those its `depends_on` names, and each is a run of its own.
+those its `depends_on` names, and each is a run of its own. What one of them cannot heed is refused
+before the first begins.
 """
 
 from collections.abc import Mapping
@@ -13,10 +14,14 @@ from rocky.errors import NothingSelected, RunRefused
 from rocky.project import Project
 from rocky.project.pipelines import Pipeline, ReplicationPipeline, TransformationPipeline
 from rocky.run.request import RunRequest
+from rocky.run.unheeded import refuse_unheeded
 
 
 def pipelines_to_run(project: Project, request: RunRequest) -> tuple[str | None, ...]:
-    """The names of the pipelines to run; None stands for the models that were selected."""
+    """The names of the pipelines to run; None stands for the models that were selected.
+
+    Raises RunRefused, click.UsageError.
+    """
     pipelines = project.config.pipeline
     if request.pipeline is not None:
         pipeline = pipelines.get(request.pipeline)
@@ -24,6 +29,7 @@ def pipelines_to_run(project: Project, request: RunRequest) -> tuple[str | None,
             _refuse_table_options(request)
             return (None,)
         _refuse_model_options(request, request.pipeline)
+        refuse_unheeded(request.pipeline, pipeline, request)
         return (request.pipeline,)
     others = [name for name, each in pipelines.items() if not is_of_models(each)]
     if request.select or request.exclude or not others:
@@ -31,9 +37,18 @@ def pipelines_to_run(project: Project, request: RunRequest) -> tuple[str | None,
         return (None,)
     if request.filters or request.resume:
         if len(others) == 1:
+            refuse_unheeded(others[0], pipelines[others[0]], request)
             return (others[0],)
         raise click.UsageError("`--filter` and `--resume` are of one pipeline: name it")
-    return in_order(pipelines)
+    names = in_order(pipelines)
+    for name in names:
+        refuse_unheeded(name, pipelines[name], request)
+    return names
+
+
+def key_of_pipeline(key: str | None, name: str) -> str | None:
+    """The idempotency key of one of several pipelines that were asked for under one."""
+    return None if key is None else f"{key}/{name}"
 
 
 def is_of_models(pipeline: Pipeline) -> bool:

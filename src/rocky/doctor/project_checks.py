@@ -13,6 +13,7 @@ from rocky.errors import RockyError
 from rocky.project import Project
 from rocky.project.adapter import Adapter
 from rocky.project.pipelines import LoadPipeline, PipelineSetting, ReplicationPipeline
+from rocky.project.variables import written
 from rocky.store.locations import locate
 from rocky.store.objects import Objects, open_objects
 from rocky.store.warehouse import RESERVED, open_warehouse
@@ -129,8 +130,11 @@ def _check_place(project: Project, place: str, options: dict[str, str]) -> Diagn
         objects = open_objects(locate(place, base=project.root, options=options))
         local = objects.local_path("")
         if local is not None and not local.is_dir():
-            return critical(f"`{local}` is not there", "name the folder that it reads from")
+            return critical(
+                f"`{written(place)}` is not there", "name the folder that it reads from"
+            )
         objects.folders("")
     except RockyError as error:
-        return critical(str(error), "look at the source's place and at the credentials")
-    return healthy(f"`{place}` can be listed")
+        said = str(error) if written(place) == place else f"`{written(place)}` cannot be listed"
+        return critical(said, "look at the source's place and at the credentials")
+    return healthy(f"`{written(place)}` can be listed")

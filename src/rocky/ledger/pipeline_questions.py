@@ -4,7 +4,7 @@ Each question is asked once for all tables of a run.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
 from typing import Final, NamedTuple
 
@@ -28,6 +28,8 @@ class LastCopy(Record):
     commit_version: int | None = None
     watermark: str | None = None
     source_marker: str | None = None
+    copied_from: str | None = None
+    target: str | None = None
 
 
 # SQLite takes these out of a row faster than Python reads the row.
@@ -74,6 +76,24 @@ class PipelineQuestions(Questions):
             for table, key, value in self._newest_rows(tables, _OF_LAST_COPY)
         }
 
+    def committed_copies(self, tables: Iterable[str]) -> dict[str, RecordedCopy]:
+        """Of each copy the newest execution that left something in its table, by the name."""
+        wanted = {key_of(table.lower()): table for table in tables}
+        rows = self._ask(
+            f"SELECT key, {_OF_LAST_COPY} FROM model_executions WHERE key IN (SELECT ("  # noqa: S608 - our own expressions
+            f" SELECT key FROM model_executions WHERE {MODEL_OF_KEY} = wanted.value"
+            " AND json_extract(value, '$.commit_version') IS NOT NULL ORDER BY key DESC LIMIT 1)"
+            " FROM json_each(?) AS wanted)",
+            json.dumps(list(wanted)),
+        )
+        return {
+            wanted[key.partition("|")[2]]: RecordedCopy(
+                RunId(key.partition("|")[0]),
+                load_record(LastCopy, self.path, "model_executions", key, value),
+            )
+            for key, value in rows
+        }
+
     def source_columns(self, model: str) -> str | None:
         """JSON of the columns that a copy's source had when it was last copied."""
         rows = self._ask(
@@ -94,16 +114,28 @@ class PipelineQuestions(Questions):
         )
         return dict(rows)
 
-    def failed_checks(self, run_ids: Iterable[str]) -> frozenset[tuple[str, str]]:
-        """The runs and the tables, in lower case, of checks that did not pass."""
+    def check_outcomes(
+        self, run_ids: Iterable[str], wanted: Collection[str] = ()
+    ) -> dict[tuple[str, str], dict[str, bool]]:
+        """Checks by run and table, in lower case: their names, and whether they passed.
+
+        Those that did not, and of those that did the `wanted`.
+        """
         rows = self._ask(
-            "SELECT run.key, lower(json_extract(outcome.value, '$.table')) FROM run_history AS run,"
-            " json_each(run.value, '$.check_outcomes') AS outcome"
+            "SELECT run.key, json_extract(outcome.value, '$.table'),"
+            " json_extract(outcome.value, '$.name'), json_extract(outcome.value, '$.passed')"
+            " FROM run_history AS run, json_each(run.value, '$.check_outcomes') AS outcome"
             " WHERE run.key IN (SELECT value FROM json_each(?))"
-            " AND NOT json_extract(outcome.value, '$.passed')",
+            " AND (NOT json_extract(outcome.value, '$.passed')"
+            " OR json_extract(outcome.value, '$.name') IN (SELECT value FROM json_each(?)))",
             json.dumps(sorted(set(run_ids))),
+            json.dumps(sorted(wanted)),
         )
-        return frozenset((run_id, table) for run_id, table in rows)
+        found: dict[tuple[str, str], dict[str, bool]] = {}
+        for run_id, table, name, passed in rows:
+            of_table = found.setdefault((run_id, table.lower()), {})
+            of_table[name] = bool(passed) and of_table.get(name, True)
+        return found
 
     def grace_periods(self) -> tuple[GracePeriod, ...]:
         """Every column on notice, by table."""

@@ -125,8 +125,8 @@ class ModelExecution(Record):
     `reason` says why it was built, taken over or passed over, `action` what building it did.
     `commits` are those it made; `adopted` those of a run that died before it could record them.
     `source_marker` says what a copied source was when it was listed, `source_columns` is JSON of
-    the columns it had. `reused_from` is the run whose files stand for a build, `reused_model` what
-    it called the model, `reuse_basis` what was found equal.
+    the columns it had, `copied_from` which source it was. `reused_from` is the run whose files
+    stand for a build, `reused_model` what it called the model, `reuse_basis` what was found equal.
     """
 
     model_name: str
@@ -167,6 +167,7 @@ class ModelExecution(Record):
     watermark: str | None = None
     source_marker: str | None = None
     source_columns: str | None = None
+    copied_from: str | None = None
     drift: tuple[DriftRecord, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
 

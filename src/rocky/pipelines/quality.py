@@ -25,6 +25,7 @@ from rocky.pipelines.checks.quarantine import (
 from rocky.pipelines.checks.tables import CheckedTable
 from rocky.pipelines.checks.tagging import materialize_tagged
 from rocky.pipelines.generated import GeneratedModel, GeneratedSource, plan_generated
+from rocky.pipelines.owners import Owners, ask_owners
 from rocky.plan.refusals import refusing_findings
 from rocky.project import Project
 from rocky.project.models import Target
@@ -164,20 +165,34 @@ def _quarantine(
     settings = pipeline.checks.quarantine
     if not (pipeline.checks.enabled and settings.enabled):
         return
-    of_models = {each.target.key: each.name for each in ground.project.models.values()}
-    taken = {each.key: each.name for each in tables} | of_models
+    owners = _owners(name, pipeline, tables, ground)
+    checked = {each.key: each.name for each in tables}
     for table in tables:
         try:
             models = _models(pipeline, table, ground.now)
             if _tags(pipeline):
-                _refuse_to_tag(table, of_models)
+                _refuse_to_tag(table, owners)
             else:
-                _refuse_taken(models, taken)
+                _refuse_taken(models, checked, owners)
             _refuse_wrong(ground.project, name, models)
         except RockyError as refused:
             failed[table.name] = f"its rows cannot be put into quarantine: {refused}"
             continue
         yield from models
+
+
+def _owners(
+    name: str, pipeline: QualityPipeline, tables: Sequence[CheckedTable], ground: QualityGround
+) -> Owners:
+    """Who else writes the tables, and those that quarantine would write beside them."""
+    settings = pipeline.checks.quarantine
+    beside = (
+        each.target._replace(table=f"{each.target.table}{suffix}")
+        for each in tables
+        for suffix in (settings.suffix_valid, settings.suffix_quarantine)
+    )
+    targets = [*(each.target for each in tables), *beside]
+    return ask_owners(ground.project, name, ground.warehouse, ground.state_path, targets)
 
 
 def _models(
@@ -206,19 +221,26 @@ def _models(
     )
 
 
-def _refuse_taken(models: Sequence[GeneratedModel], taken: Mapping[str, str]) -> None:
+def _refuse_taken(
+    models: Sequence[GeneratedModel], checked: Mapping[str, str], owners: Owners
+) -> None:
     for model in models:
-        if model.key in taken:
+        owner = owners.of(model.target)
+        if owner is not None:
             raise QuarantineRefused(
-                f"`{model.target.full_name}` is a table of `{taken[model.key]}`; set other suffixes"
+                f"`{model.target.full_name}` is a table of {owner}; set other suffixes"
+            )
+        if model.key in checked:
+            raise QuarantineRefused(
+                f"`{model.target.full_name}` is itself a table that is checked; set other suffixes"
             )
 
 
-def _refuse_to_tag(table: CheckedTable, of_models: Mapping[str, str]) -> None:
+def _refuse_to_tag(table: CheckedTable, owners: Owners) -> None:
     """Raises QuarantineRefused for a table that its own writer could not go on with."""
-    why = None
-    if table.key in of_models:
-        why = f"model `{of_models[table.key]}` builds it, and would build it without tags"
+    owner, why = owners.of(table.target), None
+    if owner is not None:
+        why = f"{owner} writes it, and would write it without tags"
     elif table.snapshot.configuration.get(WATERMARK):
         why = "it is loaded incrementally, and new rows would have no tags"
     elif table.snapshot.partition_columns:

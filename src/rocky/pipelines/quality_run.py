@@ -1,25 +1,23 @@
 """A quality pipeline run: its tables pinned, bad rows put aside, and all of it recorded."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from rocky.errors import RunRefused
 from rocky.pipelines.generated import plan_generated
 from rocky.pipelines.quality import QualityGround, plan_quality
 from rocky.pipelines.report import PipelineReport
 from rocky.project.pipelines import QualityPipeline
-from rocky.run.build import NO_WINDOW
 from rocky.run.opened import OpenedRun
 from rocky.run.request import PARALLEL, RunRequest
 from rocky.run.runner import run_plan
 from rocky.run.surroundings import RunOptions
+from rocky.run.unheeded import refuse_unheeded
 
 
 def run_quality(
     opened: OpenedRun, name: str, pipeline: QualityPipeline, request: RunRequest
 ) -> PipelineReport:
     """Check the tables of a pipeline. Raises NothingSelected, RunRefused, and as `run_plan`."""
-    refuse_unheeded(name, request)
+    refuse_unheeded(name, pipeline, request)
     around = opened.surroundings
     ground = QualityGround(opened.project, around.warehouse, around.ledger.path, around.clock())
     plan = plan_quality(name, pipeline, ground)
@@ -36,21 +34,3 @@ def run_quality(
         stop=opened.stop,
     )
     return PipelineReport("quality", report, checks=plan.checks.result)
-
-
-def refuse_unheeded(name: str, request: RunRequest) -> None:
-    """Raises RunRefused for whatever is asked of a run that checking tables cannot heed."""
-    asked = ", ".join(_unheeded(request))
-    if asked:
-        raise RunRefused(f"pipeline `{name}` only checks tables: it does not know {asked}")
-
-
-def _unheeded(request: RunRequest) -> Iterator[str]:
-    settings = {
-        "a selection of models": request.select or request.exclude,
-        "`--filter`": request.filters,
-        "`--resume`": request.resume,
-        "`--full-refresh`": request.full_refresh,
-        "a window of time": request.window != NO_WINDOW,
-    }
-    return (words for words, asked in settings.items() if asked)

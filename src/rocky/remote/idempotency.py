@@ -1,19 +1,24 @@
 """Idempotency keys that machines share: made only where there is none, replaced only as they were.
 
-The same promises as `rocky.ledger.idempotency` gives on one machine. A key in flight is that of a
-living run, of one that has just been asked for, or of a dead one: then it can be had.
+The same promises as `rocky.ledger.idempotency` gives on one machine. Whoever has a key holds a
+claim beside it, of no tables, from before the key is made until it is finished: a key in flight
+without a living claim is of a process that is dead, whether or not its run had begun, and can be
+had.
 """
 
 import json
+import os
 import platform
 import uuid
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
 from rocky.errors import StateConflict, StateSyncFailed
+from rocky.ledger.claims import Claim
 from rocky.ledger.encoding import MalformedRecord, format_json
 from rocky.ledger.idempotency import (
     FAILED,
@@ -25,6 +30,7 @@ from rocky.ledger.idempotency import (
 from rocky.ledger.pipeline_records import IdempotencyRecord
 from rocky.ledger.record import NO_RUN, RunId
 from rocky.project.state import Idempotency
+from rocky.remote.claims import RemoteClaim, RemoteClaims
 from rocky.remote.copies import Note, Shelf
 from rocky.remote.names import key_name
 from rocky.remote.transfer import TransferFailed, Transfers
@@ -32,8 +38,7 @@ from rocky.remote.transfer import TransferFailed, Transfers
 T = TypeVar("T")
 
 _TRIES: Final = 10
-_SETTLED_SECONDS: Final = 120
-"""How long a run that was named may take to be seen at work."""
+_DOING: Final = "keep an idempotency key in the remote state"
 
 
 def _now() -> datetime:
@@ -48,11 +53,11 @@ class RemoteKeys:
         shelf: Shelf,
         transfers: Transfers,
         settings: Idempotency,
-        is_alive: Callable[[str], bool],
+        claims: RemoteClaims,
     ) -> None:
         self._shelf = shelf
         self._transfers = transfers
-        self._is_alive = is_alive
+        self._claims = claims
         self.settings = settings
 
     def claim(
@@ -62,6 +67,21 @@ class RemoteKeys:
 
         Raises StateSyncFailed, also for a key that is there and cannot be read.
         """
+        owner = f"key-{uuid.uuid4().hex}"
+        claim = Claim(RunId(owner), os.getpid(), platform.node(), _now(), command="rocky run")
+        pulse = RemoteClaim(self._claims, uuid.uuid4().hex, claim)
+        with ExitStack() as unless_taken:
+            unless_taken.push(pulse)
+            # First of all: whoever sees the key must see that its holder is alive.
+            self._in_words(pulse.write)
+            taken = self._take(key, owner, pulse, clock)
+            if isinstance(taken, RemoteKeyHold):
+                unless_taken.pop_all()
+            return taken
+
+    def _take(
+        self, key: str, owner: str, pulse: RemoteClaim, clock: Callable[[], datetime]
+    ) -> "RemoteKeyHold | SkippedIdempotent | SkippedInFlight":
         name = key_name(key)
         for _ in range(_TRIES):
             now = clock()
@@ -72,23 +92,23 @@ class RemoteKeys:
                 now,
                 now + timedelta(hours=self.settings.in_flight_ttl_hours),
                 platform.node(),
-                f"key-{uuid.uuid4().hex}",
+                owner,
             )
             data = _format(record)
             if self.call(lambda: self._shelf.create_note(name, data, self._ttl(record, now))):  # noqa: B023 - called at once
-                return RemoteKeyHold(self, name, record, clock)
+                return RemoteKeyHold(self, name, record, pulse, clock)
             note = self.load(name)
             if note is None:
                 continue
             found = self.parse(note)
             # An answer that got lost: it was made, and by us.
-            if found.owner == record.owner:
-                return RemoteKeyHold(self, name, record, clock)
+            if found.owner == owner:
+                return RemoteKeyHold(self, name, record, pulse, clock)
             verdict = self._judge(found, now)
             if verdict is not None:
                 return verdict
             if self.replace(note, record, now):
-                return RemoteKeyHold(self, name, record, clock)
+                return RemoteKeyHold(self, name, record, pulse, clock)
         raise StateConflict(f"the idempotency key `{key}` is being taken by others; run again")
 
     def load(self, name: str) -> Note | None:
@@ -116,10 +136,14 @@ class RemoteKeys:
         )
 
     def call(self, call: Callable[[], T]) -> T:
+        return self._in_words(lambda: self._transfers.begin().call(call))
+
+    @staticmethod
+    def _in_words(call: Callable[[], T]) -> T:
         try:
-            return self._transfers.begin().call(call)
+            return call()
         except TransferFailed as failure:
-            raise failure.as_error("keep an idempotency key in the remote state") from failure
+            raise failure.as_error(_DOING) from failure
 
     def _judge(
         self, found: IdempotencyRecord, now: datetime
@@ -128,8 +152,8 @@ class RemoteKeys:
         if now >= found.expires_at:
             return None
         if found.state == IN_FLIGHT:
-            settled = now - found.since > timedelta(seconds=_SETTLED_SECONDS)
-            if settled and found.run_id and not self._is_alive(found.run_id):
+            living = self._in_words(self._claims.living)
+            if not any(seen.claim.run_id == found.owner for seen in living):
                 return None
             return SkippedInFlight(found.key, found.run_id or None, found.hostname, found.since)
         if found.state == FAILED and self.settings.dedup_on == "success":
@@ -143,11 +167,15 @@ class RemoteKeys:
 
 @dataclass(slots=True)
 class RemoteKeyHold:
-    """A key that is this process's until `finish`. Left without it, the run counts as failed."""
+    """A key that is this process's until `finish`. Left without it, the run counts as failed.
+
+    Inside the `with` its claim is refreshed; others may take it for dead a while after it is not.
+    """
 
     keys: RemoteKeys
     name: str
     record: IdempotencyRecord
+    pulse: RemoteClaim
     clock: Callable[[], datetime] = _now
     _done: bool = field(default=False, init=False)
 
@@ -158,16 +186,19 @@ class RemoteKeyHold:
 
     def finish(self, *, succeeded: bool) -> bool:
         """Say how the run ended. False when the key had been taken over meanwhile."""
-        self._done = True
         retention = timedelta(days=self.keys.settings.retention_days)
         ended = replace(
             self.record,
             state=SUCCEEDED if succeeded else FAILED,
             expires_at=self.clock() + retention,
         )
-        return self._write(ended)
+        try:
+            return self._write(ended)
+        finally:
+            self._release()
 
     def __enter__(self) -> Self:
+        self.pulse.__enter__()
         return self
 
     def __exit__(
@@ -178,6 +209,11 @@ class RemoteKeyHold:
     ) -> None:
         if not self._done:
             self.finish(succeeded=False)
+
+    def _release(self) -> None:
+        if not self._done:
+            self._done = True
+            self.pulse.__exit__(None, None, None)
 
     def _write(self, record: IdempotencyRecord) -> bool:
         note = self.keys.load(self.name)

@@ -160,13 +160,15 @@ class RemoteSession:
     def living_runs(self) -> tuple[Claim, ...]:
         """What runs that are going on have claimed, on all machines. Raises StateSyncFailed."""
         try:
-            return tuple(seen.claim for seen in self._claims.living())
+            living = (seen.claim for seen in self._claims.living())
+            # An idempotency key is no run.
+            return tuple(claim for claim in living if claim.command is None)
         except TransferFailed as failure:
             raise failure.as_error("ask the remote state which runs are going on") from failure
 
     def keys(self, settings: Idempotency) -> RemoteKeys | None:
         """Idempotency keys that all machines share."""
-        return RemoteKeys(self._shelf, self._transfers, settings, self._claims.is_alive)
+        return RemoteKeys(self._shelf, self._transfers, settings, self._claims)
 
     def close(self) -> None:
         self._local.close()

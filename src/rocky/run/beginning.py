@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 
-from rocky.errors import StateSyncFailed
+from rocky.errors import RockyError
 from rocky.ledger.record import RunId
 from rocky.ledger.records import RunRecord, RunStatus
 from rocky.plan.steps import RunPlan
@@ -22,11 +22,11 @@ def begin_run(
         return ledger.begin_run(record, targets)
     claim = held.enter_context(remote.claim(targets))
     run_id = ledger.begin_run(record, targets)
-    claim.name(run_id)
     try:
+        claim.name(run_id)
         # Whoever comes after this process has died must know that it was there.
         remote.publish(run_id)
-    except StateSyncFailed as error:
+    except RockyError as error:
         now = datetime.now(UTC)
         ledger.finish_run(run_id, RunStatus.FAILURE, now, reason=str(error))
         raise

@@ -10,10 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from rocky.errors import LedgerUnreadable
+from rocky.errors import LedgerUnreadable, StoreUnreadable
 from rocky.ledger.lookups import Lookups
+from rocky.ledger.record import RunId
 from rocky.plan.steps import RunPlan
 from rocky.project.strategies import Incremental, Microbatch
+from rocky.store.snapshot import WATERMARK
+from rocky.store.warehouse import Table, Warehouse
 
 NO_WATERMARK: Final = "no watermark is recorded: all rows are loaded in place of those there are"
 
@@ -34,8 +37,12 @@ class Marks:
 NO_MARKS: Final = Marks()
 
 
-def find_marks(plan: RunPlan, lookups: Lookups) -> Marks:
-    """What the ledger says of the watermarks of a plan's tables."""
+def find_marks(plan: RunPlan, lookups: Lookups, warehouse: Warehouse) -> Marks:
+    """What the ledger says of the watermarks of a plan's tables.
+
+    A row that is missing because the run that would have written it died is not missed: the table
+    was committed by that run, and knows how far it is.
+    """
     wanted = {
         step.key: plan.project.models[step.key].target.full_name
         for step in plan.steps
@@ -45,12 +52,36 @@ def find_marks(plan: RunPlan, lookups: Lookups) -> Marks:
     if not wanted:
         return Marks()
     known, unreadable = lookups.watermarked(wanted.values())
+    missing = [key for key, name in wanted.items() if name not in known and name not in unreadable]
+    unfinished = lookups.unfinished_runs() if missing else frozenset()
+    models = plan.project.models
     return Marks(
         frozenset(
-            key for key, name in wanted.items() if name not in known and name not in unreadable
+            key
+            for key in missing
+            if not _is_left_by(unfinished, warehouse.table(models[key].target))
         ),
         {key: unreadable[name] for key, name in wanted.items() if name in unreadable},
     )
+
+
+def _is_left_by(runs: frozenset[RunId], table: Table) -> bool:
+    """Whether the newest commit of a table has a mark and was made by one of some runs."""
+    try:
+        snapshot = table.snapshot()
+        if snapshot is None or not snapshot.configuration.get(WATERMARK):
+            return False
+        actions = table.log.read_commit(snapshot.version)
+    except StoreUnreadable:
+        # Building the table says what is wrong with it.
+        return False
+    infos = (each["commitInfo"] for each in actions if each.get("commitInfo"))
+    return any(info.get("runId") in runs for info in infos)
+
+
+def mark_value(text: str) -> str:
+    """The value of a table's own mark, as people read it."""
+    return shown_mark(text, str(json.loads(text)["value"]))
 
 
 def shown_mark(text: str | None, value: str) -> str:

@@ -28,7 +28,8 @@ class StepNotes:
 
     `asset_key` is what orchestrators call it. `full_refresh` is why the table is loaded whole.
     `marker` says what its source was when it was listed, `columns` is JSON of those it had;
-    `ended` are grace periods that are over. `refusal` is why it fails before anything is read.
+    `copied_from` is which source it is. `ended` are grace periods that are over. `refusal` is why
+    it fails before anything is read.
     """
 
     asset_key: tuple[str, ...] = ()
@@ -40,6 +41,7 @@ class StepNotes:
     loaded: tuple[LoadedFile, ...] = ()
     full_refresh: str | None = None
     refusal: str | None = None
+    copied_from: str | None = None
 
 
 NO_NOTES: Final = StepNotes()

@@ -15,6 +15,7 @@ from typing import Any
 
 from rocky.lazy import load_attribute
 from rocky.ledger import open_ledger
+from rocky.ledger.idempotency import claim_key
 from rocky.ledger.record import RunId
 from rocky.project import Project
 from rocky.project.adapter import Adapter
@@ -61,11 +62,21 @@ def open_run(
         opened.enter_context(stop_on_interrupt(stop))
         session = _fetched(project, means)
         opened.callback(session.close)
-        # Sent back last of all, when the ledger is closed.
+        opened.callback(_tell_warnings, session, means)
+        state = project.config.state
+        shared = session.keys(state.idempotency)
+        keep = partial(held_key, key, warn=means.warn, is_lenient=state.on_upload_failure == "skip")
+        held = HeldKey()
+        if shared is not None:
+            # Finished after the records were sent: only then others may rely on them.
+            held = opened.enter_context(keep(shared.claim))
+        # Sent back when the ledger is closed.
         opened.callback(_send_back, session, means, warehouse, begun)
         ledger = opened.enter_context(open_ledger(means.state, is_alive_elsewhere=session.is_alive))
-        settings = project.config.state.idempotency
-        held = opened.enter_context(held_key(ledger, key, settings, session.keys(settings)))
+        if shared is None:
+            held = opened.enter_context(
+                keep(partial(claim_key, ledger, settings=state.idempotency))
+            )
         checksums = Checksums(project.root)
         opened.callback(checksums.save)
         surroundings = Surroundings(
@@ -121,6 +132,9 @@ def _send_back(
             # What was not sent may yet be put on top of what others have sent.
             if session.published_head == ledger.head():
                 leave_anchor(warehouse, ledger, ledger.head(), begun[-1], remote=session)
+
+
+def _tell_warnings(session: Session, means: Means) -> None:
     for warning in session.warnings:
         means.warn(warning)
 

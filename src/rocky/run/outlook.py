@@ -18,6 +18,7 @@ from rocky.run.checksums import Checksums
 from rocky.run.environment import foresee_environment
 from rocky.run.forecast import Forecast, foresee
 from rocky.run.inputs import Inputs
+from rocky.run.marks import NO_MARKS, NO_WATERMARK, find_marks
 from rocky.run.pinning import Pins, pin_inputs
 from rocky.run.places import open_project_warehouse
 from rocky.run.request import RunRequest, choose_adapter
@@ -57,14 +58,18 @@ def foresee_request(
     # Sums that are found are not kept: that is for runs to do.
     sources = Sources(project.root, adapter.conf, Checksums(project.root))
     fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
-    rules = ReuseRules.of(
-        project.config.reuse,
-        full_refresh=request.full_refresh,
-        rebuild=request.rebuild,
-        reuse=request.reuse,
-    )
     with ExitStack() as opened:
         memory, resumption = _remember(plan, request, state, opened)
+        marks = NO_MARKS
+        if memory.lookups is not None:
+            marks = find_marks(plan, memory.lookups, warehouse)
+        rules = ReuseRules.of(
+            project.config.reuse,
+            full_refresh=request.full_refresh,
+            rebuild=request.rebuild,
+            reuse=request.reuse,
+            refreshed=dict.fromkeys(marks.refreshed, NO_WATERMARK),
+        )
         forecast = foresee(
             plan,
             Inputs(plan, fingerprints, pins, sources),

@@ -13,22 +13,19 @@ from rocky.errors import StoreUnreadable
 from rocky.evidence.hashes import text_hash
 from rocky.ledger.record import RunId
 from rocky.ledger.records import (
-    NO_MARK,
     ArtifactRecord,
     ModelExecution,
     ModelStatus,
     PartitionRecord,
     PartitionStatus,
-    WatermarkState,
 )
 from rocky.plan.steps import RunPlan, Step
-from rocky.project.strategies import Incremental, Microbatch
 from rocky.run.adoption import NOTHING, Adopted, Adopter
 from rocky.run.build import Built
 from rocky.run.commits import added_files, commit_records
 from rocky.run.cost import cost_of, record_metrics
 from rocky.run.inputs import KnownInput, MadeFrom
-from rocky.run.marks import shown_mark
+from rocky.run.mark_records import MarkRecords
 from rocky.run.notes import NO_NOTES, StepNotes
 from rocky.run.outcomes import StepOutcome
 from rocky.run.pinning import PinnedTable
@@ -39,7 +36,7 @@ from rocky.run.step_records import NOT_MEASURED, NOTHING_USED, StepRecord, Timin
 from rocky.run.step_results import StepResult
 from rocky.store.change import Committed
 from rocky.store.files import DataFile
-from rocky.store.snapshot import ROWS_HASH, WATERMARK
+from rocky.store.snapshot import ROWS_HASH
 from rocky.store.warehouse import Table
 
 BUILT: Final = "build"
@@ -59,6 +56,7 @@ class Recorder:
         notes: Mapping[str, StepNotes] | None = None,
     ) -> None:
         self._notes = notes or {}
+        self._marks = MarkRecords(plan, run_id)
         self._plan = plan
         self.run_id = run_id
         self._prover = prover
@@ -95,7 +93,7 @@ class Recorder:
             StepOutcome(step, execution, built.watermark, built.partitions),
             (*adopted.artifacts, *self._artifacts(step, result, adopted, timing.finished_at)),
             self._partitions(step, built, timing),
-            self._watermark(step, built, pinned, timing.finished_at),
+            self._marks.built(step, built, pinned, timing.finished_at),
             self._prover.prove(step, result, timing.finished_at),
             self._notes.get(step.key, NO_NOTES) if failure is None else NO_NOTES,
         )
@@ -129,7 +127,10 @@ class Recorder:
             adopted=adopted.commits,
         )
         named = StepNotes(self._notes.get(step.key, NO_NOTES).asset_key)
-        return StepRecord(StepOutcome(step, execution), adopted.artifacts, notes=named)
+        mark = self._marks.left(step, table, timing.finished_at) if adopted.commits else None
+        return StepRecord(
+            StepOutcome(step, execution), adopted.artifacts, watermark=mark, notes=named
+        )
 
     def _left_behind(self, table: Table | None, now: datetime) -> Adopted:
         if table is None:
@@ -196,6 +197,7 @@ class Recorder:
             reason=_taken_because(decision.reason, committed),
             sql_hash=before.sql_hash if before is not None else "",
             env_hash=before.env_hash if before is not None else None,
+            watermark=before.watermark if before is not None else None,
             **_made_from(made_from),
             reused_from=None if resumed else taken.run_id,
             reused_model=None if resumed else taken.model_name,
@@ -318,34 +320,18 @@ class Recorder:
             for each in built.partitions
         )
 
-    def _keeps_mark(self, step: Step) -> bool:
-        strategy = self._plan.project.models[step.key].strategy if step.kind == "build" else None
-        return isinstance(strategy, Incremental | Microbatch)
-
-    def _watermark(
-        self, step: Step, built: Built, pinned: PinnedTable | None, now: datetime
-    ) -> WatermarkState | None:
-        if pinned is None:
-            return None
-        if built.watermark is None:
-            if not built.commits or not self._keeps_mark(step):
-                return None
-            # What was loaded has no time: a mark from before would be of rows that are gone.
-            return WatermarkState(pinned.table.name, NO_MARK, now, step.name, self.run_id)
-        said = pinned.snapshot.configuration.get(WATERMARK)
-        value = shown_mark(said, built.watermark)
-        return WatermarkState(pinned.table.name, value, now, step.name, self.run_id)
-
 
 def _noted(notes: StepNotes, status: ModelStatus) -> dict[str, object]:
     """What a pipeline adds to an execution. A copy that failed does not have what was listed."""
     made = status in (ModelStatus.SUCCESS, ModelStatus.REUSED)
     if not made:
-        return {"drift": notes.drift}
+        # What it has committed all the same came from there.
+        return {"drift": notes.drift, "copied_from": notes.copied_from}
     return {
         "drift": notes.drift,
         "source_marker": notes.marker,
         "source_columns": notes.columns,
+        "copied_from": notes.copied_from,
     }
 
 

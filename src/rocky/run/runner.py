@@ -76,8 +76,6 @@ def run_plan(
     record = opening_record(plan, surroundings, options, times.started_at)
     with ExitStack() as held:
         run_id = begin_run(surroundings, record, targets, held)
-        if surroundings.begun is not None:
-            surroundings.begun(run_id)
         # Not before the claim: until then somebody may delete a watermark.
         marks = _marks(plan, surroundings, run_id, times)
         work = _Run(plan, surroundings, options, run_id, times, marks)
@@ -112,14 +110,18 @@ def targets_of(plan: RunPlan) -> list[str]:
 
 
 def _marks(plan: RunPlan, surroundings: Surroundings, run_id: RunId, times: RunTimes) -> Marks:
-    if is_unvouched(surroundings):
-        # What is recorded elsewhere cannot be read: the tables know how far they are.
-        return NO_MARKS
+    """What is known of the tables' watermarks once the run has begun, and whoever waits is told."""
     try:
+        if surroundings.begun is not None:
+            surroundings.begun(run_id)
+        if is_unvouched(surroundings):
+            # What is recorded elsewhere cannot be read: the tables know how far they are.
+            return NO_MARKS
         with surroundings.ledger.lookups() as lookups:
-            return find_marks(plan, lookups)
-    except RockyError as error:
-        surroundings.ledger.finish_run(run_id, RunStatus.FAILURE, times.now(), reason=str(error))
+            return find_marks(plan, lookups, surroundings.warehouse)
+    except BaseException as error:
+        said = str(error) or type(error).__name__
+        surroundings.ledger.finish_run(run_id, RunStatus.FAILURE, times.now(), reason=said)
         raise
 
 
@@ -190,6 +192,7 @@ class _Run:
                 journal.tell(lambda each: each.queued(self._run_id, self._plan.steps))
                 self._take_steps(_Means(fingerprints, pins, resumption, memory, journal, stop))
                 concluded = self._conclude(journal, stop)
+                append_counts(self._ledger, concluded.counts)
         except BaseException as error:
             self._give_up(error)
             raise
@@ -202,7 +205,6 @@ class _Run:
             notes=self._options.notes,
             concluded=concluded,
         )
-        append_counts(self._ledger, concluded.counts)
         self._ledger.finish_run(
             self._run_id,
             report.status,
@@ -267,7 +269,7 @@ class _Run:
         if means.stop.is_set():
             means.journal.record_all([recorder.left(step, self._times.now()) for step in rest])
         elif rest:
-            self._build(rest, engine or self._open_engine(), means)
+            self._build(rest, engine or self._open_engine(), means, len(refused))
 
     def _refuse(self, recorder: Recorder, journal: Journal) -> set[str]:
         """Record the tables that a pipeline has found unfit before anything was read."""
@@ -285,7 +287,7 @@ class _Run:
         )
         return {step.id for step in found}
 
-    def _build(self, steps: Sequence[Step], engine: Engine, means: "_Means") -> None:
+    def _build(self, steps: Sequence[Step], engine: Engine, means: "_Means", failed: int) -> None:
         around = self._surroundings
         # What runs may be another Spark than was foreseen.
         environment = around.observe(engine.facts)
@@ -305,7 +307,7 @@ class _Run:
         )
         work = stepping(self._plan, engine, builder, recorder, means.journal, self._times)
         limits = self._options.limits or Limits(self._options.parallel)
-        work.run(steps, Throttle(limits), means.stop, materialize)
+        work.run(steps, Throttle(limits, failed), means.stop, materialize)
 
     def _recorder(self, prover: Prover) -> Recorder:
         adopter = Adopter(self._ledger, self._run_id)

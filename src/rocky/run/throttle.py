@@ -24,16 +24,19 @@ class Limits:
 
 
 class Throttle:
-    """Counts how jobs end. Used by the scheduling thread alone."""
+    """Counts how jobs end. Used by the scheduling thread alone.
 
-    def __init__(self, limits: Limits) -> None:
+    `failed` is how many had failed before the first could start.
+    """
+
+    def __init__(self, limits: Limits, failed: int = 0) -> None:
         self._limits = limits
         self._most = limits.most if limits.parallel == "adaptive" else limits.parallel
         self.allowed = max(1, self._most)
         self.slowdowns = 0
         self._in_a_row = 0
         self._done = 0
-        self._failed = 0
+        self._failed = failed
 
     @property
     def is_adaptive(self) -> bool:

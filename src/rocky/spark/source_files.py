@@ -111,12 +111,15 @@ def _pin_file(file: Path) -> PinnedFile:
     return PinnedFile(str(file), status.st_size, status.st_mtime_ns // 1_000_000)
 
 
-def find_data_files(folder: Path) -> Iterator[Path]:
-    """The files at and below a folder, also behind links to folders, as Spark finds them."""
-    yield from _walk(folder, frozenset())
+def find_data_files(folder: Path, *, dangling: bool = False) -> Iterator[Path]:
+    """The files at and below a folder, also behind links to folders, as Spark finds them.
+
+    And, if asked for, `dangling` links, which lead nowhere.
+    """
+    yield from _walk(folder, frozenset(), dangling=dangling)
 
 
-def _walk(folder: Path, above: frozenset[tuple[int, int]]) -> Iterator[Path]:
+def _walk(folder: Path, above: frozenset[tuple[int, int]], *, dangling: bool) -> Iterator[Path]:
     status = folder.stat()
     itself = (status.st_dev, status.st_ino)
     if itself in above:
@@ -126,8 +129,8 @@ def _walk(folder: Path, above: frozenset[tuple[int, int]]) -> Iterator[Path]:
         found = [entry for entry in entries if not _is_hidden(entry.name)]
     for entry in found:
         if entry.is_dir():
-            yield from _walk(Path(entry.path), above | {itself})
-        elif entry.is_file():
+            yield from _walk(Path(entry.path), above | {itself}, dangling=dangling)
+        elif entry.is_file() or (dangling and entry.is_symlink() and not Path(entry.path).exists()):
             yield Path(entry.path)
 
 

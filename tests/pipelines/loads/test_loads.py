@@ -103,6 +103,20 @@ def test_what_fails_one_table_does_not_keep_another_from_its_files(tmp_path):
     assert [] == verify(tmp_path)
 
 
+def test_a_link_that_leads_nowhere_fails_its_table_and_is_named(tmp_path):
+    project = LoadProject(tmp_path, target="")
+    project.put_text("orders.csv", ONE)
+    (tmp_path / "in/items.csv").symlink_to("nowhere/items.csv")
+
+    report = project.run()
+
+    assert {ORDERS: "success", "raw.files.items": "failed"} == statuses(report)
+    assert (
+        "`in/items.csv` cannot be read: it is a link that leads nowhere"
+        == (errors(report)["raw.files.items"])
+    )
+
+
 def test_formats_are_told_by_the_suffix_unless_one_is_set(tmp_path):
     project = LoadProject(tmp_path)
     project.put_text("notes.md", "# what this is")

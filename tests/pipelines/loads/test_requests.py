@@ -43,14 +43,18 @@ def test_an_empty_folder_is_said_and_no_error(tmp_path):
     assert ("there is no file to load in the folder of this pipeline",) == report.run.warnings
 
 
-def test_a_table_that_a_model_writes_is_refused(tmp_path):
-    project = LoadProject(tmp_path)
-    project.put_text("one.csv", "id\n1\n")
+def test_a_table_that_a_model_writes_is_refused_and_the_others_are_loaded(tmp_path):
+    project = LoadProject(tmp_path, target="")
+    project.put_text("orders.csv", "id\n1\n")
+    project.put_text("items.csv", "id\n1\n")
     target = '[target]\ncatalog = "raw"\nschema = "FILES"\ntable = "orders"\n'
     write(tmp_path, {"models/m.sql": "SELECT 1 AS one", "models/m.toml": target})
 
-    with pytest.raises(RunRefused, match=r"would go where model `m` writes"):
-        project.run()
+    report = project.run()
+
+    assert {ORDERS: "failed", "raw.files.items": "success"} == statuses(report)
+    assert "would go where model `m` writes" in str(errors(report)[ORDERS])
+    assert not (tmp_path / "warehouse/raw/files/orders").exists()
 
 
 @pytest.mark.parametrize("text", [None, "columns = 7\n", "not toml"])

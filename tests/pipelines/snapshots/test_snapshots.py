@@ -177,8 +177,11 @@ def test_a_target_that_a_model_writes_is_refused(tmp_path):
         },
     )
 
-    with pytest.raises(RunRefused, match=r"is written by model `h`"):
-        project.run()
+    report = project.run()
+
+    assert "is written by model `h`" in report.run.outcomes[0].execution.error
+    assert 1 == report.run.exit_code
+    assert not (tmp_path / "warehouse/raw").exists()
 
 
 @pytest.mark.parametrize("asked", [{"filters": ("table=x",)}, {"resume": "latest"}])

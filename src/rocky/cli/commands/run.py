@@ -12,11 +12,11 @@ from typing import Any
 
 import click
 
-from rocky.cli.console import write_json, write_line, write_note
+from rocky.cli.console import describe_failure, write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.live import LineListener
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.pipelines import is_of_models, pipelines_to_run
+from rocky.cli.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
 from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.findings import render_findings
@@ -117,6 +117,8 @@ def command(  # noqa: PLR0913 - one for each option
     """
     if resume is not None and resume_latest:
         raise click.UsageError("`--resume` and `--resume-latest` exclude each other")
+    if idempotency_key is not None and not idempotency_key.strip():
+        raise click.UsageError("`--idempotency-key` is empty")
     request = RunRequest(
         (*selectors, *models),
         tuple(exclude),
@@ -144,7 +146,8 @@ def command(  # noqa: PLR0913 - one for each option
         )
         if len(names) == 1:
             return _Invocation(settings, compilation, request, means).run(names[0]).tell()
-        return _run_all(settings, compilation, request, means, names)
+        several = [name for name in names if name is not None]
+        return _run_all(settings, compilation, request, means, several)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,8 @@ class _Ran:
     document: dict[str, Any]
     notes: Sequence[str]
     code: ExitCode
+    is_done: bool = True
+    """Whether its tables are as they shall be, for those that read them."""
 
     def tell(self) -> ExitCode:
         if self.settings.json:
@@ -185,7 +190,30 @@ class _Invocation:
             document = {"status": status, "idempotency_key": skipped.key}
             if skipped.run_id:
                 document["skipped_by_run_id"] = skipped.run_id
-            return _Ran(self.settings, str(skipped), document, (), ExitCode.OK)
+            return _Ran(
+                self.settings,
+                str(skipped),
+                document,
+                (),
+                ExitCode.OK,
+                is_done=not skipped.in_flight,
+            )
+
+    def run_or_fail(self, name: str | None) -> _Ran:
+        """As `run`, for one of several: an error is this pipeline's, and the others go on."""
+        try:
+            return self.run(name)
+        except RockyError as failure:
+            message = describe_failure(failure)
+            error = {"kind": type(failure).__name__, "message": message}
+            return _Ran(
+                self.settings,
+                "",
+                {"status": "Failure", "error": error},
+                (f"error: pipeline `{self.request.pipeline}`: {message}",),
+                ExitCode.FAILED,
+                is_done=False,
+            )
 
     def _run_models(self) -> _Ran:
         plan = plan_request(self.compilation, self.request)
@@ -208,7 +236,8 @@ class _Invocation:
 
     def _ran(self, report: RunReport, text: str, document: dict[str, Any]) -> _Ran:
         notes = [*(f"warning: {each}" for each in report.warnings), *describe_budget(report)]
-        return _Ran(self.settings, text, document, notes, ExitCode(report.exit_code))
+        code = ExitCode(report.exit_code)
+        return _Ran(self.settings, text, document, notes, code, is_done=code is ExitCode.OK)
 
 
 def _run_all(
@@ -216,27 +245,25 @@ def _run_all(
     compilation: Compilation,
     request: RunRequest,
     means: Means,
-    names: Sequence[str | None],
+    names: Sequence[str],
 ) -> ExitCode:
     """Run several pipelines, each after those it depends on; one that failed withholds its own."""
+    refuse_errors(settings, compilation, config_findings(compilation))
     pipelines = compilation.project.config.pipeline
     documents: list[dict[str, Any]] = []
-    codes: dict[str, ExitCode] = {}
+    ended: dict[str, _Ran] = {}
     for name in names:
-        assert name is not None
-        blocked = [each for each in pipelines[name].depends_on if codes.get(each, 0) != 0]
-        if blocked:
-            codes[name] = ExitCode.FAILED
-            why = f"waits for pipeline `{blocked[0]}`, which failed"
-            write_note(f"error: pipeline `{name}` was not run: it {why}")
-            documents.append({"pipeline": name, "status": "Skipped", "reason": why})
-            continue
-        own = replace(request, pipeline=name)
-        invocation = _Invocation(settings, compilation, own, means)
-        ran = invocation.run(None if is_of_models(pipelines[name]) else name)
-        codes[name] = ran.code
+        ran = _withheld(
+            settings, name, [(each, ended.get(each)) for each in pipelines[name].depends_on]
+        )
+        if ran is None:
+            key = key_of_pipeline(request.idempotency_key, name)
+            own = replace(request, pipeline=name, idempotency_key=key)
+            invocation = _Invocation(settings, compilation, own, means)
+            ran = invocation.run_or_fail(None if is_of_models(pipelines[name]) else name)
+        ended[name] = ran
         documents.append({"pipeline": name, **ran.document})
-        if not settings.json:
+        if ran.text and not settings.json:
             write_line(f"pipeline {name}")
             write_line(ran.text + "\n")
         for note in ran.notes:
@@ -245,7 +272,25 @@ def _run_all(
             break
     if settings.json:
         write_json("run", {"pipelines": documents})
-    return _worst(list(codes.values()))
+    return _worst([ran.code for ran in ended.values()])
+
+
+def _withheld(
+    settings: Settings, name: str, needed: Sequence[tuple[str, _Ran | None]]
+) -> _Ran | None:
+    """What is shown of a pipeline that is not run because of those it depends on; None if it is."""
+    for other, ran in needed:
+        if ran is None or ran.is_done:
+            continue
+        word, how, code = "error", "failed", ExitCode.FAILED
+        if ran.code is ExitCode.OK:
+            # Under the same key somebody else runs both, one after the other.
+            word, how, code = "note", "another run is at work on", ExitCode.OK
+        why = f"waits for pipeline `{other}`, which {how}"
+        note = f"{word}: pipeline `{name}` was not run: it {why}"
+        document = {"status": "Skipped", "reason": why}
+        return _Ran(settings, "", document, (note,), code, is_done=False)
+    return None
 
 
 def _worst(codes: Sequence[ExitCode]) -> ExitCode:

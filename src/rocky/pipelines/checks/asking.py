@@ -10,9 +10,11 @@ from typing import Any, Self
 
 from rocky.errors import RockyError
 from rocky.pipelines.checks.tables import CheckedTable
+from rocky.project.sources import SourceTable
 from rocky.run.engine import Engine
 from rocky.run.failures import CAUGHT, classify_step_failure
 from rocky.run.literals import quote_name
+from rocky.spark.source_files import hide_place
 from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import Table
 
@@ -25,6 +27,7 @@ class Asker:
         self._engine: Engine | None = None
         self._refused: BaseException | None = None
         self._views: dict[tuple[str, str], str] = {}
+        self._sources: list[SourceTable] = []
 
     def __enter__(self) -> Self:
         return self
@@ -69,6 +72,8 @@ class Asker:
             raise RockyError(f"`{table.name}` is no copy: it has no source to compare with")
         found = self._views.get(("source", table.key))
         if found is None:
+            # First: what goes wrong while it is bound may name a place that is a secret.
+            self._sources.append(table.source.source)
             found = self._next_view()
             self.engine().views.bind_source(found, table.source.source, table.source.pin)
             self._views["source", table.key] = found
@@ -96,7 +101,10 @@ class Asker:
             if explain is None
             else classify_step_failure(error, explain)
         )
-        return failure.message
+        message = failure.message
+        for source in self._sources:
+            message = hide_place(source, message)
+        return message
 
     def _opened(self) -> Engine:
         if self._open is None:

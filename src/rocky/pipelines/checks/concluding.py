@@ -3,6 +3,8 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
+from rocky.errors import LedgerUnreadable
+from rocky.ledger.pipeline_records import CheckOutcome
 from rocky.pipelines.checks.evaluate import Surrounding, run_pipeline_checks
 from rocky.pipelines.checks.tables import CheckedTable, ChecksResult, UnreadableTable
 from rocky.project.checks import Checks
@@ -25,7 +27,13 @@ class PipelineChecks:
     result: ChecksResult = field(default_factory=ChecksResult)
 
     def __call__(self, so_far: RunSoFar) -> Conclusion:
-        found = self.find_tables(so_far) if self.checks.enabled else ()
+        try:
+            found = self.find_tables(so_far) if self.checks.enabled else ()
+        except LedgerUnreadable as error:
+            # What was copied stands and is reported; only what to compare it with is lost.
+            lost = CheckOutcome("", "row_count_history", "anomaly", passed=False, error=str(error))
+            self.result = ChecksResult((lost,), failed=self.checks.fail_on_error)
+            return Conclusion((lost,), failed=self.result.failed)
         tables = [each for each in found if isinstance(each, CheckedTable)]
         unreadable = tuple(each for each in found if isinstance(each, UnreadableTable))
         around = Surrounding(so_far.now, self.known, self.warehouse, unreadable)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rocky.errors import SourceUnreadable
+from rocky.errors import RunRefused, SourceUnreadable
 from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.pipelines.loads.files import ALREADY_LOADED, FoundFile, FoundTable, new_files
 from rocky.pipelines.loads.ground import LoadGround
@@ -41,11 +41,17 @@ class Chooser:
         self.excluded: list[Excluded] = []
 
     def choose(self, table: FoundTable) -> Chosen | None:
-        """What is to be loaded; None when nothing is. Raises SourceUnreadable, StoreUnreadable."""
+        """What is to be loaded; None when nothing is. Raises RockyError for this table."""
         key = table.target.key
         if key in self._ground.done:
             self._exclude(table, table.files, self._ground.done[key])
             return None
+        owner = self._ground.owners.of(table.target)
+        if owner is not None:
+            raise RunRefused(
+                f"the files of `{table.target.full_name}` would go where {owner} writes; set"
+                " another `schema` or `table` in the pipeline's `target`"
+            )
         if table.unreadable is not None:
             raise SourceUnreadable(table.unreadable)
         place = self._ground.warehouse.table(table.target)

@@ -92,12 +92,16 @@ def find_files(pipeline: LoadPipeline, root: Path, checksums: Checksums | None) 
         inside = place.relative_to(folder)
         shown = _shown(pipeline.source_dir, place, inside, root)
         target = target_of(pipeline, inside)
-        size = place.stat().st_size
+        size = _size_of(place)
         form, reason = _format_of(place, pipeline.format)
-        if form is None or not size:
+        if form is None or size == 0:
             excluded.append(Excluded(shown, target.full_name, reason or EMPTY))
             continue
         listed = tables.setdefault(target.key, _Listed(target, []))
+        if size is None:
+            why = "it is a link that leads nowhere" if place.is_symlink() else "it is gone"
+            listed.unreadable = f"`{shown}` cannot be read: {why}"
+            continue
         try:
             digest = checksums.of([str(place)])[0] if checksums else hash_file(place)
         except OSError as error:
@@ -134,11 +138,19 @@ def new_files(
 
 def _list(folder: Path, source_dir: str) -> Iterator[Path]:
     try:
-        yield from sorted(find_data_files(folder))
+        yield from sorted(find_data_files(folder, dangling=True))
     except OSError as error:
         raise SourceUnreadable(
             f"the folder `{written(source_dir)}` cannot be listed: {error.strerror or error}"
         ) from error
+
+
+def _size_of(place: Path) -> int | None:
+    """The size of a file; None when there is none behind its name."""
+    try:
+        return place.stat().st_size
+    except FileNotFoundError:
+        return None
 
 
 def _shown(source_dir: str, place: Path, inside: Path, root: Path) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from rocky.pipelines.generated import GeneratedModel
+from rocky.pipelines.owners import NOBODY, Owners
 from rocky.project import Project
 from rocky.project.contracts import Contract
 from rocky.project.pipelines import LoadPipeline
@@ -19,7 +20,7 @@ class LoadGround:
     """A load pipeline and where it works. `open_engine` starts Spark when it is first called.
 
     `whole` when a full refresh was asked for; `done` are tables that a run which is resumed has
-    loaded, by key, with why they are left alone.
+    loaded, by key, with why they are left alone. Tables of the `owners` are not to be touched.
     """
 
     name: str
@@ -32,6 +33,7 @@ class LoadGround:
     contract: Contract | None = None
     whole: bool = False
     done: Mapping[str, str] = field(default_factory=dict)
+    owners: Owners = NOBODY
 
     @property
     def replaces(self) -> bool:

@@ -2,39 +2,41 @@
 
 from dataclasses import replace
 
-from rocky.errors import RunRefused
 from rocky.pipelines.loads.contracts import load_contract
 from rocky.pipelines.loads.files import UNKNOWN_FORMAT, Found, find_files
 from rocky.pipelines.loads.ground import LoadGround
 from rocky.pipelines.loads.history import load_history
 from rocky.pipelines.loads.planning import plan_loads
+from rocky.pipelines.owners import ask_owners
 from rocky.pipelines.replication.running import find_done
-from rocky.pipelines.replication.taken import find_taken
 from rocky.pipelines.report import PipelineReport
 from rocky.pipelines.written_checks import checks_of_written
 from rocky.project.pipelines import LoadPipeline
-from rocky.run.build import NO_WINDOW
 from rocky.run.notes import PipelineNotes
 from rocky.run.opened import OpenedRun
 from rocky.run.request import PARALLEL, RunRequest
 from rocky.run.runner import run_plan
 from rocky.run.surroundings import RunOptions
 from rocky.run.throttle import Limits
+from rocky.run.unheeded import refuse_unheeded
 
 
 def run_load(
     opened: OpenedRun, name: str, pipeline: LoadPipeline, request: RunRequest
 ) -> PipelineReport:
     """Load the new files of a pipeline. Raises RunRefused, SourceUnreadable, and as `run_plan`."""
-    refuse_unheeded(name, request)
+    refuse_unheeded(name, pipeline, request)
     around, project = opened.surroundings, opened.project
     with around.ledger.reader() as reader:
         resumed, done = find_done(reader, name, request.resume)
     found = find_files(pipeline, project.root, around.sources.checksums)
-    refuse_taken(found, find_taken(project, name))
     contract = None
     if pipeline.contract is not None:
         contract = load_contract(project.root, pipeline.contract, name, opened.means.environment)
+    with around.ledger.lookups() as lookups:
+        history = load_history(around.ledger.path, lookups, found.tables)
+        targets = {each.target.key: each.target for each in found.tables}
+        owners = ask_owners(project, name, around.warehouse, lookups, targets.values())
     ground = LoadGround(
         name,
         pipeline,
@@ -46,11 +48,9 @@ def run_load(
         contract,
         request.full_refresh,
         done,
+        owners,
     )
-    with around.ledger.lookups() as lookups:
-        history = load_history(around.ledger.path, lookups, found.tables)
     plan = plan_loads(ground, found, history)
-    targets = {each.target.key: each.target for each in found.tables}
     checks = checks_of_written(around, pipeline.checks, targets, "load")
     notes = PipelineNotes(
         name,
@@ -77,30 +77,6 @@ def run_load(
     return PipelineReport(
         "load", warned, plan.excluded, checks.result if pipeline.checks.enabled else None
     )
-
-
-def refuse_unheeded(name: str, request: RunRequest) -> None:
-    """Raises RunRefused for whatever is asked of a run that loading files cannot heed."""
-    asked = {
-        "a selection of models": request.select or request.exclude,
-        "`--filter`": request.filters,
-        "a window of time": request.window != NO_WINDOW,
-        "`--force-rebuild`: `--full-refresh` loads all files anew": request.rebuild,
-    }
-    said = ", ".join(words for words, given in asked.items() if given)
-    if said:
-        raise RunRefused(f"pipeline `{name}` only loads files: it does not know {said}")
-
-
-def refuse_taken(found: Found, taken: dict[str, str]) -> None:
-    """Raises RunRefused when files would go into a table that somebody else writes."""
-    said = [
-        f"the files of `{each.target.full_name}` would go where {taken[each.target.key]} writes"
-        for each in found.tables
-        if each.target.key in taken
-    ]
-    if said:
-        raise RunRefused("; ".join(said))
 
 
 def _warnings(found: Found) -> list[str]:

@@ -17,6 +17,7 @@ from rocky.drift.projection import Projected
 from rocky.errors import RockyError, SourceUnreadable
 from rocky.pipelines.generated import GeneratedModel, GeneratedSource
 from rocky.pipelines.replication.history import CopyHistory, format_columns
+from rocky.pipelines.replication.markers import changed_source, source_of
 from rocky.pipelines.replication.patterns import flatten
 from rocky.pipelines.replication.routing import RoutedTable
 from rocky.project.strategies import FullRefresh, Incremental, Merge, Strategy
@@ -66,8 +67,9 @@ def plan_copy(
     try:
         if isinstance(columns, RockyError):
             raise columns
-        decision = _decide(routed, columns, table, terms)
-        strategy = _strategy(routed, decision)
+        other = changed_source(routed, terms.history)
+        decision = _decide(routed, columns, table, terms, whole=other is not None)
+        strategy = _strategy(routed, decision, columns)
     except RockyError as error:
         return _refused(routed, str(error))
     source = _source(routed, columns)
@@ -83,20 +85,26 @@ def plan_copy(
             for period in terms.history.grace.get(routed.key, ())
             if period.column.lower() in decision.ended
         ),
-        full_refresh=REPLACED if decision.replace else None,
+        full_refresh=other or (REPLACED if decision.replace else None),
+        copied_from=source_of(routed),
     )
     model = GeneratedModel(routed.target, sql, strategy, (source,), _tags(routed))
     return Copy(routed, model, notes, decision, columns)
 
 
 def _decide(
-    routed: RoutedTable, columns: tuple[StructField, ...], table: Table, terms: CopyTerms
+    routed: RoutedTable,
+    columns: tuple[StructField, ...],
+    table: Table,
+    terms: CopyTerms,
+    *,
+    whole: bool,
 ) -> DriftDecision:
-    snapshot = table.snapshot()
+    snapshot, anew = table.snapshot(), whole or terms.full_refresh
     decision = grade_drift(
         columns,
         terms.history.find_columns(routed.target),
-        snapshot.schema if snapshot is not None and not terms.full_refresh else None,
+        snapshot.schema if snapshot is not None and not anew else None,
         routed.metadata,
         GraceTerms(
             routed.target.full_name,
@@ -109,14 +117,21 @@ def _decide(
     return decision.with_reached(reached)
 
 
-def _strategy(routed: RoutedTable, decision: DriftDecision) -> Strategy:
+def _strategy(
+    routed: RoutedTable, decision: DriftDecision, columns: tuple[StructField, ...]
+) -> Strategy:
     """The strategy of a copy. Raises SourceUnreadable when it needs a column that is not there."""
+    live = {each.name.lower() for each in columns}
+    live.update(each.name.lower() for each in routed.metadata)
     if routed.strategy == "full_refresh":
         return FullRefresh()
     if routed.strategy == "merge":
-        keys = tuple(_column(routed, decision, key, "merge_keys") for key in routed.merge_keys)
+        keys = tuple(
+            _column(routed, decision, live, ("merge_keys", key)) for key in routed.merge_keys
+        )
         return Merge(keys, _updated(keys, decision))
-    return Incremental(_column(routed, decision, routed.timestamp_column, "timestamp_column"))
+    wanted = ("timestamp_column", routed.timestamp_column)
+    return Incremental(_column(routed, decision, live, wanted))
 
 
 def _updated(keys: tuple[str, ...], decision: DriftDecision) -> tuple[str, ...] | None:
@@ -130,10 +145,14 @@ def _updated(keys: tuple[str, ...], decision: DriftDecision) -> tuple[str, ...] 
     return tuple(each.name for each in decision.projection if each.name not in kept)
 
 
-def _column(routed: RoutedTable, decision: DriftDecision, name: str, setting: str) -> str:
+def _column(
+    routed: RoutedTable, decision: DriftDecision, live: set[str], wanted: tuple[str, str]
+) -> str:
+    setting, name = wanted
     names = {each.name.lower(): each.name for each in decision.projection}
     found = names.get(name.lower())
-    if found is None:
+    if found is None or name.lower() not in live:
+        # A full refresh would not find it either.
         raise SourceUnreadable(
             f"`{routed.found.name}` has no column `{name}`, which `{setting}` names; name another,"
             ' for this table in an override, or copy it with `strategy = "full_refresh"`'
@@ -141,8 +160,8 @@ def _column(routed: RoutedTable, decision: DriftDecision, name: str, setting: st
     if name.lower() in decision.doubtful:
         # Rows would be told apart by nulls, or not be seen at all.
         raise SourceUnreadable(
-            f"column `{found}` of `{routed.found.name}`, which `{setting}` names, is gone or has"
-            " another type; name another, or run with `--full-refresh` to copy the table anew"
+            f"column `{found}` of `{routed.found.name}`, which `{setting}` names, has another"
+            " type now; name another, or run with `--full-refresh` to copy the table anew"
         )
     return found
 
@@ -175,9 +194,9 @@ def _refused(routed: RoutedTable, why: str) -> Copy:
     return Copy(routed, model, StepNotes(routed.asset_key, refusal=why))
 
 
-def refuse(copy: Copy, why: str) -> Copy:
+def refuse(routed: RoutedTable, why: str) -> Copy:
     """A copy that turned out not to be possible."""
-    return _refused(copy.routed, why)
+    return _refused(routed, why)
 
 
 def _tags(routed: RoutedTable) -> Mapping[str, str]:

@@ -1,7 +1,7 @@
 """What the ledger remembers of the copies of a pipeline, asked once for all of them."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -9,9 +9,10 @@ from rocky.datatypes.text import field_to_json, fields_from_json
 from rocky.datatypes.types import StructField
 from rocky.evidence.hashes import canonical_json
 from rocky.ledger.lookups import Lookups
-from rocky.ledger.pipeline_questions import LastCopy
+from rocky.ledger.pipeline_questions import LastCopy, RecordedCopy
 from rocky.ledger.pipeline_records import GracePeriod
 from rocky.ledger.records import ModelStatus
+from rocky.pipelines.owners import writers_of
 from rocky.project.models import Target
 
 _MADE = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
@@ -25,8 +26,10 @@ def _none(target: Target) -> None:  # noqa: ARG001 - nothing is known here
 class CopyHistory:
     """The last execution of each copy and what else is known of it, by the target's key.
 
-    `suspect` are those that a check found wrong after their last copy. `find_columns` gives the
-    columns that its source had when it was last copied; `owners` are the pipelines that copied it.
+    `suspect` are those that a check found wrong after their last copy, or was to look at and did
+    not. `committed` is of each table the last execution that left something in it, and `writers`
+    are the pipelines of these. `find_columns` gives the columns that its source had when it was
+    last copied.
     """
 
     last: Mapping[str, LastCopy] = field(default_factory=dict)
@@ -34,22 +37,38 @@ class CopyHistory:
     suspect: frozenset[str] = frozenset()
     grace: Mapping[str, tuple[GracePeriod, ...]] = field(default_factory=dict)
     find_columns: Callable[[Target], tuple[StructField, ...] | None] = _none
-    owners: Mapping[str, str] = field(default_factory=dict)
+    committed: Mapping[str, LastCopy] = field(default_factory=dict)
+    writers: Mapping[str, str] = field(default_factory=dict)
 
     def copied(self, target: Target) -> LastCopy | None:
         """The last copy, if the last time it was tried it succeeded."""
         found = self.last.get(target.key)
         return found if found is not None and found.status in _MADE else None
 
+    def spelled(self, target: Target) -> Target:
+        """A target as the table was first called: in other letters it would be another folder."""
+        found = self.committed.get(target.key)
+        if found is None or found.target is None or found.target.lower() != target.key:
+            return target
+        parts = found.target.split(".")
+        return Target(*parts) if len(parts) == len(target) else target
 
-def load_history(lookups: Lookups | None, targets: Iterable[Target]) -> CopyHistory:
-    """What is remembered of some targets; nothing where there is no ledger yet."""
+
+def load_history(
+    lookups: Lookups | None, targets: Iterable[Target], compared: Collection[str] = ()
+) -> CopyHistory:
+    """What is remembered of some targets; nothing where there is no ledger yet.
+
+    `compared` are the checks that hold a copy against its source: one whose run has not told of
+    each of them is looked at again.
+    """
     if lookups is None:
         return CopyHistory()
     names = [target.full_name for target in targets]
     found = {name.lower(): each for name, each in lookups.last_copies(names).items()}
     run_ids = {each.run_id for each in found.values()}
-    wrong, pipelines = lookups.failed_checks(run_ids), lookups.pipelines_of(run_ids)
+    told = lookups.check_outcomes(run_ids, compared)
+    committed = _committed(lookups, found)
     # Rows that cannot be read fail their table when it is built: here they only keep it from
     # being passed over.
     known, _ = lookups.watermarked(names)
@@ -59,11 +78,27 @@ def load_history(lookups: Lookups | None, targets: Iterable[Target]) -> CopyHist
     return CopyHistory(
         {key: each.copy for key, each in found.items()},
         frozenset(name.lower() for name in known),
-        frozenset(key for key, each in found.items() if (each.run_id, key) in wrong),
+        frozenset(
+            key
+            for key, each in found.items()
+            if _is_suspect(told.get((each.run_id, key), {}), compared)
+        ),
         grace,
         partial(_find_columns, lookups),
-        {key: pipelines[each.run_id] for key, each in found.items() if each.run_id in pipelines},
+        {key: each.copy for key, each in committed.items()},
+        writers_of(lookups, committed),
     )
+
+
+def _committed(lookups: Lookups, last: Mapping[str, RecordedCopy]) -> dict[str, RecordedCopy]:
+    """The last executions that left something, by key: older ones where the last left nothing."""
+    made = {key: each for key, each in last.items() if each.copy.commit_version is not None}
+    rest = [key for key in last if key not in made]
+    return made | lookups.committed_copies(rest) if rest else made
+
+
+def _is_suspect(told: Mapping[str, bool], compared: Collection[str]) -> bool:
+    return not all(told.values()) or any(name not in told for name in compared)
 
 
 def format_columns(columns: Iterable[StructField]) -> str:

@@ -47,13 +47,18 @@ class ObjectLake:
         base = catalog or ""
         objects = open_objects(locate(self.path.rstrip("/"), Path(), self.settings))
         grouped: Files = defaultdict(list)
+        logs: set[tuple[str, str]] = set()
         try:
             for found in objects.list(base):
                 below = found.path.removeprefix(base).strip("/")
-                schema, table, file = _taken_apart(below)
-                if table:
-                    each = LakeFile(file, found.size, found.modified_ms * _NS_PER_MS)
-                    grouped[schema, table].append(each)
+                names, file = _taken_apart(below)
+                if names is None:
+                    continue
+                files = grouped[names]
+                if file.startswith(f"{LOG}/"):
+                    logs.add(names)
+                if _is_seen(file):
+                    files.append(LakeFile(file, found.size, found.modified_ms * _NS_PER_MS))
         except StoreUnreadable as error:
             said = str(error).replace(str(self.path), written(self.path))
             raise SourceUnreadable(f"the lake cannot be listed: {said}") from error
@@ -66,7 +71,8 @@ class ObjectLake:
         failed: list[FailedSource] = []
         for (schema, name), files in sorted(grouped.items()):
             try:
-                tables.append(self._find(catalog, (schema, name), files, now))
+                seen = _last_commit(files) if (schema, name) in logs else files
+                tables.append(self._find(catalog, (schema, name), seen, now))
             except NoTable as error:
                 table = table_name(name)
                 message = f"`{schema}.{table}` cannot be read: {error}"
@@ -78,9 +84,6 @@ class ObjectLake:
         self, catalog: str | None, names: tuple[str, str], files: list[LakeFile], now: int
     ) -> FoundTable:
         schema, name = names
-        commits = [file for file in files if file.path.startswith(f"{LOG}/")]
-        if commits:
-            files = [max(commits)]
         form = choose_format(self.format, [file.path or name for file in files])
         below = "/".join(part for part in (catalog, schema, name) if part is not None)
         fresh = now - max(file.modified_ns for file in files) < _GRAIN_NS
@@ -94,19 +97,31 @@ class ObjectLake:
         )
 
 
-def _taken_apart(path: str) -> tuple[str, str, str]:
-    """Schema, table and the rest of a key; no table for what Spark would not see."""
+def _last_commit(files: list[LakeFile]) -> list[LakeFile]:
+    """Of a Delta table its last commit, which stands for all. Raises NoTable without one."""
+    commits = [file for file in files if file.path.startswith(f"{LOG}/")]
+    if not commits:
+        raise NoTable(f"its `{LOG}` holds no commit")
+    return [max(commits)]
+
+
+def _taken_apart(path: str) -> tuple[tuple[str, str] | None, str]:
+    """The schema and table that a key is of, if any, and the rest of it."""
     parts = path.split("/")
     if len(parts) < _TABLE_DEPTH or any(map(is_hidden, parts[:_TABLE_DEPTH])):
-        return "", "", ""
+        return None, ""
     schema, table, rest = parts[0], parts[1], parts[_TABLE_DEPTH:]
-    if not rest:
-        return (schema, table, "") if format_of(table) is not None else ("", "", "")
-    if rest[0] == LOG:
-        is_seen = len(rest) == _TABLE_DEPTH and is_commit(rest[1])
-    else:
-        is_seen = not any(map(is_hidden, rest))
-    return (schema, table, "/".join(rest)) if is_seen else ("", "", "")
+    if not rest and format_of(table) is None:
+        return None, ""
+    return (schema, table), "/".join(rest)
+
+
+def _is_seen(file: str) -> bool:
+    """Whether a file of a table counts: Spark would read it, or it is a commit of a Delta log."""
+    first, _, rest = file.partition("/")
+    if first == LOG:
+        return is_commit(rest)
+    return not any(map(is_hidden, file.split("/")))
 
 
 def _spark_path(path: str) -> str:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from rocky.drift.projection import Projected
 from rocky.errors import StoreUnreadable
 from rocky.evidence.hashes import canonical_json, text_hash
+from rocky.pipelines.replication.concealing import hide_url
 from rocky.pipelines.replication.history import CopyHistory
 from rocky.pipelines.replication.routing import RoutedTable
 from rocky.store.log import Log
@@ -57,6 +58,29 @@ def _how_copied(
     return canonical_json(said)
 
 
+def source_of(routed: RoutedTable) -> str:
+    """Which source a table is copied from: its name, and a hash of where it is.
+
+    Neither the case of letters nor a password makes it another one.
+    """
+    place = routed.found.place
+    options = {key.lower(): value for key, value in place.options.items()}
+    reached = (str(place.path or ""), hide_url(str(options.get("url", ""))), options.get("dbtable"))
+    return f"{routed.found.name}#{text_hash(repr(reached).lower())[:16]}".lower()
+
+
+def changed_source(routed: RoutedTable, history: CopyHistory) -> str | None:
+    """Why a table is not a copy of what it is to be a copy of now; None when it is."""
+    written = history.committed.get(routed.key)
+    if written is None or written.copied_from == source_of(routed):
+        return None
+    if written.copied_from is None:
+        return "what is in the table was not copied: the table is replaced"
+    before = written.copied_from.rpartition("#")[0]
+    where = "another place" if before == routed.found.name.lower() else f"`{before}`"
+    return f"the table was copied from {where} before: it is replaced"
+
+
 def is_unchanged(
     routed: RoutedTable, marker: str | None, history: CopyHistory, table: Table
 ) -> bool:
@@ -67,8 +91,8 @@ def is_unchanged(
     if last.watermark is not None and routed.key not in history.watermarked:
         # Somebody deleted it, to have everything loaded again.
         return False
-    if routed.key in history.suspect:
-        # What a check found wrong stays wrong until a check says otherwise.
+    if routed.key in history.suspect or changed_source(routed, history) is not None:
+        # What a check found wrong, or has not seen, stays so until a check says otherwise.
         return False
     if routed.key in history.grace or last.commit_version is None:
         return False

@@ -6,7 +6,7 @@ a source in which nothing happened is done with when it is listed.
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -15,18 +15,20 @@ from rocky.compiler.compilation import Compilation
 from rocky.datatypes.types import StructField
 from rocky.diagnostics import Severity
 from rocky.drift.reaching import find_reached
-from rocky.errors import RockyError, RunRefused, SourceUnreadable
+from rocky.errors import RockyError, SourceUnreadable
 from rocky.ledger.lookups import Lookups
+from rocky.pipelines.checks.evaluate import toggle_of
 from rocky.pipelines.generated import plan_generated
+from rocky.pipelines.owners import find_owners
 from rocky.pipelines.replication.copies import Copy, CopyTerms, plan_copy, refuse
 from rocky.pipelines.replication.filters import parse_filters
 from rocky.pipelines.replication.history import CopyHistory, load_history
 from rocky.pipelines.replication.markers import is_unchanged, marker_of
 from rocky.pipelines.replication.opening import open_discovery
 from rocky.pipelines.replication.routing import RoutedTable, Routing, route_tables
-from rocky.pipelines.replication.taken import find_taken
 from rocky.pipelines.report import Excluded
 from rocky.plan.steps import RunPlan
+from rocky.project.checks import SOURCE_PLACE, Checks
 from rocky.project.pipelines import ReplicationPipeline
 from rocky.run.engine import Engine
 from rocky.run.request import RunRequest
@@ -101,16 +103,16 @@ def plan_replication(
         pipeline, project.root, replication.settings, replication.open_engine
     )
     discovered = discovery.discover(pipeline.source.catalog)
-    routing = route_tables(
-        pipeline,
-        discovered,
-        parse_filters(request.filters),
-        find_taken(project, replication.name),
+    routing = route_tables(pipeline, discovered, parse_filters(request.filters))
+    history = load_history(
+        lookups, [each.target for each in routing.tables], compared_with_source(pipeline.checks)
     )
+    spelled = (replace(each, target=history.spelled(each.target)) for each in routing.tables)
+    routing = replace(routing, tables=tuple(spelled))
     left = done or {}
-    wanted = [each for each in routing.tables if each.key not in left]
-    history = load_history(lookups, [each.target for each in wanted])
-    _refuse_others(replication, wanted, history)
+    refused = _refuse_others(replication, routing.tables, history)
+    others = {each.routed.key for each in refused}
+    wanted = [each for each in routing.tables if each.key not in left and each.key not in others]
     markers = {each.key: marker_of(each) for each in wanted}
     again = request.full_refresh or request.rebuild or not pipeline.prune_unchanged or not prune
     unchanged = [] if again else _find_unchanged(replication, wanted, markers, history)
@@ -123,13 +125,14 @@ def plan_replication(
         request.full_refresh,
         partial(_reached, replication),
     )
-    copies, run = _plan_models(replication, _plan_copies(replication, changed, markers, terms))
+    planned = [*refused, *_plan_copies(replication, changed, markers, terms)]
+    copies, run = _plan_models(replication, planned)
     excluded = [
         *routing.excluded,
         *(
             Excluded(each.found.name, each.target.full_name, left[each.key])
             for each in routing.tables
-            if each.key in left
+            if each.key in left and each.key not in others
         ),
         *(Excluded(each.found.name, each.target.full_name, UNCHANGED) for each in unchanged),
     ]
@@ -138,17 +141,30 @@ def plan_replication(
 
 def _refuse_others(
     replication: Replication, tables: Sequence[RoutedTable], history: CopyHistory
-) -> None:
-    """Raises RunRefused when another pipeline of the project copies to one of the targets."""
-    pipelines = replication.compilation.project.config.pipeline
-    for each in tables:
-        owner = history.owners.get(each.key)
-        if owner not in (None, replication.name) and owner in pipelines:
-            raise RunRefused(
-                f"`{each.found.name}` would be copied to `{each.target.full_name}`, which pipeline"
-                f" `{owner}` writes; name more components in `catalog_template` or"
-                " `schema_template`"
-            )
+) -> list[Copy]:
+    """Those of some tables whose targets somebody else writes: each is refused alone."""
+    project = replication.compilation.project
+    targets = [each.target for each in tables]
+    owners = find_owners(project, replication.name, replication.warehouse, history.writers, targets)
+    return [
+        refuse(
+            each,
+            f"`{each.found.name}` would be copied to `{each.target.full_name}`, which {other}"
+            " writes; name more components in `catalog_template` or `schema_template`",
+        )
+        for each in tables
+        if (other := owners.of(each.target)) is not None
+    ]
+
+
+def compared_with_source(checks: Checks) -> frozenset[str]:
+    """The checks that hold a copy against its source, and so are only asked after it is copied."""
+    if not checks.enabled:
+        return frozenset()
+    simple = {"row_count": checks.row_count, "column_match": checks.column_match}
+    return frozenset(name for name, setting in simple.items() if toggle_of(setting)) | {
+        each.name for each in checks.custom if SOURCE_PLACE in each.sql
+    }
 
 
 def _find_unchanged(
@@ -206,7 +222,7 @@ def _plan_models(
     if not wrong:
         return tuple(copies), plan
     checked = tuple(
-        refuse(each, f"`{each.routed.found.name}` cannot be copied: {wrong[each.model.key]}")
+        refuse(each.routed, f"`{each.routed.found.name}` cannot be copied: {wrong[each.model.key]}")
         if each.model.key in wrong
         else each
         for each in copies

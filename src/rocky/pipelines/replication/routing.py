@@ -1,7 +1,8 @@
 """Routing: every table of a source gets its target and its settings, before anything is written.
 
 Two tables with one target refuse the whole run: the second would overwrite the first, and whoever
-reads the target could not know which it is.
+reads the target could not know which it is. A filter does not help: what one run leaves out, the
+next would copy to the same place.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 from rocky.drift.projection import Projected
 from rocky.errors import NothingSelected, RunRefused
-from rocky.pipelines.replication.discovery import Discovered, FailedSource, FoundTable
+from rocky.pipelines.replication.discovery import Discovered, FailedSource, FoundTable, Place
 from rocky.pipelines.replication.filters import (
     Candidate,
     Filter,
@@ -63,9 +64,10 @@ class Routing:
 
 @dataclass(slots=True)
 class _Sorted:
-    """Tables as they are sorted out."""
+    """Tables as they are sorted out. `left_out` would be copied, but not now."""
 
     tables: list[RoutedTable] = field(default_factory=list)
+    left_out: list[RoutedTable] = field(default_factory=list)
     excluded: list[Excluded] = field(default_factory=list)
     failed: list[FailedSource] = field(default_factory=list)
 
@@ -74,9 +76,8 @@ def route_tables(
     pipeline: ReplicationPipeline,
     discovered: Discovered,
     filters: Sequence[Filter] = (),
-    taken: Mapping[str, str] | None = None,
 ) -> Routing:
-    """Where each table goes. `taken` are keys of targets that others write, and who does.
+    """Where each table goes.
 
     Raises NothingSelected when nothing is left, and RunRefused when two tables have one target.
     """
@@ -101,15 +102,19 @@ def route_tables(
     for each, candidate in zip(found, candidates, strict=True):
         settings = resolve_settings(pipeline, each.schema, each.table or "")
         used.update(settings.rules)
-        if not is_selected(candidate, filters):
-            continue
+        selected = is_selected(candidate, filters)
         if isinstance(each, FoundTable):
-            _sort_in(made, router.route(each, settings), settings)
+            _sort_in(made, router.route(each, settings), settings, selected=selected)
         elif each.table is not None and not settings.enabled:
-            made.excluded.append(Excluded(each.name, None, DISABLED))
-        else:
+            if selected:
+                made.excluded.append(Excluded(each.name, None, DISABLED))
+        elif selected:
             made.failed.append(each)
-    refuse_collisions(made.tables, discovered.kind, taken or {})
+        if isinstance(each, FailedSource) and each.table is not None and settings.enabled:
+            # It cannot be read now, and has its place all the same.
+            unread = FoundTable(catalog, each.schema, each.table, Place(""))
+            made.left_out.append(router.route(unread, settings))
+    refuse_collisions(made.tables, made.left_out, discovered.kind)
     return Routing(
         tuple(made.tables),
         tuple(made.excluded),
@@ -130,13 +135,14 @@ def _check_found(matched: Mapping[str, Components | None]) -> None:
     )
 
 
-def _sort_in(made: _Sorted, routed: RoutedTable, settings: Settings) -> None:
+def _sort_in(made: _Sorted, routed: RoutedTable, settings: Settings, *, selected: bool) -> None:
     found = routed.found
-    if not settings.enabled:
+    if not selected:
+        if settings.enabled and _problem(routed) is None:
+            made.left_out.append(routed)
+    elif not settings.enabled:
         made.excluded.append(Excluded(found.name, routed.target.full_name, DISABLED))
-        return
-    problem = _problem(routed)
-    if problem is None:
+    elif (problem := _problem(routed)) is None:
         made.tables.append(routed)
     else:
         made.failed.append(FailedSource(found.schema, found.table, problem))
@@ -253,19 +259,23 @@ def _problem(routed: RoutedTable) -> str | None:
     return None
 
 
-def refuse_collisions(tables: Sequence[RoutedTable], kind: str, taken: Mapping[str, str]) -> None:
-    """Raises RunRefused when a target would be written twice, or is what is copied."""
+def refuse_collisions(
+    tables: Sequence[RoutedTable], left_out: Sequence[RoutedTable], kind: str
+) -> None:
+    """Raises RunRefused when a target would be written twice, or is what is copied.
+
+    Tables that are `left_out` of this run have their targets all the same.
+    """
     first: dict[str, RoutedTable] = {}
     said: list[str] = []
-    for routed in tables:
+    for routed in (*tables, *left_out):
         other = first.setdefault(routed.key, routed)
         name, shown = routed.found.name, routed.target.full_name
         if other is not routed:
             said.append(f"`{other.found.name}` and `{name}` would both be copied to `{shown}`")
-        elif routed.key in taken:
-            said.append(f"`{name}` would be copied to `{shown}`, which {taken[routed.key]} writes")
-        elif kind == "catalog" and routed.key == name.lower():
-            said.append(f"`{name}` would be copied onto itself")
+    if kind == "catalog":
+        itself = (each.found.name for each in tables if each.key == each.found.name.lower())
+        said += [f"`{name}` would be copied onto itself" for name in itself]
     if said:
         raise RunRefused(
             f"{'; '.join(said)}; name more components in `catalog_template` or `schema_template`"

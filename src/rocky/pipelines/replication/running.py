@@ -23,6 +23,7 @@ from rocky.run.request import LATEST, RunRequest
 from rocky.run.runner import run_plan
 from rocky.run.surroundings import RunOptions
 from rocky.run.throttle import ADAPTIVE_MOST, Limits
+from rocky.run.unheeded import refuse_unheeded
 
 _LOCAL_MOST: Final = 8
 """A Spark on this machine has few cores: more tables at once only take turns."""
@@ -50,7 +51,11 @@ def run_replication(
     pipeline: ReplicationPipeline,
     request: RunRequest,
 ) -> PipelineReport:
-    """Copy the tables of a pipeline that have something new. Raises as `run_plan` does."""
+    """Copy the tables of a pipeline that have something new.
+
+    Raises RunRefused, NothingSelected, and as `run_plan` does.
+    """
+    refuse_unheeded(name, pipeline, request)
     replication = open_replication(opened, compilation, name, pipeline)
     around = opened.surroundings
     with around.ledger.reader() as reader:

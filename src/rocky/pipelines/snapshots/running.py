@@ -12,7 +12,7 @@ from rocky.diagnostics import Severity
 from rocky.drift.projection import quote_name
 from rocky.errors import RockyError, RunRefused, SourceUnreadable
 from rocky.pipelines.generated import GeneratedModel, GeneratedSource, plan_generated
-from rocky.pipelines.replication.taken import find_taken
+from rocky.pipelines.owners import ask_owners
 from rocky.pipelines.report import PipelineReport
 from rocky.pipelines.written_checks import checks_of_written
 from rocky.plan.steps import RunPlan
@@ -20,12 +20,12 @@ from rocky.project import Project
 from rocky.project.models import Target
 from rocky.project.pipelines import SnapshotPipeline, SnapshotTable
 from rocky.project.strategies import FullRefresh, Snapshot
-from rocky.run.build import NO_WINDOW
 from rocky.run.notes import PipelineNotes, StepNotes
 from rocky.run.opened import OpenedRun
 from rocky.run.request import RunRequest
 from rocky.run.runner import run_plan
 from rocky.run.surroundings import RunOptions
+from rocky.run.unheeded import refuse_unheeded
 from rocky.store.warehouse import Warehouse
 
 _NOTHING: Final = "SELECT CAST(NULL AS STRING) AS unknown"
@@ -35,11 +35,15 @@ def run_snapshot(
     opened: OpenedRun, name: str, pipeline: SnapshotPipeline, request: RunRequest
 ) -> PipelineReport:
     """Bring the history of a table up to date. Raises RunRefused, and as `run_plan`."""
-    refuse_unheeded(name, request)
+    refuse_unheeded(name, pipeline, request)
     around, project = opened.surroundings, opened.project
     target = target_of(pipeline.target)
-    refuse_target(pipeline, find_taken(project, name))
+    refuse_target(pipeline)
+    with around.ledger.lookups() as lookups:
+        owner = ask_owners(project, name, around.warehouse, lookups, [target]).of(target)
     model, refusal = plan_model(project, around.warehouse, pipeline)
+    if owner is not None:
+        refusal = f"`{target.full_name}` is written by {owner}; set another `target`"
     plan = plan_generated(project, name, [model])
     wrong = refusal or _compile_error(plan)
     if wrong is not None:
@@ -108,26 +112,11 @@ def target_of(table: SnapshotTable) -> Target:
     return Target(table.catalog, table.schema, table.table)
 
 
-def refuse_target(pipeline: SnapshotPipeline, taken: dict[str, str]) -> None:
-    """Raises RunRefused when the history would overwrite its source or somebody else's table."""
+def refuse_target(pipeline: SnapshotPipeline) -> None:
+    """Raises RunRefused when the history would overwrite its source."""
     target = target_of(pipeline.target)
     if target.key == target_of(pipeline.source).key:
         raise RunRefused(f"the history of `{target.full_name}` cannot be kept in itself")
-    if target.key in taken:
-        raise RunRefused(f"`{target.full_name}` is written by {taken[target.key]}")
-
-
-def refuse_unheeded(name: str, request: RunRequest) -> None:
-    """Raises RunRefused for whatever is asked of a run that one table cannot heed."""
-    asked = {
-        "a selection of models": request.select or request.exclude,
-        "`--filter`": request.filters,
-        "`--resume`": request.resume,
-        "a window of time": request.window != NO_WINDOW,
-    }
-    said = ", ".join(words for words, given in asked.items() if given)
-    if said:
-        raise RunRefused(f"pipeline `{name}` follows one table: it does not know {said}")
 
 
 def _column(source: GeneratedSource, name: str, setting: str) -> str:

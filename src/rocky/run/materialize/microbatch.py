@@ -1,7 +1,8 @@
 """microbatch: as incremental, in batches of one granularity, each a commit with its own watermark.
 
 A run that is stopped keeps the batches it committed, and the next one goes on after them. Batches
-come from the rows there are: an interval without rows costs nothing.
+come from the rows there are: an interval without rows costs nothing. A table that is loaded anew is
+replaced in one commit.
 """
 
 from rocky.project.strategies import Grain, Microbatch
@@ -37,10 +38,12 @@ def microbatch(build: Build, strategy: Microbatch) -> Built:
         snapshot = build.table.snapshot()
         low = None if build.full_refresh else watermark_of(snapshot, column.name)
         found = _batches(workspace, column.name, strategy.granularity, low)
-        if not found and low is None:
-            committed, written = load_all(workspace, snapshot, None)
+        if low is None and (snapshot is not None or not found):
+            # What is there goes with one commit: batch by batch, readers would miss most of it.
+            last = Mark(column.name, column.type.text, found[-1][1]) if found else None
+            committed, written = load_all(workspace, snapshot, last)
             commits.append(committed)
-            rows = written.rows
+            rows, snapshot, found = written.rows, committed.snapshot, []
         for number, (key, value) in enumerate(found):
             high = last = Mark(column.name, column.type.text, value)
             interval = interval_of(key, strategy.granularity)
