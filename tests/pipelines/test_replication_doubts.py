@@ -107,3 +107,61 @@ def test_a_run_that_nobody_can_be_told_of_has_its_last_word(tmp_path):
     with reader:
         (run,) = reader.runs()
     assert (RunStatus.FAILURE, "nobody is listening") == (run.status, run.reason)
+
+
+def test_a_table_that_is_gone_from_its_source_is_named_and_its_copy_stays(tmp_path):
+    lake = LakeProject(tmp_path)
+    lake.put([order(1, 1)])
+    gone = lake.put([order(1, 1)], "customers")
+    lake.run()
+    gone.unlink()
+    gone.parent.rmdir()
+
+    report = lake.run()
+
+    customers = "acme_warehouse.staging__shopify.customers"
+    assert [
+        f"`{customers}` was copied before, and is no longer in the source: its copy stays as it is"
+    ] == [*report.run.warnings]
+    assert [1] == [row["id"] for row in lake.rows(customers)]
+    assert () == tuple(
+        each for each in lake.run(filters=("table=orders",)).run.warnings if customers in each
+    )
+
+
+def test_a_table_that_no_state_knows_is_loaded_whole_and_that_is_said(tmp_path):
+    lake = LakeProject(tmp_path)
+    lake.put([order(1, 1), order(2, 2)])
+    lake.run()
+    for path in lake.root.glob(".rocky-state.db*"):
+        if path.is_file():
+            path.unlink()
+
+    report = lake.run()
+
+    (warning,) = report.run.warnings
+    assert f"the state knows nothing of `{ORDERS}`" in warning
+    assert "version 0 of the table keeps them" in warning
+    assert [1, 2] == [row["id"] for row in lake.rows()]
+
+
+def test_a_merge_takes_the_newest_version_of_a_row(tmp_path):
+    lake = LakeProject(tmp_path, 'strategy = "merge"\nmerge_keys = ["id"]')
+    lake.put([{**order(1, 1), "state": "new"}, {**order(1, 3), "state": "paid"}])
+    lake.run()
+    lake.put([{**order(1, 2), "state": "late"}, {**order(2, 2), "state": "new"}], file="b.parquet")
+
+    report = lake.run()
+
+    assert {ORDERS: "success"} == statuses(report)
+    assert [(1, "paid"), (2, "new")] == [(row["id"], row["state"]) for row in lake.rows()]
+
+
+def test_a_merge_that_cannot_choose_between_versions_fails_and_says_so(tmp_path):
+    lake = LakeProject(tmp_path, 'strategy = "merge"\nmerge_keys = ["id"]')
+    lake.put([{**order(1, 1), "state": "new"}, {**order(1, 1), "state": "paid"}])
+
+    report = lake.run()
+
+    assert {ORDERS: "failed"} == statuses(report)
+    assert "2 rows for one unique key" in errors(report)["orders"]

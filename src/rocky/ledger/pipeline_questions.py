@@ -104,6 +104,13 @@ class PipelineQuestions(Questions):
         )
         return str(rows[0][0]) if rows else None
 
+    def newest_of_all(self) -> dict[str, str]:
+        """Every model and table that was ever recorded, in lower case, with its newest run."""
+        rows = self._ask(
+            f"SELECT {MODEL_OF_KEY}, max(key) FROM model_executions GROUP BY {MODEL_OF_KEY}"  # noqa: S608 - one of our own expressions
+        )
+        return {model: newest.partition("|")[0] for model, newest in rows}
+
     def pipelines_of(self, run_ids: Iterable[str]) -> dict[str, str]:
         """The pipelines that some runs were of, by run; those of models alone are left out."""
         rows = self._ask(

@@ -188,10 +188,11 @@ def _check_metadata(
 
 
 def _check_timestamp(pipeline: ReplicationPipeline, at: Keys, problems: Problems) -> None:
+    timed = ("incremental", "merge")
     used = (
-        pipeline.strategy == "incremental"
+        pipeline.strategy in timed
         or pipeline.checks.freshness is not None
-        or any(each.strategy == "incremental" for each in pipeline.table_overrides)
+        or any(each.strategy in timed for each in pipeline.table_overrides)
     )
     if pipeline.timestamp_column != _DEFAULT.timestamp_column and not used:
         problems.append(

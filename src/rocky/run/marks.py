@@ -15,7 +15,7 @@ from rocky.ledger.lookups import Lookups
 from rocky.ledger.record import RunId
 from rocky.plan.steps import RunPlan
 from rocky.project.strategies import Incremental, Microbatch
-from rocky.store.snapshot import WATERMARK
+from rocky.store.snapshot import WATERMARK, Snapshot
 from rocky.store.warehouse import Table, Warehouse
 
 NO_WATERMARK: Final = "no watermark is recorded: all rows are loaded in place of those there are"
@@ -23,9 +23,13 @@ NO_WATERMARK: Final = "no watermark is recorded: all rows are loaded in place of
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Keys of models to be loaded anew; and those whose watermark cannot be read, with why."""
+    """Keys of models to be loaded anew; and those whose watermark cannot be read, with why.
+
+    `forgotten` says of tables that they are loaded anew although nobody asked for it.
+    """
 
     refreshed: frozenset[str] = frozenset()
+    forgotten: tuple[str, ...] = ()
     unreadable: Mapping[str, str] = field(default_factory=dict)
 
     def check(self, key: str) -> None:
@@ -55,25 +59,49 @@ def find_marks(plan: RunPlan, lookups: Lookups, warehouse: Warehouse) -> Marks:
     missing = [key for key, name in wanted.items() if name not in known and name not in unreadable]
     unfinished = lookups.unfinished_runs() if missing else frozenset()
     models = plan.project.models
+    tables = {key: warehouse.table(models[key].target) for key in missing}
+    refreshed = [key for key, table in tables.items() if not _is_left_by(unfinished, table)]
+    names = {key: models[key].name for key in refreshed}
+    recorded = lookups.last_executions(names.values()) if names else {}
     return Marks(
-        frozenset(
-            key
-            for key in missing
-            if not _is_left_by(unfinished, warehouse.table(models[key].target))
+        frozenset(refreshed),
+        tuple(
+            _describe_forgotten(table.name, snapshot)
+            for key in refreshed
+            if names[key] not in recorded
+            and (snapshot := _marked(table := tables[key])) is not None
         ),
         {key: unreadable[name] for key, name in wanted.items() if name in unreadable},
     )
 
 
-def _is_left_by(runs: frozenset[RunId], table: Table) -> bool:
-    """Whether the newest commit of a table has a mark and was made by one of some runs."""
+def _marked(table: Table) -> Snapshot | None:
+    """A table that has a mark of its own; None for others, and where that cannot be told."""
     try:
         snapshot = table.snapshot()
-        if snapshot is None or not snapshot.configuration.get(WATERMARK):
-            return False
-        actions = table.log.read_commit(snapshot.version)
     except StoreUnreadable:
         # Building the table says what is wrong with it.
+        return None
+    has_mark = snapshot is not None and snapshot.configuration.get(WATERMARK)
+    return snapshot if has_mark else None
+
+
+def _describe_forgotten(name: str, snapshot: Snapshot) -> str:
+    return (
+        f"the state knows nothing of `{name}`, which had been loaded up to"
+        f" {mark_value(snapshot.configuration[WATERMARK])}: all rows of its source are loaded in"
+        f" place of those there are; version {snapshot.version} of the table keeps them"
+    )
+
+
+def _is_left_by(runs: frozenset[RunId], table: Table) -> bool:
+    """Whether the newest commit of a table has a mark and was made by one of some runs."""
+    snapshot = _marked(table)
+    if snapshot is None or not runs:
+        return False
+    try:
+        actions = table.log.read_commit(snapshot.version)
+    except StoreUnreadable:
         return False
     infos = (each["commitInfo"] for each in actions if each.get("commitInfo"))
     return any(info.get("runId") in runs for info in infos)

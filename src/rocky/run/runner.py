@@ -175,6 +175,8 @@ class _Run:
             options.notes.steps,
         )
         self._engine: Engine | None = None
+        for each in () if options.full_refresh else marks.forgotten:
+            self._warn(each)
 
     def carry_out(
         self,

@@ -21,9 +21,11 @@ from rocky.pipelines.replication.markers import changed_source, source_of
 from rocky.pipelines.replication.patterns import flatten
 from rocky.pipelines.replication.routing import RoutedTable
 from rocky.project.strategies import FullRefresh, Incremental, Merge, Strategy
+from rocky.run.literals import quote_name
 from rocky.run.notes import StepNotes
 from rocky.store.warehouse import Table
 
+_RANK: Final = "rocky_rank"
 REPLACED: Final = "the source has other columns now: the table is replaced"
 
 
@@ -73,7 +75,8 @@ def plan_copy(
     except RockyError as error:
         return _refused(routed, str(error))
     source = _source(routed, columns)
-    sql = f"SELECT {_select_list(routed, decision)} FROM {source.sql_name}"  # noqa: S608 - names are quoted
+    rows = _rows(routed, source, columns)
+    sql = f"SELECT {_select_list(routed, decision)} FROM {rows}"  # noqa: S608 - names are quoted
     notes = StepNotes(
         routed.asset_key,
         marker,
@@ -90,6 +93,23 @@ def plan_copy(
     )
     model = GeneratedModel(routed.target, sql, strategy, (source,), _tags(routed))
     return Copy(routed, model, notes, decision, columns)
+
+
+def _rows(routed: RoutedTable, source: GeneratedSource, columns: tuple[StructField, ...]) -> str:
+    """What a copy reads: the source, or for a merge the newest version of each of its rows.
+
+    Two versions with one time are both kept, and the merge says that it cannot choose.
+    """
+    names = {each.name.lower(): each.name for each in columns}
+    time = names.get(routed.timestamp_column.lower())
+    keys = [names[key.lower()] for key in routed.merge_keys if key.lower() in names]
+    if routed.strategy != "merge" or time is None or not keys:
+        return source.sql_name
+    by = ", ".join(map(quote_name, keys))
+    return (
+        f"(SELECT *, rank() OVER (PARTITION BY {by} ORDER BY {quote_name(time)} DESC NULLS LAST)"  # noqa: S608 - names are quoted
+        f" AS {_RANK} FROM {source.sql_name}) WHERE {_RANK} = 1"
+    )
 
 
 def _decide(

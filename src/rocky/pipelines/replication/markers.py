@@ -16,7 +16,7 @@ from rocky.pipelines.replication.routing import RoutedTable
 from rocky.store.log import Log
 from rocky.store.warehouse import Table
 
-_COPIED_AS = 1
+_COPIED_AS = 2
 """Raised when copies come to be made differently, so that all are made once more."""
 
 

@@ -57,7 +57,10 @@ class Replication:
 
 @dataclass(frozen=True, slots=True)
 class ReplicationPlan:
-    """What a run would do. `unchanged` have nothing new; `excluded` are not to be copied now."""
+    """What a run would do. `unchanged` have nothing new; `excluded` are not to be copied now.
+
+    `gone` are tables that were copied once and that the source no longer has.
+    """
 
     routing: Routing
     copies: tuple[Copy, ...]
@@ -65,6 +68,7 @@ class ReplicationPlan:
     excluded: tuple[Excluded, ...]
     history: CopyHistory
     run: RunPlan
+    gone: tuple[str, ...] = ()
 
     @property
     def failed(self) -> dict[str, str]:
@@ -74,6 +78,10 @@ class ReplicationPlan:
     @property
     def warnings(self) -> tuple[str, ...]:
         said = [each for copy in self.copies if copy.decision for each in copy.decision.warnings]
+        said += [
+            f"`{each}` was copied before, and is no longer in the source: its copy stays as it is"
+            for each in self.gone
+        ]
         if self.routing.unmatched:
             listed = ", ".join(f"`{each}`" for each in self.routing.unmatched[:5])
             more = f" and {len(self.routing.unmatched) - 5} more"
@@ -136,7 +144,21 @@ def plan_replication(
         ),
         *(Excluded(each.found.name, each.target.full_name, UNCHANGED) for each in unchanged),
     ]
-    return ReplicationPlan(routing, copies, tuple(unchanged), tuple(excluded), history, run)
+    certain = not (request.filters or discovered.failed or routing.failed)
+    gone = _find_gone(replication.name, routing, lookups) if certain and lookups is not None else ()
+    return ReplicationPlan(routing, copies, tuple(unchanged), tuple(excluded), history, run, gone)
+
+
+def _find_gone(pipeline: str, routing: Routing, lookups: Lookups) -> tuple[str, ...]:
+    """Tables that this pipeline has copied and that its source no longer has.
+
+    Only asked where the whole source was listed: what could not be read is not gone.
+    """
+    there = {each.key for each in routing.tables}
+    there |= {(each.target or "").lower() for each in routing.excluded}
+    newest = {name: run for name, run in lookups.newest_of_all().items() if name not in there}
+    pipelines = lookups.pipelines_of(newest.values()) if newest else {}
+    return tuple(sorted(name for name, run in newest.items() if pipelines.get(run) == pipeline))
 
 
 def _refuse_others(
