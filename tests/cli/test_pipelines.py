@@ -314,3 +314,12 @@ def test_drift_is_reported_and_nothing_is_changed(rocky, lake):
     (action,) = answer.json["pipelines"]["bronze"]["actions"]
     assert (ORDERS, "extra", "add") == (action["table"], action["column"], action["grade"])
     assert before == lake.state.read_bytes()
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_a_pipeline_that_is_not_there_is_named_with_the_nearest(rocky, lake, command):
+    answer = rocky(command, "--pipeline", "bronz", "-o", "table")
+
+    assert 1 == answer.code
+    assert "no pipeline `bronz`; did you mean `bronze`?" in answer.err
+    assert "no models" not in answer.err

@@ -1,6 +1,11 @@
 """What people and programs are told of the checks of a pipeline."""
 
-from rocky.cli.render.checks import checks_fragment, render_check_counts, render_checks
+from rocky.cli.render.checks import (
+    checks_fragment,
+    describe_findings,
+    render_check_counts,
+    render_checks,
+)
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
 from rocky.pipelines.checks.samples import Sample
 
@@ -31,6 +36,12 @@ checks: 3 failed, 1 warning, 1 anomaly, 1 passed""" == render_checks(OUTCOMES, A
 def test_nothing_checked_is_nothing_said():
     assert ("", "") == (render_checks((), ()), render_check_counts((), ()))
     assert {"check_results": [], "anomalies": []} == checks_fragment((), ())
+
+
+def test_one_of_a_kind_is_told_as_one():
+    assert ["3 checks failed", "1 warning", "1 anomaly"] == describe_findings(OUTCOMES, ANOMALIES)
+    assert ["1 check failed", "2 anomalies"] == describe_findings(OUTCOMES[:2], 2 * ANOMALIES)
+    assert [] == describe_findings(OUTCOMES[:1], ())
 
 
 def test_json_has_the_checks_by_table():

@@ -19,6 +19,7 @@ from rocky.cli.render.rows import (
 )
 from rocky.datatypes.types import BIGINT, INT, STRING, StructField, decimal, interval
 from rocky.project import load_project
+from rocky.project.models import Target
 from rocky.store.change import Change
 from rocky.store.files import DataFile
 from rocky.store.snapshot import Snapshot
@@ -233,3 +234,70 @@ def test_an_adapter_that_is_not_there_is_an_error(rocky, table):
 
     assert ExitCode.FAILED == answer.code
     assert "no adapter `prod`; adapters: `default`" in answer.err
+
+
+class TestTablesOfNoModel:
+    @pytest.fixture
+    def copy(self, table):
+        """A table in the warehouse that no model makes."""
+        root = Path(table.objects.place("")).parent
+        copied = open_warehouse("warehouse", base=root).table(Target("Acme", "raw", "orders"))
+        commit(copied, [(7, None)], "run-copy")
+        return copied
+
+    @pytest.mark.parametrize("name", ["Acme.raw.orders", "acme.RAW.orders", "`acme`.raw.`orders`"])
+    def test_a_table_that_no_model_makes_is_shown_by_its_full_name(self, rocky, copy, name):
+        answer = rocky("show", name)
+
+        assert ExitCode.OK == answer.code
+        assert [] == check(answer.json, "show")
+        assert ("Acme.raw.orders", [{"order_id": 7, "amount": None}], "run-copy") == tuple(
+            answer.json[key] for key in ("target", "rows", "run_id")
+        )
+
+    def test_a_version_and_an_adapter_can_be_chosen_of_it(self, rocky, copy):
+        commit(copy, [(8, None)], "run-next")
+
+        old = rocky("show", copy.name, "--version", "0", "--target", "default")
+        assert "run-copy" == old.json["run_id"]
+        assert "no adapter `prod`" in rocky("show", copy.name, "--target", "prod").err
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            (
+                "acme.raw.ordrs",
+                "no model or table `acme.raw.ordrs`; did you mean `Acme.raw.orders`?",
+            ),
+            ("ordrs", "no model `ordrs`; did you mean `orders`?"),
+            ("x.y.z", "no model or table `x.y.z`; `rocky list` shows what there is"),
+            ("_rocky.a.b", "no model or table `_rocky.a.b`; "),
+        ],
+    )
+    def test_a_name_that_nothing_has_is_an_error_with_the_nearest(self, rocky, copy, name, said):
+        answer = rocky("show", name)
+
+        assert ExitCode.FAILED == answer.code
+        assert said in answer.err
+
+    def test_a_project_without_models_names_the_table_that_is_meant(self, rocky, write):
+        root = write({"rocky.toml": "[adapter.a]\n"})
+        copied = open_warehouse("warehouse", base=root).table(Target("acme", "raw", "orders"))
+        commit(copied, [(7, None)], "run-copy")
+
+        assert "did you mean `acme.raw.orders`?" in rocky("show", "orders").err
+        unlike = rocky("show", "x.y.z").err
+        assert "no model or table `x.y.z`; there are `acme.raw.orders`\n" in unlike
+
+    def test_a_table_in_two_warehouses_must_be_chosen(self, rocky, write):
+        adapters = '[adapter.a]\nwarehouse = "one"\n[adapter.b]\nwarehouse = "two"\n'
+        root = write({"rocky.toml": adapters})
+        for number, place in enumerate(("one", "two")):
+            copied = open_warehouse(place, base=root).table(Target("acme", "raw", "orders"))
+            commit(copied, [(number, None)], place)
+
+        assert (
+            "warehouses of the adapters `a`, `b`: choose one"
+            in rocky("show", "acme.raw.orders").err
+        )
+        assert "two" == rocky("show", "acme.raw.orders", "--target", "b").json["run_id"]

@@ -1,3 +1,5 @@
+import pytest
+
 from rocky.cli.exit_codes import ExitCode
 from rocky.ledger import STATE_FILE
 from tests.cli.recorded import FIRST, record_past
@@ -56,3 +58,41 @@ def test_the_state_file_lies_beside_the_config_that_was_named(rocky, shop, tmp_p
     assert 2 == rocky("state", "--config", "shop").json["runs"]
     assert 2 == rocky("state", "--config", "shop/rocky.toml").json["runs"]
     assert ExitCode.FAILED == rocky("state", "--config", "shop/other.toml").code
+
+
+UNSET = "rocky.toml:3:14: the environment variable `VURL` is not set; set it, or give a default"
+
+
+@pytest.mark.parametrize("command", ["state", "history", "verify", "plan"])
+def test_a_variable_of_the_state_that_is_not_set_is_named(rocky, write, monkeypatch, command):
+    monkeypatch.delenv("VURL", raising=False)
+    state = '[state]\nbackend = "valkey"\nvalkey_url = "${VURL}"\n[pipeline.p]\nmodels = "models"\n'
+    write({"rocky.toml": state, "models/one.sql": "SELECT 1 AS one\n"})
+    answer = rocky(command, "-o", "table")
+
+    assert ExitCode.FAILED == answer.code
+    assert UNSET in answer.err
+    assert "not an address" not in answer.err
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ('[state]\nbackend = "s4"\n', "rocky.toml:2:11: `s4` is not one of `local`"),
+        ("[state\n", "rocky.toml:1:6: not valid TOML"),
+    ],
+)
+def test_where_the_state_is_is_not_guessed(rocky, write, config, said):
+    write({"rocky.toml": config})
+    answer = rocky("history", "-o", "table")
+
+    assert ExitCode.FAILED == answer.code
+    assert said in answer.err
+
+
+def test_other_errors_do_not_hide_a_state_that_is_here(rocky, shop):
+    record_past(shop)
+    config = shop / "rocky.toml"
+    config.write_text(f"{config.read_text()}\n[state.retention]\nmax_age_dayz = 1\n[buget]\n")
+
+    assert 2 == len(rocky("history").json["runs"])

@@ -227,6 +227,31 @@ def test_a_filter_chooses_tables_and_one_that_matches_nothing_is_an_error(lake):
         lake.run(filters=("tenant=initech",))
 
 
+def test_checks_about_tables_that_a_filter_leaves_out_wait_for_them(tmp_path):
+    checks = """
+[pipeline.bronze.checks]
+enabled = true
+freshness = { threshold_seconds = 1000000000, overrides = { "src__globex__shopify" = 60 } }
+assertions = [
+    { type = "not_null", column = "id", table = "customers" },
+    { type = "not_null", column = "id", table = "globex_warehouse.staging__shopify.orders" },
+    { type = "not_null", column = "id", table = "oders" },
+]
+"""
+    lake = LakeProject(tmp_path, more=checks)
+    lake.now = at(9)
+    for table in ("orders", "customers"):
+        lake.put([order(1, 1)], table)
+    lake.put([order(1, 1)], schema="src__globex__shopify")
+
+    report = lake.run(filters=("tenant=acme", "table=orders"))
+
+    assert {ORDERS: "success"} == statuses(report)
+    assert ["`oders` names no table of the pipeline"] == [
+        each.error for each in report.run.check_outcomes if not each.passed
+    ]
+
+
 def test_rows_that_come_late_or_with_an_equal_time_are_left_by_an_incremental_copy(lake):
     lake.run()
     lake.put([order(8, 2), order(9, 1)], file="part-1.parquet")

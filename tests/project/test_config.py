@@ -262,3 +262,31 @@ def test_a_project_without_a_models_folder_says_so(tmp_path):
         "E018 rocky.toml the project has no models: `models/**` matches no `.sql` file"
     ] == findings(project)
     assert ["put a SELECT into a `.sql` file in `models/`"] == helps(project)
+
+
+WAITING = '[pipeline.{}]\nmodels = "models"\ndepends_on = [{}]\n'
+
+
+@pytest.mark.parametrize(
+    ("waits", "said"),
+    [
+        ({"a": '"a"'}, ["3:15 '\"a\"' pipeline `a` waits for itself"]),
+        (
+            {"a": '"b"', "b": '"c"', "c": '"b"'},
+            ["9:15 '\"b\"' pipelines wait for each other: `b` -> `c` -> `b`"],
+        ),
+        (
+            {"a": '"b"', "b": '"d", "a"', "d": ""},
+            ["6:20 '\"a\"' pipelines wait for each other: `a` -> `b` -> `a`"],
+        ),
+        ({"a": '"b", "c"', "b": '"c"', "c": ""}, []),
+    ],
+)
+def test_pipelines_that_wait_for_each_other_are_told_of_where_the_circle_closes(
+    tmp_path, waits, said
+):
+    config = "".join(WAITING.format(name, others) for name, others in waits.items())
+    project = load(tmp_path, {"rocky.toml": config})
+
+    circles = [each for each in findings(project) if "wait" in each]
+    assert [f"E018 rocky.toml:{each}" for each in said] == circles

@@ -20,12 +20,15 @@ from rocky.run.unheeded import refuse_unheeded
 def pipelines_to_run(project: Project, request: RunRequest) -> tuple[str | None, ...]:
     """The names of the pipelines to run; None stands for the models that were selected.
 
-    Raises RunRefused, click.UsageError.
+    Raises NothingSelected, RunRefused, click.UsageError.
     """
     pipelines = project.config.pipeline
     if request.pipeline is not None:
         pipeline = pipelines.get(request.pipeline)
-        if pipeline is None or isinstance(pipeline, TransformationPipeline):
+        if pipeline is None:
+            hint = suggestion(request.pipeline, pipelines) or "see `[pipeline]` in rocky.toml"
+            raise NothingSelected(f"no pipeline `{request.pipeline}`; {hint}")
+        if isinstance(pipeline, TransformationPipeline):
             _refuse_table_options(request)
             return (None,)
         _refuse_model_options(request, request.pipeline)
@@ -68,7 +71,7 @@ def in_order(pipelines: Mapping[str, Pipeline]) -> tuple[str, ...]:
             circle = " -> ".join(
                 f"`{each}`" for each in (*under_way[under_way.index(name) :], name)
             )
-            raise RunRefused(f"pipelines wait for each other: `{circle}`")
+            raise RunRefused(f"pipelines wait for each other: {circle}")
         under_way.append(name)
         for each in pipelines[name].depends_on:
             if each in pipelines:

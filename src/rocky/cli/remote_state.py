@@ -7,29 +7,43 @@ from rocky.cli.console import write_note
 from rocky.cli.options import Settings
 from rocky.cli.projects import nearest_root
 from rocky.cli.syncing import sync_listener
-from rocky.errors import ProjectNotFound
+from rocky.errors import ProjectNotFound, RockyError
 from rocky.lazy import load_attribute
 from rocky.project.load import load_config
 from rocky.project.state import State
+from rocky.project.variables import Keys
 
 
 def state_settings(settings: Settings) -> State:
-    """Where the project keeps its state; a file that was named without a project is itself."""
+    """Where the project keeps its state; a file that was named without a project is itself.
+
+    Raises RockyError when `rocky.toml` does not say it rightly: the default is another place.
+    """
     chosen = settings.config
     try:
         if chosen is None:
-            return load_config(nearest_root(), env=os.environ).state
-        if chosen.is_dir():
-            return load_config(chosen, env=os.environ).state
-        return load_config(chosen.parent, env=os.environ, config=chosen).state
+            config, errors = load_config(nearest_root(), env=os.environ)
+        elif chosen.is_dir():
+            config, errors = load_config(chosen, env=os.environ)
+        else:
+            config, errors = load_config(chosen.parent, env=os.environ, config=chosen)
     except ProjectNotFound:
         return State()
+    own = [each for each in errors if _says_where(each.keys)]
+    if own:
+        raise RockyError(own[0].text)
+    return config.state
+
+
+def _says_where(keys: Keys) -> bool:
+    """Whether what stands there decides where the state is, and not only what is kept in it."""
+    return keys[:1] in ((), ("state",)) and keys[1:2] not in (("retention",), ("idempotency",))
 
 
 def refresh_state(settings: Settings, path: Path) -> frozenset[str]:
     """Fetch the state, where it is kept elsewhere, to be looked at only.
 
-    Returns the runs that are at work on other machines.
+    Returns the runs that are at work on other machines. Raises what `state_settings` raises.
     """
     state = state_settings(settings)
     if state.backend == "local":

@@ -55,7 +55,10 @@ def check_pipelines(patient: Patient) -> Diagnosis:
         for name, pipeline in pipelines.items()
         for each in _check_pipeline(project, pipeline, patient)
     ]
-    return worst(found, f"{len(pipelines)} pipelines have what they need")
+    have = "1 pipeline has what it needs"
+    if len(pipelines) > 1:
+        have = f"{len(pipelines)} pipelines have what they need"
+    return worst(found, have)
 
 
 def _named(what: str, found: Diagnosis) -> Diagnosis:

@@ -1,8 +1,10 @@
 """The way in: a pipeline that is no set of models, run by its type."""
 
+from dataclasses import replace
+
 from rocky.compiler.compilation import Compilation
 from rocky.diagnostics.suggest import suggestion
-from rocky.errors import NothingSelected, RunRefused
+from rocky.errors import NothingSelected, RunRefused, StateSyncFailed
 from rocky.pipelines.loads.running import run_load
 from rocky.pipelines.quality_run import run_quality
 from rocky.pipelines.replication.running import run_replication
@@ -20,20 +22,30 @@ from rocky.project.pipelines import (
 )
 from rocky.run.means import Means
 from rocky.run.opened import OpenedRun, open_run
+from rocky.run.outcomes import note_unsent
 from rocky.run.request import RunRequest
 
 
 def run_pipeline(
     compilation: Compilation, name: str, request: RunRequest, means: Means
 ) -> PipelineReport:
-    """Run one pipeline. Raises NothingSelected, RunRefused, and what opening a run raises."""
+    """Run one pipeline. Raises NothingSelected, RunRefused, and what opening a run raises.
+
+    Of a run that was made and whose state could not be sent there is a report, which says so.
+    """
     project = compilation.project
     pipeline = pipeline_named(project, name)
     adapter = adapter_of(project, pipeline, request.adapter)
-    with open_run(project, adapter, means, request.idempotency_key) as opened:
-        report = run_opened(opened, compilation, name, pipeline, request)
-        opened.key.succeeded = report.run.exit_code == 0
-        return report
+    report: PipelineReport | None = None
+    try:
+        with open_run(project, adapter, means, request.idempotency_key) as opened:
+            report = run_opened(opened, compilation, name, pipeline, request)
+            opened.key.succeeded = report.run.exit_code == 0
+    except StateSyncFailed as failure:
+        if report is None:
+            raise
+        return replace(report, run=note_unsent(report.run, failure))
+    return report
 
 
 def run_opened(

@@ -4,7 +4,7 @@ A bare `[adapter]` or `[pipeline]` is the one called `default`. Reading never fa
 is wrong is reported and its default stands, so that the models are judged all the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from rocky.diagnostics.suggest import suggestion
@@ -85,6 +85,7 @@ def read_config(data: dict[str, Any], problems: Problems) -> Config:
     table, shorthands = _normalise(data)
     config = read_record(Config, table, (), found) or DEFAULT_CONFIG
     _check_pipelines(config, found)
+    found.extend(_find_circles(config.pipeline))
     _check_checks(config, table.get("pipeline"), found)
     _check_state(config.state, table.get("state"), found)
     problems.extend(_restore(problem, shorthands) for problem in found)
@@ -157,6 +158,33 @@ def _check_pipelines(config: Config, problems: Problems) -> None:
             check_load(pipeline, at, problems)
         if isinstance(pipeline, SnapshotPipeline):
             check_snapshot(pipeline, at, problems)
+
+
+def _find_circles(pipelines: Mapping[str, PipelineSetting]) -> Iterator[Problem]:
+    """A problem for each `depends_on` that closes a circle, told once."""
+    placed: set[str] = set()
+    for first in pipelines:
+        path = {first: iter(enumerate(pipelines[first].depends_on))} if first not in placed else {}
+        while path:
+            name = next(reversed(path))
+            index, other = next(path[name], (0, None))
+            if other is None:
+                placed.add(name)
+                del path[name]
+            elif other in path:
+                yield _circle(tuple(path), name, index, other)
+            elif other in pipelines and other not in placed:
+                path[other] = iter(enumerate(pipelines[other].depends_on))
+
+
+def _circle(path: tuple[str, ...], name: str, index: int, other: str) -> Problem:
+    if other == name:
+        message = f"pipeline `{name}` waits for itself"
+    else:
+        circle = (*path[path.index(other) :], other)
+        message = "pipelines wait for each other: " + " -> ".join(f"`{each}`" for each in circle)
+    keys = ("pipeline", name, "depends_on", index)
+    return Problem(keys, message, "take one of them out: none of them could begin")
 
 
 def _check_checks(config: Config, table: Any, problems: Problems) -> None:

@@ -7,11 +7,11 @@ of the project, and the rest is loaded.
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from blake3 import blake3
 
-from rocky.diagnostics import Code, Diagnostic
+from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.errors import ProjectNotFound
 from rocky.project.collisions import (
     index_models,
@@ -31,6 +31,9 @@ from rocky.project.project import Project, Texts
 from rocky.project.rules import Problems
 from rocky.project.seeds import load_seeds
 from rocky.project.sources import load_sources
+from rocky.project.toml_places import locate_keys
+from rocky.project.variables import Keys
+from rocky.source import SourceText
 
 CONFIG_NAME: Final = "rocky.toml"
 NO_VARIABLES: Final[Mapping[str, str]] = {}
@@ -87,15 +90,35 @@ def load_project(
     )
 
 
-def load_config(root: Path, *, env: Mapping[str, str], config: Path | None = None) -> Config:
-    """The settings alone, without any model; what is wrong with them is not told here.
+class ConfigError(NamedTuple):
+    """An error of the settings, in one line; `keys` is empty when it is of the whole file."""
 
+    keys: Keys
+    text: str
+
+
+def load_config(
+    root: Path, *, env: Mapping[str, str], config: Path | None = None
+) -> tuple[Config, tuple[ConfigError, ...]]:
+    """The settings alone, without any model, and what is wrong with them.
+
+    Where something is wrong its default stands: look at the errors before the settings.
     Raises ProjectNotFound.
     """
     folder, path = _find_config(root, config)
-    ignored: list[Diagnostic] = []
-    document, _ = _read_config_file(folder, path, env, ignored.append)
-    return _read_settings(document, ignored.append)
+    found: list[Diagnostic] = []
+    read = read_text(folder, path, found.append, Code.UNUSABLE_CONFIG)
+    text = "" if read is None else read[0]
+    document = None
+    if read is not None:
+        document = parse_document(path, text, env, found.append, Code.UNUSABLE_CONFIG)
+    settings = _read_settings(document, found.append)
+    source = SourceText(path, text)
+    return settings, tuple(
+        _config_error(each, source, whole=document is None)
+        for each in found
+        if each.severity is Severity.ERROR
+    )
 
 
 def _find_config(root: Path, config: Path | None) -> tuple[str, str]:
@@ -134,6 +157,27 @@ def _read_settings(document: Document | None, report: Report) -> Config:
     for problem in problems:
         report(document.diagnose(problem))
     return config
+
+
+def _config_error(found: Diagnostic, source: SourceText, *, whole: bool) -> ConfigError:
+    place = source.path
+    keys: Keys = ()
+    if found.span is not None and source.text:
+        line, column = source.position(found.span.start)
+        place = f"{place}:{line}:{column}"
+        keys = () if whole else _keys_at(source.text, found.span.start)
+    help_text = f"; {found.help}" if found.help else ""
+    return ConfigError(keys, f"{place}: {found.message}{help_text}")
+
+
+def _keys_at(text: str, offset: int) -> Keys:
+    """The path of keys that stands last before an offset."""
+    starts = [
+        (min(place.key.start, place.value.start), len(keys), keys)
+        for keys, place in locate_keys(text).items()
+    ]
+    before = [each for each in starts if each[0] <= offset]
+    return max(before, key=lambda each: each[:2], default=(0, 0, ()))[2]
 
 
 def _load_models(loading: Loading, config: Config, *, remember: bool) -> ModelsFound:

@@ -4,9 +4,10 @@ Values only: the ledger's records hold what happened, a report adds what people 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from rocky.errors import StateConflict, StateSyncFailed
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
 from rocky.ledger.record import RunId
 from rocky.ledger.records import CostRate, ModelExecution, ModelStatus, RunStatus, TotalsRecord
@@ -40,7 +41,8 @@ class RunReport:
 
     `outcomes` are in the plan's order and hold what was selected, and whatever else failed.
     `warnings` are about the run as a whole. `unchanged` are tables of a pipeline that had nothing
-    new, `failed_sources` those that could not even be looked at, with why.
+    new, `failed_sources` those that could not even be looked at, with why. `state_error` says why
+    the records are not where they are kept, of a run that is recorded here as its status says.
     """
 
     run_id: RunId
@@ -58,15 +60,25 @@ class RunReport:
     failed_sources: Mapping[str, str] = field(default_factory=dict)
     check_outcomes: tuple[CheckOutcome, ...] = ()
     anomalies: tuple[AnomalyRecord, ...] = ()
+    state_error: str | None = None
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted, 1 nothing built or over budget, 2 some failed, 0 fine."""
+        """130 interrupted, 1 nothing built, over budget or not sent, 2 some failed, 0 fine."""
         if self.status is RunStatus.INTERRUPTED:
             return 130
-        if self.status is RunStatus.FAILURE or self.budget.fails:
+        if self.status is RunStatus.FAILURE or self.budget.fails or self.state_error is not None:
             return 1
         return 2 if self.status is RunStatus.PARTIAL_FAILURE else 0
+
+
+def note_unsent(report: RunReport, failure: StateSyncFailed) -> RunReport:
+    """The report of a run whose state could not be sent at its end."""
+    stand = "the tables and records here stand, and the next run of this machine sends them"
+    if isinstance(failure, StateConflict):
+        # The failure itself says what becomes of the records.
+        stand = "the tables here stand"
+    return replace(report, state_error=f"{stand}: {failure}")
 
 
 def status_of(outcomes: Sequence[StepOutcome]) -> RunStatus:

@@ -43,7 +43,7 @@ def report_run(
 ) -> RunReport:
     """All there is to say of a run whose steps have ended."""
     executions = [each.execution for each in outcomes]
-    totals = _totals(executions, times.elapsed_ms)
+    totals = _totals(executions, times.elapsed_ms, len(notes.failed))
     taken_over = any(each.decision == "resume" for each in executions)
     return RunReport(
         run_id,
@@ -78,14 +78,17 @@ def judge_status(
     return RunStatus.PARTIAL_FAILURE if some else RunStatus.FAILURE
 
 
-def _totals(executions: Sequence[ModelExecution], elapsed_ms: int) -> TotalsRecord:
+def _totals(
+    executions: Sequence[ModelExecution], elapsed_ms: int, never_begun: int
+) -> TotalsRecord:
+    """The sums; what failed before it became a step is `never_begun`, and has failed too."""
     core_ms = total_count(
         each.metrics.executor_run_ms for each in executions if each.metrics is not None
     )
     return TotalsRecord(
         elapsed_ms,
         len(executions),
-        sum(each.status is ModelStatus.FAILED for each in executions),
+        sum(each.status is ModelStatus.FAILED for each in executions) + never_begun,
         total_count(each.rows_affected for each in executions),
         total_count(each.bytes_scanned for each in executions),
         total_count(each.bytes_written for each in executions),

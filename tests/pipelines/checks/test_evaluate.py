@@ -130,6 +130,26 @@ def test_a_table_is_fresh_up_to_its_threshold(bench):
     )
 
 
+@pytest.mark.parametrize(
+    ("age", "allowed", "observed", "expected"),
+    [
+        (27_547_679, 86_400, "318 days old", "at most 1 day old"),
+        (27_547_679, 172_800, "318 days old", "at most 2 days old"),
+        (90_000, 7_200, "25 h old", "at most 2 h old"),
+        (7_199, 3_600, "7199 s old", "at most 1 h old"),
+        (200_000, 100_000, "2 days old", "at most 100000 s old"),
+        # What is just too old is not told as what is allowed.
+        (172_801, 172_800, "172801 s old", "at most 2 days old"),
+        (180_001, 172_800, "50 h old", "at most 2 days old"),
+    ],
+)
+def test_an_age_is_told_in_days_and_hours(bench, age, allowed, observed, expected):
+    checks = Checks(freshness=FreshnessCheck(allowed))
+    (outcome,) = bench.check(checks, events(bench, age)).outcomes
+
+    assert (False, observed, expected) == (outcome.passed, outcome.observed, outcome.expected)
+
+
 def test_a_table_without_rows_is_not_fresh(bench):
     result = bench.check(Checks(freshness=FreshnessCheck(60)), events(bench))
 

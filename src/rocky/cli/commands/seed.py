@@ -76,6 +76,8 @@ def command(
         write_json("seed", seeds_document(report))
     else:
         write_line(render_seeds(report))
+    if report.state_error is not None:
+        write_note(f"error: {report.state_error}")
     for line in describe_budget(report):
         write_note(line)
     return ExitCode(report.exit_code)

@@ -1,4 +1,7 @@
-"""`rocky show`: rows of a model's table, read from its files. Needs no Spark and no Java."""
+"""`rocky show`: rows of a table, read from its files. Needs no Spark and no Java.
+
+A table that no model makes, as a copy or what was refused, goes by its full name alone.
+"""
 
 import os
 from typing import Final, NamedTuple
@@ -8,7 +11,7 @@ import click
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.projects import load_chosen, model_named
+from rocky.cli.projects import load_chosen, model_named, model_names, unknown_name
 from rocky.cli.render.rows import RowsView, render_rows, rows_document
 from rocky.diagnostics.suggest import suggestion
 from rocky.errors import NothingSelected
@@ -18,8 +21,11 @@ from rocky.project.models import Target
 from rocky.run.seeds import seed_target
 from rocky.store.rows import load_rows
 from rocky.store.snapshot import Snapshot
-from rocky.store.warehouse import Table, open_warehouse
+from rocky.store.warehouse import RESERVED, Table, Warehouse, open_warehouse
 
+_DOTS: Final = 2
+"""A table's full name has so many at least."""
+_LISTED: Final = 5
 _TABLELESS: Final = {
     "view": "is a view: it has no table of its own, only the query",
     "ephemeral": "is ephemeral: it leaves no table, its readers get the query itself",
@@ -53,19 +59,22 @@ def command(
 ) -> ExitCode:
     """Show rows of a model's table.
 
-    MODEL is the name of a model or a seed, or its table's full name. Which rows come first is not
-    defined.
+    MODEL is the name of a model or a seed, or the full name of any table. Which rows come first is
+    not defined.
     """
     project = load_chosen(settings)
     shown = find_shown(project, model)
-    adapter = find_adapter(project, target or shown.adapter)
-    options = {**os.environ, **adapter.conf}
-    warehouse = open_warehouse(adapter.warehouse, base=project.root, options=options)
-    table = warehouse.table(shown.target)
-    snapshot = find_snapshot(table, version, shown.remedy)
+    if shown is None:
+        table = find_stored(project, model, target)
+        name, remedy = table.name, ""
+    else:
+        adapter = find_adapter(project, target or shown.adapter)
+        table = open_adapter(project, adapter).table(shown.target)
+        name, remedy = shown.name, shown.remedy
+    snapshot = find_snapshot(table, version, remedy)
     view = RowsView(
-        shown.name,
-        shown.target.full_name,
+        name,
+        table.name,
         snapshot,
         snapshot.schema,
         tuple(load_rows(table, snapshot, limit)),
@@ -78,14 +87,17 @@ def command(
     return ExitCode.OK
 
 
-def find_shown(project: Project, wanted: str) -> Shown:
-    """The model or the seed that is meant. Raises NothingSelected, also when it has no table."""
+def find_shown(project: Project, wanted: str) -> Shown | None:
+    """The model or the seed that is meant, if any. Raises NothingSelected when it has no table."""
     seed = project.seeds.get(wanted.lower())
     if seed is not None:
         target = seed_target(seed, project.config)
         remedy = f"`rocky seed {seed.name}` loads it"
         return Shown(seed.name, target, "default", remedy)
-    model = model_named(project, wanted)
+    try:
+        model = model_named(project, wanted)
+    except NothingSelected:
+        return None
     why = _TABLELESS.get(model.strategy.type)
     if why is not None:
         raise NothingSelected(f"model `{model.name}` {why}")
@@ -93,6 +105,76 @@ def find_shown(project: Project, wanted: str) -> Shown:
     adapter = model.settings.adapter or (pipeline.target.adapter if pipeline else "default")
     remedy = f"`rocky run --model {model.name}` builds it"
     return Shown(model.name, model.target, adapter, remedy)
+
+
+def find_stored(project: Project, wanted: str, target: str | None) -> Table:
+    """The table of a full name, whoever made it, in the adapters' warehouses or in one's.
+
+    Raises NothingSelected when there is none, or when two warehouses have one.
+    """
+    name = wanted.replace("`", "").lower()
+    declared = [*model_names(project), *(seed.name for seed in project.seeds.values())]
+    near = suggestion(wanted, declared)
+    if near is not None and name.count(".") < _DOTS:
+        raise NothingSelected(f"no model `{wanted}`; {near}")
+    chosen = project.config.adapter if target is None else {target: find_adapter(project, target)}
+    warehouses: dict[str, tuple[str, Warehouse]] = {}
+    for key, adapter in chosen.items():
+        warehouse = open_adapter(project, adapter)
+        # Adapters may share a warehouse, and then the table is the same.
+        warehouses.setdefault(warehouse.uri, (key, warehouse))
+    found = {
+        key: table
+        for key, each in warehouses.values()
+        if (table := _table_named(each, name)) is not None
+    }
+    if len(found) > 1:
+        listed = ", ".join(f"`{key}`" for key in found)
+        raise NothingSelected(
+            f"table `{wanted}` is in the warehouses of the adapters {listed}: choose one with"
+            " `--target`"
+        )
+    if found:
+        return next(iter(found.values()))
+    names = [table.name for _, each in warehouses.values() for table in each.tables()]
+    raise NothingSelected(_unknown(wanted, declared, names))
+
+
+def _table_named(warehouse: Warehouse, name: str) -> Table | None:
+    """The table of a name in lower case; only folders on its way are listed."""
+    level = [""]
+    parts = name.split(".")
+    for part in parts:
+        level = [
+            folder
+            for above in level
+            for folder in warehouse.objects.folders(above)
+            if folder.rpartition("/")[2].lower() == part
+        ]
+    if len(parts) != _DOTS + 1 or parts[0] == RESERVED or not level:
+        return None
+    found = (warehouse.table(Target(*folder.split("/"))) for folder in level)
+    return next((table for table in found if table.snapshot() is not None), None)
+
+
+def _unknown(wanted: str, declared: list[str], stored: list[str]) -> str:
+    """What to say of a name that neither a model nor a table has."""
+    noun = "model or table" if stored else "model"
+    last = f".{wanted.lower()}"
+    hint = suggestion(wanted, [*declared, *stored])
+    if hint is None:
+        whole = next((each for each in stored if each.lower().endswith(last)), None)
+        hint = f"did you mean `{whole}`?" if whole is not None else None
+    if hint is None and stored and not declared:
+        more = f" and {len(stored) - _LISTED} more" if len(stored) > _LISTED else ""
+        hint = "there are " + ", ".join(f"`{each}`" for each in stored[:_LISTED]) + more
+    return f"no {noun} `{wanted}`; {hint}" if hint else unknown_name(noun, wanted, declared)
+
+
+def open_adapter(project: Project, adapter: Adapter) -> Warehouse:
+    """The warehouse of an adapter, with the credentials it has."""
+    options = {**os.environ, **adapter.conf}
+    return open_warehouse(adapter.warehouse, base=project.root, options=options)
 
 
 def find_adapter(project: Project, name: str) -> Adapter:

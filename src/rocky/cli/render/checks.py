@@ -41,9 +41,19 @@ def render_check_counts(
     passed = sum(each.passed for each in outcomes)
     said = [f"{failed:,} failed"] if failed else []
     said += [counted(warnings, "warning")] if warnings else []
-    if anomalies:
-        said.append(f"{len(anomalies):,} {'anomaly' if len(anomalies) == 1 else 'anomalies'}")
+    said += [_counted_anomalies(len(anomalies))] if anomalies else []
     return ", ".join([*said, f"{passed:,} passed"] if outcomes else said)
+
+
+def describe_findings(
+    outcomes: Sequence[CheckOutcome], anomalies: Sequence[AnomalyRecord]
+) -> list[str]:
+    """As `2 checks failed`, `1 warning` and `1 anomaly`: all that was found, grave or not."""
+    wrong = [each.severity for each in outcomes if not each.passed]
+    failed = wrong.count("error")
+    said = [f"{counted(failed, 'check')} failed"] if failed else []
+    said += [counted(len(wrong) - failed, "warning")] if len(wrong) > failed else []
+    return [*said, _counted_anomalies(len(anomalies))] if anomalies else said
 
 
 def checks_fragment(
@@ -60,6 +70,10 @@ def checks_fragment(
         "check_results": [{"table": table, "checks": checks} for table, checks in tables.items()],
         "anomalies": [each.to_json() for each in anomalies],
     }
+
+
+def _counted_anomalies(count: int) -> str:
+    return "1 anomaly" if count == 1 else f"{count:,} anomalies"
 
 
 def _outcome_lines(outcome: CheckOutcome, sample: Sample | None) -> Iterator[str]:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from rocky.cli.render.audit import AuditEntry, audit_of
+from rocky.cli.render.checks import describe_findings
 from rocky.cli.render.fitting import Fitted, Room, render_fitted
 from rocky.cli.render.units import (
     NOTHING,
@@ -161,17 +162,20 @@ def render_runs(runs: Sequence[RunRecord], width: int | None) -> Fitted:
 
 def describe_work(run: RunRecord) -> str:
     """What a run did; of a pipeline also how many tables had nothing new, and what was found."""
-    said = [describe_models(run.models_executed)] if run.models_executed else []
+    said = [_describe_steps(run)] if run.models_executed or run.failed_sources else []
     said += [f"{run.unchanged:,} unchanged"] if run.unchanged else []
-    wrong = sum(not each.passed for each in run.check_outcomes)
-    said += [f"{wrong:,} checks failed"] if wrong else []
-    said += [f"{len(run.anomalies):,} anomalies"] if run.anomalies else []
+    said += describe_findings(run.check_outcomes, run.anomalies)
     return ", ".join(said) or describe_models(())
 
 
-def describe_models(executions: Sequence[ModelExecution]) -> str:
-    """As `12 built`, or `2 built, 9 reused, 1 failed`."""
+def _describe_steps(run: RunRecord) -> str:
+    return describe_models(run.models_executed, len(run.failed_sources))
+
+
+def describe_models(executions: Sequence[ModelExecution], never_begun: int = 0) -> str:
+    """As `12 built`, or `2 built, 9 reused, 1 failed`; what could not even begin has failed."""
     counts = Counter(outcome_of(each) for each in executions)
+    counts["failed"] += never_begun
     return (
         ", ".join(f"{counts[word]:,} {word}" for word in _OUTCOMES if counts[word]) or "no models"
     )
@@ -212,7 +216,7 @@ def describe_start(run: RunRecord) -> str:
 
 def audited_run(run: RunRecord) -> AuditEntry:
     """A run, to be accounted for."""
-    facts = {"when": describe_start(run), "models": describe_models(run.models_executed)}
+    facts = {"when": describe_start(run), "models": _describe_steps(run)}
     return AuditEntry(f"{run.run_id}: {describe_status(run)}", facts, run)
 
 

@@ -1,8 +1,8 @@
 """A run's report: the table at its end, and the JSON document."""
 
-from collections.abc import Sequence
 from typing import Any, Final
 
+from rocky.cli.render.checks import describe_findings
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import (
     format_bytes,
@@ -44,6 +44,8 @@ def render_run(report: RunReport) -> str:
         parts.append(f"{left} more left alone: `rocky run -o json` lists them")
     failures = [each for each in report.outcomes if each.execution.error]
     parts += [f"error: {each.step.name}: {each.execution.error}" for each in failures]
+    if report.state_error is not None:
+        parts.append(f"error: {report.state_error}")
     return "\n".join([*parts, render_last_line(report)])
 
 
@@ -57,7 +59,7 @@ def describe_budget(report: RunReport) -> list[str]:
 def render_last_line(report: RunReport) -> str:
     totals = report.totals
     said = [
-        f"{report.run_id} {_DONE[report.status]}: {_count_endings(report.outcomes)}",
+        f"{report.run_id} {_DONE[report.status]}: {_count_endings(report)}",
         f"in {format_duration(totals.duration_ms)}",
     ]
     if totals.core_ms is not None:
@@ -89,12 +91,14 @@ def run_document(report: RunReport) -> dict[str, Any]:
                 for each in outcomes
             ),
             "tables_reused": sum(each.execution.status is ModelStatus.REUSED for each in outcomes),
-            "tables_failed": sum(each.execution.status is ModelStatus.FAILED for each in outcomes),
+            "tables_failed": sum(each.execution.status is ModelStatus.FAILED for each in outcomes)
+            + len(report.failed_sources),
             "tables_skipped": sum(
                 each.execution.status is ModelStatus.SKIPPED for each in outcomes
             ),
             "interrupted": report.status is RunStatus.INTERRUPTED,
             "resumed_from": report.resumed_from,
+            "state_error": report.state_error,
             "materializations": [
                 _materialization(each)
                 for each in outcomes
@@ -144,14 +148,19 @@ def is_left_alone(execution: ModelExecution) -> bool:
     return idle or execution.status is ModelStatus.REUSED
 
 
-def _count_endings(outcomes: Sequence[StepOutcome]) -> str:
+def _count_endings(report: RunReport) -> str:
+    """As `2 built, 1 failed, 1 check failed`: steps, what never became one, and checks."""
     counts: dict[str, int] = {}
-    for each in outcomes:
+    for each in report.outcomes:
         word = each.execution.status.value
         if each.execution.status is ModelStatus.SUCCESS:
             word = "unchanged" if is_left_alone(each.execution) else "built"
         counts[word] = counts.get(word, 0) + 1
-    return ", ".join(f"{count} {word}" for word, count in counts.items()) or "nothing to do"
+    if report.failed_sources:
+        counts["failed"] = counts.get("failed", 0) + len(report.failed_sources)
+    said = [f"{count} {word}" for word, count in counts.items()]
+    said += describe_findings(report.check_outcomes, report.anomalies)
+    return ", ".join(said) or "nothing to do"
 
 
 def _describe_breach(breach: BudgetBreach) -> str:

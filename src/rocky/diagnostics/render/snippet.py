@@ -1,7 +1,7 @@
 """Snippet: the lines of one file that a diagnostic is about, with marks under them.
 
 The diagnostic's own span is underlined with carets, every other place with dashes. A
-span over several lines shows its first and its last line.
+span over several lines shows its first and its last line. Secrets in settings are starred.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rocky.diagnostics.codes import Severity
 from rocky.diagnostics.render.cells import Row, Window, clip, lay_out, window_around
+from rocky.diagnostics.render.concealing import conceal_secrets
 from rocky.diagnostics.render.style import Style
 from rocky.source import SourceText, Span
 
@@ -41,6 +42,7 @@ def render_snippet(
     text: SourceText, marks: list[Mark], width: int, severity: Severity, style: Style
 ) -> list[str]:
     """The lines of a snippet, each with its gutter `width` digits wide."""
+    text = conceal_secrets(text)
     pieces = _pieces_by_line(text, marks)
     bar = style.gutter(" " * width + " |")
     lines = [bar]

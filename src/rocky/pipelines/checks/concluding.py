@@ -17,13 +17,16 @@ class PipelineChecks:
     """The checks of a pipeline, to be called as `PipelineNotes.conclude`.
 
     `find_tables` says what is checked, given what the run has done: also the tables that had
-    nothing new, because that is what checks are to notice. `result` is there when they are done.
+    nothing new, because that is what checks are to notice. `known` are the full names of all tables
+    of the pipeline, also of those that a filter leaves out, and `schemas` what they are copied
+    from. `result` is there when they are done.
     """
 
     checks: Checks
     find_tables: Callable[[RunSoFar], Sequence[CheckedTable | UnreadableTable]]
     warehouse: Warehouse
     known: Collection[str] = ()
+    schemas: Collection[str] = ()
     result: ChecksResult = field(default_factory=ChecksResult)
 
     def __call__(self, so_far: RunSoFar) -> Conclusion:
@@ -36,7 +39,7 @@ class PipelineChecks:
             return Conclusion((lost,), failed=self.result.failed)
         tables = [each for each in found if isinstance(each, CheckedTable)]
         unreadable = tuple(each for each in found if isinstance(each, UnreadableTable))
-        around = Surrounding(so_far.now, self.known, self.warehouse, unreadable)
+        around = Surrounding(so_far.now, self.known, self.warehouse, unreadable, self.schemas)
         self.result = run_pipeline_checks(self.checks, tables, so_far.engine, around)
         return Conclusion(
             self.result.outcomes,

@@ -14,7 +14,7 @@ from rocky.pipelines.checks.asking import Asker
 from rocky.pipelines.checks.asserting import check_pipeline_assertions, unmatched_assertions
 from rocky.pipelines.checks.counts import check_columns, check_row_count
 from rocky.pipelines.checks.custom import check_custom
-from rocky.pipelines.checks.freshness import check_freshness, unmatched_overrides
+from rocky.pipelines.checks.freshness import check_freshness, schemas_of, unmatched_overrides
 from rocky.pipelines.checks.naming import Neighbours
 from rocky.pipelines.checks.null_rates import check_null_rates
 from rocky.pipelines.checks.overlap import check_overlap, without_siblings
@@ -31,12 +31,14 @@ class Surrounding:
 
     `known` are the full names of all tables of the pipeline, checked now or not. In `warehouse` the
     tables of others are found that a relationship is with. Each of `unreadable` is a failed check.
+    `schemas` are those that the tables of the pipeline are copied from.
     """
 
     now: datetime
     known: Collection[str] = ()
     warehouse: Warehouse | None = None
     unreadable: tuple[UnreadableTable, ...] = ()
+    schemas: Collection[str] = ()
 
 
 def run_pipeline_checks(
@@ -108,7 +110,8 @@ class _Evaluation:
         names |= {each.name for each in self.surrounding.unreadable}
         yield from unmatched_assertions(self.checks.assertions, names)
         if self.checks.freshness is not None:
-            yield from unmatched_overrides(self.tables, names, self.checks.freshness)
+            schemas = schemas_of(self.tables, names) | set(self.surrounding.schemas)
+            yield from unmatched_overrides(schemas, self.checks.freshness)
         if self.checks.cross_source_overlap is not None:
             overlap = self.checks.cross_source_overlap
             yield from without_siblings(names, overlap)

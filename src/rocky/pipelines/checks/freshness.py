@@ -24,6 +24,10 @@ SKEW: Final = timedelta(minutes=5)
 """How far clocks may be apart: a timestamp up to this far ahead is the present."""
 
 
+_UNITS: Final = ((86_400, "day", "days"), (3_600, "h", "h"))
+"""Seconds of a unit, and what one and several of it are called."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Newest:
     """The newest row that is not in the future, and how many rows are."""
@@ -43,7 +47,7 @@ def check_freshness(
         "freshness",
         passed=False,
         severity=check.severity,
-        expected=f"at most {allowed} s old",
+        expected=f"at most {_exactly(allowed)} old",
     )
     try:
         newest = _newest(table, _column(table, check), asker, now)
@@ -58,7 +62,7 @@ def check_freshness(
         )
         return replace(outcome, observed=f"no newest row{ahead}", error=why)
     age = max(0, int((now - newest.moment).total_seconds()))
-    return replace(outcome, passed=age <= allowed, observed=f"{age} s old{ahead}")
+    return replace(outcome, passed=age <= allowed, observed=f"{_roughly(age, allowed)} old{ahead}")
 
 
 def threshold_of(table: CheckedTable, check: FreshnessCheck) -> int:
@@ -77,15 +81,16 @@ def threshold_of(table: CheckedTable, check: FreshnessCheck) -> int:
     return check.threshold_seconds
 
 
-def unmatched_overrides(
-    tables: Collection[CheckedTable], known: Collection[str], check: FreshnessCheck
-) -> Iterator[CheckOutcome]:
-    """A failed check for each override that is for no schema of the pipeline."""
+def schemas_of(tables: Collection[CheckedTable], known: Collection[str]) -> set[str]:
+    """The schemas of both sides of tables; of those `known` by their full names, the target's."""
     schemas = {schema for table in tables for schema in _schemas(table)}
-    # By their full names, other tables of the pipeline are known by the schema of the target alone.
-    schemas |= {name.lower().split(".")[-2] for name in known if name.count(".") > 0}
+    return schemas | {name.split(".")[-2] for name in known if name.count(".") > 0}
+
+
+def unmatched_overrides(schemas: Collection[str], check: FreshnessCheck) -> Iterator[CheckOutcome]:
+    """A failed check for each override that is for no schema of the pipeline."""
     for pattern in check.overrides:
-        if not any(fnmatchcase(schema, pattern.lower()) for schema in schemas):
+        if not any(fnmatchcase(schema.lower(), pattern.lower()) for schema in schemas):
             yield CheckOutcome(
                 pattern,
                 "freshness",
@@ -94,6 +99,25 @@ def unmatched_overrides(
                 severity=check.severity,
                 error=f"the override `{pattern}` names no schema of the pipeline",
             )
+
+
+def _exactly(seconds: int) -> str:
+    """A duration in the largest unit of which it is a multiple."""
+    for unit, one, several in _UNITS:
+        if seconds and seconds % unit == 0:
+            return f"1 {one}" if seconds == unit else f"{seconds // unit} {several}"
+    return f"{seconds} s"
+
+
+def _roughly(age: int, allowed: int) -> str:
+    """A duration in whole units, of which there are two at least.
+
+    What is too old is never rounded down to what would be allowed.
+    """
+    for unit, _, several in _UNITS:
+        if age >= 2 * unit and (age <= allowed or age // unit * unit > allowed):
+            return f"{age // unit} {several}"
+    return f"{age} s"
 
 
 def _schemas(table: CheckedTable) -> list[str]:

@@ -53,6 +53,8 @@ class Routing:
     """What a run is to copy. `unmatched` are schemas that the pattern does not match.
 
     `failed` are tables that would be copied and cannot be: the run goes on without them and fails.
+    `known` are the full names of all targets that some run copies, whatever this one is to copy,
+    and `schemas` where they come from.
     """
 
     tables: tuple[RoutedTable, ...]
@@ -60,6 +62,8 @@ class Routing:
     failed: tuple[FailedSource, ...] = ()
     unmatched: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    schemas: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -70,6 +74,7 @@ class _Sorted:
     left_out: list[RoutedTable] = field(default_factory=list)
     excluded: list[Excluded] = field(default_factory=list)
     failed: list[FailedSource] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
 
 
 def route_tables(
@@ -114,6 +119,7 @@ def route_tables(
             # It cannot be read now, and has its place all the same.
             unread = FoundTable(catalog, each.schema, each.table, Place(""))
             made.left_out.append(router.route(unread, settings))
+            made.known.append(made.left_out[-1].target.full_name)
     refuse_collisions(made.tables, made.left_out, discovered.kind)
     return Routing(
         tuple(made.tables),
@@ -121,6 +127,8 @@ def route_tables(
         tuple(made.failed),
         tuple(sorted(schema for schema, parts in matched.items() if parts is None)),
         override_warnings(pipeline, frozenset(used)),
+        tuple(made.known),
+        tuple(sorted(schema for schema, parts in matched.items() if parts is not None)),
     )
 
 
@@ -137,6 +145,8 @@ def _check_found(matched: Mapping[str, Components | None]) -> None:
 
 def _sort_in(made: _Sorted, routed: RoutedTable, settings: Settings, *, selected: bool) -> None:
     found = routed.found
+    if settings.enabled:
+        made.known.append(routed.target.full_name)
     if not selected:
         if settings.enabled and _problem(routed) is None:
             made.left_out.append(routed)

@@ -66,7 +66,8 @@ def run_replication(
         pipeline.checks,
         CopiedTables(around, plan).find,
         around.warehouse,
-        [each.target.full_name for each in plan.routing.tables],
+        plan.routing.known,
+        plan.routing.schemas,
     )
     notes = PipelineNotes(
         name,
