@@ -13,7 +13,7 @@ from typing import Final
 from rocky.errors import StoreUnreadable
 from rocky.ledger.lookups import Lookups, open_lookups
 from rocky.ledger.pipeline_questions import RecordedCopy
-from rocky.pipelines.replication.taken import find_taken
+from rocky.pipelines.taken import find_taken
 from rocky.project import Project
 from rocky.project.models import Target
 from rocky.store.warehouse import Warehouse

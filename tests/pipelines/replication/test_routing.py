@@ -8,7 +8,7 @@ from rocky.errors import NothingSelected, RunRefused
 from rocky.pipelines.replication.discovery import Discovered, FailedSource, FoundTable, Place
 from rocky.pipelines.replication.filters import parse_filters
 from rocky.pipelines.replication.routing import route_tables
-from rocky.pipelines.replication.taken import find_taken
+from rocky.pipelines.taken import find_taken
 from rocky.project.pipelines import (
     MetadataColumn,
     OverrideMatch,
