@@ -134,5 +134,5 @@ def test_whatever_happens_nothing_that_was_sent_is_lost(valkey_port):
     histories = type("Histories", (Histories,), {"port": valkey_port})
 
     run_state_machine_as_test(
-        histories, settings=settings(max_examples=15, stateful_step_count=20, deadline=None)
+        histories, settings=settings(max_examples=8, stateful_step_count=20, deadline=None)
     )
