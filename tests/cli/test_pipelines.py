@@ -205,7 +205,7 @@ def test_a_pipeline_waits_for_one_that_another_run_is_at_work_on(rocky, lake):
         ("run --latest", "a window of time"),
         ("run --pipeline bronze --lookback 2", "a window of time"),
         ("run --pipeline files --missing", "a window of time"),
-        ("run --no-reuse", "`files` only loads files"),
+        ("run --force-rebuild", "`files` only loads files"),
         ("run --force-rebuild", "it does not know `--force-rebuild`"),
         ("run --filter tenant=acme --pipeline q", "it does not know `--filter`"),
     ],

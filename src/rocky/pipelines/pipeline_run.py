@@ -18,7 +18,6 @@ from rocky.project.pipelines import (
     QualityPipeline,
     ReplicationPipeline,
     SnapshotPipeline,
-    TransformationPipeline,
 )
 from rocky.run.means import Means
 from rocky.run.opened import OpenedRun, open_run
@@ -84,8 +83,3 @@ def adapter_of(project: Project, pipeline: Pipeline, name: str | None) -> Adapte
         hint = suggestion(wanted, adapters) or "adapters: " + ", ".join(adapters)
         raise NothingSelected(f"no adapter `{wanted}`; {hint}")
     return adapters[wanted]
-
-
-def is_model_pipeline(pipeline: Pipeline) -> bool:
-    """Whether a pipeline is a set of models of the project."""
-    return isinstance(pipeline, TransformationPipeline)

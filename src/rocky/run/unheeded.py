@@ -33,7 +33,6 @@ _FILTER: Final = "`--filter`"
 _RESUME: Final = "`--resume`"
 _FULL_REFRESH: Final = "`--full-refresh`"
 _REBUILD: Final = "`--force-rebuild`"
-_NO_REUSE: Final = "`--no-reuse`"
 _WINDOW: Final = "a window of time"
 
 
@@ -51,7 +50,8 @@ _DEAF: Final = {
     ),
     LoadPipeline: _Deafness(
         "only loads files, each once unless `--full-refresh` says otherwise",
-        (_SELECTION, _FILTER, _WINDOW, _REBUILD, _NO_REUSE),
+        # Nothing that was loaded is reused, so `--no-reuse` is heeded as it is.
+        (_SELECTION, _FILTER, _WINDOW, _REBUILD),
     ),
     SnapshotPipeline: _Deafness("follows one table", (_SELECTION, _FILTER, _RESUME, _WINDOW)),
 }
@@ -76,7 +76,6 @@ def refuse_unheeded(name: str, pipeline: Pipeline, request: RunRequest) -> None:
         _RESUME: request.resume,
         _FULL_REFRESH: request.full_refresh,
         _REBUILD: request.rebuild,
-        _NO_REUSE: not request.reuse,
         _WINDOW: request.window != NO_WINDOW,
     }
     said = ", ".join(words for words in deafness.ignores if asked[words])
