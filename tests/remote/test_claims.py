@@ -109,14 +109,17 @@ def test_a_claim_is_refreshed_while_its_run_goes_on(machines):
 @pytest.mark.slow
 def test_a_claim_that_could_not_be_refreshed_for_its_time_is_known_to_be_lost(tmp_path, prefix, s3):
     machine = Machine(tmp_path / "m", s3_state(prefix), s3.url, claim_seconds=0.5)
-    with opened(machine) as session, session.claim(["a"]) as claim:
-        at_first = claim.is_lost
-        s3.fail("500")
-        wait_until(lambda: claim.is_lost)
-        s3.heal()
-        wait_until(lambda: not claim.is_lost)
+    with opened(machine) as session:
+        with session.claim(["a"]) as claim:
+            at_first = claim.is_lost
+            s3.fail("500")
+            wait_until(lambda: claim.is_lost)
+            s3.heal()
+            wait_until(lambda: not claim.is_lost)
+        warned = session.warnings
 
     assert not at_first
+    assert any("could not be told that this run is alive" in each for each in warned)
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:

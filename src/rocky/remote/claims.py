@@ -51,6 +51,7 @@ class RemoteClaim:
         self._claim = claim
         self._stop = Event()
         self._lost = Event()
+        self.was_lost = False
         self._lock = Lock()
         self._heart: Thread | None = None
 
@@ -112,6 +113,7 @@ class RemoteClaim:
             except TransferFailed as failure:
                 LOGGER.warning("a claim could not be refreshed: %s", failure)
                 if clock.now() - last >= claims.seconds:
+                    self.was_lost = True
                     self._lost.set()
 
 

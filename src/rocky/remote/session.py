@@ -5,8 +5,8 @@ taken for "nothing there": it stops the run, or, where `on_upload_failure` lets 
 with what is here and its commits vouch for no state of the ledger.
 """
 
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -145,13 +145,23 @@ class RemoteSession:
             # It could not be reached a moment ago, and the run goes on all the same.
             return nullcontext(RemoteClaim.nobody())
         try:
-            return self._claims.hold(targets)
+            return self._watched(self._claims.hold(targets))
         except TransferFailed as failure:
             error = failure.as_error("claim tables in the remote state")
             if self._state.on_upload_failure == "fail":
                 raise error from failure
             self._say.warn(f"{error}; runs on other machines are not kept from the same tables")
             return nullcontext(RemoteClaim.nobody())
+
+    @contextmanager
+    def _watched(self, claim: RemoteClaim) -> Iterator[RemoteClaim]:
+        with claim:
+            yield claim
+        if claim.was_lost:
+            self._say.warn(
+                "for a while the remote state could not be told that this run is alive: another"
+                " machine may have taken over its tables; `rocky verify` says whether all fits"
+            )
 
     def is_alive(self, run_id: str) -> bool:
         """Whether a run is at work on another machine; True when it cannot be told."""
