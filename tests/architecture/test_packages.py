@@ -111,7 +111,7 @@ def test_the_contracts_about_outside_libraries_name_every_package():
     }
 
     compile_side = by_name["Nothing that compiles can reach Spark or SQLite"]
-    effects = "spark store ledger evidence collect remote drift run replay pipelines doctor cli api"
+    effects = "spark store ledger evidence collect remote drift git run replay pipelines doctor branches plans cli api"
     assert packages == compile_side | {f"rocky.{name}" for name in effects.split()}
     parser_free = by_name["Only rocky.syntax and rocky.binder know the parser library"]
     assert packages == parser_free | {"rocky.syntax", "rocky.binder"}

@@ -1,0 +1,1 @@
+"""Approvals: signed statements of what may be promoted, checked before it is."""

@@ -1,0 +1,1 @@
+"""Two compilations compared: what changed, what breaks, and everything it reaches."""

@@ -1,0 +1,1 @@
+"""Git, asked about the past of a project: the only home of the `git` program."""

@@ -1,0 +1,1 @@
+"""Contracts across projects: what one publishes, what another reads of it."""
