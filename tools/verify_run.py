@@ -19,7 +19,7 @@ from blake3 import blake3
 
 CHAIN = "evidence_chain"
 RECORDS = ("run_history", "model_executions", "output_artifacts", "input_index", "input_provenance", "branches", "watermarks",
-           "check_history", "partitions", "grace_periods", "loaded_files", "collected_files", "sweeps")
+           "check_history", "partitions", "grace_periods", "loaded_files", "collected_files", "sweeps", "promotions")
 MODEL = (*RECORDS[1:3], "partitions", "watermarks", "input_provenance", "input_index", "grace_periods", "loaded_files")
 SWEPT, ONCE, DIED = (*RECORDS[:3], RECORDS[4], RECORDS[11]), (*RECORDS[1:3], RECORDS[4], *RECORDS[11:]), "the process ended without finishing"
 SKIP = ("materialization", "normalized_sql", "normalizer_version", "target", "typed_columns")
@@ -47,9 +47,9 @@ def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal
     alone = "" if Path(f"{path}-wal").exists() else "&immutable=1"
     with closing(sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro{alone}", uri=True)) as file:
         file.text_factory, _ = bytes, file.execute("BEGIN")
-        there = RECORDS[: None if file.execute("SELECT 1 FROM sqlite_master WHERE name = 'sweeps'").fetchone() else -1]  # older ones have none
-        names = [("metadata", "WHERE key = 'ledger_id'"), *((name, "") for name in (CHAIN, *there))]
-        asked = {"sweeps": (), **{name: file.execute(f"SELECT key, value FROM {name} {only} ORDER BY key") for name, only in names}}
+        there = {name.decode() for (name,) in file.execute("SELECT name FROM sqlite_master")}  # files of older versions lack some
+        names = [("metadata", "WHERE key = 'ledger_id'"), *((name, "") for name in (CHAIN, *RECORDS) if name in there)]
+        asked = {**dict.fromkeys(RECORDS, ()), **{name: file.execute(f"SELECT key, value FROM {name} {only} ORDER BY key") for name, only in names}}
         return {name: {key.decode("utf-8", "replace"): value for key, value in rows} for name, rows in asked.items()}
 class Audit:
     model, step, block, early, newest = "", 0, 0, (-2, ""), 0
@@ -112,8 +112,8 @@ class Audit:
             left = self.due.setdefault(key, due)  # of one that is forgotten nobody knows how often it was written
             fits, self.due[key], self.open[key], _ = left >= 0, left - 1, None, self.begun.setdefault(key, number)
             self.closed.update({key: self.open.pop(key) or number} if left == 0 and ended else {})
-        elif table == "check_history":  # a run says what it counted before it ends
-            owner, fits = next(reversed(self.open), None), bool(self.open)
+        elif table in ("check_history", "promotions"):  # a run says before it ends what it counted; a promotion, itself one, what it moved
+            owner, fits = (next(reversed(self.open), None), bool(self.open)) if table[0] == "c" else (key, key in self.begun and key not in self.closed)
         removed = said is None and self.is_explained(table, key, fits)
         self.step, self.model = (MODEL.index(table), self.model) if table in MODEL and (said or table == "grace_periods") else (len(MODEL), "")
         sweep = self.records["sweeps"].get(key, {}) if table == "sweeps" else {}
@@ -278,7 +278,7 @@ class Audit:
             self.newest, since = max(self.newest, seq), range(self.closed.get(name, seq) + 1, seq + 1)
             at, began, ended = map(datetime.fromisoformat, (anchor["recorded_at"], run["started_at"], run.get("finished_at", ever)))
             late = (at - ended).total_seconds() > 600 or any(self.begun[each] in since and end in since for each, end in self.closed.items())
-            kept_up = any(number in since for number, table, _ in self.owners if table in ("collected_files", "sweeps"))  # names the newest run
+            kept_up = any(number in since for number, table, _ in self.owners if table in ("collected_files", "sweeps", "branches"))  # names the newest run
             own = (kept_up or not late) and at >= began and self.begun[name] <= seq
             self.expect(own and self.heads.get(anchor["head"]) == seq, "head_unknown", where, "the chain never had this head, or not then")
 def main(arguments=None):

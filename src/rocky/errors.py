@@ -21,9 +21,19 @@ RockyError                 the world failed: a file, a server, a setting
 │   ├── RetryBudgetExhausted  it was tried as often as it may be
 │   ├── CircuitOpen           it failed so often that it is not tried any more
 │   └── StateConflict         others changed the remote state, and both cannot be brought together
+├── GitUnavailable         `git` is not installed, would not answer or refused
+├── NotARepository         a folder that is in no working tree of git's
+├── UnknownRevision        a name that no commit has, or two commits without a common past
+├── ApprovalRefused        a statement that would not count, or a change that too few approved
+├── SignersUnusable        the rules of approval, or who may sign, cannot be read
+├── KeygenUnavailable      `ssh-keygen` is not installed, or cannot do what is asked of it
+├── InterfaceRefused       an interface that cannot be published, fetched or accepted
+├── NotComparable          a side of a comparison does not compile: never the same as no difference
 ├── RunRefused             the selection, or what it reads, has errors: nothing was started
 ├── RunSkipped             a run under this idempotency key was made, or is going on
 ├── InputNotBuilt          a model reads a table that no run has built yet
+├── PlanUnreadable         a kept plan that is not there, was changed, or is newer than us
+├── PlanOutdated           what a kept plan was made from has moved since: nothing is run
 ├── ModelFailed            a model could not be built; the message names it and says why
 └── InternalError          we are wrong: users must not be able to cause it
 
@@ -115,6 +125,46 @@ class StateConflict(StateSyncFailed):
     """Others changed the remote state, and theirs and ours cannot be brought together."""
 
 
+class GitUnavailable(RockyError):
+    """`git` is not installed, would not answer or refused: nothing is known of the past."""
+
+
+class NotARepository(RockyError):
+    """A folder that is in no working tree of git's."""
+
+
+class UnknownRevision(RockyError):
+    """A name that no commit has, or two commits that have no common past."""
+
+
+class ApprovalRefused(RockyError):
+    """A statement that would not count, so it is not signed; or a change too few approved."""
+
+
+class SignersUnusable(RockyError):
+    """The rules of approval, or the list of those who may sign, cannot be read: nobody may."""
+
+
+class KeygenUnavailable(RockyError):
+    """The program `ssh-keygen` is not installed, or cannot do what is asked of it."""
+
+
+class InterfaceRefused(RockyError):
+    """An interface that cannot be published, fetched or accepted; nothing was written."""
+
+
+class PromotionUnfinished(RockyError):
+    """A promotion was interrupted, and nobody has finished or undone it yet."""
+
+
+class PromotionRefused(RockyError):
+    """A branch may not be promoted, or a promotion not be reverted, as things stand."""
+
+
+class NotComparable(RockyError):
+    """A side of a comparison does not compile, so nothing can be said about differences."""
+
+
 class RunRefused(RockyError):
     """The selection, or what it reads, has errors: nothing was started."""
 
@@ -133,6 +183,14 @@ class RunSkipped(RockyError):
 
 class InputNotBuilt(RockyError):
     """A model reads a table that no run has built yet, and this one does not either."""
+
+
+class PlanUnreadable(RockyError):
+    """A kept plan that is not there, was changed after it was made, or is newer than us."""
+
+
+class PlanOutdated(RockyError):
+    """What a kept plan was made from has moved since; the message says what."""
 
 
 class ModelFailed(RockyError):

@@ -9,10 +9,15 @@ from rocky.collect.collector import Collected
 from rocky.collect.decisions import OBSOLETE, UNFINISHED, Keep
 from rocky.collect.retention import Retention
 from rocky.errors import StoreUnwritable
+from rocky.ledger import open_ledger
+from rocky.ledger.branch_records import BranchRecord, PromotedTable, PromotionRecord
+from rocky.ledger.branching import record_branch, record_promotion
+from rocky.store.cloning import clone_table
 from rocky.store.sweep import remove_files
+from rocky.store.warehouse import open_warehouse
 from tests.collect import histories
 from tests.collect.histories import KEEP_NOTHING, Past
-from tests.store.tables import ids, read_ids
+from tests.store.tables import ORDERS, ids, read_ids
 
 
 @pytest.fixture
@@ -283,3 +288,38 @@ def test_a_table_whose_name_has_a_dot_is_collected(past):
     past.collect()
 
     assert past.versions["or.ders"][-1].files == past.stored("or.ders")
+
+
+def test_a_branch_in_a_folder_keeps_its_own_links(past):
+    past.build("orders", 30, 1)
+    branch = open_warehouse("warehouse/branch__b", base=past.root).table(ORDERS)
+    clone_table(past.table("orders"), past.table("orders").snapshot(), branch)
+    past.build("orders", 20, 2)
+    with open_ledger(past.state) as ledger:
+        record_branch(ledger, a_branch(past))
+
+    assert 1 == len(outcome(past.collect()).removals)
+    assert [1] == read_ids(branch)
+    assert [2] == read_ids(past.table("orders"))
+
+
+def a_branch(past) -> BranchRecord:
+    place = str(past.root / "warehouse")
+    return BranchRecord("b", "branch__b", "ann", histories.NOW, f"{place}/branch__b", place)
+
+
+def test_what_a_retained_promotion_replaced_can_be_put_back(past):
+    replaced = past.build("orders", 50, 1)
+    past.build("orders", 20, 2)
+    promoted = past.build("orders", 10, 3)
+    table = PromotedTable("shop.core.orders", "orders", promoted.version, "to", replaced.version)
+    record = PromotionRecord(
+        promoted.run_id, "promote", "b", "ann", promoted.moment, tables=(table,)
+    )
+    with open_ledger(past.state) as ledger:
+        record_promotion(ledger, record)
+    past.collect(Retention(11, 0, 0))
+
+    assert past.files_of(replaced) | past.files_of(promoted) == past.stored("orders")
+    past.collect()
+    assert past.files_of(promoted) == past.stored("orders")

@@ -18,6 +18,7 @@ def project(tmp_path) -> Recorded:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rocky.run.beginning.is_unvouched", lambda _: True)
         patch.setattr("rocky.run.runner.is_unvouched", lambda _: True)
+        patch.setattr("rocky.run.vouching.is_unvouched", lambda _: True)
         shop.run()
     return Recorded(tmp_path)
 

@@ -1,9 +1,12 @@
+import json
+
 import pytest
 
 from rocky.diagnostics import Code
 from rocky.errors import ProjectNotFound
 from rocky.project import load_project
 from rocky.project.config import DEFAULT_CONFIG
+from rocky.project.interfaces import content_hash
 from rocky.project.pipelines import PIPELINES, LoadPipeline, TransformationPipeline
 from tests.project.projects import findings, helps, load
 
@@ -106,6 +109,14 @@ min_approvers = 2
 [imports.crm]
 path = "../crm"
 snapshot = "crm.json"
+baseline = "crm.accepted.json"
+pin = "*"
+warehouse = "s3://crm/tables"
+[publish]
+name = "shop"
+out = "interfaces/shop.json"
+models = ["tag:public"]
+consumers = ["../finance/interface.json"]
 [schedule]
 timezone = "UTC"
 [hook.on_pipeline_error]
@@ -117,7 +128,10 @@ async = true
 
 
 def test_every_block_can_be_set(tmp_path):
-    project = load(tmp_path, {"rocky.toml": FULL})
+    content = {"interface_version": 1, "project": "crm", "tables": []}
+    crm = json.dumps({**content, "interface_hash": content_hash(content)})
+    files = {"rocky.toml": FULL, "crm.json": crm, "crm.accepted.json": crm}
+    project = load(tmp_path, files)
     config = project.config
 
     assert [] == findings(project)

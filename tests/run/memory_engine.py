@@ -92,7 +92,7 @@ class MemoryViews:
         if source.format == "delta":
             found = find_delta_source(source, self.root, {}, pin.version if pin else None)
             paths = [
-                f"{found.base}/{each.path}".removeprefix("file://") for each in found.snapshot.files
+                found.file_uri(each).removeprefix("file://") for each in found.snapshot.files
             ]
             read = self.read("parquet", paths) if paths else arrow_schema(()).empty_table()
             pin = pin or SourcePin(version=found.version, bytes=found.snapshot.bytes)

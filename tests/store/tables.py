@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,6 +94,11 @@ def read_ids(table: Table, version: int | None = None) -> list[int]:
 def shape(columns: tuple[StructField, ...]) -> list[tuple[str, str, bool]]:
     """Columns as values: fields are compared by identity."""
     return [(column.name, str(column.type), column.nullable) for column in columns]
+
+
+def plain(snapshot: Snapshot) -> Snapshot:
+    """A snapshot that can be compared."""
+    return replace(snapshot, schema=shape(snapshot.schema))
 
 
 def log_file(table: Table, name: str) -> Path:

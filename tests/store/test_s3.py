@@ -10,7 +10,6 @@ from moto.server import ThreadedMotoServer
 
 from rocky.errors import ChangeRefused, ConcurrentChange, StoreUnreadable
 from rocky.store.anchors import anchored_ledgers, read_anchor, write_anchor
-from rocky.store.cloning import clone_table
 from rocky.store.sweep import sweep_table
 from rocky.store.warehouse import Table, open_warehouse
 from tests.store.tables import (
@@ -185,15 +184,3 @@ def test_two_writers_lose_and_double_nothing(options):
     run_together((append_many, (options, "two", 0)), (append_many, (options, "two", 1)))
 
     assert list(range(2 * ROUNDS)) == read_ids(table_at(options, "two"))
-
-
-def test_a_clone_in_a_bucket_is_a_table_of_its_own(options):
-    table, clone = table_at(options, "cloned"), table_at(options, "clone")
-    replace_with(table, ids(table, 1, 2))
-    append(table, ids(table, 3))
-
-    clone_table(table, table.snapshot(0), clone)
-    append(clone, ids(clone, 7))
-
-    assert [1, 2, 7] == read_ids(clone)
-    assert [1, 2, 3] == read_ids(table)

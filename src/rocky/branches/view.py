@@ -4,12 +4,18 @@ Nothing is written. A table that cannot be read is raised, never taken for absen
 """
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Final
 
+from rocky.datatypes.text import field_to_json
 from rocky.evidence.hashes import content_hash
 from rocky.ledger.branch_records import BranchRecord
+from rocky.project.models import Target
 from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import Table, Warehouse
+
+_READERS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,28 @@ class BranchView:
         return tuple(each for each in self.tables.values() if each.is_changed)
 
 
+def load_view(record: BranchRecord, warehouse: Warehouse, parent: Warehouse) -> BranchView:
+    """All tables of a branch: those it was made of, and those it has made. Raises StoreUnreadable.
+
+    A table that only its parent has, because it was made since, is none of the branch's.
+    """
+    with ThreadPoolExecutor(_READERS, thread_name_prefix="rocky-view") as pool:
+        found = pool.map(lambda table: _load_table(record, table, parent), warehouse.tables())
+        return BranchView(record, warehouse, parent, {each.target.lower(): each for each in found})
+
+
+def _load_table(record: BranchRecord, table: Table, parent: Warehouse) -> BranchTable:
+    base = record.tables.get(table.name)
+    made_of = None if base is None else table.snapshot(0)
+    other = twin(table, parent)
+    return BranchTable(table.name, table, other, base, made_of, table.snapshot(), other.snapshot())
+
+
+def twin(table: Table, warehouse: Warehouse) -> Table:
+    """The table of the same name in another warehouse."""
+    return warehouse.table(Target(*table.prefix.split("/")))
+
+
 def table_content(snapshot: Snapshot) -> str:
     """What identifies a table's rows: the hash of its sorted file hashes."""
     return content_hash(file.address for file in snapshot.files)
@@ -72,4 +100,6 @@ def same_content(one: Snapshot | None, other: Snapshot | None) -> bool:
 
 def _content(snapshot: Snapshot) -> tuple[object, ...]:
     files = [file.address for file in snapshot.files]
-    return sorted(files), snapshot.schema, snapshot.partition_columns, dict(snapshot.configuration)
+    # Types are compared by what they say: each log is read into types of its own.
+    columns = [field_to_json(each) for each in snapshot.schema]
+    return sorted(files), columns, snapshot.partition_columns, dict(snapshot.configuration)

@@ -36,8 +36,13 @@ COMMANDS: Final = {
     "list": ("list", "List models, sources and seeds."),
     "explain": ("explain", "Explain a diagnostic code."),
     "lineage": ("lineage", "Show where a model's or a column's values come from."),
+    "lineage-diff": ("lineage_diff", "Show every column that the changes since BASE reach."),
     "seed": ("seed", "Load the seeds that are named, or all, into their tables."),
     "plan": ("plan", "Show what `rocky run` would build, copy, reuse or leave, and why."),
+    "apply": (
+        "apply",
+        "Carry out a plan that `rocky plan` has kept, exactly, or say what moved since.",
+    ),
     "run": ("run", "Build models' tables on Spark, copy and check others, and record it."),
     "drift": (
         "drift",
@@ -45,7 +50,10 @@ COMMANDS: Final = {
     ),
     "test": ("test", "Run the tests of the selected models, or of all."),
     "emit-sql": ("emit_sql", "Print the SQL that would run."),
+    "publish": ("publish", "Write the interface of the project's tables for others to build on."),
+    "imports": ("imports", "Fetch and accept what other projects publish."),
     "ci": ("ci", "Compile for a build: exit 1 on errors, 4 on warnings only."),
+    "ci-diff": ("ci_diff", "Show what changed since BASE, and what breaks."),
     "show": ("show", "Show rows of a model's table."),
     "history": ("history", "Show what ran, newest first."),
     "trace": ("trace", "Show when each model of a run ran, and what it waited for."),
@@ -59,6 +67,10 @@ COMMANDS: Final = {
     "doctor": (
         "doctor",
         "Check that settings, state, warehouses and Spark are in order.",
+    ),
+    "branch": (
+        "branch",
+        "Make, compare, approve, promote and revert branches of the tables.",
     ),
     "gc": ("gc", "Remove files that no table, branch or retained run needs."),
 }

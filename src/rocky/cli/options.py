@@ -18,6 +18,7 @@ import click
 from rocky.cli.console import OutputLost, report_failure, report_interrupt
 from rocky.cli.exit_codes import ExitCode
 from rocky.errors import RockyError
+from rocky.lazy import load_attribute
 
 
 class Output(StrEnum):
@@ -31,7 +32,8 @@ class Output(StrEnum):
 class Settings:
     """The global options of one invocation. `asked` is False when `output` is the default.
 
-    `variables` are the values of `@var(name)` in SQL.
+    `variables` are the values of `@var(name)` in SQL. With a `branch`, its tables and its state are
+    meant in place of the project's own.
     """
 
     command: str
@@ -42,14 +44,20 @@ class Settings:
     quiet: bool
     colour: bool
     variables: Mapping[str, str] = field(default_factory=dict)
+    branch: str | None = None
 
     @property
     def json(self) -> bool:
         return self.output is Output.JSON
 
+    def on_branch(self, name: str) -> "Settings":
+        """The same, for the tables and the state of a branch."""
+        return replace(self, branch=name)
+
 
 _NAMES: Final = ("config", "output", "state_path", "quiet", "no_color")
 _GIVEN: Final = "rocky.given"
+_BRANCH: Final = "rocky.branch"
 
 
 def global_options() -> list[click.Parameter]:
@@ -105,23 +113,36 @@ def variable_option() -> click.Option:
     )
 
 
+def branch_option() -> click.Option:
+    """A fresh `--branch`, for every command that works on tables or on what was run."""
+    return click.Option(
+        ["--branch"],
+        metavar="NAME",
+        help="The tables and the state of a branch, in place of production's.",
+    )
+
+
 class RockyCommand(click.Command):
     """A command with the global options; its callback gets them as `Settings`."""
 
     uses_project = True
     uses_state = False
+    takes_branch = False
     piped = Output.JSON
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self.uses_project:
             self.params.append(variable_option())
+        if self.takes_branch:
+            self.params.append(branch_option())
         self.params.extend(global_options())
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a RockyError becomes one line and an exit code."""
         own = {name: ctx.params.pop(name, None) for name in _NAMES}
         variables = ctx.params.pop("variables", {})
+        branch = ctx.params.pop("branch", None) if self.takes_branch else None
         # Those of a group that this command belongs to, which has resolved the root's already.
         outer = ctx.meta.get(_GIVEN) or (ctx.parent.params if ctx.parent is not None else {})
         merged = {name: outer.get(name) if value is None else value for name, value in own.items()}
@@ -129,8 +150,16 @@ class RockyCommand(click.Command):
         self._refuse_meaningless(ctx, merged)
         # `--format` speaks of text, so it also decides what a failure looks like.
         piped = self.piped if ctx.params.get("style") is None else Output.TABLE
-        ctx.obj = replace(_resolve(ctx.info_name or "", merged, piped), variables=variables)
+        resolved = _resolve(ctx.info_name or "", merged, piped)
+        # Of a group that was given one, its commands have it too.
+        branch = branch or ctx.meta.get(_BRANCH)
+        ctx.meta[_BRANCH] = branch
+        ctx.obj = replace(resolved, variables=variables, branch=branch)
         try:
+            if branch is not None:
+                load_attribute("rocky.cli.branches", "require_branch")(
+                    ctx.obj, sure=self.uses_state
+                )
             return super().invoke(ctx)
         except (RockyError, OSError) as failure:
             if isinstance(failure, BrokenPipeError | OutputLost):
@@ -154,6 +183,12 @@ class RockyCommand(click.Command):
 def _name_of(ctx: click.Context) -> str | None:
     """A command as it is typed after `rocky`."""
     return ctx.command_path.partition(" ")[2] or ctx.info_name
+
+
+class TableCommand(RockyCommand):
+    """A command that looks at tables and keeps no state."""
+
+    takes_branch = True
 
 
 class ProjectlessCommand(RockyCommand):

@@ -17,6 +17,7 @@ from rocky.diagnostics import Severity
 from rocky.diagnostics.suggest import suggestion
 from rocky.errors import NothingSelected
 from rocky.project import ModelFile, Project, load_project
+from rocky.project.branching import on_branch
 
 _MANY_OBJECTS: Final = 500_000
 
@@ -27,13 +28,7 @@ def load_chosen(settings: Settings, *, cache: bool = True) -> Project:
     With `cache`, models that are as the last load left them are not read again.
     """
     _spare_collector()
-    config = None
-    if settings.config is None:
-        folder = nearest_root()
-    elif settings.config.is_dir():
-        folder = settings.config
-    else:
-        folder, config = settings.config.parent, settings.config
+    folder, config = chosen_place(settings)
     variables = settings.variables
     project = load_project(
         folder, env=os.environ, config=config, remember=cache, variables=variables
@@ -41,7 +36,16 @@ def load_chosen(settings: Settings, *, cache: bool = True) -> Project:
     for name in variables:
         if name not in project.variables:
             raise NothingSelected(_unused_variable(name, project))
-    return project
+    return project if settings.branch is None else on_branch(project, settings.branch)
+
+
+def chosen_place(settings: Settings) -> tuple[Path, Path | None]:
+    """The folder of the project, and its settings file when that was named."""
+    if settings.config is None:
+        return nearest_root(), None
+    if settings.config.is_dir():
+        return settings.config, None
+    return settings.config.parent, settings.config
 
 
 def _unused_variable(name: str, project: Project) -> str:

@@ -9,6 +9,7 @@ from rocky.cli.projects import nearest_root
 from rocky.cli.syncing import sync_listener
 from rocky.errors import ProjectNotFound, RockyError
 from rocky.lazy import load_attribute
+from rocky.project.branching import state_on_branch
 from rocky.project.load import load_config
 from rocky.project.state import State
 from rocky.project.variables import Keys
@@ -32,7 +33,9 @@ def state_settings(settings: Settings) -> State:
     own = [each for each in errors if _says_where(each.keys)]
     if own:
         raise RockyError(own[0].text)
-    return config.state
+    return (
+        config.state if settings.branch is None else state_on_branch(config.state, settings.branch)
+    )
 
 
 def _says_where(keys: Keys) -> bool:

@@ -15,6 +15,7 @@ from rocky.diagnostics.suggest import suggestion
 from rocky.errors import NothingSelected, ProjectNotFound
 from rocky.ledger import STATE_FILE, Reader, open_reader
 from rocky.ledger.records import RunRecord
+from rocky.project.branching import branch_state
 
 _NEAR_RUNS: Final = 50
 
@@ -23,6 +24,7 @@ class StateCommand(RockyCommand):
     """A command about the past: it reads the state file and no model, so it takes no `--var`."""
 
     uses_state = True
+    takes_branch = True
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -30,6 +32,12 @@ class StateCommand(RockyCommand):
 
 
 def state_path(settings: Settings) -> Path:
+    """The state file that is meant: that of the branch, if one was named. As `main_state_path`."""
+    path = main_state_path(settings)
+    return path if settings.branch is None else branch_state(path, settings.branch)
+
+
+def main_state_path(settings: Settings) -> Path:
     """The file of `--state-path`, else the one beside `rocky.toml`. Raises ProjectNotFound.
 
     With `--state-path` no project is needed: an auditor may have nothing but the file.

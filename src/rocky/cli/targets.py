@@ -12,6 +12,8 @@ from rocky.cli.projects import unknown_name
 from rocky.compiler.compilation import Compilation
 from rocky.datatypes.types import DataType
 from rocky.errors import NothingSelected
+from rocky.project import SourceTable
+from rocky.project.imports import ImportedTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,11 @@ class KnownRelation:
         raise NothingSelected(f"{message} (in {self.kind} `{self.name}`)")
 
 
+def source_kind(source: SourceTable) -> str:
+    """What a table that is only read is called: one of another project is an import."""
+    return "import" if isinstance(source, ImportedTable) else "source"
+
+
 class Relations:
     """Every relation of a compiled project, by the names people may type."""
 
@@ -69,7 +76,7 @@ class Relations:
         source, seed = project.sources.get(key), project.seeds.get(key)
         if source is not None:
             fields = tuple(KnownColumn(f.name, f.type, f.nullable) for f in source.columns)
-            return KnownRelation(source.name, "source", source.file, fields)
+            return KnownRelation(source.name, source_kind(source), source.file, fields)
         if seed is not None:
             fields = tuple(KnownColumn(f.name, f.type, f.nullable) for f in seed.columns)
             return KnownRelation(seed.name, "seed", seed.path, fields)

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from rocky.collect.anchors import Anchors, doubt_about, load_anchors
+from rocky.collect.branches import addresses_on_branches
 from rocky.collect.collector import Collected, Collector
 from rocky.collect.decisions import Horizons
 from rocky.collect.leaving import newest_runs
 from rocky.collect.ledger_facts import LedgerFacts, load_ledger_facts
 from rocky.collect.retention import Retention, days_before
-from rocky.errors import ChangeRefused
+from rocky.errors import ChangeRefused, StoreUnreadable
 from rocky.ledger import Ledger, open_ledger
 from rocky.ledger.chain import Head
 from rocky.store.anchors import Anchor, write_anchor
@@ -62,8 +63,12 @@ def collect_files(state: Path, warehouses: Sequence[Warehouse], orders: Orders) 
         return Collection(dry_run=orders.dry_run)
     found: list[Collected] = []
     refused = None
-    if known.branches:
-        refused = f"what the branch `{known.branches[0]}` needs is not known to this Rocky"
+    try:
+        known = known.with_shared(addresses_on_branches(warehouses, known.deleted_branches))
+    except StoreUnreadable as error:
+        refused = str(error)
+    if refused is not None:
+        found = []
     elif orders.dry_run:
         found = _look(known, warehouses, anchors, orders)
     else:

@@ -26,6 +26,7 @@ class Keep(StrEnum):
 
     LIVE = "live"
     NEEDED = "needed"
+    SHARED = "shared"
     HELD = "held"
     YOUNG = "young"
 
@@ -115,7 +116,8 @@ def decide(
         name = file.path.rpartition("/")[2]
         spans = facts.lifetimes.of_file.get(name, ())
         runs = _needing(name.removesuffix(SUFFIX), spans, needs)
-        why = _reason_to_keep(file, spans, runs, horizons)
+        shared = name.removesuffix(SUFFIX) in needs.shared
+        why = _reason_to_keep(file, spans, runs, horizons, shared=shared)
         if why is None:
             removals.append(Removal(file, OBSOLETE if spans else UNFINISHED))
         else:
@@ -155,12 +157,19 @@ def _needing(address: str, spans: tuple[Lifetime, ...], needs: TableNeeds) -> fr
 
 
 def _reason_to_keep(
-    file: ObjectInfo, spans: tuple[Lifetime, ...], runs: frozenset[RunId], horizons: Horizons
+    file: ObjectInfo,
+    spans: tuple[Lifetime, ...],
+    runs: frozenset[RunId],
+    horizons: Horizons,
+    *,
+    shared: bool,
 ) -> Keep | None:
     if spans and spans[-1].end is None:
         return Keep.LIVE
     if runs:
         return Keep.NEEDED
+    if shared:
+        return Keep.SHARED
     # When it was last part of the newest version, so that somebody may have begun to read it.
     last_ms = max((span.ended_ms or 0 for span in spans), default=0)
     if horizons.held_ms is not None and last_ms >= horizons.held_ms:

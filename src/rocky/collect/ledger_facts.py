@@ -15,6 +15,13 @@ from rocky.collect.decisions import Ownership
 from rocky.collect.needs import Needs, find_needs, retainers_of
 from rocky.collect.retention import Retention, retained_runs
 from rocky.ledger import EvidenceReader, open_evidence
+from rocky.ledger.branch_records import (
+    BRANCHES,
+    PROMOTIONS,
+    BranchRecord,
+    BranchStatus,
+    PromotionRecord,
+)
 from rocky.ledger.chain import CHAIN_TABLE, MalformedEntry, entry_key, parse_entry
 from rocky.ledger.claims import Claim, living_runs
 from rocky.ledger.provenance import ProvenanceRecord
@@ -29,8 +36,8 @@ R = TypeVar("R", bound=Record)
 class LedgerFacts:
     """What the ledger knows. `targets` are all tables that any run wrote, by full name.
 
-    `branches` are names of branch records, whose meaning nobody knows yet. `heads` are those of the
-    chain at the numbers that were asked for.
+    `deleted_branches` are the places of branches that are no more. `heads` are those of the chain
+    at the numbers that were asked for.
     """
 
     targets: tuple[str, ...]
@@ -38,8 +45,12 @@ class LedgerFacts:
     ownership: Ownership
     living: tuple[Claim, ...]
     retained: frozenset[RunId]
-    branches: tuple[str, ...] = ()
+    deleted_branches: frozenset[str] = frozenset()
     heads: Mapping[int, str] = field(default_factory=dict)
+
+    def with_shared(self, addresses: frozenset[str]) -> "LedgerFacts":
+        """The same, with the files that branches refer to needed as well."""
+        return replace(self, needs=replace(self.needs, shared=addresses))
 
 
 def load_ledger_facts(
@@ -76,6 +87,7 @@ def load_ledger_facts(
             mine,
             _of_runs(reader, ProvenanceRecord, "input_provenance", wanted),
             _of_runs(reader, ArtifactRecord, "output_artifacts", wanted),
+            _of_runs(reader, PromotionRecord, PROMOTIONS, retained),
         )
         return LedgerFacts(
             tuple(sorted(targets - {""})),
@@ -83,13 +95,20 @@ def load_ledger_facts(
             Ownership(frozenset(run_ids), reader.ledger_id),
             living,
             frozenset(retained),
-            tuple(key for key, _ in reader.rows("branches")),
+            _deleted_branches(reader),
             _heads(reader, numbers),
         )
 
 
+def _deleted_branches(reader: EvidenceReader) -> frozenset[str]:
+    # All rows before any is decoded: a reading that stops midway would be left open.
+    rows = list(reader.rows(BRANCHES))
+    found = [load_record(BranchRecord, reader.path, BRANCHES, *row) for row in rows]
+    return frozenset(each.warehouse for each in found if each.status is BranchStatus.DELETED)
+
+
 def _of_runs(
-    reader: EvidenceReader, kind: type[R], table: str, wanted: frozenset[RunId]
+    reader: EvidenceReader, kind: type[R], table: str, wanted: Collection[RunId]
 ) -> Iterator[R]:
     """The records of the runs that are wanted; the others are not even decoded."""
     for key, value in reader.rows(table):

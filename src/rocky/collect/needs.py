@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple, TypeVar
 
+from rocky.ledger.branch_records import PromotionRecord
 from rocky.ledger.provenance import ProvenanceRecord, ReadRecord
 from rocky.ledger.record import RunId
 from rocky.ledger.records import ArtifactRecord, ModelExecution
@@ -21,12 +22,13 @@ class TableNeeds:
     """What retained runs need of one table: files by address, and versions; for which runs.
 
     Runs `elsewhere` wrote a table of this name in another warehouse, or in this one before it was
-    moved.
+    moved. `shared` are the addresses of files that branches refer to.
     """
 
     addresses: Mapping[str, frozenset[RunId]] = field(default_factory=dict)
     versions: Mapping[int, frozenset[RunId]] = field(default_factory=dict)
     elsewhere: frozenset[RunId] = frozenset()
+    shared: frozenset[str] = frozenset()
 
 
 NOBODY: Final[frozenset[RunId]] = frozenset()
@@ -35,16 +37,20 @@ NO_NEEDS: Final = TableNeeds()
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What retained runs need, by table; `places` are the warehouses they say they wrote to."""
+    """What retained runs need, by table; `places` are the warehouses they say they wrote to.
+
+    `shared` are the addresses of files of any table that branches refer to.
+    """
 
     tables: Mapping[str, TableNeeds] = field(default_factory=dict)
     places: Mapping[RunId, str] = field(default_factory=dict)
+    shared: frozenset[str] = frozenset()
 
     def of(self, target: str, place: str) -> TableNeeds:
         """The needs of a table in a warehouse, by its full name in any case."""
         elsewhere = frozenset(run for run, said in self.places.items() if said != place)
         mine = self.tables.get(target.lower(), NO_NEEDS)
-        return replace(mine, elsewhere=elsewhere)
+        return replace(mine, elsewhere=elsewhere, shared=self.shared)
 
 
 class RecordKey(NamedTuple):
@@ -76,6 +82,7 @@ def find_needs(
     executions: Iterable[tuple[RunId, ModelExecution]],
     provenances: Iterable[ProvenanceRecord],
     artifacts: Iterable[ArtifactRecord],
+    promotions: Iterable[PromotionRecord] = (),
 ) -> Needs:
     """What the records to be kept need. Records that nothing retains are passed over."""
     addresses: dict[str, dict[str, frozenset[RunId]]] = {}
@@ -96,6 +103,12 @@ def find_needs(
         runs = retainers.get(RecordKey(artifact.run_id, artifact.model_name.lower()))
         if runs:
             _add(addresses.setdefault(_table_of(artifact), {}), artifact.blake3_hash, runs)
+    for promotion in promotions:
+        for moved in promotion.tables:
+            # What a promotion took the place of: it can be put back as long as it is kept.
+            if moved.from_version is not None:
+                found = versions.setdefault(moved.target.lower(), {})
+                _add(found, moved.from_version, frozenset((promotion.run_id,)))
     names = {*addresses, *versions}
     return Needs(
         {name: TableNeeds(addresses.get(name, {}), versions.get(name, {})) for name in names}

@@ -11,44 +11,26 @@ from dataclasses import replace
 from rocky.binder.query import BoundQuery, bind_text
 from rocky.catalog.tables import Table
 from rocky.compiler.compilation import Compilation
+from rocky.compiler.compiled_tables import CompiledTables
 from rocky.compiler.names import Names
-from rocky.compiler.records import fields_of
 from rocky.diagnostics import Severity
 from rocky.syntax.mentions import bare_names
 
 
-class _CutTables:
+def _cut_tables(
+    compilation: Compilation, reader: str, kept: Mapping[str, frozenset[str]]
+) -> CompiledTables:
     """The tables of a project as one model sees them, some with few of their columns."""
 
-    def __init__(
-        self, compilation: Compilation, reader: str, kept: Mapping[str, frozenset[str]]
-    ) -> None:
-        self._compilation = compilation
-        self._names = Names(compilation.project)
-        self._reader = reader
-        self._kept = kept
-
-    def find(self, parts: tuple[str, ...]) -> Table | None:
-        key = self._names.model(parts, self._reader)
-        table = self._names.external(parts) if key is None else self._model(key)
-        kept = self._kept.get(table.name.lower()) if table is not None else None
-        if table is None or kept is None:
+    def cut(table: Table) -> Table:
+        columns = kept.get(table.name.lower())
+        if columns is None:
             return table
-        fields = tuple(field for field in table.fields if field.name.lower() in kept)
+        fields = tuple(field for field in table.fields if field.name.lower() in columns)
         return replace(table, fields=fields)
 
-    def names(self) -> Iterable[str]:
-        return self._names.shown
-
-    def _model(self, key: str) -> Table | None:
-        models = self._compilation.models
-        if key not in models:
-            return None
-        model = self._compilation.project.models[key]
-        fields, known = fields_of(models.record(key))
-        target = model.target
-        qualifier = (target.catalog.lower(), target.schema.lower(), key)
-        return Table(model.name, fields, qualifier, known)
+    project = compilation.project
+    return CompiledTables(project, compilation.models, Names(project), reader, cut)
 
 
 def consumed_columns(
@@ -73,8 +55,8 @@ def consumed_columns(
     for name, columns in tables.items():
         if bare & ({column.lower() for column in columns} - consumed[name.lower()]):
             return None
-    whole = bind_text(model.sql, _CutTables(compilation, key, {}))
-    cut = bind_text(model.sql, _CutTables(compilation, key, consumed))
+    whole = bind_text(model.sql, _cut_tables(compilation, key, {}))
+    cut = bind_text(model.sql, _cut_tables(compilation, key, consumed))
     return consumed if _comes_out_the_same(whole, cut) else None
 
 

@@ -1,7 +1,8 @@
 """Names: what a table name written in a model's SQL means in the project.
 
 A model answers to its name and to its target's full name; a source and a seed to their declared
-names. A model hides a source of the same name from everyone but itself.
+names; a table of another project to its full name and to `import.model`. A model hides a source of
+the same name from everyone but itself.
 """
 
 from typing import Final
@@ -11,6 +12,7 @@ from blake3 import blake3
 from rocky.catalog.tables import Table
 from rocky.datatypes.text import encode_type
 from rocky.project import Project
+from rocky.project.imports import ImportedTable
 
 NO_FACE: Final = b""
 """The face of a table that does not exist."""
@@ -31,15 +33,20 @@ class Names:
         self._faces: dict[tuple[str, ...], bytes] = {}
         for key, source in project.sources.items():
             parts = tuple(part.strip("`") for part in key.split("."))
-            self._add_external(
-                Table(source.name, source.columns, parts, bool(source.columns)), parts
-            )
+            table = Table(source.name, source.columns, parts, bool(source.columns))
+            self._add_external(table, parts)
         for key, seed in project.seeds.items():
             parts = tuple(part.strip("`") for part in key.split("."))
             self._add_external(Table(seed.name, seed.columns, parts, bool(seed.columns)), parts)
             schema = seed.target.schema
             if schema:
                 self._external.setdefault((schema.lower(), parts[-1]), self._external[parts])
+        for source in project.sources.values():
+            if isinstance(source, ImportedTable):
+                # Last, so that a short name never hides one that somebody declared.
+                parts = source.imported.lower(), source.model.lower()
+                table = Table(source.name, source.columns, parts, bool(source.columns))
+                self._external.setdefault(parts, table)
 
     def _add_external(self, table: Table, parts: tuple[str, ...]) -> None:
         self._external[parts] = table

@@ -1,7 +1,7 @@
 """compile_project: Project -> Compilation, as an ordered list of passes.
 
-Load findings, binding (cached), cycles, lints, contracts, suppression. Nothing here prints, reads
-the clock or the environment; the cache is the only thing it writes.
+Load findings, binding (cached), cycles, lints, contracts, imports, suppression. Nothing here
+prints, reads the clock or the environment; the cache is the only thing it writes.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,6 +21,7 @@ from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.allows import find_allows
 from rocky.diagnostics.suppress import apply_suppressions
 from rocky.ir.model import ModelIr
+from rocky.lazy import load_attribute
 from rocky.lints import lint_graph, lint_settings
 from rocky.project import Project
 
@@ -49,6 +50,11 @@ def compile_project(
         *lint_graph(_starred(outcome, models), project.models, downstream),
         *check_contracts(project, models),
     ]
+    if any(each.changed for each in project.imports.values()):
+        # Loaded when needed: it binds, and a compile that binds nothing shall not pay for that.
+        found = load_attribute("rocky.compiler.imports", "with_imports")(
+            found, project, models, names
+        )
     return Compilation(
         project,
         models,

@@ -46,7 +46,14 @@ class Code(StrEnum):
     TIME_RANGE_MISSING = "E024"
     TIME_GRAIN_TOO_FINE = "E025"
     FIRST_PARTITION_FORMAT = "E026"
+    BUDGET_EXCEEDED = "E027"
     MISSING_VARIABLE = "E028"
+    IMPORT_COLUMN_DROPPED = "E030"
+    IMPORT_TYPE_CHANGED = "E031"
+    IMPORT_NULLABILITY_CHANGED = "E032"
+    IMPORT_PIN_DIFFERS = "E033"
+    IMPORT_TOO_NEW = "E034"
+    IMPORT_TABLE_REMOVED = "E035"
     CONTRACT_EXTRA_COLUMN = "E037"
     CONTRACT_NEW_NULLABLE = "E038"
     INVALID_SUBQUERY = "E039"
@@ -60,6 +67,7 @@ class Code(StrEnum):
     MERGE_KEY_MISSING = "W006"
     CONTRACT_COLUMN_ABSENT = "W010"
     CONTRACT_WITHOUT_MODEL = "W011"
+    IMPORT_NOT_ACCEPTED = "W012"
     STRING_AGGREGATION = "W020"
     UNNAMED_OUTPUT = "W021"
     UNUSED_ALLOW = "W022"
@@ -67,6 +75,8 @@ class Code(StrEnum):
     BASELINE_MISSING = "W024"
     QUERY_NOT_UNDERSTOOD = "W025"
     LIVE_COLUMN_UNDECLARED = "W026"
+    IMPORT_COLUMN_ADDED = "W030"
+    IMPORT_TYPE_WIDENED = "W031"
     SELECT_STAR = "P002"
 
 
@@ -84,7 +94,7 @@ class CodeInfo:
     suppressible: bool = False
 
 
-_E, _W = Severity.ERROR, Severity.WARNING
+_E, _W, _I = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
@@ -175,7 +185,42 @@ REGISTRY: tuple[CodeInfo, ...] = (
         "first-partition-format",
         "a first partition not written in its grain's form",
     ),
+    CodeInfo(
+        Code.BUDGET_EXCEEDED,
+        "budget-exceeded",
+        "a run or model that takes, or is estimated to take, more than its budget",
+    ),
     CodeInfo(Code.MISSING_VARIABLE, "missing-variable", "a variable in SQL that has no value"),
+    CodeInfo(
+        Code.IMPORT_COLUMN_DROPPED,
+        "import-column-dropped",
+        "another project dropped a column that is read of it",
+    ),
+    CodeInfo(
+        Code.IMPORT_TYPE_CHANGED,
+        "import-type-changed",
+        "another project changed the type of a column that is read of it",
+    ),
+    CodeInfo(
+        Code.IMPORT_NULLABILITY_CHANGED,
+        "import-nullability-changed",
+        "another project changed whether a column that is read of it can be null",
+    ),
+    CodeInfo(
+        Code.IMPORT_PIN_DIFFERS,
+        "import-pin-differs",
+        "an import whose interface is not the one it is pinned to",
+    ),
+    CodeInfo(
+        Code.IMPORT_TOO_NEW,
+        "import-too-new",
+        "an interface file in a newer form than this Rocky reads",
+    ),
+    CodeInfo(
+        Code.IMPORT_TABLE_REMOVED,
+        "import-table-removed",
+        "another project removed a table that is read of it",
+    ),
     CodeInfo(
         Code.CONTRACT_EXTRA_COLUMN,
         "contract-extra-column",
@@ -246,6 +291,13 @@ REGISTRY: tuple[CodeInfo, ...] = (
         suppressible=True,
     ),
     CodeInfo(
+        Code.IMPORT_NOT_ACCEPTED,
+        "import-not-accepted",
+        "an import whose interface nobody has accepted yet",
+        _W,
+        suppressible=True,
+    ),
+    CodeInfo(
         Code.STRING_AGGREGATION,
         "string-aggregation",
         "an arithmetic aggregate of a string",
@@ -288,6 +340,20 @@ REGISTRY: tuple[CodeInfo, ...] = (
         "live-column-undeclared",
         "a column of the live source that its declaration does not list",
         _W,
+    ),
+    CodeInfo(
+        Code.IMPORT_COLUMN_ADDED,
+        "import-column-added",
+        "a column that another project added and a star takes along",
+        _I,
+        suppressible=True,
+    ),
+    CodeInfo(
+        Code.IMPORT_TYPE_WIDENED,
+        "import-type-widened",
+        "another project widened the type of a column that is read of it",
+        _W,
+        suppressible=True,
     ),
     CodeInfo(
         Code.SELECT_STAR,

@@ -19,6 +19,7 @@ from rocky.evidence.recorded import Maker, Recorded
 from rocky.evidence.tables import ExpectedTable, History, LiveFile
 from rocky.ledger.records import RunRecord, RunStatus
 from rocky.store.actions import Action, parse_add, parse_commit, parse_path
+from rocky.store.files import name_of
 from rocky.store.log import FOLDER
 
 _COMMIT: Final = re.compile(r"(\d{20})\.json")
@@ -157,9 +158,9 @@ class LogChecker:
                 why = f"an action cannot be read ({error})"
                 self._findings.add(FindingCode.COMMIT_UNRECORDED, where, why)
                 continue
-            added[file.path] = LiveFile(file.size, file.rows)
+            added[file.name] = LiveFile(file.size, file.rows)
             if version in expected.commits:
-                record = recorded.get(place.place(file.path))
+                record = recorded.get(self._recorded.places.data_file(place, file.path))
                 self._findings.expect(
                     record is not None and record.size_bytes == file.size,
                     FindingCode.RECORD_MISSING,
@@ -178,7 +179,7 @@ def _maker_of(info: Mapping[str, Any]) -> Maker:
 
 
 def _removed(actions: list[Action]) -> set[str]:
-    return {parse_path(each["remove"]) for each in actions if each.get("remove")}
+    return {name_of(parse_path(each["remove"])) for each in actions if each.get("remove")}
 
 
 def _is_unfinished(run: RunRecord) -> bool:

@@ -12,6 +12,7 @@ from typing import Final
 from rocky.evidence.findings import FindingCode, Findings
 from rocky.evidence.recorded import Recorded
 from rocky.evidence.removals import GRACE, Removals
+from rocky.ledger.branch_records import PROMOTIONS
 from rocky.ledger.chain import CHAIN_TABLE, CHAINED, Entry, entry_key
 from rocky.ledger.records import RunRecord, RunStatus
 from rocky.ledger.sweeping import SWEEPS
@@ -21,7 +22,7 @@ _MODELS: Final = "model_executions"
 _FILES: Final = "output_artifacts"
 _PROVENANCE: Final = "input_provenance"
 _COUNTS: Final = "check_history"
-_ONCE: Final = frozenset({_MODELS, _FILES, _PROVENANCE, "collected_files", SWEEPS})
+_ONCE: Final = frozenset({_MODELS, _FILES, _PROVENANCE, "collected_files", SWEEPS, PROMOTIONS})
 _TRANSACTION: Final = (
     _MODELS,
     _FILES,
@@ -173,6 +174,9 @@ class _Walk:
         if entry.table == _COUNTS:
             # A run counts rows for its checks when its models are done, and says so before it ends.
             return bool(self._open)
+        if entry.table == PROMOTIONS:
+            # It is a run, which says what it moved before it ends.
+            return self._order.is_open(entry.key, entry.seq)
         return entry.table in CHAINED or entry.seq == 1
 
     def _is_of_model(self, entry: Entry) -> bool:
@@ -207,6 +211,8 @@ class _Walk:
     def _owner_of(self, entry: Entry) -> str | None:
         if entry.table == _RUNS:
             return None if entry.removed else entry.key
+        if entry.table == PROMOTIONS:
+            return entry.key
         if entry.table == _COUNTS:
             return next(reversed(self._open), None)
         return _run_of(self._model) if self._model is not None else None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from rocky.errors import StoreUnreadable
+from rocky.store.files import is_elsewhere
 from rocky.store.warehouse import Warehouse
 
 OpenWarehouse = Callable[[str], Warehouse]
@@ -63,6 +64,13 @@ class Places:
         now = place._replace(root=self.root(place.root))
         self._tables.setdefault((now.root, now.name), now)
         return now.place(name)
+
+    def data_file(self, table: TablePlace, path: str) -> str:
+        """Where a file is now that the log of a table calls `path`."""
+        if not is_elsewhere(path):
+            return table.place(path)
+        # Spark's name of the scheme; records have the one that everybody knows.
+        return self.file(f"s3://{path.partition('://')[2]}")
 
     def table(self, root: str, target: str) -> TablePlace:
         """A table by its full name, which does not say where a part with a dot in it ends."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from rocky.evidence.findings import FindingCode, Findings
 from rocky.evidence.recorded import Recorded
+from rocky.ledger.branch_records import BRANCHES
 from rocky.ledger.chain import Entry
 from rocky.ledger.encoding import format_time
 from rocky.ledger.rows import run_id_at
@@ -76,4 +77,6 @@ class Removals:
 
 def is_upkeep(entry: Entry) -> bool:
     """Whether a command wrote an entry that is no run, and so moved the anchor after a run."""
-    return entry.table in (_COLLECTED, SWEEPS) or (entry.removed and entry.table == WATERMARKS)
+    return entry.table in (_COLLECTED, SWEEPS, BRANCHES) or (
+        entry.removed and entry.table == WATERMARKS
+    )

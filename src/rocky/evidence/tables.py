@@ -74,7 +74,7 @@ class LiveFile(NamedTuple):
 
 
 State = Mapping[str, LiveFile]
-"""The files of a table at one version, by path below the table."""
+"""The files of a table at one version, by name: a file of a clone may lie elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +94,17 @@ class History:
         state = self.states.get(version)
         if state is None:
             return None
-        return content_hash(path.removesuffix(SUFFIX) for path in state)
+        return content_hash(name.removesuffix(SUFFIX) for name in state)
 
 
 def place_of(recorded: Recorded, maker: Maker, target: str | None) -> TablePlace | None:
     """Where an execution's table is. Early records say it only by the files they name."""
+    root = recorded.root_of(maker[0])
+    if root is not None and target is not None:
+        return recorded.places.table(root, target)
     for place in recorded.files.get(maker, ()):
         return split_place(place)[0]
-    root = recorded.root_of(maker[0])
-    if root is None or target is None:
-        return None
-    return recorded.places.table(root, target)
+    return None
 
 
 def find_tables(recorded: Recorded) -> dict[TablePlace, ExpectedTable]:

@@ -23,7 +23,7 @@ from rocky.evidence.order import check_order
 from rocky.evidence.places import OpenWarehouse, Places, TablePlace, split_place
 from rocky.evidence.provenance import ProvenanceChecker
 from rocky.evidence.recorded import Maker, Recorded, load_provenances, load_recorded, maker_of
-from rocky.evidence.tables import ExpectedTable, History, find_tables
+from rocky.evidence.tables import ExpectedTable, History, find_tables, place_of
 from rocky.ledger.evidence_reader import EvidenceReader
 from rocky.ledger.records import ArtifactRecord, ModelExecution
 from rocky.store.log import FOLDER, Log
@@ -169,10 +169,8 @@ class _Verifying:
         expected = []
         for artifact in self._artifacts():
             place, path = split_place(artifact.file_path)
-            history, maker = (
-                histories.get(place, History()),
-                maker_of(artifact.run_id, artifact.model_name),
-            )
+            maker = maker_of(artifact.run_id, artifact.model_name)
+            history = histories.get(self._table_of(maker) or place, History())
             if self._drops.has_dropped(artifact.file_path):
                 continue
             if not self._drops.is_former(place, maker):
@@ -190,6 +188,13 @@ class _Verifying:
                 )
             )
         check_files(expected, self._findings)
+
+    def _table_of(self, maker: Maker) -> TablePlace | None:
+        """Whose file it is: where it lies does not tell, for clones share files."""
+        execution = self._recorded.executions.get(maker)
+        if execution is None:
+            return None
+        return place_of(self._recorded, maker, execution.target)
 
     def _artifacts(self) -> Iterator[ArtifactRecord]:
         for artifact in self._recorded.artifacts():

@@ -1,1 +1,35 @@
 """Git, asked about the past of a project: the only home of the `git` program."""
+
+from rocky.git.people import Identity, authors_between, find_identity
+from rocky.git.repository import (
+    Repository,
+    current_branch,
+    default_base,
+    find_commit,
+    find_repository,
+    is_shallow,
+    merge_base,
+    resolve_ref,
+)
+from rocky.git.snapshot import Snapshot, materialise, show_file
+from rocky.git.worktree import ChangedFile, changed_files, is_dirty
+
+__all__ = [
+    "ChangedFile",
+    "Identity",
+    "Repository",
+    "Snapshot",
+    "authors_between",
+    "changed_files",
+    "current_branch",
+    "default_base",
+    "find_commit",
+    "find_identity",
+    "find_repository",
+    "is_dirty",
+    "is_shallow",
+    "materialise",
+    "merge_base",
+    "resolve_ref",
+    "show_file",
+]

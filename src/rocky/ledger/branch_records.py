@@ -15,6 +15,9 @@ from rocky.ledger.records import PartitionRecord, WatermarkState
 BRANCHES = "branches"
 PROMOTIONS = "promotions"
 
+PRODUCTION = "production"
+"""What the parent of a branch that is none of another branch is called."""
+
 
 class BranchStatus(StrEnum):
     """How a branch stands. As it is stored."""
@@ -38,7 +41,8 @@ class BranchRecord(Record):
     created_at: datetime
     warehouse: str
     parent_warehouse: str
-    parent: str = "production"
+    parent: str = PRODUCTION
+    adapter: str = "default"
     from_run: RunId | None = None
     base_commit: str | None = None
     git_branch: str | None = None
@@ -95,7 +99,7 @@ class PromotionRecord(Record):
 
     `state_hash` is what the approvals were about; `verdict` is the worst change of the code since
     `base_commit`, and `breaking` the changes that broke something. `tables` were moved; `left` are
-    tables that were not, with why.
+    tables that were not, with why. `recovers` is the run that began the work and died.
     """
 
     run_id: RunId
@@ -114,4 +118,5 @@ class PromotionRecord(Record):
     policy: Mapping[str, str] = field(default_factory=dict)
     approvals: tuple[ApprovalRecord, ...] = ()
     reverts: RunId | None = None
+    recovers: RunId | None = None
     reason: str | None = None

@@ -33,6 +33,7 @@ CHAINED: Final = (
     "loaded_files",
     "collected_files",
     "sweeps",
+    "promotions",
 )
 """The tables that are evidence. The others say how to go on, and prove nothing."""
 

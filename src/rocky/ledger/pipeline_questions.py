@@ -150,3 +150,11 @@ class PipelineQuestions(Questions):
         return tuple(
             load_record(GracePeriod, self.path, "grace_periods", key, value) for key, value in rows
         )
+
+    def runs_of_plan(self, plan_id: str) -> tuple[RunId, ...]:
+        """The runs that were made to carry out a kept plan, oldest first."""
+        rows = self._ask(
+            "SELECT key FROM run_history WHERE json_extract(value, '$.plan_id') = ? ORDER BY key",
+            plan_id,
+        )
+        return tuple(RunId(key) for (key,) in rows)

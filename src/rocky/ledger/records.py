@@ -212,7 +212,7 @@ class RunRecord(Record):
     `begin_run` chooses `run_id` from `started_at`; what is given is ignored. `anchored` is True
     when the ledger's head was left in `warehouse`. `unchanged` counts tables of a pipeline that had
     nothing new and so no execution. `unvouched` is True when the remote state could not be reached:
-    the run's commits then name no state of the ledger.
+    the run's commits then name no state of the ledger. `plan_id` is the kept plan it carried out.
     """
 
     started_at: datetime
@@ -247,6 +247,7 @@ class RunRecord(Record):
     check_outcomes: tuple[CheckOutcome, ...] = ()
     anomalies: tuple[AnomalyRecord, ...] = ()
     unvouched: bool | None = None
+    plan_id: str | None = None
 
     @property
     def died(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Final
 
 from rocky.ledger.chain import CHAIN_TABLE, CHAINED
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 
 CHAINED_SINCE: Final = 2
 """The first version with a chain; files of older ones are chained when they are next written."""

@@ -123,7 +123,7 @@ class Ledger(LedgerFile):
         """All there is to say of several models in a run, in one transaction."""
         with self.transaction() as rows:
             for each in records:
-                _put_model(rows, run_id, each)
+                put_model(rows, run_id, each)
 
     def record_progress(self, run_id: RunId, progress: TableProgress) -> None:
         """That a table of a running run is done with, one way or another."""
@@ -223,7 +223,8 @@ class Ledger(LedgerFile):
         return ended
 
 
-def _put_model(rows: Transcript, run_id: RunId, records: ModelRecords) -> None:
+def put_model(rows: Transcript, run_id: RunId, records: ModelRecords) -> None:
+    """All there is to say of a model, within a transaction that is open."""
     name = key_of(run_id, records.execution.model_name.lower())
     _put(rows, "model_executions", name, records.execution)
     for artifact in records.artifacts:

@@ -1,1 +1,1 @@
-"""Plans that are kept: what would happen, by its hash, and carried out only as it says."""
+"""Plans that are kept: what a run would do, under the hash of it; carried out, or refused."""

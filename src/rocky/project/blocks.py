@@ -96,12 +96,17 @@ class Role(NamedTuple):
 
 
 class Approval(NamedTuple):
-    """Who must sign before a branch is promoted."""
+    """Who must sign before a branch is promoted, and for how long that holds.
+
+    `allowed_signers` is a file of OpenSSH's, its path from the project's folder on. The rules that
+    count are those of the commit a branch is compared with; a change can only make them stricter.
+    """
 
     required: bool = False
     min_approvers: Positive = 1
-    allowed_signers: tuple[str, ...] = ()
-    max_age_seconds: NonNegative = 86400
+    max_age_seconds: Positive = 86400
+    allow_author: bool = False
+    allowed_signers: str = "allowed_signers"
 
 
 class Branch(NamedTuple):
@@ -111,12 +116,31 @@ class Branch(NamedTuple):
 
 
 class Import(NamedTuple):
-    """Another project's published schemas."""
+    """Another project's published tables.
+
+    `path` is where its interface is fetched from, `snapshot` where it is kept here and `baseline`
+    where the accepted one is. `pin` is the only hash that will do, or `*`. In `warehouse` its
+    tables lie; without it they are tables of Spark's catalogue.
+    """
 
     path: str | None = None
     snapshot: str | None = None
     baseline: str | None = None
     pin: str | None = None
+    warehouse: str | None = None
+
+
+class Publish(NamedTuple):
+    """What other projects get to know of this one.
+
+    `models` are selectors, none meaning all that have a table; `consumers` are the interfaces of
+    projects whose reads every compile looks at.
+    """
+
+    name: str | None = None
+    out: str = "interface.json"
+    models: tuple[str, ...] = ()
+    consumers: tuple[str, ...] = ()
 
 
 class RunRetry(NamedTuple):

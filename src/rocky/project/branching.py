@@ -12,8 +12,10 @@ from typing import Final
 
 from rocky.errors import NothingSelected
 from rocky.project.adapter import Adapter
+from rocky.project.imports import ImportedTable
 from rocky.project.project import Project
 from rocky.project.sources import SourceTable
+from rocky.project.state import State
 
 PREFIX: Final = "branch__"
 """What the folder of a branch, and its schema in a catalogue, begins with."""
@@ -48,7 +50,17 @@ def on_branch(project: Project, name: str) -> Project:
     sources = {
         key: _source_on_branch(project, source, name) for key, source in project.sources.items()
     }
-    return replace(project, config=config._replace(adapter=adapters), sources=sources)
+    state = state_on_branch(config.state, name)
+    return replace(project, config=config._replace(adapter=adapters, state=state), sources=sources)
+
+
+def state_on_branch(state: State, name: str) -> State:
+    """Where a state that is kept elsewhere has that of a branch: beside its own."""
+    prefix = branch_prefix(name)
+    return state._replace(
+        s3_prefix=f"{state.s3_prefix.rstrip('/')}/{prefix}/",
+        valkey_prefix=f"{state.valkey_prefix}{prefix}:",
+    )
 
 
 def _on_branch(adapter: Adapter, name: str) -> Adapter:
@@ -57,7 +69,8 @@ def _on_branch(adapter: Adapter, name: str) -> Adapter:
 
 def _source_on_branch(project: Project, source: SourceTable, name: str) -> SourceTable:
     """A source that is a table of a warehouse is the branch's own table of that name."""
-    if source.path is None:
+    if source.path is None or isinstance(source, ImportedTable):
+        # A branch has copies of the project's own tables; those of others are where they are.
         return source
     for adapter in project.config.adapter.values():
         below = _below(project.root, adapter.warehouse, source.path)

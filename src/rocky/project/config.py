@@ -19,6 +19,7 @@ from rocky.project.blocks import (
     Masks,
     MaskSettings,
     ProjectSchedule,
+    Publish,
     Resilience,
     Reuse,
     Role,
@@ -69,6 +70,7 @@ class Config(NamedTuple):
     role: Mapping[str, Role] = {}
     branch: Branch = Branch()
     imports: Mapping[str, Import] = {}
+    publish: Publish = Publish()
     schedule: ProjectSchedule = ProjectSchedule()
     hook: Hooks = HookSettings()
 
@@ -88,6 +90,7 @@ def read_config(data: dict[str, Any], problems: Problems) -> Config:
     found.extend(_find_circles(config.pipeline))
     _check_checks(config, table.get("pipeline"), found)
     _check_state(config.state, table.get("state"), found)
+    _check_branch(config.branch, found)
     problems.extend(_restore(problem, shorthands) for problem in found)
     return config
 
@@ -210,6 +213,13 @@ def _check_patterns(
 def leads_out(pattern: str) -> bool:
     """Whether a pattern of paths could match outside the project."""
     return pattern.startswith("/") or ".." in pattern.split("/")
+
+
+def _check_branch(branch: Branch, problems: Problems) -> None:
+    signers = branch.approval.allowed_signers
+    if leads_out(signers) or not signers.strip("./"):
+        message = "`allowed_signers` must be a file of the project, so that it is reviewed with it"
+        problems.append(Problem(("branch", "approval", "allowed_signers"), message))
 
 
 _STATE_NEEDS: Final = {

@@ -23,6 +23,7 @@ from rocky.project.config import DEFAULT_CONFIG, Config, read_config
 from rocky.project.contracts import load_contracts
 from rocky.project.documents import Document, Problem, parse_document
 from rocky.project.files import Report, read_text, scan_folders
+from rocky.project.imports import add_imported, check_imports_block, load_imports
 from rocky.project.memory import NO_MEMORY, load_memory, save_memory
 from rocky.project.model_files import Loading
 from rocky.project.model_folders import FolderLoader, ModelsFound
@@ -69,6 +70,8 @@ def load_project(
     models = index_models(found.models, report)
     texts = Texts(folder, {model.path: model for model in found.models})
     sources = load_sources(folder, env, report)
+    imports = load_imports(folder, settings.imports, document, report)
+    add_imported(sources, imports, report)
     seeds = load_seeds(folder, env, report)
     contracts = load_contracts(folder, found.contracts, models, env, report)
     report_shared_targets(models.values(), texts, report)
@@ -87,6 +90,7 @@ def load_project(
         frozenset(loading.blocked),
         digest,
         frozenset(loading.used),
+        imports,
     )
 
 
@@ -154,6 +158,7 @@ def _read_settings(document: Document | None, report: Report) -> Config:
         return DEFAULT_CONFIG
     problems: Problems = []
     config = read_config(document.data, problems)
+    check_imports_block(config.imports, problems)
     for problem in problems:
         report(document.diagnose(problem))
     return config

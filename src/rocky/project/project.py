@@ -6,13 +6,14 @@ must not be told that it is unknown.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocky.diagnostics import Diagnostic
 from rocky.project.config import Config
 from rocky.project.contracts import Contract
 from rocky.project.files import show_text
+from rocky.project.imports import LoadedImport
 from rocky.project.models import ModelFile
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
@@ -47,7 +48,8 @@ class Texts(Mapping[str, SourceText]):
 class Project:
     """A project on disk. Models, sources, seeds and contracts are keyed by lower-case name.
 
-    `variables` are the names that `@var(...)` asks for in any model.
+    `variables` are the names that `@var(...)` asks for in any model. The tables of `imports` are
+    among the sources.
     """
 
     root: Path
@@ -62,3 +64,4 @@ class Project:
     blocked: frozenset[str]
     config_hash: bytes
     variables: frozenset[str] = frozenset()
+    imports: Mapping[str, LoadedImport] = field(default_factory=dict)

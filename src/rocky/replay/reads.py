@@ -27,6 +27,7 @@ from rocky.run.delta_versions import NotPlain, find_delta_source
 from rocky.run.engine import SourcePin
 from rocky.run.pinning import PinnedTable
 from rocky.spark.source_files import place_of
+from rocky.store.elsewhere import FilePlace
 from rocky.store.files import DataFile
 from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import Table, Warehouse
@@ -131,18 +132,17 @@ class Finder:
 
     def _examine(self, table: Table, file: DataFile) -> str | None:
         """What is wrong with a data file: it must lie there with the bytes it is named by."""
-        path = f"{table.prefix}/{file.path}"
-        if path not in self._checked:
-            self._checked[path] = self._wrong(table, path, file)
-        return self._checked[path]
+        place = table.place_of(file)
+        if str(place) not in self._checked:
+            self._checked[str(place)] = self._wrong(table, place, file)
+        return self._checked[str(place)]
 
-    def _wrong(self, table: Table, path: str, file: DataFile) -> str | None:
-        place = table.objects.place(path)
-        local = table.objects.local_path(path)
+    def _wrong(self, table: Table, place: FilePlace, file: DataFile) -> str | None:
+        local = place.local
         if local is not None:
             digest = _hash_file(local)
         else:
-            data = table.objects.read(path)
+            data = place.read()
             digest = None if data is None else blake3(data).hexdigest()
         if digest is None:
             gone = self._collected.get((table.name.lower(), file.address))

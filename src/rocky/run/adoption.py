@@ -105,5 +105,5 @@ def _artifacts(
     for action in actions:
         if action.get("add"):
             file = parse_add(action["add"])
-            place = table.objects.place(f"{table.prefix}/{file.path}")
+            place = str(table.place_of(file))
             yield ArtifactRecord(file.address, run_id, model, place, version, file.size, now)

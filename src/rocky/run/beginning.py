@@ -4,19 +4,33 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 
-from rocky.errors import RockyError
+from rocky.errors import PromotionUnfinished, RockyError
 from rocky.ledger.record import RunId
 from rocky.ledger.records import RunRecord, RunStatus
 from rocky.plan.steps import RunPlan
 from rocky.run.published import published_meanwhile
 from rocky.run.surroundings import RunOptions, Surroundings
+from rocky.store.journals import has_journal
 from rocky.version import __version__
 
 
 def begin_run(
-    surroundings: Surroundings, record: RunRecord, targets: Sequence[str], held: ExitStack
+    surroundings: Surroundings,
+    record: RunRecord,
+    targets: Sequence[str],
+    held: ExitStack,
+    *,
+    finishing: bool = False,
 ) -> RunId:
-    """Record that a run begins, here and wherever else the ledger is kept."""
+    """Record that a run begins, here and wherever else the ledger is kept.
+
+    Raises PromotionUnfinished while tables are half moved, unless it is `finishing` that.
+    """
+    if not finishing and has_journal(surroundings.warehouse):
+        raise PromotionUnfinished(
+            "a promotion was interrupted and is not finished, so some tables may be moved and"
+            " others not; `rocky branch recover` finishes or undoes it"
+        )
     remote, ledger = surroundings.remote, surroundings.ledger
     if remote is None or not remote.is_remote:
         return ledger.begin_run(record, targets)
@@ -66,6 +80,7 @@ def opening_record(
         unchanged=len(options.notes.unchanged) or None,
         failed_sources=dict(options.notes.failed),
         unvouched=is_unvouched(surroundings) or None,
+        plan_id=surroundings.applied.plan_id if surroundings.applied is not None else None,
     )
 
 

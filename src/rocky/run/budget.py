@@ -6,9 +6,13 @@ silence would read as "within budget".
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rocky.ledger.records import BudgetBreach
 from rocky.project.settings import Budget
+
+LIMITS: Final = ("max_usd", "max_duration_ms", "max_bytes_scanned")
+"""The ceilings a budget may set, as settings and records call them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,29 +30,39 @@ class Usage:
 class BudgetVerdict:
     """Ceilings that were exceeded, and those that could not be checked.
 
-    `fails` when one of the exceeded ceilings is set to be an error.
+    `failing` are the exceeded ones that are set to be an error: each of them fails the run.
     """
 
     breaches: tuple[BudgetBreach, ...] = ()
     unchecked: tuple[str, ...] = ()
-    fails: bool = False
+    failing: tuple[BudgetBreach, ...] = ()
+
+    @property
+    def fails(self) -> bool:
+        return bool(self.failing)
+
+    def severity_of(self, breach: BudgetBreach) -> str:
+        return "error" if breach in self.failing else "warning"
 
 
 def check_budgets(usages: Sequence[Usage]) -> BudgetVerdict:
     """Hold everything that was used against its ceilings."""
     breaches: list[BudgetBreach] = []
+    failing: list[BudgetBreach] = []
     unchecked: list[str] = []
-    fails = False
     for usage in usages:
-        for limit_type, limit, actual in _dimensions(usage):
+        for limit_type, actual in _used(usage):
+            limit = getattr(usage.budget, limit_type)
             if limit is None:
                 continue
             if actual is None:
                 unchecked.append(_unchecked(usage, limit_type))
             elif actual > limit:
-                breaches.append(BudgetBreach(limit_type, limit, actual, usage.model))
-                fails = fails or usage.budget.on_breach == "error"
-    return BudgetVerdict(tuple(breaches), tuple(unchecked), fails)
+                breach = BudgetBreach(limit_type, limit, actual, usage.model)
+                breaches.append(breach)
+                if usage.budget.on_breach == "error":
+                    failing.append(breach)
+    return BudgetVerdict(tuple(breaches), tuple(unchecked), tuple(failing))
 
 
 def inherit_action(own: Budget, project: Budget) -> Budget:
@@ -56,13 +70,8 @@ def inherit_action(own: Budget, project: Budget) -> Budget:
     return own if own.on_breach is not None else own._replace(on_breach=project.on_breach)
 
 
-def _dimensions(usage: Usage) -> tuple[tuple[str, float | None, float | None], ...]:
-    budget = usage.budget
-    return (
-        ("max_usd", budget.max_usd, usage.usd),
-        ("max_duration_ms", budget.max_duration_ms, usage.duration_ms),
-        ("max_bytes_scanned", budget.max_bytes_scanned, usage.bytes_scanned),
-    )
+def _used(usage: Usage) -> tuple[tuple[str, float | None], ...]:
+    return tuple(zip(LIMITS, (usage.usd, usage.duration_ms, usage.bytes_scanned), strict=True))
 
 
 def _unchecked(usage: Usage, limit_type: str) -> str:

@@ -6,17 +6,18 @@ cannot answer is the same as none. What is not known stays absent.
 
 import getpass
 import platform
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from rocky.errors import GitUnavailable, NotARepository
+from rocky.git import Repository, current_branch, find_commit, find_repository, is_dirty
+
 _TRIGGERS: Final = {
     word.lower(): word for word in ("Manual", "Sensor", "Schedule", "Ci", "Webhook")
 }
 _SOURCES: Final = ("cli", "ci", "dagster", "lsp", "http_api", "api")
-_GIT_PATIENCE_SECONDS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +42,9 @@ def observe_circumstances(
     source = env.get("ROCKY_SESSION_SOURCE", "").lower()
     if source not in _SOURCES:
         source = "ci" if in_ci and session_source == "cli" else session_source
-    status = _ask_git(root, "status", "--porcelain", "--untracked-files=no", "--", ".")
+    commit, branch, dirty = _ask_git(root)
     return Circumstances(
-        trigger,
-        source,
-        platform.node() or "unknown",
-        _identity(env),
-        _ask_git(root, "rev-parse", "HEAD"),
-        _branch(root),
-        None if status is None else bool(status),
+        trigger, source, platform.node() or "unknown", _identity(env), commit, branch, dirty
     )
 
 
@@ -64,21 +59,14 @@ def _identity(env: Mapping[str, str]) -> str | None:
         return None
 
 
-def _branch(root: Path) -> str | None:
-    """The branch, or None on a detached head."""
-    return _ask_git(root, "symbolic-ref", "--short", "--quiet", "HEAD") or None
-
-
-def _ask_git(root: Path, *arguments: str) -> str | None:
+def _ask_git(root: Path) -> tuple[str | None, str | None, bool | None]:
+    """The commit, the branch (none on a detached head), and whether files differ from it."""
     try:
-        said = subprocess.run(
-            ["git", "-C", str(root), *arguments],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_GIT_PATIENCE_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return said.stdout.strip() if said.returncode == 0 else None
+        return _state_of(find_repository(root))
+    except (GitUnavailable, NotARepository):
+        return None, None, None
+
+
+def _state_of(repository: Repository) -> tuple[str | None, str | None, bool]:
+    dirty = is_dirty(repository, untracked=False)
+    return find_commit(repository, "HEAD"), current_branch(repository), dirty

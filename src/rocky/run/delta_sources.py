@@ -32,7 +32,7 @@ def read_delta_source(
             f"{named(source)} cannot be read: {error}; {CONNECTOR_HELP}"
         ) from error
     files = tuple(
-        PinnedFile(f"{found.base}/{file.path}", file.size, file.modified_ms)
+        PinnedFile(found.file_uri(file), file.size, file.modified_ms)
         for file in found.snapshot.files
     )
     base = found.base if found.has_folders else None

@@ -16,10 +16,11 @@ from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.project.sources import SourceTable
 from rocky.project.variables import written
 from rocky.spark.source_files import hide_place, named, place_of
+from rocky.store.elsewhere import place_of as place_of_file
 from rocky.store.files import DataFile, is_addressed
 from rocky.store.locations import locate
 from rocky.store.log import Log
-from rocky.store.objects import open_objects
+from rocky.store.objects import Objects, open_objects
 from rocky.store.snapshot import Snapshot
 
 _VERSION: Final = "versionasof"
@@ -37,6 +38,8 @@ class DeltaSource:
 
     snapshot: Snapshot
     base: str
+    objects: Objects
+    prefix: str
 
     @property
     def version(self) -> str:
@@ -44,13 +47,17 @@ class DeltaSource:
 
         A table that was put back from a copy and written on has the same versions with other rows.
         """
-        files = sorted([file.path, file.size] for file in self.snapshot.files)
+        files = sorted([file.name, file.size] for file in self.snapshot.files)
         hashed = text_hash(canonical_json(files))[:_HASH_LENGTH]
         return f"{self.snapshot.version} of {self.snapshot.table_id} {hashed}"
 
     @property
     def has_folders(self) -> bool:
-        return any("/" in file.path for file in self.snapshot.files)
+        return any("/" in file.name for file in self.snapshot.files)
+
+    def file_uri(self, file: DataFile) -> str:
+        """What Spark reads a file by."""
+        return place_of_file(self.objects, self.prefix, file.path).spark_uri
 
 
 def find_delta_source(
@@ -78,7 +85,7 @@ def find_delta_source(
     place_text = written(source.path)
     if snapshot is None:
         raise SourceUnreadable(f"{named(source)}: there is no Delta table at `{place_text}`")
-    found = DeltaSource(snapshot, objects.location.spark_place(prefix))
+    found = DeltaSource(snapshot, objects.location.spark_place(prefix), objects, prefix)
     if version not in (None, found.version):
         raise SourceUnreadable(f"{named(source)}: another table took the place of `{place_text}`")
     _refuse_hidden_partitions(found)
@@ -96,7 +103,7 @@ def _refuse_hidden_partitions(found: DeltaSource) -> None:
 
 def _tells(file: DataFile, *, flat: bool) -> bool:
     """Whether Spark finds a file's partition in its folders; in our own it is in the file."""
-    *folders, name = file.path.split("/")
+    *folders, name = file.name.split("/")
     if flat:
         return is_addressed(name)
     told = dict(folder.split("=", 1) for folder in folders if "=" in folder)

@@ -165,7 +165,7 @@ def result_settings(
     Beside settings of the adapter these are variables and files by their names.
     """
     found = {
-        name: hide(value) if _is_secret(name, value) else value
+        name: hide(value) if is_secret(name, value) else value
         for name, value in adapter.conf.items()
         if _may_count(name)
     }
@@ -189,7 +189,8 @@ def _may_count(name: str) -> bool:
     return not name.startswith(_HARMLESS) or name.endswith(_COUNTS)
 
 
-def _is_secret(name: str, value: str) -> bool:
+def is_secret(name: str, value: str) -> bool:
+    """Whether the value of a setting may be a secret: by its name, or by where it came from."""
     return isinstance(value, Substituted) or _SECRET.search(name) is not None
 
 

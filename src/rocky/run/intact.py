@@ -17,7 +17,7 @@ def refuse_damaged(pinned: PinnedTable, checksums: Checksums | None) -> None:
         # Of a larger table `rocky verify` reads everything.
         return
     for file in snapshot.files:
-        local = table.objects.local_path(f"{table.prefix}/{file.path}")
+        local = table.place_of(file).local
         if local is None or not is_addressed(file.path) or not local.exists():
             # What lies elsewhere is its store's to keep; what is missing Spark itself names.
             continue

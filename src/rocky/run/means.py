@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rocky.remote.events import SyncListener
+from rocky.run.applied import AppliedPlan
 from rocky.run.circumstances import Circumstances
 from rocky.run.listener import Listener, Silence
 
@@ -19,7 +20,7 @@ class Means:
     """Where records go, who asks, and who listens. `spark` is the caller's own session.
 
     `synced` hears of every transfer of a state that is kept elsewhere, `warn` of what went wrong
-    when the run itself was over.
+    when the run itself was over. `applied` is the kept plan that is carried out, if one is.
     """
 
     state: Path
@@ -29,3 +30,4 @@ class Means:
     spark: Any = None
     synced: SyncListener | None = None
     warn: Callable[[str], None] = _keep_quiet
+    applied: AppliedPlan | None = None

@@ -99,6 +99,7 @@ def open_run(
             announce=announcements_for(adapter),
             remote=session,
             begun=partial(_note_begun, begun, held),
+            applied=means.applied,
         )
         yield OpenedRun(project, adapter, surroundings, means, stop, held)
 

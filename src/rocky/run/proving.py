@@ -99,10 +99,7 @@ class Prover:
             upstreams=made_from.upstreams if certain else (),
             cutoff_upstreams=made_from.cutoff_upstreams if certain else (),
             output_blake3=tuple(file.address for file in snapshot.files),
-            output_path=tuple(
-                pinned.table.objects.place(f"{pinned.table.prefix}/{file.path}")
-                for file in snapshot.files
-            ),
+            output_path=tuple(str(pinned.table.place_of(file)) for file in snapshot.files),
             output_version=snapshot.version,
             base_version=None if replaces_all(model.strategy) else _base_version(result),
             rows_hash=snapshot.configuration.get(ROWS_HASH),

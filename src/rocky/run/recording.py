@@ -302,7 +302,7 @@ class Recorder:
     def _artifact(
         self, step: Step, pinned: PinnedTable, file: DataFile, version: int, now: datetime
     ) -> ArtifactRecord:
-        place = pinned.table.objects.place(f"{pinned.table.prefix}/{file.path}")
+        place = str(pinned.table.place_of(file))
         return ArtifactRecord(file.address, self.run_id, step.name, place, version, file.size, now)
 
     def _partitions(self, step: Step, built: Built, timing: Timing) -> tuple[PartitionRecord, ...]:

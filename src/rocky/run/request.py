@@ -79,6 +79,29 @@ def choose_adapter(project: Project, plan: RunPlan, name: str | None) -> Adapter
     return adapters[name]
 
 
+def main_adapter(project: Project, name: str | None = None) -> tuple[str, Adapter]:
+    """The adapter that is named, else the one that the models of all pipelines share.
+
+    Raises NothingSelected when there is none of that name, or when there are several.
+    """
+    adapters = project.config.adapter
+    if name is None:
+        named = {each.target.adapter for each in project.config.pipeline.values()} & adapters.keys()
+        if not named and len(adapters) == 1:
+            named = set(adapters)
+        if len(named) > 1:
+            listed = ", ".join(f"`{each}`" for each in sorted(named))
+            raise NothingSelected(
+                f"the project's pipelines run on different adapters, {listed}: choose one with"
+                " `--target`"
+            )
+        name = named.pop() if named else "default"
+    if name not in adapters:
+        hint = suggestion(name, adapters) or "adapters: " + ", ".join(adapters)
+        raise NothingSelected(f"no adapter `{name}`; {hint}")
+    return name, adapters[name]
+
+
 def _adapter_of(project: Project, step: Step) -> str:
     if step.kind == "seed":
         # A seed belongs to no pipeline: it goes where the first one's models go.

@@ -16,7 +16,6 @@ from rocky.collect.sweeping import sweep_if_due
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.errors import RockyError, RunRefused, StoreUnreadable, StoreUnwritable
 from rocky.lazy import load_attribute
-from rocky.ledger.chain import Head
 from rocky.ledger.check_history import append_counts
 from rocky.ledger.model_records import RunFindings
 from rocky.ledger.reader import Reader
@@ -30,6 +29,7 @@ from rocky.run.beginning import begin_run, is_unvouched, opening_record
 from rocky.run.building import Builder
 from rocky.run.engine import Engine
 from rocky.run.forecast import foresee
+from rocky.run.holding import hold_to_plan
 from rocky.run.inputs import Inputs
 from rocky.run.journal import Journal
 from rocky.run.listener import Listener, Silence
@@ -50,6 +50,7 @@ from rocky.run.step_results import BuildOrders
 from rocky.run.surroundings import RunOptions, Surroundings
 from rocky.run.taking import Taker
 from rocky.run.throttle import Limits, Throttle
+from rocky.run.vouching import known_head, vouch_for
 
 
 def run_plan(
@@ -63,8 +64,8 @@ def run_plan(
 ) -> RunReport:
     """Carry out a plan. A model that fails is in the report; only what concerns all is raised.
 
-    Raises RunRefused, InputNotBuilt, LedgerLocked, SparkUnavailable, and what the store and the
-    ledger raise when they cannot be read or written.
+    Raises RunRefused, PlanOutdated, InputNotBuilt, LedgerLocked, SparkUnavailable, and what store
+    and ledger raise when they cannot be read or written.
     """
     refuse_errors(plan)
     pins = Pins(pin_inputs(plan, surroundings.warehouse))
@@ -78,6 +79,7 @@ def run_plan(
         run_id = begin_run(surroundings, record, targets, held)
         # Not before the claim: until then somebody may delete a watermark.
         marks = _marks(plan, surroundings, run_id, times)
+        hold_to_plan(plan, surroundings, options, pins, run_id, times)
         work = _Run(plan, surroundings, options, run_id, times, marks)
         return work.carry_out(
             fingerprints, pins, resumption, listener or Silence(), stop or Event()
@@ -170,7 +172,7 @@ class _Run:
             options.full_refresh,
             options.windows or {},
             surroundings.announce,
-            self._vouch,
+            partial(vouch_for, surroundings),
             marks,
             options.notes.steps,
         )
@@ -325,21 +327,6 @@ class _Run:
             refreshed=self._orders.refreshed,
         )
 
-    def _vouch(self) -> dict[str, str]:
-        """What a commit says of the ledger at this moment.
-
-        A ledger that is kept elsewhere is vouched for as it is known there: if this process dies,
-        that is all that anybody will find.
-        """
-        if is_unvouched(self._surroundings):
-            return {}
-        return {"ledgerHead": self._head().entry_hash, "ledgerId": self._ledger.ledger_id}
-
-    def _head(self) -> Head:
-        remote = self._surroundings.remote
-        published = remote.published_head if remote is not None else None
-        return published or self._ledger.head()
-
     def _anchor(self) -> None:
         """Leave the ledger's head with the tables: a ledger that is put back is found by it.
 
@@ -353,7 +340,7 @@ class _Run:
             written = leave_anchor(
                 self._surroundings.warehouse,
                 ledger,
-                self._head(),
+                known_head(self._surroundings),
                 self._run_id,
                 self._times.now(),
                 self._surroundings.remote,

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from rocky.ledger.record import RunId
 from rocky.ledger.writer import Ledger
+from rocky.run.applied import AppliedPlan
 from rocky.run.build import Window
 from rocky.run.building import Materialize
 from rocky.run.circumstances import Circumstances
@@ -49,7 +50,8 @@ class Surroundings:
     `open_engine` is called at most once, after everything that can be refused without Spark was,
     and only if something is to be built. `environment` is what Spark will be, if that is known
     before it starts; `observe` says what it is. `remote` is the
-    ledger as it is kept elsewhere, if it is. `begun` is told the id of the run.
+    ledger as it is kept elsewhere, if it is. `begun` is told the id of the run. `applied` is the
+    kept plan that the run must hold to, if there is one.
     """
 
     warehouse: Warehouse
@@ -64,3 +66,4 @@ class Surroundings:
     remote: RemoteState | None = None
     clock: Callable[[], datetime] = now
     begun: Callable[[RunId], None] | None = None
+    applied: AppliedPlan | None = None

@@ -19,6 +19,7 @@ from rocky.datatypes.types import StructField
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.ir.model import ModelIr
 from rocky.project import ModelFile
+from rocky.project.imports import ImportedTable
 from rocky.project.strategies import query_width
 from rocky.spark.comparison import Difference, compare_columns, is_complete
 from rocky.spark.placeholders import fill_placeholders
@@ -104,6 +105,10 @@ class Analyser:
         apply_settings(session, project.config.adapter.values())
         self._stubs = Stubs(session, set(_catalogs(compilation)))
         self._missing: set[str] = set()
+        for source in project.sources.values():
+            if isinstance(source, ImportedTable) and not source.removed:
+                # Before the declared names, which win over short ones.
+                self._put_external([source.imported, source.model], source.columns)
         for source in project.sources.values():
             self._put_external(source.name.split("."), source.columns)
         for seed in project.seeds.values():

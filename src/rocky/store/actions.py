@@ -1,6 +1,7 @@
 """Actions: the lines of a Delta log, to and from JSON.
 
-Paths in them are percent-encoded and relative to the table; `DataFile.path` is not encoded.
+Paths in them are percent-encoded; `DataFile.path` is not. They are relative to the table, or, for a
+file of another table that a clone shares, a whole URI.
 """
 
 import json
@@ -8,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
-from rocky.store.files import DataFile
+from rocky.store.files import DataFile, is_addressed, is_elsewhere
 
 Action = dict[str, Any]
 
@@ -62,9 +63,10 @@ def format_txn(application: str, version: int, now_ms: int) -> Action:
 
 
 def parse_path(action: Mapping[str, Any]) -> str:
-    """The path of an add or remove, relative to the table."""
+    """The path of an add or remove: relative to the table, or the URI of a file of ours."""
     path = unquote(action["path"])
-    if "://" in path or path.startswith(("/", "file:")):
+    shared = is_elsewhere(path) and is_addressed(path)
+    if not shared and (is_elsewhere(path) or path.startswith(("/", "file:"))):
         raise UnsupportedAction(f"it refers to a file outside the table, `{path}`")
     return path
 

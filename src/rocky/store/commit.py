@@ -21,7 +21,8 @@ from rocky.store.actions import format_commit
 from rocky.store.change import Change, Committed
 from rocky.store.composition import TOKEN, Composed, Occasion, compose
 from rocky.store.delta_schema import UnstorableColumns, refuse_unstorable
-from rocky.store.files import Address, DataFile, path_of
+from rocky.store.elsewhere import FilePlace, place_of
+from rocky.store.files import Address, DataFile, name_of, path_of
 from rocky.store.log import Log
 from rocky.store.protocol import unwritable_feature
 from rocky.store.rebase import rebase
@@ -43,8 +44,8 @@ def commit_change(log: Log, change: Change) -> Committed:
     Raises `ChangeRefused` or `ConcurrentChange` when it does not hold there, and `StoreUnwritable`
     when the log cannot be written; the table is then as it was.
     """
-    _refuse_columns(log, change)
-    _require_files(log, change.adds)
+    refuse_change(log, change, None)
+    require_files(log, change.adds)
     # Not the change's base: a table may have been dropped and made anew since, with fewer versions,
     # and a commit after a gap would make it unreadable.
     latest, token = log.snapshot(), uuid.uuid4().hex
@@ -54,7 +55,7 @@ def commit_change(log: Log, change: Change) -> Committed:
         composed = _compose(log, change, latest, token)
         version = 0 if latest is None else latest.version + 1
         data = format_commit(composed.actions)
-        if _create(log, version, data, token):
+        if create_commit(log, version, data, token):
             committed = _committed(log, version, composed, latest)
             return replace(committed, commit_hash=blake3(data).hexdigest())
         # Writers that meet once would go on meeting in step.
@@ -77,14 +78,14 @@ def _refuse_columns(log: Log, change: Change) -> None:
         )
 
 
-def _require_files(log: Log, adds: Sequence[DataFile]) -> None:
-    """Raise unless every file lies in the table's folder with the size it is said to have."""
+def require_files(log: Log, adds: Sequence[DataFile]) -> None:
+    """Raise unless every file lies where it is said to, with the size it is said to have."""
+    places = [place_of(log.objects, log.prefix, file.path) for file in adds]
     with ThreadPoolExecutor(_THREADS) as pool:
-        found = list(pool.map(lambda file: log.objects.info(f"{log.prefix}/{file.path}"), adds))
-    for file, info in zip(adds, found, strict=True):
+        found = list(pool.map(FilePlace.info, places))
+    for file, place, info in zip(adds, places, found, strict=True):
         if info is None or info.size != file.size:
             what = "is missing" if info is None else f"has {info.size} bytes, not {file.size}"
-            place = log.objects.place(f"{log.prefix}/{file.path}")
             raise ChangeRefused(f"table `{log.table}` cannot take the file `{place}`: it {what}")
 
 
@@ -107,14 +108,21 @@ def _repeated(log: Log, change: Change, latest: Snapshot) -> Committed:
     return replace(committed, commit_hash=log.commit_hash(latest.version))
 
 
+def refuse_change(log: Log, change: Change, latest: Snapshot | None) -> None:
+    """Raise `ChangeRefused` for columns no table can have, or a table Rocky does not write."""
+    _refuse_columns(log, change)
+    if latest is None:
+        return
+    schema = str(latest.metadata.get("schemaString", ""))
+    feature = unwritable_feature(latest.protocol, latest.configuration, schema)
+    if feature is not None:
+        raise ChangeRefused(
+            f"table `{log.table}` uses {feature}, which Rocky does not write; choose another"
+        )
+
+
 def _compose(log: Log, change: Change, latest: Snapshot | None, token: str) -> Composed:
-    if latest is not None:
-        schema = str(latest.metadata.get("schemaString", ""))
-        feature = unwritable_feature(latest.protocol, latest.configuration, schema)
-        if feature is not None:
-            raise ChangeRefused(
-                f"table `{log.table}` uses {feature}, which Rocky does not write; choose another"
-            )
+    refuse_change(log, change, latest)
     rebased = rebase(change, latest, log.table)
     files = _distinct(log, change.adds, rebased.remaining)
     now_ms = time.time_ns() // 1_000_000
@@ -126,23 +134,24 @@ def _compose(log: Log, change: Change, latest: Snapshot | None, token: str) -> C
 
 def _distinct(log: Log, adds: Sequence[DataFile], remaining: frozenset[str]) -> list[DataFile]:
     """The files, each at a path of its own: equal bytes are salted, and written once more."""
-    used = set(remaining)
+    # By name: a path of its own for the same bytes elsewhere would still be the same rows twice.
+    used = set(map(name_of, remaining))
     files = []
     for file in adds:
         distinct, count = file, 0
-        while distinct.path in used:
+        while distinct.name in used:
             count += 1
             distinct = _salted(log, file, count)
-        used.add(distinct.path)
+        used.add(distinct.name)
         files.append(distinct)
     return files
 
 
 def _salted(log: Log, file: DataFile, count: int) -> DataFile:
     """Copy `count` of a file, written beside it."""
-    data = log.objects.read(f"{log.prefix}/{file.path}")
+    place = place_of(log.objects, log.prefix, file.path)
+    data = place.read()
     if data is None:
-        place = log.objects.place(f"{log.prefix}/{file.path}")
         raise StoreUnreadable(f"could not read `{place}`: it is missing")
     copy = salted(data, count)
     path = path_of(Address(blake3(copy).hexdigest()))
@@ -151,7 +160,7 @@ def _salted(log: Log, file: DataFile, count: int) -> DataFile:
     return replace(file, path=path, size=len(copy))
 
 
-def _create(log: Log, version: int, data: bytes, token: str) -> bool:
+def create_commit(log: Log, version: int, data: bytes, token: str) -> bool:
     """Whether this commit is the one of that version."""
     try:
         if log.objects.create(log.commit_path(version), data):

@@ -10,7 +10,7 @@ from rocky.store.actions import Action, format_add, format_remove, format_txn
 from rocky.store.change import Change, Operation
 from rocky.store.delta_schema import format_schema, required_features
 from rocky.store.evolution import same_columns
-from rocky.store.files import DataFile
+from rocky.store.files import DataFile, name_of
 from rocky.store.protocol import DEFAULT, extend_protocol, format_protocol
 from rocky.store.rebase import Rebased
 from rocky.store.snapshot import FILES_HASH, ROWS_HASH, Snapshot, files_hash
@@ -53,9 +53,11 @@ def compose(
     occasion: Occasion,
 ) -> Composed:
     """The commit that brings `files` into the table; no path is both added and removed."""
+    # By name: bytes that the table has, there or elsewhere, stay as they are.
+    names, leaving = {file.name for file in files}, set(map(name_of, rebased.leaving))
     paths = {file.path for file in files}
-    added = tuple(file for file in files if file.path not in rebased.leaving)
-    removed = [file for path, file in sorted(rebased.leaving.items()) if path not in paths]
+    added = tuple(file for file in files if file.name not in leaving)
+    removed = [file for _, file in sorted(rebased.leaving.items()) if file.name not in names]
     actions: list[Action] = [
         {"commitInfo": _commit_info(change, rebased, added, occasion)},
         *_protocol(rebased, latest),

@@ -67,6 +67,7 @@ class _Publishing:
 
     def __init__(self, table: Table) -> None:
         self.location = table.objects.place(table.prefix)
+        self._table = table
         self._objects = table.objects
         self._prefix = table.prefix
         self._io = TableFileIO(table.objects, table.prefix, self.location)
@@ -132,7 +133,7 @@ class _Publishing:
     def _change_files(self, transaction: Transaction, snapshot: Snapshot) -> None:
         metadata = transaction.table_metadata
         live = self._live(metadata)
-        wanted = {f"{self.location}/{file.path}": file for file in snapshot.files}
+        wanted = {str(self._table.place_of(file)): file for file in snapshot.files}
         gone = [live[location] for location in live.keys() - wanted.keys()]
         new = [location for location in wanted if location not in live]
         if not gone and not new:

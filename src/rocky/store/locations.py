@@ -6,7 +6,7 @@ the scheme as the path itself: `%20` there is a file name with a per cent sign.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -80,6 +80,11 @@ class Location:
     def spark_place(self, path: str) -> str:
         """Where a path lies, for Spark."""
         return f"{self.spark_uri}/{path}" if path else self.spark_uri
+
+    def whole_bucket(self) -> "Location":
+        """The bucket that this place is in, with the same settings."""
+        below = self.bucket
+        return replace(self, uri=f"s3://{below}", spark_uri=f"s3a://{below}", prefix="")
 
 
 def _delta_name(name: str) -> str:

@@ -15,6 +15,7 @@ from blake3 import blake3
 from rocky.errors import StoreUnreadable
 from rocky.store.actions import Action, parse_commit
 from rocky.store.checkpoint_files import CheckpointUnreadable, read_checkpoint
+from rocky.store.elsewhere import place_of
 from rocky.store.objects import ObjectInfo, Objects
 from rocky.store.replay import Replay
 from rocky.store.snapshot import Snapshot
@@ -163,6 +164,9 @@ class Log:
             info = listing.commits.get(version)
             replay.apply(self.read_commit(version), 0 if info is None else info.modified_ms)
         snapshot = replay.snapshot(wanted, foreign=self.foreign)
+        for file in snapshot.files:
+            if file.is_elsewhere:
+                place_of(self.objects, self.prefix, file.path)
         info = listing.commits.get(wanted)
         if info is not None:
             self._remember(info, snapshot)

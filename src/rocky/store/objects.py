@@ -42,6 +42,8 @@ class Objects:
 
     location: Location
     store: ObjectStore = field(repr=False, compare=False)
+    wider: list["Objects"] = field(default_factory=list, repr=False, compare=False)
+    """All objects of the same bucket, once somebody has asked for them: one client for all."""
 
     def read(self, path: str) -> bytes | None:
         """The bytes of an object, or None where there is none."""

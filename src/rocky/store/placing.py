@@ -18,7 +18,7 @@ from obstore.exceptions import BaseError
 
 from rocky.datatypes.types import StructField
 from rocky.errors import RowsRefused, StoreUnreadable, StoreUnwritable
-from rocky.store.files import Address, DataFile, path_of
+from rocky.store.files import Address, DataFile, name_of, path_of
 from rocky.store.footers import Footer, parse_footer
 from rocky.store.hashing import Examined
 from rocky.store.nulls import null_violations
@@ -134,7 +134,7 @@ def _named(files: Staging, pieces: Sequence[_Piece], taken: frozenset[str]) -> l
     Pieces of equal bytes are told apart by salt in the order of their staged names, so a build that
     is repeated gives the same names.
     """
-    used = set(taken)
+    used = set(map(name_of, taken))
     named = []
     for address, equal in groupby(
         sorted(pieces, key=attrgetter("address", "staged")), attrgetter("address")

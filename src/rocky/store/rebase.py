@@ -16,7 +16,8 @@ from rocky.store.evolution import evolves, same_columns
 from rocky.store.files import DataFile
 from rocky.store.snapshot import FILES_HASH, ROWS_HASH, Snapshot
 
-_OURS: Final = "rocky."
+OURS: Final = "rocky."
+"""What the properties begin with that say something of the rows."""
 _OF_FILES: Final = frozenset({ROWS_HASH, FILES_HASH})
 _MODULUS: Final = 2**128
 
@@ -109,7 +110,7 @@ def _configuration(change: Change, latest: Snapshot | None) -> dict[str, str]:
     kept = {} if latest is None else dict(latest.configuration)
     if change.operation == "REPLACE":
         # They describe rows that are gone, such as a watermark.
-        kept = {name: value for name, value in kept.items() if not name.startswith(_OURS)}
+        kept = {name: value for name, value in kept.items() if not name.startswith(OURS)}
     merged = kept | dict(change.properties)
     return {name: value for name, value in merged.items() if name not in _OF_FILES}
 

@@ -84,7 +84,7 @@ class Replay:
             version=version,
             schema=parse_schema(metadata["schemaString"]),
             partition_columns=partition_columns,
-            files=tuple(sorted(self._files.values(), key=attrgetter("path"))),
+            files=tuple(sorted(self._files.values(), key=attrgetter("name", "path"))),
             configuration=configuration,
             transactions=dict(self._transactions),
             table_id=metadata["id"],

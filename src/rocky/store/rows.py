@@ -48,7 +48,8 @@ def _batches(table: Table, file: DataFile, limit: int) -> Iterator[Any]:
     if limit <= 0:
         return
     try:
-        with open_object(table.objects, f"{table.prefix}/{file.path}") as opened:
+        place = table.place_of(file)
+        with open_object(place.objects, place.path) as opened:
             for batch in pq.ParquetFile(opened).iter_batches(batch_size=min(limit, BATCH)):
                 yield batch.slice(0, limit)
                 limit -= batch.num_rows

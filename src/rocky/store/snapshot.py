@@ -7,7 +7,7 @@ from typing import Any, Final
 from blake3 import blake3
 
 from rocky.datatypes.types import StructField
-from rocky.store.files import DataFile
+from rocky.store.files import DataFile, name_of
 from rocky.store.protocol import DEFAULT, Protocol
 
 ROWS_HASH: Final = "rocky.rowsHash"
@@ -24,7 +24,7 @@ WATERMARK: Final = "rocky.watermark"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A table at a version. `files` is sorted by path; `configuration` holds table properties.
+    """A table at a version. `files` is sorted by name; `configuration` holds table properties.
 
     `transactions` maps an application id to its highest committed version: what makes a retried
     append harmless. `metadata` is the log's own `metaData` action, whose other keys commits keep.
@@ -51,5 +51,6 @@ class Snapshot:
 
 
 def files_hash(paths: Iterable[str]) -> str:
-    """The hex BLAKE3 of the sorted paths of files, a line each."""
-    return blake3("".join(f"{path}\n" for path in sorted(paths)).encode()).hexdigest()
+    """The hex BLAKE3 of the sorted names of files, a line each: a clone has the same ones."""
+    names = sorted(map(name_of, paths))
+    return blake3("".join(f"{name}\n" for name in names).encode()).hexdigest()

@@ -14,6 +14,7 @@ from rocky.errors import ChangeRefused, StoreUnreadable
 from rocky.store.change import Change, Committed
 from rocky.store.checkpoint import FAILED, is_due, write_checkpoint
 from rocky.store.commit import commit_change
+from rocky.store.elsewhere import FilePlace, place_of
 from rocky.store.files import DataFile
 from rocky.store.locations import locate
 from rocky.store.log import FOLDER, Log
@@ -23,6 +24,8 @@ from rocky.store.snapshot import Snapshot
 STAGING: Final = "_staging"
 RESERVED: Final = "_rocky"
 """The folder beside the catalogs that holds what is about the warehouse and is no table."""
+BRANCH_PREFIX: Final = "branch__"
+"""What the folders beside the catalogs begin with that are warehouses of branches."""
 
 
 class TableName(Protocol):
@@ -65,7 +68,10 @@ class Table:
         Raises `ConcurrentChange` when it has to be computed again, `ChangeRefused` when the table
         cannot take it, `StoreUnwritable`. A checkpoint that fails is only a warning.
         """
-        committed = commit_change(self.log, change)
+        return self.with_checkpoint(commit_change(self.log, change))
+
+    def with_checkpoint(self, committed: Committed) -> Committed:
+        """A commit that was just made, with its checkpoint if one is due."""
         version = committed.snapshot.version
         if committed.repeated or not is_due(version):
             return committed
@@ -85,9 +91,13 @@ class Table:
         """A fresh staging folder's path, relative to the table. Nothing is made."""
         return f"{STAGING}/{uuid.uuid4().hex}"
 
+    def place_of(self, file: DataFile) -> FilePlace:
+        """Where a data file lies: not in the table's folder when a clone shares it."""
+        return place_of(self.objects, self.prefix, file.path)
+
     def file_uri(self, file: DataFile) -> str:
         """What Spark reads a data file by."""
-        return f"{self.uri}/{file.path}"
+        return self.place_of(file).spark_uri
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,11 @@ class Warehouse:
                 f"table `{name}` cannot be stored: Rocky keeps things of its own in `{RESERVED}`;"
                 " name another catalog"
             )
+        if target.catalog.lower().startswith(BRANCH_PREFIX):
+            raise ChangeRefused(
+                f"table `{name}` cannot be stored: folders that begin with `{BRANCH_PREFIX}` hold"
+                " the tables of branches; name another catalog"
+            )
         if any(part in ("", ".", "..") or "/" in part or "\0" in part for part in parts):
             raise ChangeRefused(f"table `{name}` cannot be stored: its name does not name a folder")
         return self._table(name, "/".join(parts))
@@ -117,7 +132,7 @@ class Warehouse:
     def tables(self) -> Iterator[Table]:
         """Every table there is, in the order of their names."""
         for catalog in self.objects.folders(""):
-            if catalog == RESERVED:
+            if catalog == RESERVED or catalog.lower().startswith(BRANCH_PREFIX):
                 continue
             for schema in self.objects.folders(catalog):
                 for folder in self.objects.folders(schema):

@@ -1,10 +1,13 @@
 """`rocky ci`: the compile of a build, with an exit code that tells warnings from errors."""
 
 import os
+from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from rocky.cli.console import write_json, write_line, write_text
+from rocky.cli.consumers import consumers_option, with_consumers
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import compile_chosen
@@ -24,13 +27,21 @@ from rocky.diagnostics import Severity
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes at most.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write .rocky/cache.")
+@consumers_option
 @click.pass_obj
-def command(settings: Settings, style: str | None, jobs: int | None, no_cache: bool) -> ExitCode:
+def command(
+    settings: Settings,
+    style: str | None,
+    jobs: int | None,
+    no_cache: bool,
+    consumers: Sequence[Path],
+) -> ExitCode:
     """Compile for a build: exit 1 on errors, 4 on warnings only."""
     if style is None and not settings.asked and os.environ.get("GITHUB_ACTIONS") == "true":
         style = "github"
     as_json = use_json(settings, style)
     compilation = compile_chosen(settings, jobs=jobs, cache=not no_cache)
+    compilation = with_consumers(compilation, consumers)
     code = judge(compilation)
     diagnostics = compilation.diagnostics
     models = chosen_models(compilation, ())

@@ -5,10 +5,12 @@ narrows what is reported and what decides the exit code.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from rocky.cli.console import write_json, write_line, write_note, write_text
+from rocky.cli.consumers import consumers_option, with_consumers
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import load_chosen
@@ -45,6 +47,7 @@ from rocky.project import Project
     is_flag=True,
     help="Record what is nullable now, for contracts with `no_new_nullable`.",
 )
+@consumers_option
 @click.pass_obj
 def command(  # noqa: PLR0913 - one for each option
     settings: Settings,
@@ -55,6 +58,7 @@ def command(  # noqa: PLR0913 - one for each option
     jobs: int | None,
     no_cache: bool,
     record: bool,
+    consumers: Sequence[Path],
 ) -> ExitCode:
     """Check every model, column, type and contract."""
     as_json = use_json(settings, style)
@@ -67,6 +71,7 @@ def command(  # noqa: PLR0913 - one for each option
     recorded = record_baselines(project, compilation.models) if record else []
     if recorded:
         compilation = compile_project(project, jobs=jobs, cache=not no_cache)
+    compilation = with_consumers(compilation, consumers)
     models = chosen_models(compilation, names)
     diagnostics = chosen_findings(compilation, models) if names else compilation.diagnostics
     if live:

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from rocky.cli.commands.run import RunCommand, refuse_errors
+from rocky.cli.commands.run import RunCommand
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
 from rocky.cli.pipelines import replications
 from rocky.cli.projects import compile_chosen
+from rocky.cli.refusing import refuse_errors
 from rocky.cli.remote_state import refresh_state
 from rocky.cli.render.prospects import drift_document, render_drift
 from rocky.cli.state_files import state_path

@@ -13,6 +13,7 @@ from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
+from rocky.cli.targets import source_kind
 from rocky.compiler.compilation import Compilation
 from rocky.diagnostics import Severity
 
@@ -62,7 +63,7 @@ def list_entries(compilation: Compilation) -> dict[str, list[dict[str, Any]]]:
     sources = [
         {
             **_neighbours(compilation, source.name),
-            "kind": "source",
+            "kind": source_kind(source),
             "path": source.file,
             "format": source.format,
             "columns": len(source.columns),

@@ -40,6 +40,7 @@ class SeedCommand(RockyCommand):
     """A command that keeps state."""
 
     uses_state = True
+    takes_branch = True
 
 
 @click.command("seed", cls=SeedCommand)

@@ -10,7 +10,7 @@ import click
 
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import RockyCommand, Settings
+from rocky.cli.options import Settings, TableCommand
 from rocky.cli.projects import load_chosen, model_named, model_names, unknown_name
 from rocky.cli.render.rows import RowsView, render_rows, rows_document
 from rocky.diagnostics.suggest import suggestion
@@ -41,7 +41,7 @@ class Shown(NamedTuple):
     remedy: str
 
 
-@click.command("show", cls=RockyCommand)
+@click.command("show", cls=TableCommand)
 @click.argument("model")
 @click.option(
     "--limit", type=click.IntRange(min=0), default=10, show_default=True, help="At most so many."

@@ -11,7 +11,7 @@ import click
 
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import RockyCommand, Settings
+from rocky.cli.options import Settings, TableCommand
 from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.findings import render_findings
@@ -24,7 +24,7 @@ from rocky.plan.steps import RunPlan, plan_steps
 from rocky.run.checks.outcomes import ChecksReport, Wanted, models_with_tests
 
 
-@click.command("test", cls=RockyCommand)
+@click.command("test", cls=TableCommand)
 @click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
 @click.option("--model", "models", multiple=True, metavar="SELECTOR", help="Test these models.")
 @click.option("--unit", is_flag=True, help="Only unit tests: rows in, rows out, no tables.")

@@ -50,6 +50,8 @@ def _reasons(table: Collected) -> Iterable[str]:
             case Keep.NEEDED:
                 runs = frozenset[str]().union(*(each.runs for each in kept))
                 yield f"{len(kept)} needed by {counted(len(runs), 'run')}"
+            case Keep.SHARED:
+                yield f"{len(kept)} on branches"
             case Keep.HELD:
                 yield f"{len(kept)} a running run may read"
             case _:

@@ -101,6 +101,7 @@ def _run(run: RunRecord, *, audit: bool) -> dict[str, Any]:
         "filter": run.filter,
         "resumed_from": run.resumed_from,
         "idempotency_key": run.idempotency_key,
+        "plan_id": run.plan_id,
         "unchanged": run.unchanged,
         "failed_sources": whole.get("failed_sources"),
         "check_outcomes": whole.get("check_outcomes"),

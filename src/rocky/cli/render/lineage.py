@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import Any
 
 from rocky.cli.render.tables import render_table
-from rocky.cli.targets import KnownColumn, KnownRelation
+from rocky.cli.targets import KnownColumn, KnownRelation, source_kind
 from rocky.compiler.compilation import Compilation
 from rocky.lineage import ColumnRef, Hop, Lineage, RowHop, Trace, model_edges
 from rocky.lineage.columns import Direction
@@ -74,7 +74,8 @@ def _node(compilation: Compilation, name: str) -> dict[str, Any]:
     model = project.models.get(name.lower())
     if model is not None:
         return {"model": name, "kind": "model", "target_schema": model.target.schema}
-    kind = "source" if name.lower() in project.sources else "seed"
+    source = project.sources.get(name.lower())
+    kind = source_kind(source) if source is not None else "seed"
     return {"model": name, "kind": kind, "source_id": name}
 
 

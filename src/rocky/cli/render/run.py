@@ -11,6 +11,7 @@ from rocky.cli.render.units import (
     format_seconds,
     format_usd,
 )
+from rocky.diagnostics import Code
 from rocky.ledger.encoding import format_time
 from rocky.ledger.records import BudgetBreach, ModelExecution, ModelStatus, RunStatus
 from rocky.run.outcomes import RunReport, StepOutcome
@@ -51,8 +52,10 @@ def render_run(report: RunReport) -> str:
 
 def describe_budget(report: RunReport) -> list[str]:
     """Ceilings that were exceeded or could not be checked: for standard error."""
-    word = "error" if report.budget.fails else "warning"
-    said = [f"{word}: {_describe_breach(each)}" for each in report.budget.breaches]
+    said = [
+        f"{report.budget.severity_of(each)}[{Code.BUDGET_EXCEEDED}]: {_describe_breach(each)}"
+        for each in report.budget.breaches
+    ]
     return [*said, *(f"note: {each}" for each in report.budget.unchecked)]
 
 
@@ -112,7 +115,14 @@ def run_document(report: RunReport) -> dict[str, Any]:
             ],
             "model_decisions": [_decision(each) for each in outcomes],
             "cost_summary": _cost_summary(report),
-            "budget_breaches": [each.to_json() for each in report.budget.breaches],
+            "budget_breaches": [
+                {
+                    "code": Code.BUDGET_EXCEEDED.value,
+                    "severity": report.budget.severity_of(each),
+                    **each.to_json(),
+                }
+                for each in report.budget.breaches
+            ],
             "budget_unchecked": list(report.budget.unchecked),
         }
     )

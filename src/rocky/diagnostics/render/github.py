@@ -25,8 +25,8 @@ def render_github(diagnostics: Sequence[Diagnostic], texts: Texts) -> str:
         body = diagnostic.message
         if diagnostic.help:
             body += f"\nhelp: {diagnostic.help}"
-        values = ",".join(f"{name}={_escape_property(value)}" for name, value in properties)
-        lines.append(f"::{_COMMAND[diagnostic.severity]} {values}::{_escape(body)}\n")
+        values = ",".join(f"{name}={escape_property(value)}" for name, value in properties)
+        lines.append(f"::{_COMMAND[diagnostic.severity]} {values}::{escape_message(body)}\n")
     return "".join(lines)
 
 
@@ -45,9 +45,11 @@ def _place(diagnostic: Diagnostic, text: SourceText | None) -> list[tuple[str, s
     return place
 
 
-def _escape(text: str) -> str:
+def escape_message(text: str) -> str:
+    """A text after the `::` of a command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _escape_property(text: str) -> str:
-    return _escape(text).replace(":", "%3A").replace(",", "%2C")
+def escape_property(text: str) -> str:
+    """The value of a property of a command."""
+    return escape_message(text).replace(":", "%3A").replace(",", "%2C")

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from rocky.compiler.compilation import Compilation
+from rocky.errors import NothingSelected
+from rocky.ledger import open_reader
 from rocky.ledger.lookups import open_lookups
 from rocky.ledger.pipeline_records import DriftRecord
 from rocky.pipelines.replication.copies import Copy
 from rocky.pipelines.replication.history import CopyHistory
 from rocky.pipelines.replication.planning import Replication, ReplicationPlan, plan_replication
+from rocky.pipelines.replication.running import find_done
 from rocky.project.adapter import Adapter
 from rocky.project.pipelines import ReplicationPipeline
 from rocky.project.strategies import Incremental
@@ -58,7 +61,10 @@ def look_at_replication(
             engine_opener(opened, adapter, root, means.spark),
             {**means.environment, **adapter.conf},
         )
-        plan = plan_replication(replication, request, lookups, datetime.now(UTC), prune=prune)
+        done = find_resumed(name, request, means)
+        plan = plan_replication(
+            replication, request, lookups, datetime.now(UTC), done=done, prune=prune
+        )
         exists = {
             each.routed.key: replication.warehouse.table(each.routed.target).snapshot() is not None
             for each in plan.copies
@@ -69,6 +75,17 @@ def look_at_replication(
         for each in plan.copies
     ]
     return plan, (*prospects, *_left_alone(plan))
+
+
+def find_resumed(name: str, request: RunRequest, means: Means) -> dict[str, str]:
+    """The tables that a run which is to be resumed has copied. Raises NothingSelected."""
+    if request.resume is None:
+        return {}
+    reader = open_reader(means.state)
+    if reader is None:
+        raise NothingSelected(f"no run of pipeline `{name}` to resume")
+    with reader:
+        return find_done(reader, name, request.resume)[1]
 
 
 def _prospect(copy: Copy, history: CopyHistory, *, exists: bool) -> Prospect:

@@ -107,7 +107,7 @@ def _rewrite(
     )
     refuse_foreign(workspace, {file for file, _, _ in found if file is not None}, reached)
     changed = {file for file, _, count in found if count}
-    touched = [file for file in reached if file.path in changed]
+    touched = [file for file in reached if file.name in changed]
     parts = []
     if touched:
         parts.append(_merged(workspace, base, touched, keys, updated))
@@ -159,7 +159,7 @@ def refuse_foreign(workspace: Workspace, paths: set[str], files: Sequence[DataFi
 
     Another tool may have put files into folders; taking their rows for absent would double them.
     """
-    unknown = paths - {file.path for file in files}
+    unknown = paths - {file.name for file in files}
     if unknown:
         raise ModelFailed(
             f"the table of model `{workspace.build.model.name}` holds the file `{min(unknown)}`,"

@@ -159,7 +159,7 @@ def _next_versions(
         )
         paths = {path for (path,) in ending}
         refuse_foreign(workspace, paths, base.files)
-        touched = [file for file in base.files if file.path in paths]
+        touched = [file for file in base.files if file.name in paths]
     fresh = f"SELECT {history.version()} FROM {workspace.source} s"
     if table is not None:
         fresh += (

@@ -1,0 +1,210 @@
+"""Digests of expressions: a walk over the tree in which names are replaced by what they mean.
+
+Aggregate and window functions take in what decides the rows they see: a sum over other rows is
+another sum, however it is written.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from sqlglot import exp
+
+from rocky.binder.calls import call_kind, function_name
+from rocky.binder.grouping_keys import is_star
+from rocky.binder.logic_digests import LogicColumn, LogicRelation, Undigestible, mark
+from rocky.binder.logic_scopes import LogicScope, resolve
+
+Digester = Callable[[Any, LogicScope], LogicRelation]
+"""From a query's node to its relation: handed in, since queries stand in expressions too."""
+
+_QUERIES: Final = (exp.Query, exp.Values)
+# Keywords that the parser keeps as they were written.
+_WORDED: Final = (exp.Var, exp.WindowSpec, exp.Trim, exp.Interval)
+_NAMED_ARGUMENTS: Final = (exp.PropertyEQ, exp.Kwarg)
+
+
+class Expressions:
+    """Digests of expressions, with a way to those of the queries inside them."""
+
+    __slots__ = ("_query",)
+
+    def __init__(self, query: Digester) -> None:
+        self._query = query
+
+    def value(self, node: Any, scope: LogicScope) -> bytes:
+        """The digest of a value. Raises Undigestible."""
+        kind = node.__class__
+        rule = _RULES.get(kind)
+        if rule is not None:
+            return rule(self, node, scope)
+        if isinstance(node, _QUERIES):
+            return self._subquery(node, scope)
+        if isinstance(node, exp.AggFunc):
+            return mark("aggregate", scope.rows, self._generic(node, scope))
+        return self._generic(node, scope)
+
+    def conditions(self, node: Any, scope: LogicScope) -> frozenset[bytes]:
+        """The digests of what a condition demands, each by itself: their order is no matter."""
+        if node.__class__ is exp.Paren:
+            return self.conditions(node.args["this"], scope)
+        found: set[bytes] = set()
+        while node.__class__ is exp.And:
+            found |= self.conditions(node.args["expression"], scope)
+            node = node.args["this"]
+        if node.__class__ is exp.Paren:
+            return frozenset(found | self.conditions(node, scope))
+        return frozenset({*found, self.value(node, scope)})
+
+    def _generic(self, node: Any, scope: LogicScope) -> bytes:
+        parts: list[bytes | str] = []
+        for name in sorted(node.args):
+            for each in _children(node.args[name]):
+                parts.append(name)
+                if isinstance(each, exp.Expr):
+                    parts.append(self.value(each, scope))
+                else:
+                    text = str(each)
+                    parts.append(text.lower() if isinstance(node, _WORDED) else text)
+        return mark(node.__class__.__name__, *parts)
+
+    def _column(self, node: Any, scope: LogicScope) -> bytes:
+        if is_star(node):
+            raise Undigestible("a star among values")
+        return resolve(tuple(part.name.lower() for part in node.parts), scope)
+
+    def _star(self, _: Any, __: LogicScope) -> bytes:
+        raise Undigestible("a star among values")
+
+    def _identifier(self, node: Any, scope: LogicScope) -> bytes:
+        return resolve((node.name.lower(),), scope)
+
+    def _dot(self, node: Any, scope: LogicScope) -> bytes:
+        right = node.args["expression"]
+        if right.__class__ is exp.Identifier:
+            return mark("field", self.value(node.args["this"], scope), right.name.lower())
+        return self.value(right, scope)
+
+    def _inner(self, node: Any, scope: LogicScope) -> bytes:
+        return self.value(node.args["this"], scope)
+
+    def _call(self, node: Any, scope: LogicScope) -> bytes:
+        name = function_name(node).lower()
+        parts: list[bytes | str] = [name]
+        for each in node.args.get("expressions") or []:
+            # `count(*)` counts rows, whatever columns they have.
+            counted = name == "count" and each.__class__ is exp.Star
+            parts.extend(("*",) if counted else self._argument(each, scope))
+        if call_kind(name) == "aggregate":
+            return mark("aggregate", scope.rows, *parts)
+        return mark("call", *parts)
+
+    def _argument(self, node: Any, scope: LogicScope) -> Iterator[bytes | str]:
+        if is_star(node):
+            # The columns a star means, under their names: in a struct they are its fields.
+            yield "*"
+            for column in _starred(node, scope):
+                yield from (column.name, column.digest)
+        elif node.__class__ is exp.Alias:
+            yield from (node.args["alias"].name.lower(), self.value(node.args["this"], scope))
+        elif isinstance(node, _NAMED_ARGUMENTS):
+            yield from (node.args["this"].name.lower(), self.value(node.args["expression"], scope))
+        else:
+            yield self.value(node, scope)
+
+    def _lambda(self, node: Any, scope: LogicScope) -> bytes:
+        names = [each.name.lower() for each in node.args["expressions"]]
+        return mark("lambda", str(len(names)), self.value(node.args["this"], scope.inside(names)))
+
+    def _window(self, node: Any, scope: LogicScope) -> bytes:
+        partition, order, spec = self._specification(node, scope)
+        # The function itself sees a frame; what it is computed from sees the group.
+        return mark(
+            "window", scope.rows, self.value(node.args["this"], scope), *partition, *order, spec
+        )
+
+    def _specification(
+        self, node: Any, scope: LogicScope
+    ) -> tuple[list[bytes], list[bytes], bytes]:
+        args = node.args
+        below: tuple[list[bytes], list[bytes], bytes] = ([], [], b"")
+        if args.get("alias") is not None:
+            named = scope.windows.get(args["alias"].name.lower())
+            if named is None:
+                raise Undigestible(f"the window `{args['alias'].name}`")
+            below = self._specification(named, scope)
+        keys = sorted(
+            mark("partition", self.value(each, scope)) for each in args.get("partition_by") or []
+        )
+        order = self.ordering(args["order"], scope) if args.get("order") is not None else []
+        spec = self.value(args["spec"], scope) if args.get("spec") is not None else b""
+        return keys or below[0], order or below[1], spec or below[2]
+
+    def ordering(self, order: Any, scope: LogicScope) -> list[bytes]:
+        """The keys of an ORDER BY, each with its direction."""
+        return [mark("order", self.value(each, scope)) for each in order.args["expressions"]]
+
+    def _subquery(self, node: Any, scope: LogicScope) -> bytes:
+        relation = self._query(node, scope)
+        return mark("query", relation.rows, *(column.digest for column in relation.visible))
+
+    def _exists(self, node: Any, scope: LogicScope) -> bytes:
+        return mark("exists", self._query(node.args["this"], scope).rows)
+
+    def _literal(self, node: Any, _: LogicScope) -> bytes:
+        return mark("literal", "text" if node.args["is_string"] else "number", node.args["this"])
+
+    def _type(self, node: Any, _: LogicScope) -> bytes:
+        return mark("type", node.sql(dialect="spark").lower())
+
+
+def _children(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        yield from (each for each in value if each is not None)
+    elif value is not None and value is not False:
+        yield value
+
+
+def _starred(node: Any, scope: LogicScope) -> list[LogicColumn]:
+    if node.__class__ is not exp.Star or node.args.get("except_"):
+        raise Undigestible("a star among values")
+    return scope.relation.visible
+
+
+def has_aggregate(node: Any) -> bool:
+    """Whether an expression holds an aggregate of its own query, outside window functions."""
+    if isinstance(node, _QUERIES) or node.__class__ is exp.Exists:
+        return False
+    if node.__class__ is exp.Window:
+        call = node.args["this"]
+        while call.__class__ in (exp.IgnoreNulls, exp.RespectNulls, exp.Filter):
+            call = call.args["this"]
+        return any(map(has_aggregate, _below(call))) or any(
+            has_aggregate(each) for each in _below(node) if each is not node.args["this"]
+        )
+    if node.__class__ is exp.Anonymous and call_kind(function_name(node).lower()) == "aggregate":
+        return True
+    return isinstance(node, exp.AggFunc) or any(map(has_aggregate, _below(node)))
+
+
+def _below(node: Any) -> Iterator[Any]:
+    for value in node.args.values():
+        yield from (each for each in _children(value) if isinstance(each, exp.Expr))
+
+
+_RULES: Final[dict[type, Callable[[Expressions, Any, LogicScope], bytes]]] = {
+    exp.Column: Expressions._column,
+    exp.Identifier: Expressions._identifier,
+    exp.Star: Expressions._star,
+    exp.Dot: Expressions._dot,
+    exp.Paren: Expressions._inner,
+    exp.Alias: Expressions._inner,
+    exp.Anonymous: Expressions._call,
+    exp.Lambda: Expressions._lambda,
+    exp.Window: Expressions._window,
+    exp.Exists: Expressions._exists,
+    exp.Literal: Expressions._literal,
+    exp.DataType: Expressions._type,
+    exp.CurrentDate: lambda *_: mark("call", "current_date"),
+    exp.CurrentTimestamp: lambda *_: mark("call", "current_timestamp"),
+    exp.CurrentUser: lambda *_: mark("call", "current_user"),
+}

@@ -1,0 +1,93 @@
+"""Whether a branch's tables are what the present code makes, of what the branch has now.
+
+An approval of code and tables that do not belong together would approve nothing. Only the branch's
+own records are asked: the newest execution of each model, what it left and what it read.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from rocky.branches.view import BranchTable, BranchView
+from rocky.compiler.compilation import Compilation
+from rocky.compiler.fingerprints import fingerprints_of
+from rocky.ledger.lookups import Lookups
+from rocky.ledger.provenance import ReadRecord
+from rocky.ledger.questions import RecordedExecution
+from rocky.ledger.records import InputRecord, ModelStatus
+from rocky.project import Project
+from rocky.project.strategies import is_inline
+from rocky.run.seeds import SEED_HASH, seed_hash, seed_target
+
+
+def find_unready(compilation: Compilation, view: BranchView, lookups: Lookups) -> tuple[str, ...]:
+    """A line for each model or seed whose table on the branch is not what the code makes now."""
+    models = compilation.project.models
+    stored = {key: each for key, each in models.items() if not is_inline(each.strategy)}
+    recipes = fingerprints_of(compilation, stored)
+    last = lookups.last_executions(each.name for each in stored.values())
+    found = []
+    for key, model in stored.items():
+        recipe = recipes[key].recipe if key in recipes else None
+        recorded, table = last.get(model.name), view.tables.get(model.target.key)
+        why = _why_unbuilt(recorded, recipe, table)
+        if why is None and recorded is not None:
+            moved = next(_moved_inputs(_inputs(recorded, lookups), view), None)
+            why = f"was built of `{moved}` as it was before" if moved is not None else None
+        if why is not None:
+            found.append(f"`{model.name}` {why}")
+    return (*found, *_stale_seeds(compilation.project, view))
+
+
+def _stale_seeds(project: Project, view: BranchView) -> Iterator[str]:
+    """Seeds that were loaded from another file. One that was never loaded, no table was made of."""
+    for seed in project.seeds.values():
+        table = view.tables.get(seed_target(seed, project.config).key)
+        if table is None or table.branch is None:
+            continue
+        if table.branch.configuration.get(SEED_HASH) != seed_hash(seed):
+            yield f"`{seed.name}` has changed since it was loaded on the branch"
+
+
+def _why_unbuilt(
+    recorded: RecordedExecution | None, recipe: str | None, table: BranchTable | None
+) -> str | None:
+    if recipe is None:
+        return "does not compile"
+    if recorded is None or table is None or table.branch is None:
+        return "was never built on the branch"
+    execution = recorded.execution
+    resumed = execution.status is ModelStatus.SKIPPED and execution.recipe_hash is not None
+    if execution.status not in (ModelStatus.SUCCESS, ModelStatus.REUSED) and not resumed:
+        return f"was {execution.status.value} when it was last run on the branch"
+    if execution.recipe_hash is None:
+        return "has a table on the branch, but of no build that is recorded"
+    if execution.recipe_hash != recipe:
+        return "has changed since it was built on the branch"
+    if execution.commit_version not in (None, table.branch.version):
+        return "has a table on the branch that was changed after its last run"
+    return None
+
+
+def _inputs(
+    recorded: RecordedExecution, lookups: Lookups
+) -> Iterable[InputRecord] | Iterable[ReadRecord]:
+    """What was read; of a table that the branch was made with, what its build had read."""
+    if recorded.execution.inputs:
+        return recorded.execution.inputs
+    made = lookups.provenance(recorded.run_id, recorded.execution.model_name)
+    return () if made is None else _flat(made.reads)
+
+
+def _flat(reads: Iterable[ReadRecord]) -> Iterator[ReadRecord]:
+    for each in reads:
+        if each.kind == "table":
+            yield each
+        yield from _flat(each.reads)
+
+
+def _moved_inputs(
+    inputs: Iterable[InputRecord] | Iterable[ReadRecord], view: BranchView
+) -> Iterator[str]:
+    for each in inputs:
+        table = view.tables.get(each.target.lower()) if each.target is not None else None
+        if table is not None and each.identity is not None and each.identity != table.content:
+            yield each.name

@@ -1,0 +1,145 @@
+"""Statements: what somebody signs, as one line of canonical JSON.
+
+The file is the statement to the byte, without a line break at its end: its BLAKE3 is the
+statement's hash and its bytes are what was signed. A text that says the same in other bytes is not
+accepted, so nobody can be shown one thing and a machine another.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from rocky.branches.state_hash import hash_state
+from rocky.evidence.hashes import canonical_json, text_hash
+from rocky.ledger.encoding import format_time, parse_time
+
+STATEMENT_VERSION: Final = 1
+_NAME: Final = re.compile(r"[^\s,*?!\"']{1,320}")
+_HASH_SHOWN: Final = 8
+
+
+class Kind(StrEnum):
+    """What a statement says. As it is written."""
+
+    APPROVAL = "approval"
+    ALLOW_BREAKING = "allow_breaking"
+
+
+class NotAStatement(ValueError):
+    """A text that is no statement of ours; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What is signed. `branch_created_at` tells a branch from an earlier one of the same name.
+
+    `state` is the document whose hash is `state_hash`, so that a person can read what was approved
+    and a machine can say what has moved since.
+    """
+
+    kind: Kind
+    branch: str
+    branch_created_at: datetime
+    state_hash: str
+    state: Mapping[str, Any]
+    approver: str
+    signed_at: datetime
+    message: str | None = None
+    base_commit: str | None = None
+    git_commit: str | None = None
+    git_dirty: bool | None = None
+
+    @property
+    def text(self) -> str:
+        """The statement as it is signed and stored."""
+        said = {
+            "version": STATEMENT_VERSION,
+            "kind": self.kind.value,
+            "branch": self.branch,
+            "branch_created_at": format_time(self.branch_created_at),
+            "state_hash": self.state_hash,
+            "state": dict(self.state),
+            "approver": self.approver,
+            "signed_at": format_time(self.signed_at),
+            "message": self.message,
+            "base_commit": self.base_commit,
+            "git_commit": self.git_commit,
+            "git_dirty": self.git_dirty,
+        }
+        return canonical_json({key: value for key, value in said.items() if value is not None})
+
+    @property
+    def approval_id(self) -> str:
+        """When it was signed and how its hash begins: texts sort as statements were signed."""
+        return f"{self.signed_at:%Y%m%dT%H%M%S%f}-{text_hash(self.text)[:_HASH_SHOWN]}"
+
+
+def is_principal(name: str) -> bool:
+    """Whether a name can be somebody's in a list of signers: no pattern, no white space."""
+    return name.isprintable() and _NAME.fullmatch(name) is not None
+
+
+def printable(text: str) -> str:
+    """A text of somebody's, with escapes for what would move a terminal's cursor."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def parse_statement(text: str) -> Statement:
+    """The statement in a text. Raises NotAStatement for anything but its canonical form."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as failure:
+        raise NotAStatement("it is not JSON") from failure
+    if not isinstance(data, dict):
+        raise NotAStatement("it is not a JSON object")
+    if data.get("version") != STATEMENT_VERSION:
+        raise NotAStatement(f"it is of version `{data.get('version')}`, which is not known here")
+    try:
+        statement = _read(data)
+    except (KeyError, TypeError, ValueError, OverflowError) as failure:
+        raise NotAStatement(f"a field is missing or wrong: {failure}") from failure
+    if statement.text != text:
+        raise NotAStatement("it is not written as a statement is: other keys, order or spaces")
+    if hash_state(statement.state) != statement.state_hash:
+        raise NotAStatement("its `state` does not hash to its `state_hash`")
+    return statement
+
+
+def _read(data: dict[str, Any]) -> Statement:
+    approver = _text(data, "approver")
+    if not is_principal(approver):
+        raise ValueError("`approver` is no name of a signer")
+    state = data["state"]
+    if not isinstance(state, dict):
+        raise TypeError("`state` is not an object")
+    dirty = data.get("git_dirty")
+    if not isinstance(dirty, bool | None):
+        raise TypeError("`git_dirty` is not true or false")
+    return Statement(
+        Kind(_text(data, "kind")),
+        _text(data, "branch"),
+        parse_time(_text(data, "branch_created_at")),
+        _text(data, "state_hash"),
+        state,
+        approver,
+        parse_time(_text(data, "signed_at")),
+        _optional(data, "message"),
+        _optional(data, "base_commit"),
+        _optional(data, "git_commit"),
+        dirty,
+    )
+
+
+def _text(data: Mapping[str, Any], key: str) -> str:
+    value = data[key]
+    if not isinstance(value, str):
+        raise TypeError(f"`{key}` is not a text")
+    return value
+
+
+def _optional(data: Mapping[str, Any], key: str) -> str | None:
+    return _text(data, key) if key in data else None

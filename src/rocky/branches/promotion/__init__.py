@@ -1,0 +1,1 @@
+"""Promotion: production moved to other content of its tables, all of them or none."""

@@ -1,0 +1,269 @@
+"""Promoting: production's tables get the content that a branch has made, without building anything.
+
+What may be promoted is decided before, from the branch as it was looked at; here it is looked at
+once more with production's tables claimed, and whatever is no longer so refuses the promotion.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from rocky.branches.promotion.carrying_out import carry_out
+from rocky.branches.promotion.moving import Move, PreparedMove, prepare_moves
+from rocky.branches.promotion.working import Watch, Work, nobody, work_on
+from rocky.branches.translation import Arrival, translate
+from rocky.branches.view import BranchTable, BranchView, same_content, table_content
+from rocky.errors import PromotionRefused
+from rocky.ledger.branch_records import PromotedTable, PromotionRecord
+from rocky.ledger.model_records import ModelRecords
+from rocky.ledger.reader import open_reader
+from rocky.ledger.records import RunRecord
+from rocky.ledger.table_records import TableRecords, open_table_records
+from rocky.run.opened import OpenedRun
+from rocky.run.vouching import vouch_for
+from rocky.store.change import Committed
+from rocky.store.prepared import Moment
+
+PROMOTED: Final = "promote"
+"""The kind of a promotion, and the `decision` of a table that was promoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a branch's own ledger knows of its tables, by target, and of the runs that made them."""
+
+    tables: Mapping[str, TableRecords]
+    runs: Mapping[str, RunRecord]
+
+
+def load_made(state: Path) -> Made:
+    """What is recorded on a branch. Raises LedgerUnreadable."""
+    tables = _load_tables(state)
+    reader = open_reader(state)
+    if reader is None:
+        return Made({}, {})
+    with reader:
+        found = {each.run_id: reader.run(each.run_id) for each in tables.values()}
+    return Made(tables, {key: run for key, run in found.items() if run is not None})
+
+
+def _load_tables(state: Path) -> Mapping[str, TableRecords]:
+    lookups = open_table_records(state)
+    if lookups is None:
+        return {}
+    with lookups:
+        return lookups.tables()
+
+
+def tables_to_promote(view: BranchView) -> tuple[BranchTable, ...]:
+    """The tables whose content the branch has changed and production has not got.
+
+    Raises PromotionRefused when production has changed one of them too: nothing is overwritten.
+    """
+    wanted = [
+        each
+        for each in view.changed
+        if each.branch is not None and not same_content(each.branch, each.production)
+    ]
+    moved = [each for each in wanted if each.has_moved]
+    if moved:
+        listed = "; ".join(_describe_moved(each) for each in moved)
+        name = view.record.name
+        raise PromotionRefused(
+            f"production has changed since the branch was made: {listed}; `rocky branch rebase"
+            f" {name}` makes the branch of production as it is, then run and approve it again"
+        )
+    return tuple(wanted)
+
+
+def _describe_moved(table: BranchTable) -> str:
+    now = "is gone" if table.production is None else f"is at version {table.production.version}"
+    was = "was not there" if table.base is None else f"was at version {table.base}"
+    return f"`{table.target}` {was} and {now}"
+
+
+def promote_tables(
+    opened: OpenedRun,
+    view: BranchView,
+    made: Made,
+    draft: PromotionRecord,
+    watch: Watch = nobody,
+) -> PromotionRecord:
+    """Promote what a branch has changed. `draft` says by whom and on whose approval.
+
+    Raises PromotionRefused, ChangeRefused, LedgerLocked; then production is as it was.
+    """
+    tables = tables_to_promote(view)
+    if not tables:
+        raise PromotionRefused(
+            f"branch `{view.record.name}` has nothing that production has not:"
+            f" `rocky run --branch {view.record.name}` builds it"
+        )
+    before = _load_tables(opened.surroundings.ledger.path)
+    proved = _proved_anew(view, made, before)
+    targets = [each.target for each in (*tables, *proved)]
+    with work_on(opened, targets, f"branch promote {view.record.name}", draft.at, watch) as work:
+        _refuse_changed((*tables, *proved))
+        work.watch("files")
+        moves = prepare_moves(
+            [_move(work, view, each, made) for each in tables],
+            Moment(int(draft.at.timestamp() * 1000), work.run_id),
+        )
+        promoted = [
+            _promoted(each, move, made, before.get(each.target.lower()))
+            for each, move in zip(tables, moves, strict=True)
+        ]
+        records, beside = _records(work, view, tables, moves, made, proved)
+        promotion = replace(draft, run_id=work.run_id, tables=tuple(promoted))
+        return carry_out(work, promotion, moves, records, beside)
+
+
+def _proved_anew(
+    view: BranchView, made: Made, before: Mapping[str, TableRecords]
+) -> tuple[BranchTable, ...]:
+    """Tables that came out on the branch as production has them, of inputs that are promoted now.
+
+    They do not move; that they stand for a build of the new inputs is recorded, so that nobody
+    builds them again.
+    """
+    found = []
+    for each in view.tables.values():
+        known, there = _known(each, made), before.get(each.target.lower())
+        if known is None or there is None or not same_content(each.branch, each.production):
+            continue
+        proof = known.provenance
+        if proof is not None and proof.input_hash not in (None, *there.indexed):
+            found.append(each)
+    return tuple(found)
+
+
+def _refuse_changed(tables: tuple[BranchTable, ...]) -> None:
+    """Raises PromotionRefused for a table that is not what it was when it was decided."""
+    for each in tables:
+        now, own = each.parent_table.snapshot(), each.table.snapshot()
+        if not same_content(now, each.production) or _version(now) != _version(each.production):
+            raise PromotionRefused(f"`{each.target}` has just changed in production; try again")
+        if not same_content(own, each.branch):
+            raise PromotionRefused(f"`{each.target}` has just changed on the branch; try again")
+
+
+def _version(snapshot: object) -> object:
+    return getattr(snapshot, "version", None)
+
+
+def _move(work: Work, view: BranchView, table: BranchTable, made: Made) -> Move:
+    assert table.branch is not None
+    known = made.tables.get(table.target.lower())
+    info = {
+        "runId": work.run_id,
+        "model": _model_name(table, made),
+        "promotedFrom": view.record.name,
+        **vouch_for(work.opened.surroundings),
+    }
+    if known is not None:
+        info["builtBy"] = known.run_id
+        if known.execution.recipe_hash is not None:
+            info["recipeHash"] = known.execution.recipe_hash
+    return Move(table.parent_table, table.production, table.branch, table.table, info)
+
+
+def _model_name(table: BranchTable, made: Made) -> str:
+    known = made.tables.get(table.target.lower())
+    return known.execution.model_name if known is not None else table.target
+
+
+def _promoted(
+    table: BranchTable, move: PreparedMove, made: Made, replaced: TableRecords | None
+) -> PromotedTable:
+    known = _known(table, made)
+    run = made.runs.get(known.run_id) if known is not None else None
+    before = table.production
+    return PromotedTable(
+        table.target,
+        _model_name(table, made),
+        move.commit.version,
+        table_content(move.after),
+        from_version=None if before is None else before.version,
+        from_content=None if before is None else table_content(before),
+        branch_version=None if table.branch is None else table.branch.version,
+        built_by=known.run_id if known is not None else None,
+        built_at=known.execution.finished_at if known is not None else None,
+        built_from=run.git_commit if run is not None else None,
+        sql_hash=known.execution.sql_hash if known is not None else None,
+        recipe_hash=known.execution.recipe_hash if known is not None else None,
+        watermark_before=replaced.watermark if replaced is not None else None,
+        partitions_before=replaced.partitions if replaced is not None else (),
+    )
+
+
+def _known(table: BranchTable, made: Made) -> TableRecords | None:
+    """What is recorded of a table, unless somebody else has changed it since."""
+    known = made.tables.get(table.target.lower())
+    version = None if table.branch is None else table.branch.version
+    if known is None or known.execution.commit_version != version:
+        return None
+    return known
+
+
+def _records(
+    work: Work,
+    view: BranchView,
+    tables: tuple[BranchTable, ...],
+    moves: list[PreparedMove],
+    made: Made,
+    proved: tuple[BranchTable, ...],
+) -> tuple[list[ModelRecords], list[ModelRecords]]:
+    """What is recorded of tables that move, and of those that only are proved anew."""
+    contents = {
+        each.target.lower(): (table_content(each.production), each.production.version)
+        for each in view.tables.values()
+        if each.production is not None
+    }
+    contents |= {
+        each.target.lower(): (table_content(move.after), move.commit.version)
+        for each, move in zip(tables, moves, strict=True)
+    }
+
+    def version_of(target: str, identity: str | None) -> int | None:
+        content, version = contents.get(target.lower(), (None, None))
+        return version if content is not None and content == identity else None
+
+    def record(table: BranchTable, committed: Committed, verb: str) -> ModelRecords:
+        known = _known(table, made)
+        built = f", built by {known.run_id}" if known is not None else ""
+        arrival = Arrival(
+            work.run_id,
+            work.now,
+            table.parent_table,
+            committed,
+            _model_name(table, made),
+            PROMOTED,
+            f"{verb} branch {view.record.name}{built}",
+            version_of,
+            base=_base(table, known),
+        )
+        return translate(arrival, known)
+
+    return (
+        [
+            record(each, move.committed, "promoted from")
+            for each, move in zip(tables, moves, strict=True)
+        ],
+        [
+            record(each, Committed(each.production, (), ()), "the same as on")
+            for each in proved
+            if each.production is not None
+        ],
+    )
+
+
+def _base(table: BranchTable, known: TableRecords | None) -> int | None:
+    """Production's version that the branch's build started from, if it was one build from there.
+
+    The clone is version 0 of the branch's table; production still is what it was made of.
+    """
+    made = known.provenance if known is not None else None
+    if made is None or made.base_version != 0 or table.production is None:
+        return None
+    return table.production.version

@@ -1,0 +1,216 @@
+"""Reverting: the tables of a promotion get the content they had before it, the same way.
+
+The versions in between stay in the tables' logs. A table that the promotion made stays too: there
+is nothing to go back to, and the code from before does not read it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from rocky.branches.promotion.carrying_out import carry_out
+from rocky.branches.promotion.moving import Move, PreparedMove, prepare_moves
+from rocky.branches.promotion.promoting import PROMOTED
+from rocky.branches.promotion.working import Watch, Work, nobody, work_on
+from rocky.branches.translation import Arrival, translate
+from rocky.branches.view import same_content, table_content
+from rocky.errors import NothingSelected, PromotionRefused, StoreUnreadable
+from rocky.ledger.branch_records import PromotedTable, PromotionRecord
+from rocky.ledger.branching import load_promotions
+from rocky.ledger.model_records import ModelRecords
+from rocky.ledger.table_records import TableRecords, open_table_records
+from rocky.run.opened import OpenedRun
+from rocky.run.vouching import vouch_for
+from rocky.store.prepared import Moment
+from rocky.store.snapshot import Snapshot
+from rocky.store.warehouse import Table, Warehouse
+
+REVERTED: Final = "revert"
+"""The kind of a revert, and the `decision` of a table that was moved back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """A table to be moved back: as it is, and as it was."""
+
+    promoted: PromotedTable
+    table: Table
+    now: Snapshot
+    before: Snapshot
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether somebody has changed the table since it was promoted."""
+        return table_content(self.now) != self.promoted.to_content
+
+
+def find_promotion(state: Path, wanted: str) -> PromotionRecord:
+    """A promotion by its id, or the `latest` of a branch by its name. Raises NothingSelected."""
+    known = load_promotions(state)
+    found = [each for each in known if wanted in (each.run_id, each.branch)]
+    found = [each for each in found if each.kind in (PROMOTED, REVERTED)]
+    if not found:
+        hint = "`rocky branch list --promotions` shows them" if known else "there is none yet"
+        raise NothingSelected(f"no promotion `{wanted}`; {hint}")
+    chosen = found[-1]
+    again = next((each for each in known if each.reverts == chosen.run_id), None)
+    if again is not None:
+        raise PromotionRefused(f"`{chosen.run_id}` was reverted already, by `{again.run_id}`")
+    return chosen
+
+
+def find_returns(
+    promotion: PromotionRecord, warehouse: Warehouse, *, discard_later: bool
+) -> tuple[list[Return], dict[str, str]]:
+    """The tables to move back, and those that stay, with why.
+
+    Raises PromotionRefused when something was written since that would be lost, or when what a
+    table was is gone.
+    """
+    by_name = {table.name.lower(): table for table in warehouse.tables()}
+    found: list[Return] = []
+    left: dict[str, str] = {}
+    for each in promotion.tables:
+        table = by_name.get(each.target.lower())
+        now = table.snapshot() if table is not None else None
+        if each.from_version is None:
+            left[each.target] = "it was made by the promotion: there is nothing to go back to"
+        elif table is None or now is None:
+            left[each.target] = "the table is gone"
+        else:
+            returned = Return(each, table, now, _former(table, each))
+            if same_content(returned.now, returned.before):
+                left[each.target] = "it is as it was before"
+            else:
+                found.append(returned)
+    later = [each for each in found if each.is_newer]
+    if later and not discard_later:
+        listed = "; ".join(
+            f"`{each.promoted.target}` was promoted as version {each.promoted.to_version} and is at"
+            f" {each.now.version}"
+            for each in later
+        )
+        raise PromotionRefused(
+            f"production has changed since `{promotion.run_id}`: {listed};"
+            " `--discard-later` goes back all the same, and what was built since has to be again"
+        )
+    return found, left
+
+
+def _former(table: Table, promoted: PromotedTable) -> Snapshot:
+    """A table as it was before a promotion, all its files there. Raises PromotionRefused."""
+    try:
+        before = table.snapshot(promoted.from_version)
+    except StoreUnreadable as error:
+        raise PromotionRefused(f"`{table.name}` cannot be moved back: {error}") from error
+    assert before is not None
+    if table_content(before) != promoted.from_content:
+        raise PromotionRefused(
+            f"`{table.name}` cannot be moved back: version {promoted.from_version} is not what the"
+            " promotion replaced; see `rocky verify`"
+        )
+    gone = next((file for file in before.files if table.place_of(file).info() is None), None)
+    if gone is not None:
+        raise PromotionRefused(
+            f"`{table.name}` cannot be moved back: `{table.place_of(gone)}` was collected since"
+        )
+    return before
+
+
+def revert_tables(
+    opened: OpenedRun,
+    promotion: PromotionRecord,
+    draft: PromotionRecord,
+    *,
+    discard_later: bool = False,
+    watch: Watch = nobody,
+) -> PromotionRecord:
+    """Undo a promotion that was made. Raises as `promote_tables` does."""
+    around = opened.surroundings
+    returns, _ = find_returns(promotion, around.warehouse, discard_later=discard_later)
+    if not returns:
+        raise PromotionRefused(f"`{promotion.run_id}` has left nothing to move back")
+    targets = [each.promoted.target for each in returns]
+    with work_on(opened, targets, f"branch revert {promotion.run_id}", draft.at, watch) as work:
+        # Once more: only now nobody else writes the tables.
+        returns, left = find_returns(promotion, around.warehouse, discard_later=discard_later)
+        work.watch("files")
+        moves = prepare_moves(
+            [_move(work, each) for each in returns],
+            Moment(int(draft.at.timestamp() * 1000), work.run_id),
+        )
+        said = replace(
+            draft,
+            run_id=work.run_id,
+            kind=REVERTED,
+            branch=promotion.branch,
+            reverts=promotion.run_id,
+            left=left,
+            tables=tuple(_returned(each, move) for each, move in zip(returns, moves, strict=True)),
+        )
+        return carry_out(work, said, moves, _records(work, promotion, returns, moves))
+
+
+def _move(work: Work, back: Return) -> Move:
+    info = {
+        "runId": work.run_id,
+        "model": back.promoted.model_name,
+        **vouch_for(work.opened.surroundings),
+    }
+    return Move(back.table, back.now, back.before, back.table, info)
+
+
+def _returned(back: Return, move: PreparedMove) -> PromotedTable:
+    return PromotedTable(
+        back.promoted.target,
+        back.promoted.model_name,
+        move.commit.version,
+        table_content(move.after),
+        from_version=back.now.version,
+        from_content=table_content(back.now),
+    )
+
+
+def _records(
+    work: Work, promotion: PromotionRecord, returns: Sequence[Return], moves: list[PreparedMove]
+) -> list[ModelRecords]:
+    before = _known_before(work, promotion)
+    return [
+        translate(
+            Arrival(
+                work.run_id,
+                work.now,
+                back.table,
+                move.committed,
+                back.promoted.model_name,
+                REVERTED,
+                f"moved back to version {back.before.version}, from before {promotion.run_id}",
+                lambda _target, _identity: None,
+            ),
+            before.get(back.promoted.target.lower()),
+        )
+        for back, move in zip(returns, moves, strict=True)
+    ]
+
+
+def _known_before(work: Work, promotion: PromotionRecord) -> dict[str, TableRecords]:
+    """What was known of the tables when they were promoted, without what proves a build.
+
+    Its own records still do, where it stands: the same content is found by them.
+    """
+    lookups = open_table_records(work.opened.surroundings.ledger.path)
+    assert lookups is not None
+    with lookups:
+        found = lookups.before(promotion.run_id)
+    tables = {each.target.lower(): each for each in promotion.tables}
+    return {
+        target: replace(
+            known,
+            provenance=None,
+            partitions=tables[target].partitions_before,
+            watermark=tables[target].watermark_before,
+        )
+        for target, known in found.items()
+        if target in tables
+    }

@@ -1,0 +1,61 @@
+"""`rocky branch`: branches made, listed, compared, approved, promoted, reverted and deleted.
+
+Each command is loaded when it is called: some need a compiler, some a Spark.
+"""
+
+from typing import Final
+
+import click
+
+from rocky.cli.branches import BranchCommand
+from rocky.cli.exit_codes import ExitCode
+from rocky.diagnostics.suggest import closest
+from rocky.lazy import load_attribute
+
+COMMANDS: Final = {
+    "create": ("branch_create", "command", "Make a branch of the tables, without copying."),
+    "list": ("branch_list", "command", "List branches."),
+    "show": ("branch_show", "command", "Show a branch: its tables, what it changed, approvals."),
+    "diff": ("branch_diff", "command", "Compare the rows of a branch with production's."),
+    "approve": ("branch_approve", "approve", "Sign that a branch may be promoted."),
+    "approvals": ("branch_approve", "approvals", "List approvals of a branch, and which count."),
+    "promote": ("branch_promote", "promote", "Move production to a branch's tables, all or none."),
+    "revert": ("branch_promote", "revert", "Move production back to before a promotion."),
+    "recover": ("branch_promote", "recover", "Finish or undo a promotion that was interrupted."),
+    "rebase": ("branch_rebase", "command", "Make a branch anew of production as it is now."),
+    "delete": ("branch_delete", "command", "Delete a branch and its tables."),
+}
+"""Name -> module under `rocky.cli.commands`, attribute, one-line help."""
+
+
+class BranchGroup(BranchCommand, click.Group):
+    """The commands about branches, each loaded when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        if cmd_name not in COMMANDS:
+            return None
+        module, attribute, _ = COMMANDS[cmd_name]
+        command: click.Command = load_attribute(f"rocky.cli.commands.{module}", attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, _, summary) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            near = closest(args[0], COMMANDS)
+            said = f"did you mean `{near}`?" if near else f"there is {', '.join(COMMANDS)}"
+            raise click.UsageError(f"no command `{ctx.command_path} {args[0]}`; {said}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group("branch", cls=BranchGroup)
+def command() -> ExitCode:
+    """Make, compare, approve, promote and revert branches of the tables."""
+    return ExitCode.OK

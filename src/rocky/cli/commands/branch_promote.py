@@ -1,0 +1,162 @@
+"""`rocky branch promote`, `revert` and `recover`: production moved, all tables or none.
+
+Needs no Spark: nothing is built, tables get content that is there.
+"""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import click
+
+from rocky.branches.approvals.checking import check_approvals
+from rocky.branches.approvals.signing import sign_statement
+from rocky.branches.approvals.statement import Kind
+from rocky.branches.promotion.gating import (
+    judge_diff,
+    refuse_branch,
+    refuse_breaking,
+    refuse_unapproved,
+)
+from rocky.branches.promotion.promoting import (
+    PROMOTED,
+    load_made,
+    promote_tables,
+    tables_to_promote,
+)
+from rocky.branches.promotion.reverting import REVERTED, find_promotion, revert_tables
+from rocky.cli.approving import OpenChange, choose_signer, make_keygen, open_change
+from rocky.cli.branches import BranchCommand, refreshed_state
+from rocky.cli.console import write_json, write_line, write_note
+from rocky.cli.exit_codes import ExitCode
+from rocky.cli.options import Settings
+from rocky.cli.promoting import draft_promotion, open_production, recover_and_tell
+from rocky.cli.render.promotions import (
+    promotion_document,
+    recovered_document,
+    render_promotion,
+    render_recovered,
+)
+from rocky.cli.state_files import main_state_path
+from rocky.cli.upkeep import load_sound_project
+from rocky.ledger.branch_records import ApprovalRecord
+from rocky.project.branching import branch_state
+from rocky.run.request import main_adapter
+
+
+@click.command("promote", cls=BranchCommand)
+@click.argument("name")
+@click.option("--allow-breaking", is_flag=True, help="Although readers break; signs the reason.")
+@click.option("-m", "--message", metavar="TEXT", help="Why; with `--allow-breaking` it is signed.")
+@click.option("--key", metavar="FILE", help="The key to sign with; a public one asks an agent.")
+@click.option("--as", "principal", metavar="NAME", help="The name in `allowed_signers` to sign by.")
+@click.pass_obj
+def promote(
+    settings: Settings,
+    name: str,
+    allow_breaking: bool,
+    message: str | None,
+    key: str | None,
+    principal: str | None,
+) -> ExitCode:
+    """Move production to a branch's tables, all or none.
+
+    Nothing is built: the tables get the content that was approved. Refused when approvals are
+    missing or void, when the change breaks readers, and when production has changed meanwhile.
+    """
+    if not allow_breaking and (key is not None or principal is not None):
+        raise click.UsageError("`--key` and `--as` are for `--allow-breaking`, which signs")
+    now, keygen = datetime.now(UTC), make_keygen()
+    with open_change(settings, name, now) as change:
+        question = change.question
+        for warning in question.policy.warnings:
+            write_note(f"warning: {warning}")
+        refuse_branch(change.view, change.unready)
+        tables_to_promote(change.view)
+        checked = check_approvals(change.root, question, keygen)
+        refuse_unapproved(checked, question)
+        verdict = judge_diff(change.diff)
+        allowed: tuple[ApprovalRecord, ...] = ()
+        if allow_breaking and verdict.is_breaking:
+            signer = choose_signer(change, keygen, key, principal, message)
+            signed = sign_statement(Kind.ALLOW_BREAKING, question, signer, change.root, keygen)
+            allowed = (signed.record,)
+        refuse_breaking(verdict, allowed)
+        made = load_made(branch_state(main_state_path(settings), change.record.name))
+        project = change.compilation.project
+        with open_production(settings, project, change.record.adapter) as opened:
+            recover_and_tell(opened, now)
+            draft = replace(
+                draft_promotion(opened, PROMOTED, change.record.name, now, message),
+                state_hash=question.state.hash,
+                verdict=verdict.impact,
+                breaking=verdict.breaking,
+                base_commit=question.base_commit,
+                policy=question.policy.to_json(),
+                approvals=(*checked.accepted, *allowed),
+                left=_left(change),
+            )
+            promotion = promote_tables(opened, change.view, made, draft)
+    if settings.json:
+        write_json("branch promote", promotion_document(promotion, checked.rejected))
+    else:
+        write_line(render_promotion(promotion))
+    return ExitCode.OK
+
+
+def _left(change: OpenChange) -> dict[str, str]:
+    """Tables that only production has changed: they stay as production has them."""
+    return {
+        each.target: "changed in production since the branch was made; it stays as it is"
+        for each in change.view.tables.values()
+        if each.has_moved and not each.is_changed
+    }
+
+
+@click.command("revert", cls=BranchCommand)
+@click.argument("promotion")
+@click.option(
+    "--discard-later",
+    is_flag=True,
+    help="Also where runs have changed tables since: what they made has to be made again.",
+)
+@click.option("-m", "--message", metavar="TEXT", help="Why.")
+@click.option("--target", metavar="ADAPTER", help="The tables of `[adapter.ADAPTER]`.")
+@click.pass_obj
+def revert(
+    settings: Settings,
+    promotion: str,
+    discard_later: bool,
+    message: str | None,
+    target: str | None,
+) -> ExitCode:
+    """Move production back to before a promotion.
+
+    PROMOTION is its id, or the name of a branch: then its newest. A revert can be reverted too.
+    """
+    project = load_sound_project(settings, "reverted")
+    found = find_promotion(refreshed_state(settings), promotion)
+    now = datetime.now(UTC)
+    with open_production(settings, project, main_adapter(project, target)[0]) as opened:
+        recover_and_tell(opened, now)
+        draft = draft_promotion(opened, REVERTED, found.branch, now, message)
+        record = revert_tables(opened, found, draft, discard_later=discard_later)
+    if settings.json:
+        write_json("branch revert", promotion_document(record, ()))
+    else:
+        write_line(render_promotion(record))
+    return ExitCode.OK
+
+
+@click.command("recover", cls=BranchCommand)
+@click.option("--target", metavar="ADAPTER", help="The tables of `[adapter.ADAPTER]`.")
+@click.pass_obj
+def recover(settings: Settings, target: str | None) -> ExitCode:
+    """Finish or undo a promotion that was interrupted."""
+    project = load_sound_project(settings, "recovered")
+    with open_production(settings, project, main_adapter(project, target)[0]) as opened:
+        found = recover_and_tell(opened, datetime.now(UTC))
+    if settings.json:
+        write_json("branch recover", recovered_document(found))
+    else:
+        write_line(render_recovered(found))
+    return ExitCode.OK

@@ -1,0 +1,64 @@
+"""`rocky branch rebase`: a branch made anew of production as it is now."""
+
+import os
+from datetime import UTC, datetime
+
+import click
+
+from rocky.branches.creating import Origin
+from rocky.branches.making import Wanted, remake_branch
+from rocky.branches.parents import Candidates, find_parent
+from rocky.cli.branches import BranchCommand, find_branch, find_people, warehouse_of
+from rocky.cli.console import write_json, write_line
+from rocky.cli.exit_codes import ExitCode
+from rocky.cli.options import Settings
+from rocky.cli.render.branches import branch_document, render_created
+from rocky.cli.state_files import main_state_path
+from rocky.cli.upkeep import change_state, load_sound_project
+from rocky.errors import PromotionRefused
+from rocky.ledger import Ledger
+from rocky.ledger.branch_records import PRODUCTION, BranchRecord
+from rocky.project.branching import on_branch
+from rocky.run.circumstances import observe_circumstances
+
+
+@click.command("rebase", cls=BranchCommand)
+@click.argument("name")
+@click.option("--base", metavar="REF", help="The commit that its code is compared with.")
+@click.pass_obj
+def command(settings: Settings, name: str, base: str | None) -> ExitCode:
+    """Make a branch anew of production as it is now.
+
+    What the branch has built is dropped: `rocky run --branch NAME` builds it again, of what
+    production has now. Approvals are void.
+    """
+    project = load_sound_project(settings, "made")
+    record = find_branch(settings, name)
+    if record.parent != PRODUCTION:
+        raise PromotionRefused(f"branch `{record.name}` is not of production: delete and make it")
+    people = find_people(project.root, base)
+    now = datetime.now(UTC)
+    who = observe_circumstances(project.root, os.environ)
+    origin = Origin(who, project.config_hash.hex(), now)
+    own = on_branch(project, record.name)
+    request = Wanted(
+        record.name,
+        people.who,
+        warehouse_of(own, record.adapter),
+        record.adapter,
+        own.config.state,
+        record.description,
+        people.base_commit,
+    )
+    candidates = Candidates(warehouse_of(project, record.adapter), main_state_path(settings))
+
+    def remake(ledger: Ledger) -> BranchRecord:
+        chosen = find_parent(None, candidates)
+        return remake_branch(ledger, record, request, chosen, origin, os.environ)
+
+    made, warnings = change_state(settings, [], remake)
+    if settings.json:
+        write_json("branch rebase", {"branch": branch_document(made)})
+    else:
+        write_line(render_created(made, warnings))
+    return ExitCode.OK

@@ -1,0 +1,86 @@
+"""`rocky publish`: the interface file that other projects build on."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from rocky.cli.console import write_json, write_note, write_text
+from rocky.cli.exit_codes import ExitCode
+from rocky.cli.options import RockyCommand, Settings
+from rocky.cli.projects import compile_chosen
+from rocky.cli.render.compilation import counted
+from rocky.cli.render.findings import render_findings
+from rocky.cli.render.imports import Publication, publication_document, render_publication
+from rocky.compiler.compilation import Compilation
+from rocky.diagnostics import Severity
+from rocky.errors import InterfaceRefused, NothingSelected
+from rocky.imports.accepting import write_whole
+from rocky.imports.publishing import encode_interface, publish_interface
+from rocky.plan.selectors import select_models
+from rocky.project.interfaces import Interface, decode_interface
+from rocky.project.strategies import has_target
+
+
+@click.command("publish", cls=RockyCommand)
+@click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Where to write it. Default: `out` of `[publish]`, else interface.json.",
+)
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if the file is not up to date.")
+@click.pass_obj
+def command(
+    settings: Settings, selectors: Sequence[str], out: Path | None, check: bool
+) -> ExitCode:
+    """Write the interface of the project's tables for others to build on.
+
+    Without SELECTOR those of `models` in `[publish]`, else every model that has a table.
+    """
+    compilation = compile_chosen(settings)
+    project = compilation.project
+    _refuse_errors(settings, compilation)
+    keys = _published(compilation, selectors or project.config.publish.models)
+    text = encode_interface(publish_interface(project, compilation.models, keys))
+    path = out if out is not None else project.root / project.config.publish.out
+    now = decode_interface(path.name, text)
+    if not isinstance(now, Interface):
+        raise InterfaceRefused(f"this project cannot be published: {now.message}")
+    published = Publication(path, now, _on_disk(path), check=check)
+    if not check and not published.is_current:
+        write_whole(path, text)
+    if settings.json:
+        write_json("publish", publication_document(published))
+    elif not settings.quiet or (check and not published.is_current):
+        write_text(render_publication(published))
+    return ExitCode.FAILED if check and not published.is_current else ExitCode.OK
+
+
+def _refuse_errors(settings: Settings, compilation: Compilation) -> None:
+    errors = [each for each in compilation.diagnostics if each.severity is Severity.ERROR]
+    if errors:
+        shown = render_findings(errors, compilation.project, "full", colour=settings.colour)
+        write_note(shown.rstrip())
+        raise InterfaceRefused(f"{counted(len(errors), 'error')}: nothing was published")
+
+
+def _published(compilation: Compilation, selectors: Sequence[str]) -> list[str]:
+    """The selected models that leave a table or a view."""
+    models = compilation.project.models
+    keys = select_models(compilation, selectors)
+    kept = [key for key in keys if has_target(models[key].strategy)]
+    if not kept:
+        raise NothingSelected(
+            "none of the selected models has a table: there is nothing to publish"
+        )
+    return kept
+
+
+def _on_disk(path: Path) -> str | None:
+    """The file as it is; None when there is none. Raises OSError when that cannot be told."""
+    try:
+        return path.read_bytes().decode(errors="replace")
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,42 @@
+"""`--consumers`: the interfaces of projects that read this one, looked at by a compile."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from rocky.compiler.compilation import Compilation
+from rocky.diagnostics.suppress import apply_suppressions
+from rocky.imports.consumers import check_consumers, load_consumers
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+def consumers_option(function: Decorated) -> Decorated:
+    """`--consumers FILE`, as often as there are consumers."""
+    return click.option(
+        "--consumers",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="The interface of a project that reads this one: report what would break it."
+        " Repeatable.",
+    )(function)
+
+
+def with_consumers(compilation: Compilation, given: Sequence[Path]) -> Compilation:
+    """The compilation, with what it would break of the files given and of those in `[publish]`.
+
+    Raises InterfaceRefused when nothing says what consumers call this project.
+    """
+    project = compilation.project
+    paths = (*given, *(project.root / path for path in project.config.publish.consumers))
+    if not paths:
+        return compilation
+    consumers, wrong = load_consumers(paths)
+    found = [*wrong, *check_consumers(project, compilation.models, consumers)]
+    levels = {model.path: model.lints for model in project.models.values()}
+    kept = apply_suppressions(found, {}, project.config.lints, levels)
+    return replace(compilation, diagnostics=(*compilation.diagnostics, *kept))

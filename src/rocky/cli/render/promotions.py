@@ -1,0 +1,96 @@
+"""Promotions, reverts and recoveries, as text for people and as JSON documents."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rocky.branches.approvals.checking import Rejected
+from rocky.branches.promotion.recovering import Recovered
+from rocky.cli.render.compilation import counted
+from rocky.cli.render.tables import render_table
+from rocky.cli.render.units import NOTHING, format_moment
+from rocky.ledger.branch_records import PromotionRecord
+
+
+def promotion_document(promotion: PromotionRecord, rejected: Iterable[Rejected]) -> dict[str, Any]:
+    """What `rocky branch promote -o json` prints."""
+    return {
+        "promotion": promotion.to_json(),
+        "approvals_rejected": [
+            {"approval_id": each.approval_id, "reason": str(each.reason), "detail": each.detail}
+            for each in rejected
+        ],
+        "success": True,
+    }
+
+
+def render_promotion(promotion: PromotionRecord) -> str:
+    """What was moved, from which version to which, on whose approval."""
+    heads = ("table", "from", "to", "built by")
+    rows = [
+        (
+            each.target,
+            NOTHING if each.from_version is None else str(each.from_version),
+            str(each.to_version),
+            each.built_by or NOTHING,
+        )
+        for each in promotion.tables
+    ]
+    lines = [render_table(heads, rows, {1, 2})]
+    lines += [f"{target}: {why}" for target, why in promotion.left.items()]
+    verb = "promoted" if promotion.kind == "promote" else "moved back"
+    lines.append(f"{counted(len(promotion.tables), 'table')} {verb} as {promotion.run_id}")
+    people = ", ".join(each.approver for each in promotion.approvals if each.kind == "approval")
+    if people:
+        lines.append(f"approved by {people}")
+    if promotion.kind == "promote":
+        lines.append(f"to go back: rocky branch revert {promotion.run_id}")
+    return "\n".join(lines)
+
+
+def recovered_document(found: Sequence[Recovered]) -> dict[str, Any]:
+    """What `rocky branch recover -o json` prints."""
+    return {
+        "recovered": [
+            {
+                "promotion": each.run_id,
+                "branch": each.branch,
+                "outcome": "undone" if each.undone is not None else "finished",
+                **({"recorded_as": each.record.run_id} if each.record is not None else {}),
+                **({"reason": each.undone} if each.undone is not None else {}),
+            }
+            for each in found
+        ]
+    }
+
+
+def render_recovered(found: Sequence[Recovered]) -> str:
+    if not found:
+        return "nothing was interrupted"
+    return "\n".join(
+        f"{each.run_id} of branch {each.branch}: undone, {each.undone}"
+        if each.undone is not None
+        else f"{each.run_id} of branch {each.branch}: finished"
+        + (f" by {each.record.run_id}" if each.record is not None else "")
+        for each in found
+    )
+
+
+def render_promotions(promotions: Sequence[PromotionRecord]) -> str:
+    """All promotions and reverts, oldest first."""
+    if not promotions:
+        return "nothing was promoted yet"
+    heads = ("promotion", "kind", "branch", "at", "by", "tables", "verdict", "approved by")
+    rows = [
+        (
+            each.run_id,
+            each.kind,
+            each.branch,
+            format_moment(each.at),
+            each.by,
+            str(len(each.tables)),
+            each.verdict or NOTHING,
+            ", ".join(one.approver for one in each.approvals) or NOTHING,
+        )
+        for each in promotions
+    ]
+    return render_table(heads, rows, {5})

@@ -1,0 +1,121 @@
+"""Repositories: the one a project's folder is in, and the commits that names stand for.
+
+A project may be any folder of a repository, so `prefix` leads from the repository's top to it; git
+speaks of paths from the top, Rocky of paths from the project.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rocky.errors import GitUnavailable, NotARepository, UnknownRevision
+from rocky.git.program import ask_git, demand_git
+
+DEFAULT_BASES: Final = ("main", "master", "origin/HEAD", "origin/main", "origin/master")
+_SHOWN_COMMIT: Final = 12
+_UNSHALLOW: Final = (
+    "this clone is shallow: `git fetch --unshallow`, or `fetch-depth: 0` in `actions/checkout`,"
+    " brings the rest"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """Where a project is kept. `prefix` is empty, or the project's folder ending in `/`."""
+
+    top: Path
+    prefix: str = ""
+
+    @property
+    def folder(self) -> Path:
+        """The project's folder."""
+        return self.top / self.prefix
+
+    def path_of(self, path: str) -> str:
+        """From the repository's top, what is `path` from the project."""
+        return f"{self.prefix}{path}"
+
+
+def find_repository(folder: Path) -> Repository:
+    """The repository whose working tree holds a folder. Raises NotARepository, GitUnavailable."""
+    if not folder.is_dir():
+        raise NotARepository(f"`{folder}` is not a folder")
+    answer = ask_git(folder, "rev-parse", "--show-toplevel", "--show-prefix")
+    if answer.code == 0:
+        top, _, prefix = answer.text.partition("\n")
+        return Repository(Path(top), prefix)
+    if "not a git repository" in answer.err:
+        raise NotARepository(
+            f"`{folder}` is not in a git repository: `git init` and a commit give it a past"
+        )
+    if "work tree" in answer.err:
+        raise NotARepository(f"`{folder}` is not in the working tree of a git repository")
+    # Also a folder that git does not trust: it says how to trust it.
+    raise GitUnavailable(f"git refuses `{folder}`: {answer.err.strip() or 'no reason'}")
+
+
+def resolve_ref(repository: Repository, ref: str) -> str:
+    """The commit that a branch, tag, hash or expression names, in full.
+
+    Raises UnknownRevision; what could be read as an option is refused.
+    """
+    if not ref.strip() or ref.startswith("-") or any(ord(each) < ord(" ") for each in ref):
+        raise UnknownRevision(f"`{ref}` is no name of a commit")
+    found = find_commit(repository, ref)
+    if found is None:
+        raise UnknownRevision(_describe_unknown(repository, ref))
+    return found
+
+
+def find_commit(repository: Repository, ref: str) -> str | None:
+    """The commit of a well-formed name; None when there is none."""
+    answer = ask_git(repository.top, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+    return answer.text if answer.code == 0 else None
+
+
+def merge_base(repository: Repository, one: str, other: str) -> str:
+    """The newest commit that both have in their past. Raises UnknownRevision."""
+    answer = ask_git(repository.top, "merge-base", one, other)
+    if answer.code == 0:
+        return answer.text
+    if answer.code != 1:
+        raise GitUnavailable(f"`git merge-base` failed: {answer.reason}")
+    hint = _UNSHALLOW if is_shallow(repository) else "`--exact` compares without one"
+    shown = f"`{one[:_SHOWN_COMMIT]}` and `{other[:_SHOWN_COMMIT]}`"
+    raise UnknownRevision(f"{shown} have no commit in common; {hint}")
+
+
+def default_base(repository: Repository) -> str:
+    """The name of the branch that changes are made against. Raises UnknownRevision."""
+    for name in DEFAULT_BASES:
+        if find_commit(repository, name) is not None:
+            return name
+    tried = ", ".join(f"`{name}`" for name in DEFAULT_BASES)
+    hint = _UNSHALLOW if is_shallow(repository) else "name the base"
+    raise UnknownRevision(f"none of {tried} exists; {hint}")
+
+
+def is_shallow(repository: Repository) -> bool:
+    answer = ask_git(repository.top, "rev-parse", "--is-shallow-repository")
+    return answer.text == "true"
+
+
+def current_branch(repository: Repository) -> str | None:
+    """The branch that is checked out; None on a detached head."""
+    answer = ask_git(repository.top, "symbolic-ref", "--short", "--quiet", "HEAD")
+    return answer.text if answer.code == 0 else None
+
+
+def _describe_unknown(repository: Repository, ref: str) -> str:
+    if ref == "HEAD":
+        return "the repository has no commit yet: make one first"
+    if is_shallow(repository):
+        return f"no commit `{ref}` here; {_UNSHALLOW}"
+    remote = f"origin/{ref}"
+    if find_commit(repository, remote) is not None:
+        return f"no commit `{ref}` here; did you mean `{remote}`?"
+    branches = demand_git(
+        repository.top, "for-each-ref", "--count=5", "--format=%(refname:short)", "refs/heads"
+    ).text.split()
+    listed = ", ".join(f"`{name}`" for name in branches) or "none"
+    return f"no commit `{ref}` here; branches are {listed}, and `git fetch` brings those of others"

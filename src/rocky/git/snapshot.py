@@ -1,0 +1,156 @@
+"""Snapshots: a project's files as they were at a commit, laid out on disk.
+
+Files are written as a checkout would write them, with line endings and filters, through an index
+of their own. `git archive` would be shorter, but leaves out what is marked `export-ignore`.
+"""
+
+import os
+import posixpath
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from rocky.errors import GitUnavailable, UnknownRevision
+from rocky.git.program import decode_name, demand_git, encode_name
+from rocky.git.repository import Repository, find_commit
+
+_LINK: Final = "120000"
+_SUBMODULE: Final = "160000"
+_INDEX: Final = ".rocky-snapshot-index"
+
+
+class Entry(NamedTuple):
+    """One path of a commit's tree."""
+
+    mode: str
+    object_id: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A project at a commit. `folder` may not exist: then the commit has no such folder.
+
+    `missing` are submodules that are not checked out here, so that nothing is known of them.
+    """
+
+    folder: Path
+    missing: tuple[str, ...] = ()
+
+
+def materialise(
+    repository: Repository, commit: str, into: Path, *, also: Sequence[str] = ()
+) -> Snapshot:
+    """Write the project's folder at a commit below `into`, as deep as it is in the repository.
+
+    What its symbolic links lead to and the paths in `also`, from the repository's top, come with
+    it. A link out of the repository leads where it leads from the working tree.
+    """
+    checkout = _Checkout(repository, into.resolve())
+    checkout.read(commit)
+    try:
+        checkout.write([repository.prefix.rstrip("/"), *also])
+    finally:
+        checkout.index.unlink(missing_ok=True)
+    return Snapshot(into / repository.prefix, tuple(sorted(checkout.missing)))
+
+
+def show_file(repository: Repository, commit: str, path: str) -> bytes | None:
+    """The bytes of a project's file at a commit; None when the commit has no such file."""
+    whole = posixpath.normpath(repository.path_of(path))
+    found = demand_git(repository.top, "ls-tree", "-z", "--full-tree", commit, "--", whole)
+    entries = [each for each in found.out.split(b"\0") if each]
+    if not entries or b" blob " not in entries[0].partition(b"\t")[0]:
+        return None
+    object_id = entries[0].split()[2].decode()
+    return demand_git(repository.top, "cat-file", "blob", object_id).out
+
+
+class _Checkout:
+    """An index of its own, and what was written from it."""
+
+    def __init__(self, repository: Repository, into: Path) -> None:
+        self._repository = repository
+        self._into = into
+        self._written: set[str] = set()
+        self._asked: set[str] = set()
+        self.index = into / _INDEX
+        self.missing: list[str] = []
+        self._names = {
+            "GIT_DIR": demand_git(repository.top, "rev-parse", "--absolute-git-dir").text,
+            "GIT_WORK_TREE": str(into),
+            "GIT_INDEX_FILE": str(self.index),
+        }
+
+    def read(self, commit: str) -> None:
+        self._into.mkdir(parents=True, exist_ok=True)
+        demand_git(self._into, "read-tree", commit, names=self._names)
+
+    def write(self, paths: Iterable[str]) -> None:
+        """Write paths, and those that links in them lead to, until nothing is new."""
+        waiting = list(paths)
+        while waiting:
+            path = waiting.pop()
+            if path in self._asked:
+                continue
+            self._asked.add(path)
+            entries = [each for each in self._list(path) if each.path not in self._written]
+            self._written.update(each.path for each in entries)
+            self._write_files([each for each in entries if each.mode != _SUBMODULE])
+            for entry in entries:
+                if entry.mode == _SUBMODULE:
+                    self._write_submodule(entry)
+                elif entry.mode == _LINK:
+                    waiting += self._follow(entry.path)
+
+    def _list(self, path: str) -> list[Entry]:
+        where = ["--", path] if path else []
+        listed = demand_git(self._into, "ls-files", "-s", "-z", *where, names=self._names)
+        found = []
+        for each in listed.out.split(b"\0"):
+            facts, _, name = each.partition(b"\t")
+            if name:
+                mode, object_id, _ = facts.decode().split(" ")
+                found.append(Entry(mode, object_id, decode_name(name)))
+        return found
+
+    def _write_files(self, entries: Sequence[Entry]) -> None:
+        if not entries:
+            return
+        names = b"".join(encode_name(each.path) + b"\0" for each in entries)
+        line = ("checkout-index", "--force", "--quiet", "-z", "--stdin")
+        demand_git(self._into, *line, stdin=names, names=self._names)
+        for each in entries:
+            # Some versions of git end well although a file could not be written.
+            if not os.path.lexists(self._into / each.path):
+                raise GitUnavailable(f"git could not write `{each.path}` of the base")
+
+    def _write_submodule(self, entry: Entry) -> None:
+        """A submodule's files at the commit that this one names, from its own repository."""
+        inner = Repository(self._repository.top / entry.path)
+        if not (inner.top / ".git").exists():
+            self.missing.append(entry.path)
+            return
+        if find_commit(inner, entry.object_id) is None:
+            raise UnknownRevision(
+                f"the submodule `{entry.path}` does not have the commit `{entry.object_id}`:"
+                f" `git -C {entry.path} fetch` may bring it"
+            )
+        below = materialise(inner, entry.object_id, self._into / entry.path)
+        self.missing += [f"{entry.path}/{each}" for each in below.missing]
+
+    def _follow(self, path: str) -> list[str]:
+        """What a link leads to within the repository. Mends those that would lead elsewhere."""
+        link = self._into / path
+        if not link.is_symlink():
+            return []
+        target = str(link.readlink())
+        top = str(self._repository.top)
+        whole = posixpath.normpath(posixpath.join(top, posixpath.dirname(path), target))
+        inside = whole == top or whole.startswith(f"{top}/")
+        if not inside or posixpath.isabs(target):
+            # As it stands it would lead out of the snapshot, or back into the working tree.
+            link.unlink()
+            link.symlink_to(whole if not inside else f"{self._into}{whole[len(top) :]}")
+        return [whole[len(top) + 1 :]] if inside else []

@@ -1,0 +1,59 @@
+"""Branches and promotions in the ledger: written and read one at a time, and rarely.
+
+A branch keeps its row when it is deleted, so that the ledger still says who made and dropped it;
+one of the same name that is made later takes the row's place.
+"""
+
+from pathlib import Path
+from typing import TypeVar
+
+from rocky.ledger.branch_records import BRANCHES, PROMOTIONS, BranchRecord, PromotionRecord
+from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
+from rocky.ledger.encoding import format_json
+from rocky.ledger.ledger_file import LedgerFile
+from rocky.ledger.record import Record
+from rocky.ledger.rows import key_of, load_record
+from rocky.ledger.schema import table_names
+
+R = TypeVar("R", bound=Record)
+
+
+def record_branch(ledger: LedgerFile, record: BranchRecord) -> None:
+    """Write how a branch stands."""
+    with ledger.transaction() as rows:
+        rows.put(BRANCHES, branch_key(record.name), format_json(record.to_json()))
+
+
+def record_promotion(ledger: LedgerFile, record: PromotionRecord) -> None:
+    """Write what a promotion, or a revert, has moved: within its run, before that ends."""
+    with ledger.transaction() as rows:
+        rows.put(PROMOTIONS, record.run_id, format_json(record.to_json()))
+
+
+def branch_key(name: str) -> str:
+    """What a branch's row is kept under: folders, too, may not tell `A` from `a`."""
+    return key_of(name.lower())
+
+
+def load_branches(path: Path) -> tuple[BranchRecord, ...]:
+    """Every branch there is or was, by name; none without a ledger. Raises LedgerUnreadable."""
+    return _load_all(path, BRANCHES, BranchRecord)
+
+
+def load_promotions(path: Path) -> tuple[PromotionRecord, ...]:
+    """Every promotion and revert, oldest first; none without a ledger."""
+    return _load_all(path, PROMOTIONS, PromotionRecord)
+
+
+def _load_all(path: Path, table: str, kind: type[R]) -> tuple[R, ...]:
+    connection = connect_reader(path, READER_PATIENCE_SECONDS)
+    if connection is None:
+        return ()
+    try:
+        with translated(path, writing=False):
+            if table not in table_names(connection):
+                return ()
+            stored = connection.execute(f"SELECT key, value FROM {table} ORDER BY key").fetchall()  # noqa: S608 - one of our own names
+    finally:
+        connection.close()
+    return tuple(load_record(kind, path, table, key, value) for key, value in stored)

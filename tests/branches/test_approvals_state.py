@@ -1,0 +1,157 @@
+"""The state of a branch: what is in its hash, and what must never be."""
+
+import pytest
+
+from rocky.branches.state_hash import branch_state, find_moved
+from rocky.branches.view import BranchTable, BranchView
+from rocky.changes.change import Change, Impact, Reached
+from rocky.compiler.pipeline import compile_project
+from rocky.diff.project_diff import ProjectDiff, TableDiff
+from rocky.errors import ApprovalRefused
+from rocky.evidence.hashes import canonical_json, text_hash
+from rocky.project import load_project
+from rocky.store.warehouse import open_warehouse
+from tests.branches.statements import RECORD
+from tests.store.tables import ids, replace_with, table_in
+
+FILES = {
+    "rocky.toml": '[pipeline.p]\nmodels = "models/**"\n',
+    "sources/raw.toml": (
+        '[[source]]\nname = "raw.orders"\nformat = "jdbc"\ntable = "orders"\n'
+        'options = { password = "${PASSWORD:-none}" }\n'
+        'columns = [ { name = "id", type = "bigint" } ]\n'
+    ),
+    "seeds/countries.csv": "code\nDE\n",
+    "models/orders.sql": "SELECT id FROM raw.orders",
+    "models/orders.toml": 'intent = "all orders"\n',
+    "models/_defaults.toml": '[tags]\nteam = "core"\n',
+    "models/orders.contract.toml": '[[columns]]\nname = "id"\n',
+    "models/report.py": "def model(orders):\n    return orders\n",
+    "models/report.toml": 'output = [ { name = "id", type = "bigint" } ]\n',
+}
+NO_DIFF = ProjectDiff()
+
+
+def compiled(root, files=FILES, env=None):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return compile_project(load_project(root, env=env or {}), jobs=1, cache=False)
+
+
+def view_of(root, *tables):
+    warehouse = open_warehouse("warehouse", base=root)
+    return BranchView(RECORD, warehouse, warehouse, {each.target.lower(): each for each in tables})
+
+
+def state_in(root, files=FILES, env=None, diff=NO_DIFF):
+    return branch_state(compiled(root, files, env), view_of(root), diff)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    return state_in(tmp_path_factory.mktemp("plain"))
+
+
+def test_the_hash_is_of_the_canonical_document(plain):
+    assert text_hash(canonical_json(plain.document)) == plain.hash
+    assert {"orders", "report"} == set(plain.document["code"]["models"])
+    assert "none" == plain.verdict
+
+
+def test_it_does_not_depend_on_where_the_checkout_is_or_on_what_lies_beside_it(plain, tmp_path):
+    beside = {
+        ".rocky-state.db": "state",
+        "models/.rocky-state.db": "state",
+        ".rocky/approvals/feature/1.json": "{}",
+        ".rocky/cache/x": "cache",
+        "allowed_signers": "",
+        "README.md": "words",
+    }
+
+    assert plain.document == state_in(tmp_path / "deep" / "er", {**FILES, **beside}).document
+
+
+def test_a_value_from_the_environment_is_not_in_it(plain, tmp_path):
+    assert plain.document == state_in(tmp_path, env={"PASSWORD": "hunter2"}).document
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "moved"),
+    [
+        ("models/orders.sql", "SELECT id + 1 AS id FROM raw.orders", "code of model `orders`"),
+        ("models/orders.sql", "SELECT id FROM raw.orders -- all", "code of model `orders`"),
+        ("models/orders.toml", 'intent = "some orders"\n', "code of model `orders`"),
+        (
+            "models/report.py",
+            "def model(orders):\n    return orders.limit(1)\n",
+            "code of model `report`",
+        ),
+        ("models/new.sql", "SELECT 1 AS one", "code of model `new`"),
+        ("seeds/countries.csv", "code\nFR\n", "seed `countries`"),
+        ("seeds/countries.toml", '[target]\ntable = "other"\n', "seed `countries`"),
+        ("models/orders.contract.toml", '[[columns]]\nname = "ID"\n', "contract of `orders`"),
+        ("rocky.toml", FILES["rocky.toml"] + "[run]\n", "the settings in `rocky.toml`"),
+        (
+            "sources/raw.toml",
+            FILES["sources/raw.toml"].replace('orders"\noptions', 'orders2"\noptions'),
+            "source `raw.orders`",
+        ),
+    ],
+)
+def test_everything_that_is_declared_is_in_it(plain, tmp_path, name, text, moved):
+    other = state_in(tmp_path, {**FILES, name: text})
+
+    assert moved in find_moved(plain.document, other.document)
+    assert plain.hash != other.hash
+
+
+def test_what_a_folder_says_is_in_all_its_models(plain, tmp_path):
+    other = state_in(tmp_path, {**FILES, "models/_defaults.toml": '[tags]\nteam = "other"\n'})
+
+    assert ("code of model `orders`", "code of model `report`") == find_moved(
+        plain.document, other.document
+    )
+
+
+def test_the_verdict_is_in_it_whatever_the_order_of_changes(tmp_path):
+    one = Change("column_removed", Impact.BREAKING, "id", reaches=(Reached("m", "id", "direct"),))
+    two = Change("logic_changed", Impact.WARNING, "x")
+    compilation, view = compiled(tmp_path), view_of(tmp_path)
+
+    def verdict(*changes):
+        diff = ProjectDiff((TableDiff("orders", "model", "modified", changes=changes),))
+        return branch_state(compilation, view, diff).document["verdict"]
+
+    assert "breaking" == verdict(one, two)["impact"]
+    assert {"breaking": 1, "warning": 1} == verdict(one, two)["counts"]
+    assert verdict(one, two) == verdict(two, one)
+    assert verdict(one, two) != verdict(one)
+    assert {"impact": "unknown"} == branch_state(compilation, view, None).document["verdict"]
+
+
+def test_a_project_with_errors_has_no_state(tmp_path):
+    with pytest.raises(ApprovalRefused, match="the project has errors"):
+        state_in(tmp_path, {**FILES, "models/bad.sql": "SELECT nope FROM raw.orders"})
+
+
+def test_a_changed_table_is_in_it_by_its_files_and_all_that_readers_see(tmp_path):
+    table = table_in(tmp_path)
+    made_of = replace_with(table, ids(table, 1)).snapshot
+    compilation = compiled(tmp_path)
+
+    def tables(snapshot, base=7):
+        each = BranchTable(table.name, table, table, base, made_of, snapshot, made_of)
+        return branch_state(compilation, view_of(tmp_path, each), NO_DIFF).document["tables"]
+
+    changed = replace_with(table, ids(table, 1, 2)).snapshot
+    marked = replace_with(table, ids(table, 1, 2), properties={"rocky.watermark": "5"}).snapshot
+    files = [file.address for file in changed.files]
+    assert {} == tables(made_of)
+    found = tables(changed)["shop.core.orders"]
+    assert (7, files[0], 2) == (found["base_version"], found["content"], found["rows"])
+    assert found["content"] == tables(marked)["shop.core.orders"]["content"]
+    assert found["layout"] != tables(marked)["shop.core.orders"]["layout"]
+    assert {"base_version": 7} == tables(None)["shop.core.orders"]
+    assert "base_version" not in tables(changed, None)["shop.core.orders"]

@@ -1,0 +1,146 @@
+"""A promotion or a revert whose process is killed, at every step: production is old or new, whole."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rocky.ledger.branching import load_promotions
+from rocky.store.journals import has_journal
+from tests.branches.shops import TABLE, BranchShop, Template
+
+MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
+COMMANDS = "rocky.cli.commands.branch_promote"
+MOVED = ("stg_orders", "latest", "extra")
+STEPS = (
+    "files",
+    "journal",
+    "commits",
+    *(f"commit {TABLE}{name}" for name in MOVED),
+    "records",
+    "clear",
+    "end",
+)
+KILLED = 9
+SOURCES = Path(__file__).parents[2] / "src"
+
+Files = dict[str, tuple[str, ...]]
+
+
+def prepare(shop: BranchShop) -> None:
+    shop.write(latest="SELECT * FROM stg_orders")
+    shop.commit("all columns")
+    shop.do("run")
+    shop.do("branch", "create", "b1")
+    shop.write(stg_orders=MORE, extra="SELECT id, twice FROM stg_orders")
+    shop.do("run", "--branch", "b1")
+
+
+@pytest.fixture(scope="module")
+def branched(tmp_path_factory) -> Template:
+    return Template(tmp_path_factory.mktemp("crashes"), prepare)
+
+
+@pytest.fixture
+def shop(branched, monkeypatch) -> BranchShop:
+    return branched.put_back(monkeypatch)
+
+
+def files_of(shop: BranchShop) -> Files:
+    return {name: files for name, (_, files) in shop.contents().items()}
+
+
+KILL = """
+import os, sys
+from functools import partial
+from rocky.cli import promoting
+from rocky.cli.app import main
+from rocky.cli.commands import branch_promote
+
+def watch(reached):
+    if reached == sys.argv[1]:
+        os._exit(9)
+
+for module, name in (
+    (branch_promote, "promote_tables"),
+    (branch_promote, "revert_tables"),
+    (promoting, "recover_promotions"),
+):
+    setattr(module, name, partial(getattr(module, name), watch=watch))
+main(sys.argv[2:])
+"""
+
+
+def kill(shop: BranchShop, step: str, *line: str) -> None:
+    """Run a command in a process of its own that is killed before a step."""
+    done = subprocess.run(
+        [sys.executable, "-c", KILL, step, *line],
+        cwd=shop.root,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(SOURCES)},
+    )
+    assert (KILLED, "") == (done.returncode, done.stderr)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_killed_promotion_is_finished_or_never_was(shop, step):
+    old = files_of(shop)
+
+    kill(shop, step, "branch", "promote", "b1")
+    shop.do("branch", "recover")
+
+    new = {name: files for name, (_, files) in shop.contents("b1").items()}
+    begun = step not in ("files", "journal")
+    assert (new if begun else old) == files_of(shop)
+    assert not has_journal(shop.warehouse())
+    assert [] == shop.findings()
+    shop.do("branch", "recover")
+    if not begun:
+        assert () == load_promotions(shop.state())
+        shop.do("branch", "promote", "b1")
+    assert 1 == len(load_promotions(shop.state()))
+    assert [] == shop.findings()
+    shop.do("run")
+    assert new == files_of(shop)
+
+
+@pytest.mark.parametrize("step", STEPS[:-4] + STEPS[-3:])
+def test_a_killed_revert_is_finished_or_never_was(shop, step):
+    old = files_of(shop)
+    shop.do("branch", "promote", "b1")
+    new = files_of(shop)
+
+    kill(shop, step, "branch", "revert", "b1")
+    shop.do("branch", "recover")
+
+    begun = step not in ("files", "journal")
+    back = {**old, "extra": new["extra"]}
+    assert (back if begun else new) == files_of(shop)
+    assert not has_journal(shop.warehouse())
+    assert [] == shop.findings()
+
+
+@pytest.mark.parametrize("step", ["commits", f"commit {TABLE}latest", "records"])
+def test_a_recovery_that_is_killed_too_is_finished_by_the_next(shop, step):
+    kill(shop, f"commit {TABLE}extra", "branch", "promote", "b1")
+    kill(shop, step, "branch", "recover")
+
+    shop.do("branch", "recover")
+
+    assert {name: files for name, (_, files) in shop.contents("b1").items()} == files_of(shop)
+    assert [] == shop.findings()
+
+
+def test_until_it_is_recovered_nobody_builds_on_half_of_it(shop):
+    kill(shop, f"commit {TABLE}latest", "branch", "promote", "b1")
+
+    said = shop.do("run")
+
+    assert not has_journal(shop.warehouse())
+    assert {name: files for name, (_, files) in shop.contents("b1").items()} == files_of(shop)
+    assert [] == shop.findings()
+    assert said

@@ -1,0 +1,2 @@
+-- expect: E030
+SELECT * FROM shop.orders

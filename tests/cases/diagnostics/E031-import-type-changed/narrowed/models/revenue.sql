@@ -1,0 +1,5 @@
+SELECT
+  order_id,
+  -- expect: E031
+  amount * 2 AS doubled
+FROM lake.shop.orders

@@ -1,0 +1,3 @@
+SELECT order_id, amount
+-- expect: E035
+FROM lake.shop.orders

@@ -1,0 +1,1 @@
+SELECT order_id, amount FROM lake.shop.orders

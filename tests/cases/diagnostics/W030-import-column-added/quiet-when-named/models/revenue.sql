@@ -1,0 +1,1 @@
+SELECT order_id, amount, coupon FROM lake.shop.orders

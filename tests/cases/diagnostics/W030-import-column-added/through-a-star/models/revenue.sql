@@ -1,0 +1,2 @@
+-- expect: W030
+SELECT * FROM lake.shop.orders

@@ -1,0 +1,5 @@
+SELECT
+  order_id,
+  -- expect: W031
+  amount
+FROM lake.shop.orders

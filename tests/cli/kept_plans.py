@@ -1,0 +1,76 @@
+"""A shop whose plans are kept and applied on the command line, with an engine that needs no JVM."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rocky.ledger import open_reader
+from rocky.ledger.records import RunRecord
+from rocky.run import opened, opening
+from rocky.run.environment import Environment, foresee_environment
+from tests.run.memory_engine import MemoryEngine
+from tests.run.runs import PROJECT, write
+
+Hook = Callable[[str], None]
+
+
+def _as_foreseen(
+    facts: Any, adapter: Any, env: Mapping[str, str], root: Path, *, own: bool
+) -> Environment | None:
+    """The engine of the tests passes for the Spark that was foreseen."""
+    return foresee_environment(adapter, env, root)
+
+
+class KeptPlans:
+    """A project on disk, run and planned by `rocky` itself. `opened` counts how often Spark began."""
+
+    def __init__(self, root: Path, rocky: Any, monkeypatch: Any) -> None:
+        self.root = root
+        self.rocky = rocky
+        self.opened = 0
+        self.before_write: Hook = lambda _: None
+        write(root, PROJECT)
+
+        @contextmanager
+        def open_memory(adapter: Any, base: Path, spark: Any = None) -> Iterator[MemoryEngine]:
+            self.opened += 1
+            engine = MemoryEngine(base)
+            engine.before_write = self.before_write
+            yield engine
+
+        monkeypatch.setattr(opening, "open_project_engine", open_memory)
+        monkeypatch.setattr(opened, "observe_environment", _as_foreseen)
+
+    def write(self, name: str, text: str) -> None:
+        write(self.root, {name: text})
+
+    def append(self, name: str, text: str) -> None:
+        self.write(name, (self.root / name).read_text() + text)
+
+    def plan(self, *options: str) -> str:
+        """Make a plan; its id."""
+        answer = self.rocky("plan", "-o", "json", *options)
+        assert 0 == answer.code, answer.err
+        return answer.json["plan_id"]
+
+    def file(self, plan_id: str) -> Path:
+        return self.root / f".rocky/plans/{plan_id}.json"
+
+    def kept(self, plan_id: str) -> dict[str, Any]:
+        return json.loads(self.file(plan_id).read_text())
+
+    def edit(self, plan_id: str, change: Callable[[dict[str, Any]], None]) -> None:
+        """Change the file of a plan by hand."""
+        document = self.kept(plan_id)
+        change(document)
+        self.file(plan_id).write_text(json.dumps(document))
+
+    def records(self) -> tuple[RunRecord, ...]:
+        """All runs, newest first."""
+        reader = open_reader(self.root / ".rocky-state.db")
+        if reader is None:
+            return ()
+        with reader:
+            return reader.runs()
