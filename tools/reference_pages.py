@@ -217,8 +217,12 @@ def format_commands() -> str:
 def _usages(title: str, command: click.Command) -> Iterator[str]:
     """The help of a command, and of those below it."""
     yield _usage(title, command)
-    for name, below in getattr(command, "commands", {}).items():
-        yield from _usages(f"{title} {name}", below)
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name=title)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            if below is not None:
+                yield from _usages(f"{title} {name}", below)
 
 
 def _usage(title: str, command: click.Command) -> str:

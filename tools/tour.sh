@@ -35,7 +35,7 @@ say "Look at a result (no Spark needed)"
 (cd "$project" && show show fct_revenue --limit 5)
 
 say "Where does a number come from?"
-(cd "$project" && show lineage fct_revenue.revenue)
+(cd "$project" && show lineage fct_revenue.amount)
 
 say "What did it cost?"
 (cd "$project" && show cost)

@@ -32,7 +32,8 @@ def test_every_command_line_in_the_pages_has_a_command_and_options_that_exist():
             words = found["words"].partition("#")[0].split()
             command = command_line.get_command(context, words[0])
             for word in words[1:]:
-                command = getattr(command, "commands", {}).get(word, command)
+                if isinstance(command, click.Group):
+                    command = command.get_command(context, word) or command
             known = command and {
                 option for parameter in command.params for option in parameter.opts
             } | {option for parameter in command_line.params for option in parameter.opts}

@@ -229,4 +229,9 @@ def test_the_commit_in_the_log_names_the_branch_and_who_built_it(shop):
     table = shop.table("stg_orders")
     info = table.history()[0]
     (promotion,) = load_promotions(shop.state())
-    assert "b1" == info["promotedFrom"]
+    built_by = {each.target: each.built_by for each in promotion.tables}[table.name]
+    assert ("b1", promotion.run_id, built_by) == (
+        info["promotedFrom"],
+        info["runId"],
+        info["builtBy"],
+    )

@@ -12,7 +12,7 @@ from rocky.store.journals import has_journal
 from tests.branches.shops import TABLE, BranchShop, Template
 
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
-COMMANDS = "rocky.cli.commands.branch_promote"
+COMMANDS = "rocky.cli.commands.branching.promotion"
 MOVED = ("stg_orders", "latest", "extra")
 STEPS = (
     "files",
@@ -57,7 +57,7 @@ import os, sys
 from functools import partial
 from rocky.cli import promoting
 from rocky.cli.app import main
-from rocky.cli.commands import branch_promote
+from rocky.cli.commands.branching import promotion as branch_promote
 
 def watch(reached):
     if reached == sys.argv[1]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from rocky.run import opening
-from tests.branches.shops import BranchShop, open_shop
+from tests.branches.shops import BranchShop, enter_shop
 from tests.cli.test_schemas import check
 
 OTHERS = (
@@ -16,7 +16,9 @@ UNIQUE = '[[tests]]\ntype = "unique"\ncolumn = "id"\n'
 
 
 def branched(folder, patch) -> BranchShop:
-    shop = open_shop(folder, patch)
+    enter_shop(folder, patch)
+    shop = BranchShop(folder)
+    shop.create()
     shop.do("run")
     shop.do("branch", "create", "b1")
     return shop

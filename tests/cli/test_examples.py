@@ -32,7 +32,7 @@ def test_the_query_example_shows_types_and_a_finding():
 def test_the_blast_radius_example_reaches_the_marts(shop):
     out = run_example("blast_radius.py", str(shop), "raw.orders", "amount").stdout
 
-    assert "fct_revenue.revenue  (aggregate)\n" in out
+    assert "fct_revenue.amount  (aggregate)\n" in out
 
 
 def test_the_blast_radius_example_says_how_it_is_used_and_what_does_not_exist(shop):

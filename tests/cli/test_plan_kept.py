@@ -171,6 +171,8 @@ remote = "sc://host:15002/;token=T0KEN"
 "spark.hadoop.fs.s3a.secret.key" = "SECRETKEY"
 "spark.my.password" = "PASSWORD"
 "spark.from.variable" = "${FROM_VARIABLE}"
+[state]
+valkey_url = "redis://:STATEPW@host/0"
 """
 JDBC = """
 [[source]]
@@ -190,7 +192,16 @@ def test_no_secret_reaches_a_plan(kept, monkeypatch):
     answer = kept.rocky("plan", "-o", "json")
 
     text = kept.file(answer.json["plan_id"]).read_text() + answer.out + answer.err
-    secrets = ("T0KEN", "SECRETKEY", "PASSWORD", "HIDDEN", "INURL", "INOPTION", "SOMEBODY")
+    secrets = (
+        "T0KEN",
+        "SECRETKEY",
+        "PASSWORD",
+        "HIDDEN",
+        "INURL",
+        "INOPTION",
+        "SOMEBODY",
+        "STATEPW",
+    )
     assert [] == [each for each in secrets if each in text]
     assert "spark.my.password" in text
 

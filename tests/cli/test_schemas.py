@@ -20,7 +20,7 @@ LINES = [
     "explain",
     "explain E003",
     "lineage fct_revenue",
-    "lineage fct_revenue.revenue",
+    "lineage fct_revenue.amount",
     "lineage raw.orders.amount --downstream --upstream",
     "lineage countries",
     "emit-sql",

@@ -12,7 +12,7 @@ its verdict, what the change does to those files, and after `expect` the diff in
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from rocky.changes.change import Change
@@ -35,18 +35,6 @@ class Case:
     before: Files
     after: Files
     expected: str = ""
-    line: int = 0
-
-
-@dataclass(slots=True)
-class _Open:
-    """A case being read."""
-
-    name: str
-    before: Files
-    after: Files
-    verdict: str = ""
-    expected: list[str] = field(default_factory=list)
 
 
 def load_cases() -> list[Case]:

@@ -34,6 +34,7 @@ from rocky.spark.layout import Layout, Metrics
 from rocky.spark.seed_files import read_seed_text
 from rocky.spark.source_files import pin_local_files
 from rocky.store.arrow_types import arrow_schema
+from rocky.store.elsewhere import FilePlace
 from rocky.store.files import Address, DataFile, path_of
 from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import Table
@@ -72,15 +73,14 @@ class MemoryViews:
         self.bound: list[str] = []
 
     def bind_table(self, view: str, table: Table, snapshot: Snapshot) -> None:
-        paths = [
-            str(table.objects.local_path(f"{table.prefix}/{each.path}")) for each in snapshot.files
-        ]
+        places = [table.place_of(each) for each in snapshot.files]
+        paths = [each.name for each in snapshot.files]
         schema = arrow_schema(snapshot.schema)
-        tables = [_filled(pq.read_table(path), schema) for path in paths]
+        tables = [_filled(pq.read_table(_opened(each)), schema) for each in places]
         self._register(view, pa.concat_tables(tables) if tables else schema.empty_table())
         # What `input_file_name()` tells, beside the view that everybody else reads.
         named = [
-            rows.append_column(_FILE, pa.array([path.rpartition("/")[2]] * len(rows), pa.string()))
+            rows.append_column(_FILE, pa.array([path] * len(rows), pa.string()))
             for rows, path in zip(tables, paths, strict=True)
         ]
         if named:
@@ -91,9 +91,7 @@ class MemoryViews:
     ) -> SourcePin:
         if source.format == "delta":
             found = find_delta_source(source, self.root, {}, pin.version if pin else None)
-            paths = [
-                found.file_uri(each).removeprefix("file://") for each in found.snapshot.files
-            ]
+            paths = [found.file_uri(each).removeprefix("file://") for each in found.snapshot.files]
             read = self.read("parquet", paths) if paths else arrow_schema(()).empty_table()
             pin = pin or SourcePin(version=found.version, bytes=found.snapshot.bytes)
         else:
@@ -247,7 +245,8 @@ class MemoryEngine:
         if not rows.num_rows:
             return Written((), 0, _rows_hash(rows))
         data = io.BytesIO()
-        ordered = rows.sort_by([(name, "ascending") for name in rows.column_names])
+        by = [each.name for each in rows.schema if not pa.types.is_nested(each.type)]
+        ordered = rows.sort_by([(name, "ascending") for name in by])
         pq.write_table(ordered, data, compression=self.compression)
         address = Address(blake3(data.getvalue()).hexdigest())
         table.objects.put(f"{table.prefix}/{path_of(address)}", data.getvalue())
@@ -269,11 +268,16 @@ class MemoryEngine:
             raise PySparkException(str(error)) from error
 
 
+def _opened(place: FilePlace) -> str | io.BytesIO:
+    """A file as pyarrow reads it: from a disk, or from an object store."""
+    return str(place.local) if place.local is not None else io.BytesIO(place.read() or b"")
+
+
 def _csv_options(source: SourceTable) -> str:
     """How DuckDB is to read a source: a CSV that says so by position, with its declared types."""
     if source.format != "csv" or "header" not in source.options:
         return "union_by_name = true"
-    said = f"header = {source.options['header']}, delim = '{source.options['sep']}'"
+    said = f"header = {source.options['header']}, delim = '{source.options.get('sep', ',')}'"
     if not source.columns:
         return said
     columns = ", ".join(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rocky.errors import StoreUnreadable
+from rocky.errors import ChangeRefused, StoreUnreadable
 from rocky.run.presence import damaged_file, missing_file
 from rocky.store.actions import format_commit
 from rocky.store.bringing import bring_files
@@ -12,6 +12,7 @@ from rocky.store.cloning import clone_table, clone_tables, drop_branch_folder
 from rocky.store.lifetimes import read_lifetimes
 from rocky.store.prepared import Moment, commit_exactly, prepare_commit
 from rocky.store.rows import load_rows
+from rocky.store.sharing import refuse_shared
 from rocky.store.snapshot import ROWS_HASH, WATERMARK
 from rocky.store.sweep import find_leftovers
 from rocky.store.warehouse import Table, open_warehouse
@@ -87,6 +88,22 @@ def test_a_clone_of_a_clone_refers_to_the_first_files(options, root, table, clon
 
     assert latest(clone).files == latest(second).files
     assert [1, 2, 3] == rows(second)
+
+
+def test_a_branch_that_another_one_reads_the_files_of_is_not_removed(options, root, table, clone):
+    first, second = (
+        open_warehouse(f"{root}/branch__{name}", base=Path(), options=options) for name in "bc"
+    )
+    clone_table(clone, latest(clone), second.table(ORDERS))
+    refuse_shared(first)
+    refuse_shared(second)
+    append(clone, ids(clone, 4))
+    drop_branch_folder(second)
+    clone_table(clone, latest(clone), second.table(ORDERS))
+
+    with pytest.raises(ChangeRefused, match="the branch `c` was made of it"):
+        refuse_shared(first)
+    refuse_shared(second)
 
 
 def test_changes_of_a_clone_leave_the_table_alone(table, clone):

@@ -21,6 +21,7 @@ from rocky.project.branching import branch_prefix, branch_state
 from rocky.project.state import State
 from rocky.remote.starting_over import start_over
 from rocky.store.cloning import drop_branch_folder
+from rocky.store.sharing import refuse_shared
 from rocky.store.warehouse import Warehouse
 
 _BESIDE: Final = ("", "-wal", "-shm", "-journal")
@@ -105,7 +106,8 @@ def delete_branch(
 ) -> int:
     """Delete a branch; how many objects went. Its row stays, and so do approvals of it.
 
-    Raises LedgerLocked while a run is at work on it.
+    Raises LedgerLocked while a run is at work on it, and ChangeRefused while another branch reads
+    its files.
     """
     path = branch_state(ledger.path, record.name)
     living = living_runs(path)
@@ -113,6 +115,7 @@ def delete_branch(
         raise LedgerLocked(
             f"branch `{record.name}` cannot be deleted: {living[0].holder} its tables; wait for it"
         )
+    refuse_shared(warehouse)
     gone = replace(record, status=BranchStatus.DELETED, deleted_at=now, deleted_by=by)
     record_branch(ledger, gone)
     return clear_branch(warehouse, path)

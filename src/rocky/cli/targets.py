@@ -1,7 +1,7 @@
 """Targets: what `rocky lineage TARGET` names, a relation or a column of one.
 
 A source's name may hold dots, so `raw.orders` is a source and `raw.orders.amount` a column
-of it, while `fct_revenue.revenue` is a column of a model: the longest relation that fits wins.
+of it, while `fct_revenue.amount` is a column of a model: the longest relation that fits wins.
 """
 
 from dataclasses import dataclass

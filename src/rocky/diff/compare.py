@@ -223,7 +223,7 @@ def _reached(change: Change, table: TableDiff, base: Reach, head: Reach) -> tupl
     if change.rule in _VALUES_ONLY:
         return graph.of_values(name, change.column)
     if change.rule == "source_column_changed" and change.after is None:
-        return base.of_column(table.name, change.column)
+        return base.of_column(table.base_name or table.name, change.column)
     return graph.of_column(name, change.column)
 
 

@@ -25,6 +25,7 @@ class Reach:
         self._side = side
         self._starts = tuple(tables)
         self._closures: dict[str, frozenset[str]] = {}
+        self._in_rows: dict[str, tuple[Reached, ...]] = {}
 
     @cached_property
     def _order(self) -> list[str]:
@@ -34,6 +35,10 @@ class Reach:
         return [
             name for name in self._compilation.order if name in below and name.lower() in models
         ]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self._order)}
 
     @cached_property
     def _columns(self) -> dict[str, list[str]]:
@@ -97,13 +102,24 @@ class Reach:
         self, kinds: Mapping[ColumnRef, str], rows: frozenset[str], start: str
     ) -> tuple[Reached, ...]:
         """Each column once, a value's way before that of rows, in the order of the graph."""
-        models = {ref.table for ref in kinds} | rows
+        valued = {ref.table for ref in kinds}
         found: list[Reached] = []
-        for model in self._order if models else ():
-            if model not in models or model == start:
+        for model in sorted((valued | rows) - {start}, key=self._places.__getitem__):
+            if model not in valued:
+                found.extend(self._rows_of(model))
                 continue
             for column in self._columns[model]:
                 kind = kinds.get(ColumnRef(model, column), ROWS if model in rows else None)
                 if kind is not None:
                     found.append(Reached(model, column, kind, self._side))
         return tuple(found)
+
+    def _rows_of(self, model: str) -> tuple[Reached, ...]:
+        """The columns of a model that is reached by its rows alone: the same for every start."""
+        found = self._in_rows.get(model)
+        if found is None:
+            found = tuple(
+                Reached(model, column, ROWS, self._side) for column in self._columns[model]
+            )
+            self._in_rows[model] = found
+        return found

@@ -5,6 +5,7 @@ does to the models shows in their own columns. A seed is a table of the project,
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rocky.changes.change import Change
 from rocky.changes.columns import compare_columns
@@ -25,7 +26,8 @@ def compare_sources(base: Project, head: Project) -> Iterator[TableDiff]:
         shown = new or old
         if changes and shown is not None:
             status = _status(old, new)
-            yield TableDiff(shown.name, "source", status, shown.file, changes=changes)
+            diff = TableDiff(shown.name, "source", status, shown.file, changes=changes)
+            yield replace(diff, base_name=_other_name(old, shown))
 
 
 def compare_seeds(base: Project, head: Project) -> Iterator[TableDiff]:
@@ -37,7 +39,13 @@ def compare_seeds(base: Project, head: Project) -> Iterator[TableDiff]:
         if changes and shown is not None:
             status = _status(old, new)
             target = _target(shown.target)
-            yield TableDiff(shown.name, "seed", status, shown.path, target, changes=changes)
+            diff = TableDiff(shown.name, "seed", status, shown.path, target, changes=changes)
+            yield replace(diff, base_name=_other_name(old, shown))
+
+
+def _other_name(old: SourceTable | SeedTable | None, shown: SourceTable | SeedTable) -> str | None:
+    """The name it had, where that differs: names are compared without case."""
+    return old.name if old is not None and old.name != shown.name else None
 
 
 def _status(old: object | None, new: object | None) -> Status:

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 from rocky.errors import LedgerUnreadable
 from rocky.evidence.findings import FindingCode, Findings
 from rocky.evidence.places import Places
+from rocky.ledger.branch_records import BRANCHES, PROMOTIONS, BranchRecord, PromotionRecord
 from rocky.ledger.encoding import format_time
 from rocky.ledger.evidence_reader import EvidenceReader
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
@@ -45,6 +46,7 @@ class Recorded:
     collected: dict[str, CollectedFile] = field(default_factory=dict)
     written: dict[str, datetime] = field(default_factory=dict)
     sweeps: dict[str, SweepRecord] = field(default_factory=dict)
+    promotions: dict[str, PromotionRecord] = field(default_factory=dict)
 
     def artifacts(self) -> Iterator[ArtifactRecord]:
         for found in self.files.values():
@@ -65,6 +67,7 @@ _ON_THE_SIDE: Final[tuple[tuple[type[Record], str], ...]] = (
     (WatermarkState, "watermarks"),
     (GracePeriod, "grace_periods"),
     (LoadedFile, "loaded_files"),
+    (BranchRecord, BRANCHES),
 )
 
 
@@ -91,6 +94,7 @@ def load_recorded(reader: EvidenceReader, places: Places, findings: Findings) ->
         for _ in rows.load(kind, table):
             pass
     recorded.sweeps.update(rows.load(SweepRecord, SWEEPS))
+    recorded.promotions.update(rows.load(PromotionRecord, PROMOTIONS))
     models: dict[str, list[ModelExecution]] = {}
     for (run_id, _), execution in recorded.executions.items():
         models.setdefault(run_id, []).append(execution)
@@ -142,7 +146,7 @@ class _Rows:
 def _keys_of(record: Any, key: str) -> tuple[str, ...]:
     """The keys a record may lie under; any for one that does not say."""
     match record:
-        case RunRecord():
+        case RunRecord() | PromotionRecord():
             return (record.run_id,)
         case ModelExecution():
             return (key_of(key.partition("|")[0], record.model_name.lower()),)
@@ -158,6 +162,8 @@ def _keys_of(record: Any, key: str) -> tuple[str, ...]:
             return (key_of(record.table.lower(), record.blake3_hash),)
         case SweepRecord():
             return (format_time(record.at),)
+        case BranchRecord():
+            return (key_of(record.name.lower()),)
         case _:
             return (key,)
 

@@ -21,6 +21,7 @@ from rocky.evidence.findings import Finding, FindingCode, Findings
 from rocky.evidence.logs import LogChecker
 from rocky.evidence.order import check_order
 from rocky.evidence.places import OpenWarehouse, Places, TablePlace, split_place
+from rocky.evidence.promotions import check_promotions
 from rocky.evidence.provenance import ProvenanceChecker
 from rocky.evidence.recorded import Maker, Recorded, load_provenances, load_recorded, maker_of
 from rocky.evidence.tables import ExpectedTable, History, find_tables, place_of
@@ -114,6 +115,7 @@ class _Verifying:
         }
         for maker, execution in self._executions():
             check_reuse(maker, execution, self._recorded, made, self._findings)
+        check_promotions(self._recorded, histories, self._findings)
         self._check_files(histories)
         self._check_anchors()
 

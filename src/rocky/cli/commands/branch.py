@@ -13,19 +13,19 @@ from rocky.diagnostics.suggest import closest
 from rocky.lazy import load_attribute
 
 COMMANDS: Final = {
-    "create": ("branch_create", "command", "Make a branch of the tables, without copying."),
-    "list": ("branch_list", "command", "List branches."),
-    "show": ("branch_show", "command", "Show a branch: its tables, what it changed, approvals."),
-    "diff": ("branch_diff", "command", "Compare the rows of a branch with production's."),
-    "approve": ("branch_approve", "approve", "Sign that a branch may be promoted."),
-    "approvals": ("branch_approve", "approvals", "List approvals of a branch, and which count."),
-    "promote": ("branch_promote", "promote", "Move production to a branch's tables, all or none."),
-    "revert": ("branch_promote", "revert", "Move production back to before a promotion."),
-    "recover": ("branch_promote", "recover", "Finish or undo a promotion that was interrupted."),
-    "rebase": ("branch_rebase", "command", "Make a branch anew of production as it is now."),
-    "delete": ("branch_delete", "command", "Delete a branch and its tables."),
+    "create": ("create", "command", "Make a branch of the tables, without copying."),
+    "list": ("list", "command", "List branches."),
+    "show": ("show", "command", "Show a branch: its tables, what it changed, approvals."),
+    "diff": ("diff", "command", "Compare the rows of a branch with production's."),
+    "approve": ("approval", "approve", "Sign that a branch may be promoted."),
+    "approvals": ("approval", "approvals", "List approvals of a branch, and which count."),
+    "promote": ("promotion", "promote", "Move production to a branch's tables, all or none."),
+    "revert": ("promotion", "revert", "Move production back to before a promotion."),
+    "recover": ("promotion", "recover", "Finish or undo a promotion that was interrupted."),
+    "rebase": ("rebase", "command", "Make a branch anew of production as it is now."),
+    "delete": ("delete", "command", "Delete a branch and its tables."),
 }
-"""Name -> module under `rocky.cli.commands`, attribute, one-line help."""
+"""Name -> module under `rocky.cli.commands.branching`, attribute, one-line help."""
 
 
 class BranchGroup(BranchCommand, click.Group):
@@ -38,7 +38,7 @@ class BranchGroup(BranchCommand, click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, attribute, _ = COMMANDS[cmd_name]
-        command: click.Command = load_attribute(f"rocky.cli.commands.{module}", attribute)
+        command: click.Command = load_attribute(f"rocky.cli.commands.branching.{module}", attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature

@@ -13,7 +13,7 @@ from rocky.cli.templates import PLAYGROUNDS, SHOP, write_playground
 _FIRST_STEPS: Final = {
     SHOP: (
         "rocky compile",
-        "rocky lineage fct_revenue.revenue",
+        "rocky lineage fct_revenue.amount",
         "less README.md      # has mistakes to make on purpose",
     ),
     "replication": (

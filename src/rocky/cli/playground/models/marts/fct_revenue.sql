@@ -4,7 +4,7 @@ WITH monthly AS (
     coalesce(country, 'unknown') AS country,
     count(DISTINCT customer_id) AS customers,
     count(*) AS orders,
-    sum(amount) AS revenue
+    sum(amount) AS amount
   FROM fct_orders
   WHERE payment_state <> 'unpaid'
   GROUP BY ALL
@@ -15,7 +15,7 @@ SELECT
   country,
   customers,
   orders,
-  revenue,
-  sum(revenue) OVER (PARTITION BY country ORDER BY month) AS revenue_to_date,
-  revenue / sum(revenue) OVER (PARTITION BY month) AS share_of_month
+  amount,
+  sum(amount) OVER (PARTITION BY country ORDER BY month) AS revenue_to_date,
+  amount / sum(amount) OVER (PARTITION BY month) AS share_of_month
 FROM monthly

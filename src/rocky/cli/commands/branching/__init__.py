@@ -1,0 +1,1 @@
+"""The commands of `rocky branch`, one a file."""
