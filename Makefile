@@ -14,7 +14,7 @@ KEEP := XDG_CACHE_HOME="$(CURDIR)/$(VENV)/cache"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint test-fast test-spark bench bench-run bench-replication java clean
+.PHONY: help demo test check lint test-fast test-spark bench bench-run bench-replication bench-branch java clean
 
 help:
 	@echo "make demo    install into $(VENV) and take a short tour of the product"
@@ -22,6 +22,7 @@ help:
 	@echo "make check   format, lint, types, imports and the fast tests: the loop while editing"
 	@echo "make bench   compile a generated project of 10,000 models and print the cost"
 	@echo "make bench-run  write, read, merge and run next to plain Spark, and print the ratios"
+	@echo "make bench-branch  branch 100 tables next to copying them, and diff a project with itself"
 	@echo "make bench-replication  find nothing new in 1,000 tables, and copy 1 % of 10 million rows"
 	@echo "make clean   remove $(VENV), demo/ and every cache"
 
@@ -92,6 +93,11 @@ bench: $(INSTALLED_DEV)
 # Writes, reads, merges and a graph of twenty models, each next to plain Spark in the same run.
 bench-run: $(INSTALLED_DEV) java
 	@$(BIN)/python benchmarks/run.py
+
+# Neither needs Java: a branch is made of logs, a diff of compilations.
+bench-branch: $(INSTALLED_DEV)
+	@$(BIN)/python benchmarks/branch.py
+	@$(BIN)/python benchmarks/diff.py
 
 # A lake that is listed, and one that is copied; `bench-run` does this too.
 bench-replication: $(INSTALLED_DEV) java

@@ -64,7 +64,8 @@ def state_on_branch(state: State, name: str) -> State:
 
 
 def _on_branch(adapter: Adapter, name: str) -> Adapter:
-    return adapter._replace(warehouse=branch_root(adapter.warehouse, name))
+    # A catalogue knows one table by a name, and that is production's.
+    return adapter._replace(warehouse=branch_root(adapter.warehouse, name), register=False)
 
 
 def _source_on_branch(project: Project, source: SourceTable, name: str) -> SourceTable:
