@@ -20,11 +20,19 @@ def walk(tmp_path, monkeypatch) -> Iterator[Walk]:
     found.close()
 
 
-@pytest.mark.parametrize("name", ["audit-a-change"])
-def test_every_line_of_a_guide_prints_what_the_guide_shows(walk, name, bless):
+def assert_happens(walk: Walk, name: str, *, bless: bool) -> None:
     page = GUIDES / f"{name}.md"
     happened = walk.page(page.read_text())
     if bless:
         page.write_text(happened)
-
     assert masked(happened) == masked(page.read_text())
+
+
+def test_every_line_of_the_guides_of_branches_prints_what_they_show(walk, bless):
+    assert_happens(walk, "branches", bless=bless)
+    # It goes on where the first ends.
+    assert_happens(walk, "promote", bless=bless)
+
+
+def test_every_line_of_the_audit_prints_what_the_guide_shows(walk, bless):
+    assert_happens(walk, "audit-a-change", bless=bless)

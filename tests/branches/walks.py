@@ -37,6 +37,7 @@ _PLACE = "/srv"
 _MACROS = (
     "CREATE MACRO datediff(a, b) AS date_diff('day', CAST(b AS DATE), CAST(a AS DATE))",
     "CREATE MACRO collect_set(x) AS list(DISTINCT x)",
+    "CREATE MACRO to_date(x) AS CAST(x AS DATE)",
 )
 _B3SUM = """\
 #!{python}
@@ -102,13 +103,14 @@ class Walk:
         return BLOCK.sub(lambda block: self._block(block.group()), text)
 
     def _block(self, block: str) -> str:
-        shown = []
-        for command in _commands(block):
-            first, *rest = command.splitlines()
+        lines = []
+        for command, shown in _commands(block):
             printed = self.type(command)
             self.said.append((command, printed))
-            shown += [f"$ {first}", *(f"> {line}" for line in rest), *printed.splitlines()]
-        return "".join(f"{line}\n" for line in shown)
+            first, *rest = command.splitlines()
+            lines += [f"$ {first}", *(f"> {line}" for line in rest)]
+            lines += _shortened(printed.splitlines(), shown)
+        return "".join(f"{line}\n" for line in lines)
 
     def type(self, command: str) -> str:
         """What a line prints."""
@@ -149,15 +151,30 @@ def _opener(root: Path) -> Any:
     return engine
 
 
-def _commands(block: str) -> list[str]:
-    """The commands of a block; one goes on in the lines that begin with `> `."""
-    found: list[str] = []
+def _commands(block: str) -> list[tuple[str, list[str]]]:
+    """The commands of a block, each with what is shown of it.
+
+    A command goes on in the lines that begin with `> `.
+    """
+    found: list[tuple[str, list[str]]] = []
     for line in block.splitlines():
         if line.startswith("$ "):
-            found.append(line[2:])
+            found.append((line[2:], []))
         elif line.startswith("> "):
-            found[-1] += f"\n{line[2:]}"
+            command, shown = found.pop()
+            found.append((f"{command}\n{line[2:]}", shown))
+        else:
+            found[-1][1].append(line)
     return found
+
+
+def _shortened(printed: list[str], shown: list[str]) -> list[str]:
+    """What is printed, without what a page leaves out by a line of three dots."""
+    if "..." not in shown:
+        return printed
+    before = shown.index("...")
+    after = len(shown) - before - 1
+    return [*printed[:before], "...", *printed[len(printed) - after :]]
 
 
 def masked(text: str) -> list[str]:

@@ -12,7 +12,6 @@ from tests.cli.test_schemas import check
 OTHERS = (
     "SELECT id + 1 AS id, CASE WHEN id = 1 THEN 'PL' ELSE country END AS country FROM raw.orders"
 )
-UNIQUE = '[[tests]]\ntype = "unique"\ncolumn = "id"\n'
 
 
 def branched(folder, patch) -> BranchShop:
@@ -93,13 +92,21 @@ def test_without_a_key_rows_are_compared_whole_and_one_can_be_given(changed):
     assert (1, 1, 2) == (keyed["added"], keyed["removed"], keyed["changed"])
 
 
-def test_a_test_that_says_unique_is_a_key(changed):
-    said = changed.root / "models/stg_orders.toml"
-    said.write_text(UNIQUE)
+@pytest.mark.parametrize(
+    ("said", "key", "source"),
+    [
+        ('type = "unique"\ncolumn = "id"\n', ["id"], "unique test"),
+        ('type = "composite"\ncolumns = ["ID", "country"]\n', ["id", "country"], "unique test"),
+        ('type = "unique"\ncolumn = "id"\nfilter = "id > 1"\n', [], "no key"),
+    ],
+)
+def test_a_test_of_all_rows_that_says_unique_is_a_key(changed, said, key, source):
+    tests = changed.root / "models/stg_orders.toml"
+    tests.write_text(f"[[tests]]\n{said}")
     found = table(document(changed), "stg_orders")
-    said.unlink()
+    tests.unlink()
 
-    assert (["id"], "unique test") == (found["key"], found["key_source"])
+    assert (key, source) == (found["key"], found["key_source"])
 
 
 def test_production_that_moved_is_seen_and_the_base_is_not(shop):

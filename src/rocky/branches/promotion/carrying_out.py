@@ -16,7 +16,7 @@ from rocky.branches.promotion.moving import (
 )
 from rocky.branches.promotion.undoing import undo_moves
 from rocky.branches.promotion.working import Work
-from rocky.errors import ChangeRefused
+from rocky.errors import ChangeRefused, StoreUnreadable, StoreUnwritable
 from rocky.ledger.branch_records import PromotionRecord
 from rocky.ledger.model_records import ModelRecords
 from rocky.ledger.promoting import record_promoted, records_from_json, take_up
@@ -99,5 +99,19 @@ def _finish(
     work.moved = len(tables)
     work.watch("clear")
     remove_journal(around.warehouse, journal.run_id)
+    _announce(work, [table for table, _ in commits], made)
     work.watch("end")
     return promotion
+
+
+def _announce(work: Work, tables: Sequence[Table], made: Mapping[str, Committed]) -> None:
+    """Tell those who keep metadata of their own. Whoever needs Spark is told by the next run."""
+    for each in work.opened.surroundings.announce:
+        if each.needs_engine:
+            continue
+        for table in tables:
+            try:
+                each.tell(None, table, made[table.name].snapshot)
+            except (StoreUnreadable, StoreUnwritable) as error:
+                # The tables have moved: the next run tells them again.
+                work.opened.means.warn(f"`{table.name}` has moved, but not for all: {error}")

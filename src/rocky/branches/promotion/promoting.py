@@ -97,8 +97,8 @@ def promote_tables(
     tables = tables_to_promote(view)
     if not tables:
         raise PromotionRefused(
-            f"branch `{view.record.name}` has nothing that production has not:"
-            f" `rocky run --branch {view.record.name}` builds it"
+            f"branch `{view.record.name}` has nothing that production has not: every table is the"
+            " same in both, so there is nothing to promote"
         )
     before = _load_tables(opened.surroundings.ledger.path)
     proved = _proved_anew(view, made, before)

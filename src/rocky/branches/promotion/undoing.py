@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rocky.branches.promotion.working import Work
+from rocky.branches.view import same_content
 from rocky.ledger.branch_records import PromotionRecord
 from rocky.ledger.model_records import ModelRecords
 from rocky.ledger.promoting import record_promoted
@@ -60,13 +61,19 @@ def _move_back(
     journalled: JournalledTable,
     committed: Committed,
     records: ModelRecords,
-) -> Committed | str:
-    """The commit that gave a table its former content; or why there is none."""
+) -> Committed | str | None:
+    """The commit that gave a table its former content; or why there is none.
+
+    None where it has it already: whoever undid it before died over it, and the next run of the
+    table records that commit.
+    """
     if journalled.from_version is None:
         return "it is new: there is nothing to move it back to"
     content = table.snapshot(journalled.from_version)
     latest = table.snapshot()
     assert content is not None
+    if same_content(latest, content):
+        return None
     if latest is None or latest.version != committed.snapshot.version:
         return "somebody else has changed it since it was promoted"
     name = records.execution.model_name
@@ -82,7 +89,7 @@ def _undone(
     records: ModelRecords,
     table: Table,
     committed: Committed,
-    back: Committed | str,
+    back: Committed | str | None,
     why: str,
     work: Work,
 ) -> ModelRecords:

@@ -92,7 +92,7 @@ def render_checked(checked: Checked, question: Question) -> str:
         for each in checked.rejected
     ]
     lines = (
-        [render_table(("approval", "by", "verdict", "why"), sorted(rows), set())] if rows else []
+        [render_table(("APPROVAL", "BY", "VERDICT", "WHY"), sorted(rows), set())] if rows else []
     )
     return "\n".join([*lines, describe_standing(checked, question)])
 

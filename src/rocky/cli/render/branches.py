@@ -43,7 +43,7 @@ def render_branches(records: Sequence[BranchRecord], *, quiet: bool = False) -> 
         )
         for each in records
     ]
-    heads = ("branch", "of", "tables", "created", "by", "status", "for")
+    heads = ("BRANCH", "OF", "TABLES", "CREATED (UTC)", "BY", "STATUS", "FOR")
     return render_table(heads, rows, {2})
 
 
@@ -90,7 +90,7 @@ def render_view(view: BranchView) -> str:
         lines.append(record.description)
     shown = [each for each in view.tables.values() if status_of(each) != "same"]
     if shown:
-        heads = ("table", "status", "rows", "in production")
+        heads = ("TABLE", "STATUS", "ROWS", "IN PRODUCTION")
         rows = [
             (each.target, status_of(each), _rows(each.branch), _rows(each.production))
             for each in shown

@@ -25,7 +25,7 @@ def promotion_document(promotion: PromotionRecord, rejected: Iterable[Rejected])
 
 def render_promotion(promotion: PromotionRecord) -> str:
     """What was moved, from which version to which, on whose approval."""
-    heads = ("table", "from", "to", "built by")
+    heads = ("TABLE", "FROM", "TO", "BUILT BY")
     rows = [
         (
             each.target,
@@ -79,7 +79,7 @@ def render_promotions(promotions: Sequence[PromotionRecord]) -> str:
     """All promotions and reverts, oldest first."""
     if not promotions:
         return "nothing was promoted yet"
-    heads = ("promotion", "kind", "branch", "at", "by", "tables", "verdict", "approved by")
+    heads = ("PROMOTION", "KIND", "BRANCH", "AT", "BY", "TABLES", "VERDICT", "APPROVED BY")
     rows = [
         (
             each.run_id,
