@@ -2,7 +2,10 @@
 
 import pytest
 
+from rocky.api.runs import run_project
+from rocky.errors import NothingSelected
 from rocky.ledger.branching import load_branches
+from rocky.project import load_project
 from tests.branches.shops import BranchShop, Template
 
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
@@ -181,3 +184,17 @@ def test_production_cannot_have_a_catalog_that_looks_like_a_branch(shop):
 
     assert 1 == answer.code
     assert "branch__x" in answer.err + answer.out
+
+
+def test_a_branch_can_be_run_from_python(shop):
+    shop.do("branch", "create", "b1")
+    shop.write(stg_orders=MORE)
+    before = shop.contents()
+
+    report = run_project(load_project(shop.root, env={}), branch="b1")
+
+    assert 0 == report.exit_code
+    assert [(1, "DE", 2), (2, "DE", 4), (3, "FR", 6)] == shop.rows("stg_orders", "b1")
+    assert before == shop.contents()
+    with pytest.raises(NothingSelected, match="no branch `b9`"):
+        run_project(load_project(shop.root, env={}), branch="b9")

@@ -80,7 +80,8 @@ class Walk:
         if shutil.which("b3sum") is None:
             (tools / "b3sum").write_text(_B3SUM.format(python=sys.executable))
             (tools / "b3sum").chmod(0o755)
-        start = {"HOME": str(folder), "PATH": f"{tools}:{os.environ['PATH']}"}
+        path = f"{tools}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+        start = {"HOME": str(folder), "PATH": path}
         for name, value in {**start, "GIT_CONFIG_SYSTEM": os.devnull, "TZ": "UTC"}.items():
             patch.setenv(name, value)
         for name in ("SSH_AUTH_SOCK", "ROCKY_SIGNING_KEY", "ROCKY_IDENTITY"):
@@ -101,6 +102,11 @@ class Walk:
     def page(self, text: str) -> str:
         """A page with what its lines print in the place of what it shows."""
         return BLOCK.sub(lambda block: self._block(block.group()), text)
+
+    def printed(self, part: str) -> str:
+        """What the command has printed of which this is a part."""
+        (found,) = [printed for command, printed in self.said if part in command]
+        return found
 
     def _block(self, block: str) -> str:
         lines = []

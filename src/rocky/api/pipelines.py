@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rocky.api.branches import chosen_place
 from rocky.compiler.compilation import Compilation
 from rocky.compiler.pipeline import compile_project
 from rocky.errors import RunRefused
-from rocky.ledger import STATE_FILE
 from rocky.pipelines.pipeline_run import run_pipeline as run_named
 from rocky.pipelines.report import PipelineReport
 from rocky.plan.refusals import config_findings
@@ -30,6 +30,7 @@ def run_pipeline(  # noqa: PLR0913 - options by keyword, each with a default
     resume: str | None = None,
     idempotency_key: str | None = None,
     parallel: int | None = None,
+    branch: str | None = None,
     state_path: str | Path | None = None,
     listener: Listener | None = None,
     env: Mapping[str, str] | None = None,
@@ -37,13 +38,15 @@ def run_pipeline(  # noqa: PLR0913 - options by keyword, each with a default
     """Run a pipeline that is no set of models. A table that fails is in the report, not raised.
 
     `spark` is a session of yours, used and left as it was. `filters` choose tables, as
-    `tenant=acme`. Raises RunRefused when `rocky.toml` has errors, RunSkipped when a run under the
-    key was made or is going on, and other RockyErrors when nothing could be run at all.
+    `tenant=acme`; with a `branch` its tables are written. Raises RunRefused when `rocky.toml` has
+    errors, RunSkipped when a run under the key was made or is going on, and other RockyErrors when
+    nothing could be run at all.
     """
     compilation = project if isinstance(project, Compilation) else compile_project(project)
     wrong = config_findings(compilation)
     if wrong:
         raise RunRefused(f"the settings have errors: {wrong[0].message}")
+    compilation, state = chosen_place(compilation, state_path, branch)
     root = compilation.project.root
     environment = os.environ if env is None else env
     request = RunRequest(
@@ -55,7 +58,7 @@ def run_pipeline(  # noqa: PLR0913 - options by keyword, each with a default
         idempotency_key=idempotency_key,
     )
     means = Means(
-        root / STATE_FILE if state_path is None else Path(state_path),
+        state,
         observe_circumstances(root, environment, session_source="api"),
         environment,
         listener or Silence(),

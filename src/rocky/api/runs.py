@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rocky.api.branches import chosen_place
 from rocky.compiler.compilation import Compilation
 from rocky.compiler.pipeline import compile_project
-from rocky.ledger import STATE_FILE
 from rocky.project import Project
 from rocky.run.circumstances import observe_circumstances
 from rocky.run.listener import Listener, Silence
@@ -27,6 +27,7 @@ def run_project(  # noqa: PLR0913 - options by keyword, each with a default
     force_rebuild: bool = False,
     reuse: bool = True,
     parallel: int = 4,
+    branch: str | None = None,
     state_path: str | Path | None = None,
     listener: Listener | None = None,
     env: Mapping[str, str] | None = None,
@@ -36,10 +37,12 @@ def run_project(  # noqa: PLR0913 - options by keyword, each with a default
     `spark` is a session of yours, classic or Connect: it is used, and left as it was. Without one
     the project's `[adapter]` says which Spark to start or to reach. What an earlier run built from
     the same code and inputs is reused, unless `reuse` is False; `force_rebuild` also builds again
-    what an unfinished run has built. Raises RunRefused when the
+    what an unfinished run has built. With a `branch` its tables are built, and production's stay
+    as they are. Raises RunRefused when the
     selection has errors, and other RockyErrors when nothing could be run at all.
     """
     compilation = project if isinstance(project, Compilation) else compile_project(project)
+    compilation, state = chosen_place(compilation, state_path, branch)
     root = compilation.project.root
     request = RunRequest(
         tuple(select),
@@ -51,7 +54,7 @@ def run_project(  # noqa: PLR0913 - options by keyword, each with a default
     )
     environment = os.environ if env is None else env
     means = Means(
-        root / STATE_FILE if state_path is None else Path(state_path),
+        state,
         observe_circumstances(root, environment, session_source="api"),
         environment,
         listener or Silence(),
