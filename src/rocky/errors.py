@@ -157,6 +157,10 @@ class PromotionUnfinished(RockyError):
     """A promotion was interrupted, and nobody has finished or undone it yet."""
 
 
+class PromotionUndone(RockyError):
+    """A promotion could not be made for all tables, so it was made for none."""
+
+
 class PromotionRefused(RockyError):
     """A branch may not be promoted, or a promotion not be reverted, as things stand."""
 

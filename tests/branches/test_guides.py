@@ -25,6 +25,7 @@ SAME = [
     ("state.config_hash", 'rocky.toml" | b3sum'),
     ('b3sum --no-names "$LOG"', "'$.commits'"),
     ("SELECT value FROM promotions", "'value_hash' FROM evidence_chain"),
+    ("json_remove(value, '$.entry_hash')", "value ->> 'previous' FROM"),
 ]
 
 pytestmark = pytest.mark.skipif(shutil.which("sqlite3") is None, reason="needs sqlite3")

@@ -1,6 +1,7 @@
 """A promotion or a revert whose process is killed, at every step: production is old or new, whole."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -144,3 +145,79 @@ def test_until_it_is_recovered_nobody_builds_on_half_of_it(shop):
     assert {name: files for name, (_, files) in shop.contents("b1").items()} == files_of(shop)
     assert [] == shop.findings()
     assert said
+
+
+HALF = f"commit {TABLE}latest"
+
+
+def test_half_of_a_promotion_is_said_by_verify_and_keeps_others_away(shop):
+    kill(shop, HALF, "branch", "promote", "b1")
+
+    answer = shop.rocky("verify")
+    assert 1 == answer.code
+    assert "promotion_unfinished" in answer.out
+    assert "a promotion was interrupted" in shop.rocky("branch", "create", "b2").err
+    collected = shop.rocky("gc")
+    assert "`rocky branch recover` first" in collected.out + collected.err
+
+
+def test_a_file_that_is_gone_after_the_crash_undoes_all(shop):
+    old = files_of(shop)
+    kill(shop, "commits", "branch", "promote", "b1")
+    for file in shop.table("latest", "b1").snapshot().files:
+        (shop.root / "warehouse/spark_catalog/default/latest" / file.path).unlink()
+
+    answer = shop.rocky("branch", "recover")
+
+    assert 1 == answer.code
+    assert "undone" in answer.out
+    new = files_of(shop)
+    # What the promotion made stays; nobody read it before.
+    assert old == {name: files for name, files in new.items() if name != "extra"}
+    assert not has_journal(shop.warehouse())
+    assert [] == [each for each in shop.findings() if "latest" not in each]
+    shop.do("run", "--model", "alone")
+
+
+def test_a_table_that_is_gone_after_the_crash_undoes_all(shop):
+    old = files_of(shop)
+    kill(shop, HALF, "branch", "promote", "b1")
+    shutil.rmtree(shop.root / "warehouse/spark_catalog/default/latest")
+
+    answer = shop.rocky("branch", "recover")
+
+    assert (1, False) == (answer.code, has_journal(shop.warehouse()))
+    assert old["stg_orders"] == files_of(shop)["stg_orders"]
+
+
+def test_a_journal_of_a_lost_ledger_can_be_given_up(shop):
+    kill(shop, "commits", "branch", "promote", "b1")
+    for path in shop.root.glob(".rocky-state.db*"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    answer = shop.rocky("branch", "recover")
+    assert 1 == answer.code
+    forget = answer.err.partition("`rocky branch recover --forget ")[2].partition("`")[0]
+
+    said = shop.do("branch", "recover", "--forget", forget)
+
+    assert f"{TABLE}latest: not moved" in said
+    assert not has_journal(shop.warehouse())
+
+
+def test_a_process_that_dies_while_it_undoes_leaves_that_to_the_next(shop, monkeypatch):
+    kill(shop, "commits", "branch", "promote", "b1")
+    old = files_of(shop)
+    for file in shop.table("latest", "b1").snapshot().files:
+        (shop.root / "warehouse/spark_catalog/default/latest" / file.path).unlink()
+    with monkeypatch.context() as patch:
+
+        def die(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr("rocky.branches.promotion.undoing.record_promoted", die)
+        assert 130 == shop.rocky("branch", "recover").code
+
+    shop.rocky("branch", "recover")
+
+    assert old == {name: files for name, files in files_of(shop).items() if name != "extra"}
+    assert not has_journal(shop.warehouse())

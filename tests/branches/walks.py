@@ -82,7 +82,12 @@ class Walk:
             (tools / "b3sum").chmod(0o755)
         path = f"{tools}:{Path(sys.executable).parent}:{os.environ['PATH']}"
         start = {"HOME": str(folder), "PATH": path}
-        for name, value in {**start, "GIT_CONFIG_SYSTEM": os.devnull, "TZ": "UTC"}.items():
+        for name, value in {
+            **start,
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "TZ": "UTC",
+            "COLUMNS": "160",
+        }.items():
             patch.setenv(name, value)
         for name in ("SSH_AUTH_SOCK", "ROCKY_SIGNING_KEY", "ROCKY_IDENTITY"):
             patch.delenv(name, raising=False)

@@ -15,6 +15,7 @@ from typing import Final
 
 from rocky.branches.translation import Arrival, translate
 from rocky.branches.view import table_content, twin
+from rocky.errors import PromotionUnfinished
 from rocky.ledger import Ledger
 from rocky.ledger.check_history import append_counts, load_counts
 from rocky.ledger.model_records import RunFindings
@@ -25,6 +26,7 @@ from rocky.run.anchoring import leave_anchor
 from rocky.run.circumstances import Circumstances
 from rocky.store.change import Committed
 from rocky.store.cloning import clone_tables
+from rocky.store.journals import has_journal
 from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import Table, Warehouse
 from rocky.version import __version__
@@ -62,6 +64,11 @@ def seed_branch(ledger: Ledger, warehouse: Warehouse, parent: Parent, origin: Or
 
     Raises ChangeRefused where a table lies there already, and what store and ledger raise.
     """
+    if has_journal(parent.warehouse):
+        raise PromotionUnfinished(
+            "a promotion was interrupted, so some tables may be moved and others not;"
+            " `rocky branch recover` finishes it"
+        )
     run_id = ledger.begin_run(_opening(warehouse, origin), [])
     try:
         clones = [(table, at, twin(table, warehouse)) for table, at in parent.tables.items()]

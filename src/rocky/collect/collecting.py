@@ -22,6 +22,7 @@ from rocky.errors import ChangeRefused, StoreUnreadable
 from rocky.ledger import Ledger, open_ledger
 from rocky.ledger.chain import Head
 from rocky.store.anchors import Anchor, write_anchor
+from rocky.store.journals import has_journal
 from rocky.store.warehouse import Table, Warehouse
 
 SETTLING: Final = timedelta(minutes=10)
@@ -67,6 +68,8 @@ def collect_files(state: Path, warehouses: Sequence[Warehouse], orders: Orders) 
         known = known.with_shared(addresses_on_branches(warehouses, known.deleted_branches))
     except StoreUnreadable as error:
         refused = str(error)
+    if any(map(has_journal, warehouses)):
+        refused = "a promotion is not finished and needs its files: `rocky branch recover` first"
     if refused is not None:
         found = []
     elif orders.dry_run:

@@ -30,6 +30,7 @@ class FindingCode(StrEnum):
     ANCHOR_AHEAD = "anchor_ahead"
     ANCHOR_BEHIND = "anchor_behind"
     ANCHOR_MISSING = "anchor_missing"
+    PROMOTION_UNFINISHED = "promotion_unfinished"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,9 @@ from rocky.evidence.recorded import Maker, Recorded, load_provenances, load_reco
 from rocky.evidence.tables import ExpectedTable, History, find_tables, place_of
 from rocky.ledger.evidence_reader import EvidenceReader
 from rocky.ledger.records import ArtifactRecord, ModelExecution
+from rocky.store.journals import journalled_runs
 from rocky.store.log import FOLDER, Log
+from rocky.store.warehouse import Warehouse
 
 _READERS: Final = 16
 _LEDGER_ID: Final = re.compile(r"[0-9a-f]{32}")
@@ -217,10 +219,21 @@ class _Verifying:
         for root in self._roots():
             runs = [each for each in self._recorded.runs.values() if each.warehouse == root]
             warehouse, findings = self._places.warehouse(root), self._findings
+            self._check_journals(warehouse)
             newest.append(check_anchor(warehouse, ledger_id, self._chain, order, runs, findings))
         reached = [each for each in newest if each is not None]
         if reached:
             check_covered(max(reached), order, self._recorded.runs, self._findings)
+
+    def _check_journals(self, warehouse: Warehouse) -> None:
+        """A promotion that was interrupted has left some tables moved and others not."""
+        for run_id in journalled_runs(warehouse):
+            self._findings.add(
+                FindingCode.PROMOTION_UNFINISHED,
+                f"promotion {run_id}",
+                "it was interrupted: some tables may have moved and others not;"
+                " `rocky branch recover` finishes it",
+            )
 
     def _roots(self) -> list[str]:
         found = {each.warehouse for each in self._recorded.runs.values()}

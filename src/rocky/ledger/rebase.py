@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rocky.errors import LedgerUnreadable
+from rocky.ledger.branch_records import BRANCHES, PROMOTIONS
 from rocky.ledger.chain import CHAIN_TABLE, Entry, Head, entry_key, parse_entry
 from rocky.ledger.database import connect_reader, connect_writer, transaction, translated
 from rocky.ledger.encoding import format_json
@@ -128,7 +129,7 @@ class _Reapplying:
                 owner = entry.key.partition("|")[0]
             elif entry.table not in _OF_MODEL:
                 owner = None
-            run_id = entry.key if entry.table == _RUNS else owner
+            run_id = entry.key if entry.table in (_RUNS, PROMOTIONS) else owner
             if entry.table in _LEFT_OUT or (run_id is not None and self._is_dropped(run_id)):
                 continue
             if entry.table == _RUNS:
@@ -186,6 +187,8 @@ class _Reapplying:
             return _union(text, there)
         if (entry.table, entry.key) not in self._theirs:
             return text
+        if entry.table == BRANCHES:
+            return max(text, there, key=_branch_moment)
         moment = _MOMENTS.get(entry.table)
         return there if moment is not None and _is_newer(there, text, moment) else text
 
@@ -274,3 +277,9 @@ def _union(text: str, there: str) -> str:
         counts[str(each.get("timestamp"))] = each
     merged = [counts[moment] for moment in sorted(counts)]
     return json.dumps(merged, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _branch_moment(text: str) -> str:
+    """When a branch was made, or deleted."""
+    document = json.loads(text)
+    return str(document.get("deleted_at") or document.get("created_at") or "")

@@ -72,7 +72,13 @@ def load_journals(warehouse: Warehouse) -> tuple[Journal, ...]:
 
 def has_journal(warehouse: Warehouse) -> bool:
     """Whether something is under way, or was when its process died."""
-    return any(info.path.endswith(".json") for info in warehouse.objects.list(FOLDER))
+    return bool(journalled_runs(warehouse))
+
+
+def journalled_runs(warehouse: Warehouse) -> tuple[str, ...]:
+    """The runs whose journals there are, oldest first; without reading them."""
+    names = (info.path.rpartition("/")[2] for info in warehouse.objects.list(FOLDER))
+    return tuple(sorted(name.removesuffix(".json") for name in names if name.endswith(".json")))
 
 
 def remove_journal(warehouse: Warehouse, run_id: str) -> None:

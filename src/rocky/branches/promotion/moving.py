@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rocky.errors import ChangeRefused, StoreUnreadable
 from rocky.ledger.branch_records import PromotionRecord
 from rocky.ledger.model_records import ModelRecords
 from rocky.ledger.promoting import records_to_json
@@ -108,15 +109,35 @@ def journal_moves(
     return journal
 
 
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A table that cannot be moved any more, and why."""
+
+    target: str
+    why: str
+
+
+CHANGED: Final = "it was changed by somebody else"
+
+
 def commit_moves(
     moves: Sequence[tuple[Table, PreparedCommit]],
     watch: Callable[[str], None] = lambda _target: None,
-) -> list[Committed | Moved]:
-    """Commit all, side by side. `watch` is told of each before it is made."""
+) -> list[Committed | Lost]:
+    """Commit all, side by side. `watch` is told of each before it is made.
 
-    def commit(each: tuple[Table, PreparedCommit]) -> Committed | Moved:
-        watch(each[0].name)
-        return commit_exactly(*each)
+    Raises StoreUnreadable or StoreUnwritable when it cannot be told whether a commit was made.
+    """
+
+    def commit(each: tuple[Table, PreparedCommit]) -> Committed | Lost:
+        table, prepared = each
+        watch(table.name)
+        try:
+            done = commit_exactly(table, prepared)
+        except ChangeRefused as refused:
+            # A file that was placed is gone again.
+            return Lost(table.name, str(refused))
+        return Lost(table.name, CHANGED) if isinstance(done, Moved) else done
 
     with ThreadPoolExecutor(_THREADS, "rocky-promote") as pool:
         return list(pool.map(commit, moves))
@@ -139,13 +160,28 @@ def with_checkpoint(records: ModelRecords, committed: Committed) -> ModelRecords
     )
 
 
-def prepared_again(table: Table, journalled: JournalledTable, run_id: RunId) -> PreparedCommit:
-    """A commit as a journal has it. Raises StoreUnreadable."""
-    before = None if journalled.from_version is None else table.snapshot(journalled.from_version)
+def prepared_again(
+    table: Table, journalled: JournalledTable, run_id: RunId
+) -> PreparedCommit | Lost:
+    """A commit as a journal has it; not for a table that is not there any more.
+
+    Raises StoreUnreadable when that cannot be told.
+    """
+    base, before = journalled.from_version, None
+    if base is not None:
+        latest = table.snapshot()
+        if latest is None or latest.version < base:
+            return Lost(table.name, "it is gone, or was made anew")
+        before = table.snapshot(base)
     data = journalled.commit.encode()
-    replay = Replay(before)
-    replay.apply(parse_commit(data), 0)
-    after = replay.snapshot(journalled.version)
+    try:
+        replay = Replay(before)
+        replay.apply(parse_commit(data), 0)
+        after = replay.snapshot(journalled.version)
+    except ValueError as error:
+        raise StoreUnreadable(
+            f"the journal of `{run_id}` has no commit for `{table.name}` that can be read ({error})"
+        ) from error
     here = {} if before is None else {file.path: file for file in before.files}
     return PreparedCommit(
         journalled.version,

@@ -9,9 +9,10 @@ from datetime import datetime
 
 from rocky.branches.promotion.carrying_out import finish_journal
 from rocky.branches.promotion.working import Watch, nobody, work_on
-from rocky.errors import ChangeRefused, PromotionUnfinished
+from rocky.errors import NothingSelected, PromotionUndone, PromotionUnfinished
 from rocky.ledger.branch_records import PromotionRecord
 from rocky.ledger.branching import load_promotions
+from rocky.project.models import Target
 from rocky.run.opened import OpenedRun
 from rocky.store.journals import Journal, load_journals, remove_journal
 
@@ -49,7 +50,8 @@ def _recover(opened: OpenedRun, journal: Journal, now: datetime, watch: Watch) -
     if journal.ledger_id != ledger.ledger_id:
         raise PromotionUnfinished(
             f"promotion `{journal.run_id}` was begun under another state file (ledger"
-            f" `{journal.ledger_id}`): recover it with that one"
+            f" `{journal.ledger_id}`): recover it with that one; if it is lost, `rocky branch"
+            f" recover --forget {journal.run_id}` leaves the tables as they are"
         )
     known = next(
         (
@@ -66,7 +68,29 @@ def _recover(opened: OpenedRun, journal: Journal, now: datetime, watch: Watch) -
         return Recovered(journal.run_id, branch, known, undone)
     targets = [each.target for each in journal.tables]
     try:
-        with work_on(opened, targets, f"branch recover {journal.run_id}", now, watch) as work:
+        what = f"branch recover {journal.run_id}"
+        with work_on(opened, targets, what, now, watch, finishing=True) as work:
             return Recovered(journal.run_id, branch, finish_journal(work, journal))
-    except ChangeRefused as undone_because:
+    except PromotionUndone as undone_because:
         return Recovered(journal.run_id, branch, undone=str(undone_because))
+
+
+def forget_promotion(opened: OpenedRun, run_id: str) -> dict[str, bool]:
+    """Give up an interrupted promotion of a ledger that is lost: which of its tables had moved.
+
+    Raises NothingSelected when there is none, and PromotionUnfinished when it can be finished.
+    """
+    around = opened.surroundings
+    journal = next(
+        (each for each in load_journals(around.warehouse) if each.run_id == run_id), None
+    )
+    if journal is None:
+        raise NothingSelected(f"no promotion `{run_id}` was interrupted")
+    if journal.ledger_id == around.ledger.ledger_id:
+        raise PromotionUnfinished(f"`{run_id}` can be finished: `rocky branch recover` does it")
+    moved = {}
+    for each in journal.tables:
+        latest = around.warehouse.table(Target(*each.prefix.split("/"))).snapshot()
+        moved[each.target] = latest is not None and latest.version >= each.version
+    remove_journal(around.warehouse, run_id)
+    return moved

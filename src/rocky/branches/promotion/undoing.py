@@ -7,6 +7,7 @@ content again, in a commit of its own; a table that was new has no former conten
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from rocky.branches.promotion.moving import Lost
 from rocky.branches.promotion.working import Work
 from rocky.branches.view import same_content
 from rocky.ledger.branch_records import PromotionRecord
@@ -30,14 +31,13 @@ def undo_moves(
     journal: Journal,
     promotion: PromotionRecord,
     made: Mapping[str, Committed],
-    lost: Sequence[Moved],
+    lost: Sequence[Lost],
     known: Mapping[str, ModelRecords],
 ) -> str:
     """Move tables back and record both commits of each; the sentence that says so."""
     around = work.opened.surroundings
-    listed = ", ".join(f"`{each.table}`" for each in lost)
-    why = f"{listed} was changed by somebody else while it was promoted"
-    left = {each.table: "changed by somebody else" for each in lost}
+    why = "; ".join(f"`{each.target}` could not be moved: {each.why}" for each in lost)
+    left = {each.target: each.why for each in lost}
     records = []
     for journalled in journal.tables:
         committed = made.get(journalled.target)
@@ -50,9 +50,10 @@ def undo_moves(
         records.append(_undone(known[journalled.target], table, committed, back, why, work))
     said = replace(promotion, kind=UNDONE, tables=(), left=left, reason=why)
     record_promoted(around.ledger, work.run_id, records, said)
-    stayed = [name for name in left if name not in {each.table for each in lost}]
+    stayed = [name for name in left if name not in {each.target for each in lost}]
     rest = f"; left as promoted: {', '.join(stayed)}" if stayed else ""
-    return f"nothing was promoted: {why}; the other tables are as they were{rest}"
+    verb = "reverted" if promotion.kind == "revert" else "promoted"
+    return f"nothing was {verb}: {why}; the other tables are as they were{rest}"
 
 
 def _move_back(

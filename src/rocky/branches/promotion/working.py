@@ -36,15 +36,22 @@ class Work:
 
 @contextmanager
 def work_on(
-    opened: OpenedRun, targets: Sequence[str], what: str, now: datetime, watch: Watch = nobody
+    opened: OpenedRun,
+    targets: Sequence[str],
+    what: str,
+    now: datetime,
+    watch: Watch = nobody,
+    *,
+    finishing: bool = False,
 ) -> Iterator[Work]:
     """Inside, the tables are claimed and a run is recorded, which ends as the block does.
 
-    Raises LedgerLocked when a run writes one of the tables, and what a remote state raises.
+    Raises LedgerLocked when a run writes one of the tables, PromotionUnfinished while an earlier
+    promotion is not, unless it is `finishing` that, and what a remote state raises.
     """
     around = opened.surroundings
     with ExitStack() as held:
-        run_id = begin_run(around, _opening(opened, what, now), targets, held, finishing=True)
+        run_id = begin_run(around, _opening(opened, what, now), targets, held, finishing=finishing)
         if around.begun is not None:
             around.begun(run_id)
         work = Work(opened, run_id, now, watch)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rocky.branches.view import BranchTable, BranchView
+from rocky.branches.view import BranchTable, BranchView, same_content
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import NOTHING, format_count, format_moment
@@ -70,7 +70,9 @@ def _table_document(table: BranchTable) -> dict[str, Any]:
 
 
 def status_of(table: BranchTable) -> str:
-    """How a table of a branch stands to production's."""
+    """How a table of a branch stands to its parent's."""
+    if same_content(table.branch, table.production):
+        return "same"
     if table.made_of is None:
         return "added"
     if table.is_changed:
@@ -90,7 +92,7 @@ def render_view(view: BranchView) -> str:
         lines.append(record.description)
     shown = [each for each in view.tables.values() if status_of(each) != "same"]
     if shown:
-        heads = ("TABLE", "STATUS", "ROWS", "IN PRODUCTION")
+        heads = ("TABLE", "STATUS", "ROWS", f"IN {record.parent.upper()}")
         rows = [
             (each.target, status_of(each), _rows(each.branch), _rows(each.production))
             for each in shown

@@ -1,6 +1,6 @@
 """Promotions, reverts and recoveries, as text for people and as JSON documents."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rocky.branches.approvals.checking import Rejected
@@ -39,12 +39,17 @@ def render_promotion(promotion: PromotionRecord) -> str:
     lines += [f"{target}: {why}" for target, why in promotion.left.items()]
     verb = "promoted" if promotion.kind == "promote" else "moved back"
     lines.append(f"{counted(len(promotion.tables), 'table')} {verb} as {promotion.run_id}")
-    people = ", ".join(each.approver for each in promotion.approvals if each.kind == "approval")
+    people = _approvers(promotion)
     if people:
         lines.append(f"approved by {people}")
     if promotion.kind == "promote":
         lines.append(f"to go back: rocky branch revert {promotion.run_id}")
     return "\n".join(lines)
+
+
+def _approvers(promotion: PromotionRecord) -> str:
+    """Who approved; who only gave a reason for breaking readers did not."""
+    return ", ".join(each.approver for each in promotion.approvals if each.kind == "approval")
 
 
 def recovered_document(found: Sequence[Recovered]) -> dict[str, Any]:
@@ -75,6 +80,12 @@ def render_recovered(found: Sequence[Recovered]) -> str:
     )
 
 
+def render_forgotten(run_id: str, moved: Mapping[str, bool]) -> str:
+    """Which tables an interrupted promotion had moved when it was given up."""
+    lines = [f"{target}: {'moved' if is_so else 'not moved'}" for target, is_so in moved.items()]
+    return "\n".join([*lines, f"{run_id} is forgotten; the tables are as they are"])
+
+
 def render_promotions(promotions: Sequence[PromotionRecord]) -> str:
     """All promotions and reverts, oldest first."""
     if not promotions:
@@ -89,7 +100,7 @@ def render_promotions(promotions: Sequence[PromotionRecord]) -> str:
             each.by,
             str(len(each.tables)),
             each.verdict or NOTHING,
-            ", ".join(one.approver for one in each.approvals) or NOTHING,
+            _approvers(each) or NOTHING,
         )
         for each in promotions
     ]

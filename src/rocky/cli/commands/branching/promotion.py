@@ -23,6 +23,7 @@ from rocky.branches.promotion.promoting import (
     promote_tables,
     tables_to_promote,
 )
+from rocky.branches.promotion.recovering import forget_promotion
 from rocky.branches.promotion.reverting import REVERTED, find_promotion, revert_tables
 from rocky.cli.approving import OpenChange, choose_signer, make_keygen, open_change
 from rocky.cli.branches import BranchCommand, refreshed_state
@@ -33,6 +34,7 @@ from rocky.cli.promoting import draft_promotion, open_production, recover_and_te
 from rocky.cli.render.promotions import (
     promotion_document,
     recovered_document,
+    render_forgotten,
     render_promotion,
     render_recovered,
 )
@@ -148,15 +150,27 @@ def revert(
 
 
 @click.command("recover", cls=BranchCommand)
+@click.option("--forget", metavar="RUN", help="Give up one whose state file is lost.")
 @click.option("--target", metavar="ADAPTER", help="The tables of `[adapter.ADAPTER]`.")
 @click.pass_obj
-def recover(settings: Settings, target: str | None) -> ExitCode:
-    """Finish or undo a promotion that was interrupted."""
+def recover(settings: Settings, forget: str | None, target: str | None) -> ExitCode:
+    """Finish or undo a promotion that was interrupted.
+
+    Exit 1 when it had to be undone.
+    """
     project = load_sound_project(settings, "recovered")
     with open_production(settings, project, main_adapter(project, target)[0]) as opened:
+        if forget is not None:
+            moved = forget_promotion(opened, forget)
+            if settings.json:
+                write_json("branch recover", {"forgotten": forget, "tables_moved": moved})
+            else:
+                write_line(render_forgotten(forget, moved))
+            return ExitCode.OK
         found = recover_and_tell(opened, datetime.now(UTC))
     if settings.json:
         write_json("branch recover", recovered_document(found))
     else:
         write_line(render_recovered(found))
-    return ExitCode.OK
+    undone = any(each.undone is not None for each in found)
+    return ExitCode.FAILED if undone else ExitCode.OK
