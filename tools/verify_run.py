@@ -20,7 +20,7 @@ from blake3 import blake3
 CHAIN = "evidence_chain"
 RECORDS = ("run_history", "model_executions", "output_artifacts", "input_index", "input_provenance", "branches", "watermarks",
            "check_history", "partitions", "grace_periods", "loaded_files", "collected_files", "sweeps", "promotions")
-MODEL = (*RECORDS[1:3], "partitions", "watermarks", "input_provenance", "input_index", "grace_periods", "loaded_files")
+MODEL, REMEMBERED = (*RECORDS[1:3], "partitions", "watermarks", "input_provenance", "input_index", "grace_periods", "loaded_files"), (RECORDS[6], *RECORDS[8:11])
 SWEPT, ONCE, DIED = (*RECORDS[:3], RECORDS[4], RECORDS[11]), (*RECORDS[1:3], RECORDS[4], *RECORDS[11:]), "the process ended without finishing"
 SKIP = ("materialization", "normalized_sql", "normalizer_version", "target", "typed_columns")
 WHOLE = ("full_refresh", "materialized_view", "content_addressed", "seed")  # strategies that write all rows anew
@@ -114,21 +114,21 @@ class Audit:
             self.closed.update({key: self.open.pop(key) or number} if left == 0 and ended else {})
         elif table in ("check_history", "promotions"):  # a run says before it ends what it counted; a promotion, itself one, what it moved
             owner, fits = (next(reversed(self.open), None), bool(self.open)) if table[0] == "c" else (key, key in self.begun and key not in self.closed)
-        removed = said is None and self.is_explained(table, key, fits)
-        self.step, self.model = (MODEL.index(table), self.model) if table in MODEL and (said or table == "grace_periods") else (len(MODEL), "")
+        removed = said is None and self.is_explained(table, key, (own := table == "grace_periods" or (table in REMEMBERED and owner in self.records["promotions"])) and fits)
+        self.step, self.model = (MODEL.index(table), self.model) if table in MODEL and (said or own) else (len(MODEL), "")
         sweep = self.records["sweeps"].get(key, {}) if table == "sweeps" else {}
         self.sweep, self.left = ({**sweep, "runs": {*sweep.get("runs", ())}}, {**sweep.get("removed", {})}) if said else (self.sweep, self.left)
         self.expect(fits or removed or self.early, "chain_broken", f"{CHAIN} {number:012d}", f"no run wrote `{table} {key}` here: put in by hand")
         value, at = self.first.setdefault((table, key), (said, self.block))
         same = said and (table not in ONCE or value == said or (table == "output_artifacts" and at == self.block)) and (table, key) not in self.gone
         self.expect(same or removed, "record_changed", f"{table} {key}", "it was written again, or removed")
-        self.owners.append((number, table if said else "sweeps", owner if said or table == "grace_periods" else None))
-    def is_explained(self, table, key, fits):  # removed by a sweep that says so, a watermark on demand, a grace period with its model
+        self.owners.append((number, table if said else "sweeps", owner if said or own else None))
+    def is_explained(self, table, key, own):  # removed by a sweep that says so, a watermark on demand, what a model ends or a promotion replaces
         left, run_id, sweep = self.left.get(table, 0), key.partition("|")[0], {"at": "", "cutoff": "", **self.sweep}
         begun, cutoff, at = ("".join(filter(str.isdigit, each))[:17] for each in (run_id, sweep["cutoff"], sweep["at"]))  # to the millisecond
         swept = left > 0 and table in SWEPT and begun < cutoff <= at and (table == "collected_files" or run_id in sweep.get("runs", ()))
         _, self.left[table] = self.gone.update({(table, key)} if swept else ()), left - 1
-        return swept or table == "watermarks" or (table == "grace_periods" and fits)
+        return swept or table == "watermarks" or own
     def is_ahead(self, owner):  # whether a run could write what the newest anchor does not cover
         run, saw_begin = self.runs.get(owner, {}), self.begun.get(owner, 0) <= self.newest
         free = saw_begin or run.get("status") == "Running" or "reason" in run or not run.get("anchored")

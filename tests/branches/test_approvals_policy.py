@@ -6,7 +6,8 @@ import pytest
 
 from rocky.branches.approvals.keygen import KeyPlace, SigningKey
 from rocky.branches.approvals.keys import KeyChoices, find_key, find_principal
-from rocky.branches.approvals.people import find_authors, find_base, find_signing_key
+from rocky.branches.approvals.past import find_past
+from rocky.branches.approvals.people import find_authors, find_signing_key
 from rocky.branches.approvals.policy import BaseFiles, find_policy
 from rocky.branches.approvals.signers import Signers, parse_signers
 from rocky.errors import ApprovalRefused, SignersUnusable
@@ -31,25 +32,37 @@ def write(root, files):
     return load_project(root, env={})
 
 
-def before(files):
+def before(files, commit="c"):
     """What a commit had."""
-    return BaseFiles("c" * 40, lambda path: files[path].encode() if path in files else None)
+    had = {"rocky.toml": files} if isinstance(files, str) else files
+    return BaseFiles(commit * 40, lambda path: had[path].encode() if path in had else None)
 
 
-def policy_of(root, now, then=None, env=None):
-    """The policy of a project with some rules, by a commit with others."""
+def policy_of(root, now, then=None, main=None):
+    """The policy of a project with some rules, by a commit with others and the main line's."""
     files = {"rocky.toml": now} if isinstance(now, str) else now
-    base = None if then is None else before({"rocky.toml": then} if isinstance(then, str) else then)
-    return find_policy(write(root, {**MODEL, **files}), base, env or {})
+    past = [before(each, name) for each, name in ((then, "c"), (main, "e")) if each is not None]
+    return find_policy(write(root, {**MODEL, **files}), past, {})
 
 
 STRICT = rules(required="true", min_approvers=2, max_age_seconds=3600)
 LOOSE = rules(required="false", min_approvers=1, max_age_seconds=999999, allow_author="true")
 
 
-@pytest.mark.parametrize(("now", "then"), [(STRICT, LOOSE), (LOOSE, STRICT), (STRICT, STRICT)])
-def test_a_change_can_only_make_the_rules_stricter(tmp_path, now, then):
-    found = policy_of(tmp_path, now, then)
+LISTED = {"rocky.toml": STRICT, "allowed_signers": ""}
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "main"),
+    [
+        (STRICT, LOOSE, LOOSE),
+        (LOOSE, LISTED, LOOSE),
+        (LOOSE, LOOSE, LISTED),
+        (STRICT, LISTED, LISTED),
+    ],
+)
+def test_the_strictest_rules_of_change_base_and_main_line_count(tmp_path, now, then, main):
+    found = policy_of(tmp_path, now, then, main)
 
     assert (True, 2, 3600, False) == (
         found.required,
@@ -120,9 +133,44 @@ def test_a_list_that_is_gone_leaves_the_one_before(tmp_path, keys):
     ) == found.warnings
 
 
+def test_a_signer_whom_the_main_line_has_dropped_may_not_sign(tmp_path, keys):
+    ada, both = keys.listed(ada="ada@x"), keys.listed(ada="ada@x", bob="bob@x")
+    then = {"rocky.toml": STRICT, "allowed_signers": both}
+    found = policy_of(tmp_path, then, then, {"rocky.toml": STRICT, "allowed_signers": ada})
+
+    assert not found.signers.is_listed(decode(keys, "bob"))
+    assert found.signers.is_listed(decode(keys, "ada"))
+    assert (
+        "`allowed_signers` of commit `cccccccccccc` and `allowed_signers` of commit `eeeeeeeeeeee`"
+    ) == found.signers.origin
+
+
+@pytest.mark.parametrize(("then", "main"), [(LOOSE, STRICT), (STRICT, LOOSE), (LISTED, STRICT)])
+def test_where_approval_is_required_a_change_cannot_bring_the_first_list(
+    tmp_path, keys, then, main
+):
+    now = {"rocky.toml": STRICT, "allowed_signers": keys.listed(ada="ada@x")}
+
+    with pytest.raises(SignersUnusable, match=r"not in commit `e+`, and approval is required"):
+        policy_of(tmp_path, now, then, main)
+
+
+def test_a_list_that_the_main_line_has_by_now_counts(tmp_path, keys):
+    main = {"rocky.toml": STRICT, "allowed_signers": keys.listed(ada="ada@x")}
+    found = policy_of(tmp_path, main, STRICT, main)
+
+    assert found.signers.is_listed(decode(keys, "ada"))
+    assert () == found.warnings
+
+
+def test_a_main_line_without_the_project_has_no_rules_to_loosen(tmp_path):
+    with pytest.raises(SignersUnusable, match=r"no `rocky\.toml` in commit `e+`"):
+        policy_of(tmp_path, LOOSE, LOOSE, {})
+
+
 def test_a_first_list_counts_with_a_warning(tmp_path, keys):
     now = {"rocky.toml": STRICT, "allowed_signers": keys.listed(ada="ada@x")}
-    found = policy_of(tmp_path, now, STRICT)
+    found = policy_of(tmp_path, now, LOOSE)
 
     assert found.signers.is_listed(decode(keys, "ada"))
     assert (
@@ -154,7 +202,7 @@ def test_rules_that_are_wrong_now_let_nobody_through(tmp_path):
 def test_other_settings_before_may_be_wrong_here(tmp_path):
     then = '[adapter]\nwarehouse = "${ELSEWHERE}"\n' + STRICT
 
-    assert policy_of(tmp_path, LOOSE, then).required
+    assert policy_of(tmp_path, LOOSE, {**LISTED, "rocky.toml": then}).required
 
 
 @pytest.mark.parametrize("path", ["/etc/signers", "../signers", ".", ""])
@@ -257,23 +305,6 @@ def commit_as(repo, email, message="a change"):
     return repo.git("rev-parse", "HEAD")
 
 
-def test_a_base_that_only_the_change_has_gives_way_to_the_main_line(tmp_path):
-    repo = make_repo(tmp_path / "r", {"rocky.toml": STRICT})
-    main = repo.git("rev-parse", "HEAD")
-    repo.git("checkout", "-q", "-b", "feature")
-    repo.write({"rocky.toml": LOOSE})
-    own = commit_as(repo, "eve@example.com")
-    repository = find_repository(repo.root)
-    record = replace_base(own)
-
-    base = find_base(repository, record)
-    assert main == base.commit
-    assert STRICT.encode() == base.read("rocky.toml")
-    assert {"eve@example.com", "author@example.com"} == find_authors(
-        repository, base, record, dirty=False
-    )
-
-
 def replace_base(commit):
     return replace(RECORD, base_commit=commit)
 
@@ -293,7 +324,7 @@ def test_who_only_commits_approvals_or_merges_is_no_author(tmp_path):
     repository = find_repository(repo.root / "p")
 
     def authors():
-        return find_authors(repository, find_base(repository, record), record, dirty=False)
+        return find_authors(repository, find_past(repository, record).base, record, dirty=False)
 
     assert {"eve@example.com", "cleo@example.com", "author@example.com"} == authors()
 
@@ -316,7 +347,7 @@ def test_who_has_uncommitted_changes_counts_as_an_author(tmp_path):
     repo.git("config", "user.email", "Here@example.com")
     repository = find_repository(repo.root)
     record = replace_base(repo.git("rev-parse", "HEAD"))
-    base = find_base(repository, record)
+    base = find_past(repository, record).base
 
     assert {"author@example.com"} == find_authors(repository, base, record, dirty=False)
     assert {"author@example.com", "here@example.com"} == find_authors(

@@ -14,18 +14,21 @@ from rocky.branches.creating import Origin, Parent, seed_branch
 from rocky.branches.promotion.promoting import PROMOTED, Made, promote_tables
 from rocky.branches.view import load_view
 from rocky.datatypes.types import BIGINT, StructField
+from rocky.errors import StateSyncFailed
 from rocky.ledger import open_ledger
 from rocky.ledger.branch_records import BranchRecord, PromotionRecord
 from rocky.ledger.branching import load_promotions
 from rocky.ledger.record import NO_RUN
 from rocky.project import load_project
+from rocky.project.branching import on_branch
 from rocky.project.models import Target
+from rocky.remote.session import RemoteSession, open_session
 from rocky.run.means import Means
 from rocky.run.opened import open_run
 from rocky.store.change import Change
 from rocky.store.files import DataFile
 from rocky.store.warehouse import Table, open_warehouse
-from tests.branches.shops import BranchShop, enter_shop
+from tests.branches.shops import TABLE, BranchShop, enter_shop
 from tests.run.runs import WHO
 from tests.servers.s3 import BUCKET, s3_environment, s3_server
 
@@ -41,29 +44,95 @@ def s3():
         yield endpoint
 
 
-def test_a_branch_made_on_one_machine_is_run_and_promoted_on_another(s3, tmp_path, monkeypatch):
+@pytest.fixture
+def machines(s3, tmp_path, monkeypatch) -> tuple[BranchShop, BranchShop]:
+    """Two machines that share a state; the first has run, and made a branch."""
     for name, value in s3_environment(s3).items():
         monkeypatch.setenv(name, value)
     first = _machine(tmp_path / "first", tmp_path / "warehouse")
     enter_shop(first.root, monkeypatch)
     first.do("run")
     first.do("branch", "create", "b1")
-
     shutil.copytree(first.root, tmp_path / "second", ignore=shutil.ignore_patterns(".rocky-state*"))
-    second = BranchShop(tmp_path / "second")
+    return first, BranchShop(tmp_path / "second")
+
+
+def test_a_branch_made_on_one_machine_is_run_on_another_and_promoted_on_either(
+    machines, monkeypatch
+):
+    first, second = machines
     enter_shop(second.root, monkeypatch)
     assert "b1" in second.do("branch", "list")
     second.write(stg_orders=MORE)
     second.do("run", "--branch", "b1")
-    second.do("branch", "promote", "b1")
 
     enter_shop(first.root, monkeypatch)
-    assert "promote" in first.do("branch", "list", "--promotions")
+    first.write(stg_orders=MORE)
+    first.do("branch", "create", "b2", "--from", "b1")
+    # What another machine's run has recorded came with the tables: nothing is built again.
+    assert "stg_orders" not in first.do("branch", "show", "b2")
+    assert "reused  stg_orders" in first.rocky("run", "--branch", "b2").err
+    first.do("branch", "delete", "b2")
+    first.do("branch", "promote", "b1")
+
+    enter_shop(second.root, monkeypatch)
+    assert "promote" in second.do("branch", "list", "--promotions")
+    enter_shop(first.root, monkeypatch)
     first.do("branch", "revert", "b1")
     first.do("branch", "delete", "b1")
     first.do("branch", "create", "b1")
     assert first.do("verify", "--branch", "b1").startswith("verified:")
     assert first.do("verify").startswith("verified:")
+
+
+def test_a_branch_that_another_machine_is_at_work_on_is_not_deleted(machines, monkeypatch):
+    first, second = machines
+    own = on_branch(load_project(second.root, env=os.environ), "b1")
+    with open_session(own.config.state, second.state("b1"), os.environ) as session:
+        session.acquire()
+        with session.claim([f"{TABLE}stg_orders"]) as claim:
+            claim.name("run-20260101-000000-000")
+            for command in ("delete", "rebase"):
+                answer = first.rocky("branch", command, "b1")
+                assert (command, 1) == (command, answer.code)
+                assert "`run-20260101-000000-000` is writing its tables" in answer.err
+
+    enter_shop(second.root, monkeypatch)
+    assert "open" in second.do("branch", "list")
+
+
+def test_a_branch_keeps_its_tables_until_others_can_know_that_it_is_deleted(machines, monkeypatch):
+    first, second = machines
+    folder = first.root.parent / "warehouse/branch__b1"
+
+    def fail(*_: object) -> None:
+        raise StateSyncFailed("the network is gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RemoteSession, "finalize", fail)
+        assert "the network is gone" in first.rocky("branch", "delete", "b1").err
+    enter_shop(second.root, monkeypatch)
+    assert "7 tables as in production" in second.do("branch", "show", "b1")
+
+    enter_shop(first.root, monkeypatch)
+    first.do("branch", "delete", "b1")
+
+    assert not folder.exists()
+    enter_shop(second.root, monkeypatch)
+    assert "no branches" in second.do("branch", "list")
+
+
+def test_a_branch_that_was_made_again_elsewhere_is_not_taken_for_the_former_one(
+    machines, monkeypatch
+):
+    first, second = machines
+    enter_shop(second.root, monkeypatch)
+    second.do("branch", "rebase", "b1")
+
+    enter_shop(first.root, monkeypatch)
+    first.do("run", "--branch", "b1")
+
+    assert first.do("verify", "--branch", "b1").startswith("verified:")
 
 
 def _machine(root: Path, warehouse: Path) -> BranchShop:

@@ -100,6 +100,18 @@ def test_a_part_that_can_be_null_is_told_with_its_path():
     assert (found.rule, found.detail) == ("column_nullability_loosened", "`s.a`")
 
 
+def test_a_loss_in_a_part_is_told_whatever_the_column_itself_has_gained():
+    found = compare_columns(
+        parse_schema("s struct<a: int NOT NULL, b: int>"),
+        parse_schema("s struct<a: int, b: int NOT NULL> NOT NULL"),
+    )
+
+    assert [(each.rule, each.detail) for each in found] == [
+        ("column_nullability_tightened", ""),
+        ("column_nullability_loosened", "`s.a`"),
+    ]
+
+
 def test_the_worst_impact_of_changes_is_the_verdict():
     changes = [change_of("column_added"), change_of("column_removed"), change_of("logic_changed")]
 

@@ -386,3 +386,63 @@ def test_the_plan_of_the_seeds_command_line_can_be_applied(kept):
 
     assert 0 == done.code, done.err
     assert not (kept.root / ".rocky-state.db").exists()
+
+
+REMOTE = '[adapter]\ntype = "spark"\nremote = "sc://h:15002"\n[adapter.conf]\n"x.y" = "${CHOSEN}"\n'
+DATABASE = (
+    '[[source]]\nname = "db.orders"\nformat = "jdbc"\n'
+    'options = { url = "jdbc:x://h/d", dbtable = "${CHOSEN}" }\n'
+    'columns = [ { name = "id", type = "bigint" } ]\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "variable"),
+    [
+        ({"sources/db.toml": DATABASE}, "CHOSEN"),
+        ({"rocky.toml": REMOTE}, "CHOSEN"),
+        ({"rocky.toml": REMOTE.replace("h:15002", "${CHOSEN}:1")}, "CHOSEN"),
+        ({}, "SPARK_REMOTE"),
+    ],
+)
+def test_a_variable_that_says_otherwise_refuses_the_plan(kept, monkeypatch, files, variable):
+    for name, text in files.items():
+        old = kept.root / name
+        kept.write(name, text + (old.read_text() if old.exists() else ""))
+    kept.write(
+        "models/alone.sql",
+        "SELECT id AS one FROM db.orders" if "sources" in str(files) else "SELECT 1 AS one",
+    )
+    monkeypatch.setenv(variable, "sc://orders_2025")
+    plan_id = kept.plan("alone")
+    assert "orders_2025" not in kept.file(plan_id).read_text()
+    assert plan_id == kept.plan("alone")
+
+    monkeypatch.setenv(variable, "sc://customers")
+    said = refused(kept, plan_id)
+
+    assert (
+        f"surroundings: a variable of the environment has another value; asked for are `{variable}`"
+        in said
+    )
+
+
+def test_a_password_that_changes_does_not_outdate_a_plan(kept, monkeypatch):
+    kept.write("sources/db.toml", DATABASE.replace("dbtable =", 'password = "${PW}", dbtable ='))
+    kept.write("models/alone.sql", "SELECT id AS one FROM db.orders")
+    monkeypatch.setenv("CHOSEN", "orders")
+    monkeypatch.setenv("PW", "old")
+    plan_id = kept.plan("alone")
+    monkeypatch.setenv("PW", "new")
+
+    assert plan_id == kept.plan("alone")
+
+
+def test_a_module_that_a_python_model_imports_refuses_the_plan_when_it_changes(kept):
+    kept.write("models/_shared.py", "X = 1\n")
+    kept.write("models/p.py", "def model(alone):\n    return alone\n")
+    kept.write("models/p.toml", 'output = [ { name = "one", type = "int" } ]\n')
+    plan_id = kept.plan("+p")
+    kept.write("models/_shared.py", "X = 2\n")
+
+    assert "code: `p`: recipe changed" in refused(kept, plan_id)

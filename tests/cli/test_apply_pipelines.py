@@ -249,3 +249,15 @@ def test_what_a_run_that_only_checks_has_read_is_said_not_to_be_checked(rocky, l
 
     assert 0 == answer.code
     assert "note: `max_bytes_scanned` of the run was not checked" in answer.err
+
+
+def test_checks_are_applied_once_by_a_plan_and_again_by_the_next(rocky, lake):
+    add(lake, LOAD + CHECKS)
+    rocky("run", "--pipeline", "files")
+    plan = planned(rocky, "--pipeline", "q")["plan_id"]
+
+    first, second = rocky("apply", plan), rocky("apply", plan)
+
+    assert (0, 1) == (first.code, second.code)
+    assert "was already applied by `run-" in second.err
+    assert 0 == rocky("apply", planned(rocky, "--pipeline", "q")["plan_id"]).code

@@ -150,3 +150,37 @@ def test_a_plan_for_a_branch_is_applied_on_the_branch(kept):
     log = kept.root / "warehouse/spark_catalog/default/alone/_delta_log"
     assert 1 == len(list(log.glob("*.json")))
     assert plan_id != kept.plan("alone")
+
+
+def estimated(kept: KeptPlans, *options: str) -> dict:
+    """What building `ev` is estimated to take, without the means."""
+    found = kept.rocky("plan", "ev", "-o", "json", *options).json["estimate"]["models"]
+    return found.get("ev", {})
+
+
+def test_all_of_a_table_is_not_estimated_by_what_adding_to_it_took(kept):
+    add(kept, NEW)
+    kept.append("models/ev.toml", "[budget]\nmax_duration_ms = 1000000\n")
+    kept.rocky("run", "ev")
+    kept.write("data/orders.csv", EVENTS + "3,DE,2026-05-03 00:00:00\n")
+
+    answer = kept.rocky("plan", "ev", "-o", "json")
+    said = answer.json["budget_unchecked"]
+    assert (
+        "`max_duration_ms` of `ev` was not estimated: no build of only a part of it is recorded"
+        in said
+    )
+    assert 1 == estimated(kept, "--full-refresh")["from_runs"]
+    kept.rocky("run", "ev")
+    kept.write("data/orders.csv", EVENTS + "4,DE,2026-05-04 00:00:00\n")
+    assert [1, 1] == [estimated(kept, *each)["from_runs"] for each in ((), ("--full-refresh",))]
+
+
+def test_many_time_intervals_are_estimated_to_take_as_much_longer(kept):
+    add(kept, DAYS)
+    kept.rocky("run", "ev", "--partition", "2026-05-01")
+
+    one = estimated(kept, "--partition", "2026-05-02")["bytes_scanned"]
+    ten = estimated(kept, "--from", "2026-05-01", "--to", "2026-05-10")["bytes_scanned"]
+
+    assert ten == 10 * one

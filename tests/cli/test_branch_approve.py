@@ -107,7 +107,7 @@ def test_an_approval_is_shown_as_it_is_made_and_in_the_list(rocky, shop):
     assert "info (1 info)" in made.out
     assert "spark_catalog.default.numbers  1 row, made of version 0, " in made.out
     head, row, standing = listed.out.splitlines()
-    assert ["approval", "by", "verdict", "why"] == head.split()
+    assert ["APPROVAL", "BY", "VERDICT", "WHY"] == head.split()
     assert ["bob@example.com", "counts"] == row.split()[1:]
     assert "1 of 1 approval: enough" == standing
 
@@ -181,6 +181,28 @@ def test_a_change_cannot_bring_its_own_signers_or_rules(rocky, shop):
     listed = rocky("branch", "approvals", "feature", "-o", "json").json
     assert listed["policy"]["required"]
     assert not listed["satisfied"]
+
+
+def commit_to_main(shop, files):
+    shop.git("checkout", "-q", "main")
+    shop.write(files)
+    shop.git("add", *files)
+    shop.git("commit", "-q", "-m", "meanwhile")
+    shop.git("checkout", "-q", "feature")
+
+
+def test_an_approval_outlives_a_main_line_that_moves_on_but_not_the_right_to_sign(rocky, shop):
+    assert 0 == rocky("branch", "approve", "feature").code
+    commit_to_main(shop, {"models/other.sql": "SELECT 1 AS one"})
+    assert ["counts"] == verdicts(rocky)
+
+    signers = (shop.root / "allowed_signers").read_text().splitlines(keepends=True)
+    commit_to_main(shop, {"allowed_signers": signers[0]})
+    (verdict,) = verdicts(rocky)
+    assert verdict.startswith("unknown_key: the key SHA256:")
+    assert f"`allowed_signers` of commit `{shop.git('rev-parse', 'main')[:12]}`" in verdict
+    refused = rocky("branch", "promote", "feature", "-o", "table")
+    assert "1 person must approve this state of the branch, and nobody did" in refused.err
 
 
 def test_a_branch_that_is_not_there_is_not_approved(rocky, shop):

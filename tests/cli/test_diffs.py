@@ -332,6 +332,49 @@ def test_the_gate_fails_as_asked(rocky, repo):
 GATES = ((), ("--fail-on", "breaking"), ("--fail-on", "any"))
 
 
+def test_a_submodule_that_nobody_can_look_into_fails_every_gate(rocky, repo):
+    repo.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},shop/models/sub")
+    repo.git("commit", "-q", "-m", "models of others")
+
+    answers = [rocky("ci-diff", "HEAD", "-o", "json", *each) for each in GATES]
+
+    assert [0, 1, 1] == [each.code for each in answers]
+    assert ["", "error", "error"] == [each.err.partition(":")[0] for each in answers]
+    assert "the submodule `shop/models/sub` is not checked out" in answers[0].json["notes"][0]
+
+
+def test_on_the_main_branch_nothing_is_compared_with_itself(rocky, repo):
+    repo.git("checkout", "-q", "main")
+    repo.write({STAGING: STG.replace("  amount,\n", "  1 AS amount,\n")})
+    repo.git("commit", "-q", "-a", "-m", "a change that nobody has reviewed")
+
+    answer = rocky("ci-diff", "--fail-on", "breaking")
+
+    assert 1 == answer.code
+    assert "`main` is checked out" in answer.err
+    assert "name the base" in answer.err
+    assert "logic_changed" in rocky("ci-diff", "HEAD~1", "-o", "json").out
+
+
+def test_a_module_that_python_models_import_is_their_code(rocky, repo):
+    model = "from _shared import f\n\ndef model(stg_orders):\n    return f(stg_orders)\n"
+    repo.write(
+        {
+            "shop/models/_shared.py": "def f(a): return a\n",
+            "shop/models/staging/p.py": model,
+            "shop/models/staging/p.toml": 'output = [ { name = "id", type = "bigint" } ]\n',
+        }
+    )
+    repo.git("add", "-A")
+    repo.git("commit", "-q", "-m", "python")
+    rocky("compile")
+    repo.write({"shop/models/_shared.py": "def f(a): return a.limit(1)\n"})
+
+    document = rocky("ci-diff", "HEAD", "-o", "json").json
+
+    assert {("rows_changed", "p", None), ("logic_changed", "p", "id")} == found_by_rule(document)
+
+
 def test_models_that_are_named_decide_alone(rocky, repo):
     repo.write({STAGING: STG.replace("order_id", "CAST(order_id AS string) AS order_id")})
     of = ("ci-diff", "--fail-on", "breaking", "--model")

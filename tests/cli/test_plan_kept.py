@@ -225,3 +225,13 @@ def test_a_plan_that_cannot_be_kept_fails(kept):
 
     assert 1 == answer.code
     assert [] == check(answer.json, "error")
+
+
+def test_a_variable_that_is_called_as_secrets_are_is_in_no_plan(kept):
+    kept.write("models/alone.sql", "SELECT '@var(api_token)' AS one")
+
+    answer = kept.rocky("plan", "alone", "--var", "api_token=S3CRET")
+
+    assert 1 == answer.code
+    assert "the variable `api_token` is called as a secret is" in answer.err
+    assert not (kept.root / ".rocky/plans").exists()

@@ -65,6 +65,21 @@ def test_only_what_is_selected_is_published(rocky, shop):
     assert (1, True) == (refused.code, "nothing to publish" in refused.err)
 
 
+def test_nothing_but_an_interface_is_written_over(rocky, shop):
+    before = (shop / "rocky.toml").read_text()
+    refused = rocky("publish", "--out", "rocky.toml", "-o", "table")
+    assert (1, before) == (refused.code, (shop / "rocky.toml").read_text())
+    assert "`rocky.toml` is there and is no interface" in refused.err
+
+    # One that was torn by a merge, or is still empty, may be replaced.
+    rocky("publish", "-q")
+    path = shop / "interface.json"
+    whole = path.read_text()
+    for text in ("<<<<<<< ours\n" + whole, ""):
+        path.write_text(text)
+        assert (0, whole) == (rocky("publish", "-q").code, path.read_text())
+
+
 def test_a_project_with_errors_publishes_nothing(rocky, shop):
     write(shop, {"models/orders.sql": "SELECT nope FROM raw.orders"})
     answer = rocky("publish", "-o", "table")

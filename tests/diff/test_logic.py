@@ -15,11 +15,9 @@ from tests.corpus.questions import questions, shop_tables
 
 ACCEPTED = [each for each in questions() if not each.refused]
 SAMPLE = ACCEPTED[::12]
-# What decides neither a value nor a row: keys of an ORDER BY that no LIMIT follows, what EXISTS
-# selects, hints, how deep a recursion may go, and columns that nobody reads.
-NO_MATTER = re.compile(
-    r"(?is)order by(?!.*limit)|sort by|exists|/\*\+|max recursion|except \(|unused"
-)
+# What decides neither a value nor a row: keys of an ordering that no LIMIT follows, what EXISTS
+# selects, hints, and columns that nobody reads.
+NO_MATTER = re.compile(r"(?is)(order|sort|cluster) by(?!.*limit)|exists|/\*\+|except \(|unused")
 SWAPS = {"desc": "ASC", "left": "INNER", "max": "min", "sum": "avg", "<": "<=", ">": ">="}
 TOKEN = re.compile(
     r"(?<![\w.'`])\d+(?![\w.'`])|\b(?:DESC|LEFT|max|sum)\b|(?<= )[<>](?= )", re.IGNORECASE
@@ -126,6 +124,27 @@ def test_another_number_function_or_comparison_is_another_digest():
         ("SELECT collect_list(status) AS l FROM (SELECT status FROM orders ORDER BY order_date)",
          "SELECT collect_list(status) AS l FROM (SELECT status FROM orders ORDER BY due_date)"),
         ("SELECT 'a' AS x", "SELECT 'A' AS x"),
+        ("SELECT x, y FROM (SELECT sizes, x FROM products LATERAL VIEW explode(sizes) AS x)"
+         " LATERAL VIEW explode(sizes) AS y",
+         "SELECT x, x FROM (SELECT sizes, x FROM products LATERAL VIEW explode(sizes) AS x)"
+         " LATERAL VIEW explode(sizes) AS y"),
+        ("SELECT a.x FROM VALUES (1), (2) a(x) JOIN (SELECT x FROM VALUES (1), (2) v(x) WHERE x > 1) b"
+         " ON a.x = 1",
+         "SELECT b.x FROM VALUES (1), (2) a(x) JOIN (SELECT x FROM VALUES (1), (2) v(x) WHERE x > 1) b"
+         " ON a.x = 1"),
+        ("SELECT monotonically_increasing_id() AS n FROM (SELECT * FROM orders ORDER BY order_date)",
+         "SELECT monotonically_increasing_id() AS n FROM (SELECT * FROM orders ORDER BY due_date)"),
+        ("SELECT to_json(struct(status)) AS j FROM orders",
+         "SELECT to_json(struct(s)) AS j FROM (SELECT status AS s FROM orders)"),
+        ("SELECT to_json(struct(*)) AS j FROM (SELECT status AS S FROM orders)",
+         "SELECT to_json(struct(*)) AS j FROM (SELECT status AS s FROM orders)"),
+        ("SELECT coalesce(x.has, 0) AS f FROM orders o FULL JOIN (SELECT order_id, 1 AS has FROM orders) x"
+         " USING (order_id)",
+         "SELECT coalesce(1, 0) AS f FROM orders o FULL JOIN orders x USING (order_id)"),
+        ("SELECT collect_list(status) AS l FROM (SELECT status FROM orders SORT BY order_date)",
+         "SELECT collect_list(status) AS l FROM (SELECT status FROM orders SORT BY due_date)"),
+        ("SELECT count(DISTINCT *) AS n FROM orders",
+         "SELECT count(DISTINCT *) AS n FROM (SELECT status FROM orders)"),
         ("SELECT status FROM orders EXCEPT SELECT status FROM orders WHERE amount > 1",
          "SELECT status FROM orders EXCEPT SELECT note FROM orders WHERE amount > 1"),
     ],
@@ -142,12 +161,32 @@ def test_two_queries_that_only_look_alike_are_told_apart(before, after):
         ("SELECT o.*, c.name FROM orders o JOIN customers c USING (customer_id)",
          "SELECT o.customer_id, o.* EXCEPT (customer_id), c.name FROM orders o JOIN customers c ON"
          " o.customer_id = c.customer_id"),
+        ("SELECT o.status FROM orders o LEFT ANTI JOIN orders p ON o.amount = p.amount",
+         "SELECT o.status FROM orders o ANTI JOIN orders p ON p.amount = o.amount"),
+        ("SELECT status, rank() OVER (ORDER BY count(*)) AS r FROM orders GROUP BY status HAVING count(*) > 1",
+         "SELECT status, rank() OVER (ORDER BY n) AS r FROM (SELECT status, count(*) AS n FROM orders"
+         " GROUP BY status) WHERE n > 1"),
+        ("SELECT rand() AS a, uuid() AS b FROM orders",
+         "WITH q AS (SELECT rand() AS a, uuid() AS b FROM orders) SELECT a, b FROM q"),
         ("SELECT sum(amount) FILTER (WHERE is_gift) AS g FROM orders GROUP BY status, is_paid",
          "SELECT sum(amount) FILTER (WHERE is_gift) FROM orders GROUP BY is_paid, status"),
     ],
 )  # fmt: skip
 def test_two_ways_to_write_one_query_are_not_told_apart(before, after):
     assert same(before, after)
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("WITH RECURSIVE r MAX RECURSION LEVEL 5 AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r)"
+         " SELECT n FROM r", "MAX RECURSION LEVEL"),
+        ("SELECT status FROM orders FOR UPDATE", "`locks` in a Select"),
+    ],
+)  # fmt: skip
+def test_what_nobody_looks_at_leaves_a_query_without_digests(sql, reason):
+    assert logic(sql).columns is None
+    assert logic(sql).reason == reason
 
 
 def test_a_name_that_the_other_side_calls_differently_is_no_difference():

@@ -132,6 +132,7 @@ def test_a_clone_of_one_branch_finds_its_base_at_the_remote(repo, tmp_path):
     clone = make_repo(tmp_path / "clone")
     clone.git("fetch", "-q", str(repo.root), "main:refs/remotes/origin/main")
     clone.git("checkout", "-q", "--detach", "origin/main")
+    clone.commit("of its own")
     found = find_repository(clone.root)
 
     assert "origin/main" == default_base(found)
@@ -147,3 +148,21 @@ def test_a_shallow_clone_names_the_way_out(repo, tmp_path):
     assert is_shallow(found)
     with pytest.raises(UnknownRevision, match=r"shallow: `git fetch --unshallow`, or `fetch-depth"):
         resolve_ref(found, "v1")
+
+
+def test_on_the_main_branch_itself_the_base_is_what_it_was_published_as(repo, tmp_path):
+    clone = make_repo(tmp_path / "clone")
+    clone.git("remote", "add", "origin", str(repo.root))
+    clone.git("fetch", "-q", "origin")
+    clone.git("checkout", "-q", "-B", "main", "origin/main")
+    found = find_repository(clone.root)
+
+    with pytest.raises(UnknownRevision, match="`main` is checked out, and every base there is"):
+        default_base(found)
+    clone.git("checkout", "-q", "-b", "feature")
+    assert "main" == default_base(found)
+    clone.git("checkout", "-q", "main")
+    clone.commit("not published yet")
+    assert "origin/main" == default_base(found)
+    clone.git("checkout", "-q", "--detach", "origin/main")
+    assert "main" == default_base(found)

@@ -86,3 +86,15 @@ def test_identity_is_what_the_settings_say(repo, monkeypatch):
     repo.git("config", "user.email", "ada@example.com")
 
     assert Identity("Ada L", "ada@example.com") == find_identity(here)
+
+
+def test_what_compiling_keeps_is_no_change_of_the_project(repo):
+    here = find_repository(repo.root / "p")
+    repo.write({"p/.rocky/cache/records": "1"})
+
+    assert ((), False) == (changed_files(here, "HEAD"), is_dirty(here))
+
+    repo.write({"p/.rocky/plans/x.json": "{}"})
+
+    assert (ChangedFile(".rocky/plans/x.json", "added"),) == changed_files(here, "HEAD")
+    assert is_dirty(here)

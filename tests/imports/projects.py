@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rocky.compiler.compilation import Compilation
+from rocky.compiler.imports import rebinding
 from rocky.compiler.pipeline import compile_project
 from rocky.imports.publishing import encode_interface, publish_interface
 from rocky.project import load_project
@@ -48,7 +49,8 @@ def published(root: Path, env: Mapping[str, str] | None = None) -> str:
     compilation = compiled(root, env)
     assert () == tuple(each.message for each in compilation.diagnostics if each.code[0] == "E")
     models = compilation.models
-    return encode_interface(publish_interface(compilation.project, models, models))
+    rebind = rebinding(compilation)
+    return encode_interface(publish_interface(compilation.project, models, models, rebind))
 
 
 class Two:

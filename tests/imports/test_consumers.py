@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rocky.cli.consumers import find_published
 from rocky.imports.consumers import check_consumers, load_consumers
 from tests.imports.projects import Two, compiled, published, write
 
@@ -14,7 +15,9 @@ def told(two: Two, *files: Path) -> list[str]:
     consumers, wrong = load_consumers(files or [two.finance / "interface.json"])
     assert [] == wrong
     shown = []
-    for each in check_consumers(compilation.project, compilation.models, consumers):
+    published = find_published(compilation, compilation.project.config.publish.models)
+    models = compilation.models
+    for each in check_consumers(compilation.project, models, consumers, published):
         text = compilation.project.texts[each.path].text
         under = text[each.span.start : each.span.end] if each.span is not None else ""
         shown.append(f"{each.code} {each.model or each.path} {under!r} {each.notes[-1]}")
@@ -58,7 +61,7 @@ BY_AMOUNT = "read in `finance` by `revenue.amount`"
         ),
         (
             "SELECT id, amount, coalesce(status, '') AS status FROM raw.orders",
-            ["E032 orders 'status' read in `finance` by `revenue`"],
+            ["W032 orders 'status' read in `finance` by `revenue`"],
         ),
     ],
 )
@@ -88,11 +91,78 @@ def test_a_table_that_no_model_writes_any_more_is_told(two):
     assert ["E035 rocky.toml '' read in `finance` by `revenue`"] == told(two)
 
 
-def test_a_consumer_of_another_project_is_left_alone(two):
-    write(two.shop, {"rocky.toml": '[publish]\nname = "till"\n[pipeline.shop]\n'})
-    (two.shop / "models/orders.sql").unlink()
+def test_a_table_that_is_published_no_more_is_told(two):
+    write(two.shop, {"rocky.toml": '[publish]\nmodels = ["refunds"]\n[pipeline.shop]\n'})
 
+    assert ["E035 rocky.toml '' read in `finance` by `revenue`"] == told(two)
+
+
+def test_a_project_that_was_renamed_is_known_by_its_tables(two):
+    write(two.shop, {"rocky.toml": '[publish]\nname = "till"\n[pipeline.shop]\n'})
     assert [] == told(two)
+
+    # `refunds` is still there and says who `shop` was.
+    (two.shop / "models/orders.sql").unlink()
+    assert ["E035 rocky.toml '' read in `finance` by `revenue`"] == told(two)
+
+
+def test_a_consumer_that_reads_nothing_of_the_project_is_an_error(two):
+    write(two.shop, {"rocky.toml": '[publish]\nname = "till"\n[pipeline.shop]\n'})
+    write(two.shop, {"models/_defaults.toml": '[target]\ncatalog = "lake"\nschema = "till"\n'})
+
+    assert ["E017 rocky.toml '' it reads `shop`"] == told(two)
+
+
+BY_PLACE = "SELECT 1L AS i, 2.0BD AS a, 's' AS s UNION ALL SELECT * FROM shop.orders"
+
+
+@pytest.mark.parametrize(
+    ("reader", "orders", "expected"),
+    [
+        (BY_PLACE, "SELECT id, status, amount FROM raw.orders", ["E036 orders 'status'"]),
+        (BY_PLACE, "SELECT status, amount, id FROM raw.orders", ["E036 orders 'status'"]),
+        (BY_PLACE, "SELECT id, amount, status, 1 AS n FROM raw.orders", ["E036 orders 'n'"]),
+        ("SELECT * FROM shop.orders", "SELECT id, status, amount FROM raw.orders", []),
+        (
+            "SELECT DISTINCT * FROM shop.orders",
+            "SELECT id, amount, status, 1 AS n FROM raw.orders",
+            ["E036 orders 'n'"],
+        ),
+    ],
+)
+def test_a_producer_is_told_who_reads_by_place(tmp_path, reader, orders, expected):
+    both = Two(tmp_path, {"models/revenue.sql": reader})
+    both.fetch()
+    write(both.finance, {"interface.json": published(both.finance)})
+    write(both.shop, {"models/orders.sql": orders})
+
+    assert [f"{each} read in `finance` by `revenue`" for each in expected] == told(both)
+
+
+@pytest.mark.parametrize(
+    ("files", "note"),
+    [
+        ({"models/orders.toml": 'strategy = "view"'}, "`revenue`"),
+        ({"models/orders.toml": ""}, "`revenue.amount`"),
+        ({"contracts/orders.contract.toml": '[rules]\nrequired = ["id"]\n'}, "`revenue.amount`"),
+    ],
+)
+def test_a_producer_is_told_which_promise_it_withdraws(tmp_path, files, note):
+    both = Two(tmp_path)
+    marked = '[classification]\namount = "secret"\n'
+    write(both.shop, {"models/orders.toml": marked, "contracts/orders.contract.toml": PROMISES})
+    both.fetch()
+    both.fetch("imports/shop.baseline.json")
+    write(both.finance, {"interface.json": published(both.finance)})
+    assert [] == told(both)
+    write(both.shop, files)
+
+    assert f"E045 orders {note}" in [
+        f"{each.split()[0]} {each.split()[1]} {each.rpartition(' by ')[2]}" for each in told(both)
+    ]
+
+
+PROMISES = '[rules]\nrequired = ["id"]\nprotected = ["amount"]\n'
 
 
 def test_each_consumer_is_told_apart(two, tmp_path):

@@ -1,8 +1,11 @@
 """What a consumer is told when its producer changes: everything it reads, and nothing else."""
 
+from dataclasses import replace
+
 import pytest
 
-from rocky.diagnostics import Severity
+from rocky.compiler import imports
+from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.project import load_project
 from rocky.project.branching import on_branch
 from tests.imports.projects import Two, compiled, published, write
@@ -156,6 +159,23 @@ def test_python_models_are_taken_to_read_every_column(tmp_path):
 
     assert ["E030"] == [each[:4] for each in two.findings()]
 
+    two.change(orders="SELECT amount, id, status, 1 AS extra FROM raw.orders")
+    assert ["E036", "W030"] == [each[:4] for each in two.findings()]
+
+
+def test_a_query_that_is_not_understood_is_taken_to_read_every_column(tmp_path, monkeypatch):
+    two = Two(tmp_path)
+    real = imports.bind_text
+
+    def confused(*given):
+        odd = Diagnostic(Code.QUERY_NOT_UNDERSTOOD, "odd", severity=Severity.WARNING)
+        return replace(real(*given), columns=(), diagnostics=(odd,))
+
+    monkeypatch.setattr(imports, "bind_text", confused)
+    two.change(orders="SELECT id, amount FROM raw.orders")
+
+    assert ["E030 revenue ''"] == two.findings()
+
 
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
@@ -223,19 +243,166 @@ def test_a_source_that_is_declared_as_well_is_refused(tmp_path):
     assert "E017 sources/mine.toml '\"lake.shop.orders\"'" in two.findings()
 
 
-def test_a_declared_source_wins_over_a_short_name(tmp_path):
-    source = '[[source]]\nname = "shop.orders"\ncolumns = [{ name = "mine", type = "int" }]\n'
-    reader = "SELECT mine FROM shop.orders"
-    two = Two(tmp_path, {"sources/mine.toml": source, "models/revenue.sql": reader})
+SHOWN = '[[source]]\nname = "shop.orders"\ncolumns = [{ name = "mine", type = "int" }]\n'
+TARGET = '[target]\ncatalog = "{catalog}"\nschema = "shop"\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"sources/mine.toml": SHOWN}, "W023 sources/mine.toml '\"shop.orders\"'"),
+        (
+            {"models/orders.sql": "SELECT 1 AS mine", "models/orders.toml": TARGET},
+            "W023 models/orders.toml '[target]'",
+        ),
+        (
+            {"seeds/orders.csv": "mine\n1\n", "seeds/orders.toml": TARGET},
+            "W023 seeds/orders.csv ''",
+        ),
+    ],
+)
+def test_what_hides_a_short_name_is_said(tmp_path, files, expected):
+    files = {name: text.replace("{catalog}", "own") for name, text in files.items()}
+    two = Two(tmp_path, {**files, "models/revenue.sql": "SELECT mine FROM shop.orders"})
     two.fetch()
 
+    assert [expected] == two.findings()
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (
+            {"models/orders.sql": "SELECT 1L AS id, 2.0BD AS amount", "models/orders.toml": TARGET},
+            "E017 orders '[target]'",
+        ),
+        (
+            {"seeds/orders.csv": "id,amount\n1,2\n", "seeds/orders.toml": TARGET},
+            "E017 seeds/orders.csv ''",
+        ),
+    ],
+)
+def test_a_table_of_another_project_cannot_be_written(tmp_path, files, expected):
+    files = {name: text.replace("{catalog}", "lake") for name, text in files.items()}
+    two = Two(tmp_path, files)
+    two.fetch()
+
+    assert [expected] == two.findings()
+
+
+@pytest.mark.parametrize(
+    ("reader", "orders", "expected"),
+    [
+        # By place: a union, and the names of a CTE.
+        (
+            "SELECT 1L AS i, 2.0BD AS a, 's' AS s UNION ALL SELECT * FROM shop.orders",
+            "SELECT status, amount, id FROM raw.orders",
+            ["E036 revenue 'shop.orders'"],
+        ),
+        (
+            "WITH o(i, a, s) AS (SELECT * FROM shop.orders) SELECT i - a AS d FROM o",
+            "SELECT amount, id, status FROM raw.orders",
+            ["E036 revenue 'shop.orders'"],
+        ),
+        ("SELECT * FROM shop.orders", "SELECT status, amount, id FROM raw.orders", []),
+        # A name that finds the new column: of a lateral alias, of an outer query.
+        (
+            "SELECT amount * 2 AS q, q + 1 AS z FROM shop.orders",
+            "SELECT id, amount, status, amount AS q FROM raw.orders",
+            ["E036 revenue 'z'"],
+        ),
+        (
+            "SELECT t FROM (SELECT 1L AS t) WHERE EXISTS (SELECT 1 FROM shop.orders WHERE id = t)",
+            "SELECT id, amount, status, id AS t FROM raw.orders",
+            ["E036 revenue 'shop.orders'"],
+        ),
+        (
+            "SELECT * FROM shop.orders NATURAL JOIN (SELECT 1L AS id, 2L AS w)",
+            "SELECT id, amount, status, id AS w FROM raw.orders",
+            ["E036 revenue 'shop.orders'"],
+        ),
+        (
+            "SELECT count(*) AS n FROM (SELECT DISTINCT * FROM shop.orders)",
+            "SELECT id, amount, status, 1 AS n FROM raw.orders",
+            ["E036 revenue 'shop.orders'"],
+        ),
+        (
+            "SELECT count(*) AS n FROM (SELECT DISTINCT * FROM shop.orders)",
+            "SELECT id, amount FROM raw.orders",
+            ["E030 revenue 'shop.orders'"],
+        ),
+    ],
+)
+def test_a_query_that_means_something_else_now_is_told(tmp_path, reader, orders, expected):
+    two = Two(tmp_path, {"models/revenue.sql": reader})
+    two.change(orders=orders)
+
+    assert expected == two.findings()
+
+
+MARKED = '[classification]\nstatus = "internal"\namount = "secret"\n'
+PROMISES = '[rules]\nrequired = ["id"]\nprotected = ["status"]\nstrict = true\n'
+EVERY = "".join(f'[[columns]]\nname = "{name}"\n' for name in ("id", "amount", "status"))
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (
+            {"models/orders.toml": 'strategy = "view"\n' + MARKED},
+            ["its strategy is `view` and was"],
+        ),
+        ({"models/orders.toml": MARKED.replace("amount", "#")}, ["it was classified as `secret`"]),
+        ({"models/orders.toml": MARKED.replace("status", "#")}, []),
+        (
+            {"contracts/orders.contract.toml": EVERY + PROMISES.replace("true", "false")},
+            ["its contract was strict"],
+        ),
+        (
+            {"contracts/orders.contract.toml": EVERY + PROMISES.replace('"id"', "")},
+            ["its contract had the column as `required`"],
+        ),
+        ({"contracts/orders.contract.toml": EVERY + PROMISES.replace('"status"', "")}, []),
+    ],
+)
+def test_a_promise_that_is_withdrawn_is_told_to_those_it_was_made_to(tmp_path, files, expected):
+    two = Two(tmp_path)
+    kept = {"models/orders.toml": MARKED, "contracts/orders.contract.toml": EVERY + PROMISES}
+    write(two.shop, kept)
+    two.fetch("imports/shop.baseline.json")
+    write(two.shop, files)
+    two.fetch()
+    found = compiled(two.finance).diagnostics
+
+    assert [("E045", "revenue")] * len(expected) == [(each.code, each.model) for each in found]
+    assert all(said in each.notes[0] for said, each in zip(expected, found, strict=True))
+
+
+def test_a_column_that_became_not_null_is_a_note(tmp_path):
+    two = Two(tmp_path, {"models/revenue.sql": "SELECT status FROM shop.orders"})
+    two.change(orders="SELECT id, amount, coalesce(status, '') AS status FROM raw.orders")
+    (found,) = compiled(two.finance).diagnostics
+
+    assert ("W032", Severity.INFO) == (found.code, found.severity)
+
+
+def test_many_columns_that_nobody_reads_cost_few_looks(tmp_path, monkeypatch):
+    two = Two(tmp_path)
+    more = "".join(f", id + {number} AS c{number}" for number in range(200))
+    two.change(orders=f"SELECT id, amount, status{more} FROM raw.orders")
+    looks = []
+    real = imports.bind_text
+    monkeypatch.setattr(imports, "bind_text", lambda *given: looks.append(1) or real(*given))
+
     assert [] == two.findings()
+    assert len(looks) < 10
 
 
 @pytest.mark.parametrize(
     ("block", "expected"),
     [
         ('baseline = "imports/shop.json"', "each needs a file of its own"),
+        ('baseline = "imports/../imports/shop.json"', "each needs a file of its own"),
         ('baseline = "${HOME}/x.json"', "cannot come from a variable"),
         ("pinn = 1", "unknown key `pinn`"),
     ],

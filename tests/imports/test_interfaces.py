@@ -5,10 +5,16 @@ import json
 import pytest
 
 from rocky.diagnostics import Diagnostic
-from rocky.project.interfaces import content_hash, decode_interface
+from rocky.project.interfaces import Interface, content_hash, decode_interface
 
 COLUMN = {"name": "id", "type": "bigint", "nullable": False}
 TABLE = {"name": "t", "target": "a.b.t", "columns": [COLUMN]}
+
+DEEP = "array<" * 2000 + "int" + ">" * 2000
+ODD = {
+    "type": "struct",
+    "fields": [{"name": "a", "type": "int", "nullable": True, "metadata": 3}],
+}
 
 
 def text_of(**changes: object) -> str:
@@ -31,6 +37,15 @@ def text_of(**changes: object) -> str:
         (text_of(tables=[{**TABLE, "columns": [{**COLUMN, "type": 1}]}]), "`type` is neither"),
         (text_of(tables=[{**TABLE, "columns": [{"name": "id"}]}]), "missing key `type`"),
         (text_of(tables=[{**TABLE, "sql": "SELECT 1"}]), "unknown key `sql`"),
+        (
+            text_of(tables=[{**TABLE, "columns": [{**COLUMN, "type": DEEP}]}]),
+            "`type` nests types too deeply",
+        ),
+        (
+            text_of(tables=[{**TABLE, "columns": [{**COLUMN, "type": ODD}]}]),
+            "`type` is neither",
+        ),
+        (text_of(tables=[TABLE, {**TABLE, "target": "a.c.t"}]), "two tables are called `t`"),
         (text_of(tables={}), "must be a list"),
         (text_of(project=1), "must be a text"),
         (text_of(interface_version=0), "is no interface"),
@@ -50,3 +65,13 @@ def test_a_newer_form_is_refused_before_anything_else_of_it_is_read():
 
     assert isinstance(found, Diagnostic)
     assert "E034" == found.code
+
+
+def test_types_as_deep_as_anybody_nests_them_are_read():
+    kind = "array<" * 60 + "struct<a:map<string,int>>" + ">" * 60
+    found = decode_interface(
+        "x.json", text_of(tables=[{**TABLE, "columns": [COLUMN | {"type": kind}]}])
+    )
+
+    assert isinstance(found, Interface)
+    assert kind == str(found.tables[0].columns[0].type)

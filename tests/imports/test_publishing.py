@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+from rocky.compiler.imports import rebinding
+from rocky.compiler.pipeline import compile_project
 from rocky.datatypes.text import type_from_json
 from rocky.errors import InterfaceRefused
 from rocky.imports.publishing import project_name, publish_interface
@@ -99,7 +101,9 @@ def test_a_type_that_is_not_known_is_refused_by_name(tmp_path):
     compilation = compiled(tmp_path)
 
     with pytest.raises(InterfaceRefused, match=r"`odd"):
-        publish_interface(compilation.project, compilation.models, compilation.models)
+        publish_interface(
+            compilation.project, compilation.models, compilation.models, rebinding(compilation)
+        )
 
 
 @pytest.mark.parametrize(
@@ -134,7 +138,10 @@ def test_reads_are_published_as_they_were_accepted(tmp_path):
             "project": "shop",
             "table": "lake.shop.orders",
             "by": ["revenue"],
+            "strategy": "full_refresh",
             "whole": [],
+            "ordered": [],
+            "exact": [],
             "columns": [
                 {
                     "name": "id",
@@ -150,7 +157,10 @@ def test_reads_are_published_as_they_were_accepted(tmp_path):
             "project": "shop",
             "table": "lake.shop.refunds",
             "by": ["star"],
+            "strategy": "full_refresh",
             "whole": ["star"],
+            "ordered": [],
+            "exact": [],
             "columns": [
                 {"name": "id", "type": "bigint", "nullable": False, "by": ["star.id"]},
                 {
@@ -162,3 +172,89 @@ def test_reads_are_published_as_they_were_accepted(tmp_path):
             ],
         },
     ] == json.loads(published(two.finance))["reads"]
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        "SELECT id FROM shop.orders ORDER BY amount",
+        "SELECT id FROM (SELECT id, amount * 2 AS twice FROM shop.orders)",
+        "SELECT * EXCEPT (amount) FROM shop.orders",
+        "WITH unused AS (SELECT amount FROM shop.orders) SELECT id FROM shop.orders",
+        "SELECT count(*) AS n FROM (SELECT * FROM shop.orders UNION ALL SELECT 1L, 2.0BD, 's')",
+        "SELECT count(*) AS n FROM (SELECT DISTINCT * FROM shop.orders)",
+        "SELECT count(DISTINCT *) AS n FROM shop.orders",
+    ],
+)
+def test_whatever_a_query_would_miss_is_published_as_read(tmp_path, reader):
+    two = Two(tmp_path, {"models/revenue.sql": reader})
+    two.fetch()
+    (read,) = json.loads(published(two.finance))["reads"]
+
+    assert "amount" in [each["name"] for each in read["columns"]]
+
+
+@pytest.mark.parametrize(
+    ("reader", "expected"),
+    [
+        ("SELECT id, amount FROM shop.orders", ([], [], [])),
+        ("SELECT * FROM shop.orders", (["revenue"], [], [])),
+        (
+            "SELECT 1L AS i, 2.0BD AS a, 's' AS s UNION ALL SELECT * FROM shop.orders",
+            (["revenue"], ["revenue"], ["revenue"]),
+        ),
+        (
+            "WITH o(i, a, s) AS (SELECT * FROM shop.orders) SELECT i - a AS d FROM o",
+            (["revenue"], ["revenue"], ["revenue"]),
+        ),
+        ("SELECT DISTINCT * FROM shop.orders", (["revenue"], [], ["revenue"])),
+        ("SELECT count(*) AS n FROM shop.orders", ([], [], [])),
+    ],
+)
+def test_how_a_table_is_read_is_published(tmp_path, reader, expected):
+    two = Two(tmp_path, {"models/revenue.sql": reader})
+    two.fetch()
+    (read,) = json.loads(published(two.finance))["reads"]
+
+    assert expected == (read["whole"], read["ordered"], read["exact"])
+
+
+def test_promises_about_what_is_read_are_published_with_it(tmp_path):
+    two = Two(tmp_path)
+    write(two.shop, EXTRAS)
+    for name in ("imports/shop.json", "imports/shop.baseline.json"):
+        write(two.finance, {name: published(two.shop, {"TEAM": "x"})})
+    write(two.finance, {"models/revenue.sql": "SELECT id, status FROM shop.orders"})
+    (read,) = json.loads(published(two.finance))["reads"]
+
+    # Nothing of `amount`, which is protected and not read.
+    assert {"required": ["id"]} == read["contract"]
+    assert [None, "internal"] == [each.get("classification") for each in read["columns"]]
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"rocky.toml": '[publish]\nname = "${TEAM}"\n[pipeline.shop]\n'}, "`${TEAM}`"),
+        (
+            {"models/_defaults.toml": '[target]\ncatalog = "${TEAM:-lake}"\nschema = "shop"\n'},
+            "`${TEAM:-lake}.shop.orders`",
+        ),
+        (
+            {"models/orders.toml": '[target]\ntable = "o_${TEAM}"\n'},
+            "`lake.shop.o_${TEAM}`",
+        ),
+    ],
+)
+def test_a_name_that_came_from_a_variable_is_not_published(tmp_path, files, said):
+    write(tmp_path, {**SHOP, **files})
+
+    # The second time models come from what was remembered of them.
+    for _ in range(2):
+        project = load_project(tmp_path, env={"TEAM": "hunter2"}, remember=True)
+        compilation = compile_project(project, jobs=1)
+        with pytest.raises(InterfaceRefused) as refused:
+            publish_interface(
+                project, compilation.models, compilation.models, rebinding(compilation)
+            )
+        assert (True, False) == (said in str(refused.value), "hunter2" in str(refused.value))

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from rocky.errors import PlanUnreadable
-from rocky.plans.stored import RUN, StoredPlan, load_plan, plan_id_of, plan_path, save_plan
+from rocky.plans.stored import (
+    RUN,
+    StoredPlan,
+    load_plan,
+    plan_id_of,
+    plan_path,
+    read_plan,
+    save_plan,
+)
 
 AT = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 
@@ -94,3 +102,12 @@ def test_a_name_that_is_not_utf8_keeps_its_id(tmp_path: Path):
 
 def test_the_kind_is_part_of_the_id():
     assert plan_id_of("run", {}) != plan_id_of("other", {})
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"version": 1, "payload": ' + '{"a":' * 100_000])
+def test_a_file_that_is_nested_too_deep_is_no_plan(tmp_path, text):
+    path = tmp_path / "plan.json"
+    path.write_text(text)
+
+    with pytest.raises(PlanUnreadable, match="it is nested too deep"):
+        read_plan(path)

@@ -20,6 +20,11 @@ QUERIES = [each.sql for each in questions() if not each.refused and "/* nested" 
 GAPS = st.sampled_from((" ", "\n", "\t", "  \n ", " /* aside */ ", " -- aside\n", "\r\n"))
 
 ALIAS = re.compile(r"t\d+")
+# Where names become values, their letters count: beside these functions, and in `variant:path`.
+NAMES_ARE_VALUES = re.compile(
+    r"(?i)to_json|to_xml|to_variant_object|typeof|schema_of_variant|^(?!.*struct\s*<).*[\w)\]]:\w",
+    re.DOTALL,
+)
 
 
 def hash_of(sql: str) -> bytes | None:
@@ -59,9 +64,11 @@ def test_white_space_and_comments_do_not_change_the_hash(sql: str, data: st.Data
 def test_the_case_of_keywords_and_names_does_not_change_the_hash(
     sql: str, chance: random.Random
 ) -> None:
+    pieces = pieces_of(sql)
+    assume(not NAMES_ARE_VALUES.search("".join(text for kind, text in pieces if kind != "string")))
     written = "".join(
         chance.choice((text.upper(), text.lower(), text.swapcase())) if kind == "word" else text
-        for kind, text in pieces_of(sql)
+        for kind, text in pieces
     )
 
     assert hash_of(sql) == hash_of(written)

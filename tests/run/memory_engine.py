@@ -174,6 +174,9 @@ class MemoryEngine:
 
     def __init__(self, root: Path) -> None:
         self._connection = duckdb.connect()
+        # DuckDB has no unsigned shift; of numbers that are not negative it is the other one.
+        self._connection.execute('CREATE MACRO ">>>"(a, b) AS a >> b')
+        self._connection.execute("CREATE MACRO raise_error(message) AS error(message)")
         self._connection.execute("SET TimeZone = 'UTC'")
         self._lock = threading.RLock()
         self.facts = EngineFacts("4.1.4", "memory", {"spark.sql.ansi.enabled": "true"})

@@ -57,6 +57,14 @@ def test_nothing_is_built_when_nothing_changed_and_spark_is_not_started(shop):
     assert {0} == {shop.snapshot(each).version for each in MODELS}
 
 
+def test_a_shift_that_becomes_unsigned_is_built(tmp_path):
+    shop = Shop(tmp_path, {"models/alone.sql": "SELECT id >> 1 AS half FROM raw.orders"})
+    shop.run("alone")
+    shop.write("models/alone.sql", "SELECT id >>> 1 AS half FROM raw.orders")
+
+    assert ["alone"] == built(shop.run("alone"))
+
+
 def test_what_is_reused_is_recorded_with_the_files_of_the_run_that_built_it(shop):
     first = shop.records()[0].run_id
 

@@ -26,5 +26,5 @@ def chosen_place(
     found = known.get(branch_key(branch))
     if found is None or found.status is not BranchStatus.OPEN:
         raise NothingSelected(f"no branch `{branch}`; `rocky branch create {branch}` makes it")
-    there = replace(compilation, project=on_branch(compilation.project, found.name))
+    there = replace(compilation, project=on_branch(compilation.project, found.name, found.adapter))
     return there, branch_state(state, found.name)

@@ -142,6 +142,9 @@ def _star_arguments(key: str, node: exp.Expr, scope: Scope) -> list[Expr]:
                 node,
                 "_LEGACY_ERROR_TEMP_1021",
             )
+        elif node.parent.__class__ is exp.Distinct:
+            # Alone it counts rows; with DISTINCT it reads every column.
+            return list(expand_star(node, scope))
         return [Expr(t.INT, False, value=1, foldable=True)]
     return list(expand_star(node, scope))
 

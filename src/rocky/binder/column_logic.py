@@ -49,6 +49,8 @@ def _column_logic(sql: str, tables: Tables, renames: Renames) -> Logic:
     parsed = parse_query(sql)
     if isinstance(parsed, SyntaxProblem):
         return Logic(None, reason="a text that is no query")
+    if parsed.levels:
+        return Logic(None, reason="MAX RECURSION LEVEL")
     trail = Trail(tables, renames)
     try:
         relation = digest_query(parsed.tree, outermost(trail))

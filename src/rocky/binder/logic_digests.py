@@ -7,13 +7,20 @@ by digests of its columns and of what decides its rows. Names of CTEs and aliase
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from blake3 import blake3
 
 
 class Undigestible(Exception):
     """A construct of which no digest can be had; the message is a clause that names it."""
+
+
+def only(node: Any, understood: frozenset[str]) -> None:
+    """Raise Undigestible for a node with an argument that whoever looks at it does not heed."""
+    for name, value in node.args.items():
+        if value and name not in understood:
+            raise Undigestible(f"`{name}` in a {node.__class__.__name__}")
 
 
 def mark(kind: str, *parts: bytes | str) -> bytes:
@@ -24,6 +31,19 @@ def mark(kind: str, *parts: bytes | str) -> bytes:
         hasher.update(len(data).to_bytes(4, "big"))
         hasher.update(data)
     return hasher.digest(16)
+
+
+def equality(one: bytes, other: bytes) -> bytes:
+    """The digest of `one = other`, which is that of `other = one`."""
+    return mark("EQ", *sorted((one, other)))
+
+
+def again(digest: bytes, leaves: frozenset[str]) -> tuple[bytes, frozenset[str]]:
+    """A generator over rows below which the same one may stand: another value, and another leaf."""
+    name, times = digest.hex(), 0
+    while f"{name} {times}" in leaves:
+        times += 1
+    return (mark("again", str(times), digest) if times else digest), leaves | {f"{name} {times}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +69,20 @@ NO_RENAMES: Final = Renames()
 
 @dataclass(frozen=True, slots=True)
 class LogicColumn:
-    """A column that can be named by the path `qualifier`; a `hidden` one by nothing else."""
+    """A column that can be named by the path `qualifier`; a `hidden` one by nothing else.
+
+    `written` is its name with the letters it was given: functions write it into their results.
+    """
 
     name: str
     digest: bytes
     qualifier: tuple[str, ...] = ()
     hidden: bool = False
+    written: str = ""
+
+    @property
+    def label(self) -> str:
+        return self.written or self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +90,9 @@ class LogicRelation:
     """Columns, and what decides the rows.
 
     The rows are the product of `bases` as far as `filters` let them through: kept apart so that a
-    filter reads the same inside a CTE and outside it. `leaves` are the tables read below, `order`
-    the keys the rows come in order of: they decide rows only where a LIMIT counts them.
+    filter reads the same inside a CTE and outside it. `leaves` are what is read below, tables and
+    generators, `order` the keys the rows come in order of: they decide rows only where a LIMIT
+    counts them.
     """
 
     columns: tuple[LogicColumn, ...]

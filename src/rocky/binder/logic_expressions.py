@@ -11,8 +11,15 @@ from sqlglot import exp
 
 from rocky.binder.calls import call_kind, function_name
 from rocky.binder.grouping_keys import is_star
-from rocky.binder.logic_digests import LogicColumn, LogicRelation, Undigestible, mark
+from rocky.binder.logic_digests import (
+    LogicColumn,
+    LogicRelation,
+    Undigestible,
+    equality,
+    mark,
+)
 from rocky.binder.logic_scopes import LogicScope, resolve
+from rocky.catalog.functions import find_function
 
 Digester = Callable[[Any, LogicScope], LogicRelation]
 """From a query's node to its relation: handed in, since queries stand in expressions too."""
@@ -87,6 +94,14 @@ class Expressions:
     def _inner(self, node: Any, scope: LogicScope) -> bytes:
         return self.value(node.args["this"], scope)
 
+    def _paren(self, node: Any, scope: LogicScope) -> bytes:
+        found = self.value(node.args["this"], scope)
+        return mark("unsigned", found) if node.args.get("unsigned") else found
+
+    def _equal(self, node: Any, scope: LogicScope) -> bytes:
+        args = node.args
+        return equality(self.value(args["this"], scope), self.value(args["expression"], scope))
+
     def _call(self, node: Any, scope: LogicScope) -> bytes:
         name = function_name(node).lower()
         parts: list[bytes | str] = [name]
@@ -96,20 +111,33 @@ class Expressions:
             parts.extend(("*",) if counted else self._argument(each, scope))
         if call_kind(name) == "aggregate":
             return mark("aggregate", scope.rows, *parts)
-        return mark("call", *parts)
+        found = mark("call", *parts)
+        if not _gives_chance(name):
+            return found
+        # Some number rows as they come: those of other rows are others.
+        return scope.trail.chance(mark("over", scope.relation.ordered_rows, found))
 
     def _argument(self, node: Any, scope: LogicScope) -> Iterator[bytes | str]:
         if is_star(node):
             # The columns a star means, under their names: in a struct they are its fields.
             yield "*"
             for column in _starred(node, scope):
-                yield from (column.name, column.digest)
+                yield from (column.label, column.digest)
+        elif node.__class__ is exp.Distinct:
+            yield "distinct"
+            for each in node.args["expressions"]:
+                yield from self._argument(each, scope)
         elif node.__class__ is exp.Alias:
-            yield from (node.args["alias"].name.lower(), self.value(node.args["this"], scope))
+            yield from (node.args["alias"].name, self.value(node.args["this"], scope))
         elif isinstance(node, _NAMED_ARGUMENTS):
-            yield from (node.args["this"].name.lower(), self.value(node.args["expression"], scope))
+            yield from (node.args["this"].name, self.value(node.args["expression"], scope))
         else:
             yield self.value(node, scope)
+
+    def _tuple(self, node: Any, scope: LogicScope) -> bytes:
+        """`(a, b)`: a struct whose fields are named after its columns."""
+        names = (name for each in node.args["expressions"] for name in written_names(each))
+        return mark("tuple", self._generic(node, scope), *names)
 
     def _lambda(self, node: Any, scope: LogicScope) -> bytes:
         names = [each.name.lower() for each in node.args["expressions"]]
@@ -118,9 +146,8 @@ class Expressions:
     def _window(self, node: Any, scope: LogicScope) -> bytes:
         partition, order, spec = self._specification(node, scope)
         # The function itself sees a frame; what it is computed from sees the group.
-        return mark(
-            "window", scope.rows, self.value(node.args["this"], scope), *partition, *order, spec
-        )
+        rows = scope.framed or scope.rows
+        return mark("window", rows, self.value(node.args["this"], scope), *partition, *order, spec)
 
     def _specification(
         self, node: Any, scope: LogicScope
@@ -170,6 +197,23 @@ def _starred(node: Any, scope: LogicScope) -> list[LogicColumn]:
     return scope.relation.visible
 
 
+def written_names(node: Any) -> list[str]:
+    """The names an item gives, with the letters as written; none when Spark makes one up."""
+    if node.__class__ is exp.Alias:
+        return [node.args["alias"].name]
+    if node.__class__ is exp.Aliases:
+        return [each.name for each in node.args["expressions"]]
+    if node.__class__ in (exp.Column, exp.Dot):
+        return [node.name]
+    return []
+
+
+def _gives_chance(name: str) -> bool:
+    """Whether two calls of a function may give two values in one row."""
+    info = find_function(name)
+    return info is not None and not info.deterministic
+
+
 def has_aggregate(node: Any) -> bool:
     """Whether an expression holds an aggregate of its own query, outside window functions."""
     if isinstance(node, _QUERIES) or node.__class__ is exp.Exists:
@@ -196,7 +240,9 @@ _RULES: Final[dict[type, Callable[[Expressions, Any, LogicScope], bytes]]] = {
     exp.Identifier: Expressions._identifier,
     exp.Star: Expressions._star,
     exp.Dot: Expressions._dot,
-    exp.Paren: Expressions._inner,
+    exp.Paren: Expressions._paren,
+    exp.Tuple: Expressions._tuple,
+    exp.EQ: Expressions._equal,
     exp.Alias: Expressions._inner,
     exp.Anonymous: Expressions._call,
     exp.Lambda: Expressions._lambda,

@@ -1,7 +1,8 @@
 """FROM: tables, CTEs, derived tables, joins and generators as relations of digests.
 
 Two items that read one table have columns of one name and origin and are not the same rows: the
-second is marked. A plain product has no order; joins that keep unmatched rows have one.
+second is marked. A plain product has no order; joins that keep unmatched rows have one, and what
+they fill up with nulls is marked: `coalesce(w, '')` inside such a side is not the one outside.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,15 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.binder.calls import function_name
-from rocky.binder.logic_digests import LogicColumn, LogicRelation, Undigestible, mark
+from rocky.binder.logic_digests import (
+    LogicColumn,
+    LogicRelation,
+    Undigestible,
+    again,
+    equality,
+    mark,
+    only,
+)
 from rocky.binder.logic_expressions import Expressions
 from rocky.binder.logic_scopes import LogicScope, scope_over
 
@@ -23,6 +32,10 @@ _GENERATED: Final = {
     "range": ("id",),
 }
 """What generators call their columns when nobody else does; of maps nothing is known here."""
+
+_TABLE: Final = frozenset("this db catalog alias joins laterals pivots sample version".split())
+_JOIN: Final = frozenset("this side kind method on using".split())
+_LATERAL: Final = frozenset("this alias view outer".split())
 
 _Query = Callable[[Any, LogicScope], LogicRelation]
 
@@ -71,6 +84,8 @@ class FromClause:
         args = node.args
         if args.get("pivots"):
             raise Undigestible("PIVOT or UNPIVOT")
+        if node.__class__ is exp.Table:
+            only(node, _TABLE)
         if node.__class__ is exp.Table and args["this"].__class__ is exp.Anonymous:
             found = self._table_function(args["this"])
         elif node.__class__ is exp.Table:
@@ -89,11 +104,26 @@ class FromClause:
 
     def _named(self, node: Any) -> LogicRelation:
         parts = tuple(part.name.lower() for part in node.parts)
+        if node.args.get("version") is not None:
+            return self._as_of(node, parts)
         cte = self._scope.ctes.get(parts[0]) if len(parts) == 1 else None
         if cte is not None:
             found = cte()
-            columns = tuple(LogicColumn(each.name, each.digest, parts) for each in found.visible)
+            columns = tuple(replace(each, qualifier=parts) for each in found.visible)
             return found.with_columns(columns)
+        return self._table(parts)
+
+    def _as_of(self, node: Any, parts: tuple[str, ...]) -> LogicRelation:
+        """A table as it was: other rows and other values for every version asked for."""
+        version = self._values.value(node.args["version"], self._scope)
+        found = self._table(parts)
+        columns = tuple(
+            replace(each, digest=mark("as of", version, each.digest)) for each in found.columns
+        )
+        base = self._scope.trail.note("version", mark("as of", version, found.rows))
+        return found.over(base).with_columns(columns)
+
+    def _table(self, parts: tuple[str, ...]) -> LogicRelation:
         trail = self._scope.trail
         table = trail.tables.find(parts)
         if table is None or not table.known:
@@ -105,6 +135,7 @@ class FromClause:
                 field.name.lower(),
                 mark("column", name, renames.column(table.name, field.name)),
                 own,
+                written=field.name,
             )
             for field in table.fields
         )
@@ -120,33 +151,39 @@ class FromClause:
         columns = tuple(
             LogicColumn(each, mark("generated", str(at), digest)) for at, each in enumerate(names)
         )
-        return LogicRelation(columns, (self._scope.trail.note("generator", digest),))
+        base = self._scope.trail.note("generator", digest)
+        return LogicRelation(columns, (base,), leaves=frozenset({digest.hex()}))
 
     def _generated(self, relation: LogicRelation, node: Any) -> LogicRelation:
         """LATERAL VIEW: every row once for each row its generator gives."""
+        only(node, _LATERAL)
         call, alias = node.args["this"], node.args.get("alias")
-        digest = self._values.value(call, scope_over(relation, self._scope))
+        digest, leaves = again(
+            self._values.value(call, scope_over(relation, self._scope)), relation.leaves
+        )
         made = _generated_columns(call, alias, digest)
         outer = "outer" if node.args.get("outer") else "inner"
         base = mark("lateral view", relation.rows, digest, outer)
         self._scope.trail.note("generator", mark(outer, digest))
-        return relation.over(base).with_columns((*relation.columns, *made))
+        found = relation.over(base).with_columns((*relation.columns, *made))
+        return replace(found, leaves=leaves)
 
     def _join(self, join: Any) -> None:
         left = self.relation
         assert left is not None
+        only(join, _JOIN)
         right = self._right_side(left, join.args["this"])
-        side = (join.args.get("side") or "").upper()
-        kind = (join.args.get("kind") or "").upper()
+        side, kind = _way(join)
         natural = (join.args.get("method") or "").upper() == "NATURAL"
         if join.args.get("using") or natural:
             columns, conditions = _merged(left, right, join, side)
         else:
-            columns = (*left.columns, *right.columns)
-            both = scope_over(left.with_columns(columns), self._scope)
+            seen = left.with_columns((*left.columns, *right.columns))
+            both = scope_over(seen, self._scope)
             both.parent = self._scope.parent
             on = join.args.get("on")
             conditions = self._values.conditions(on, both) if on is not None else frozenset()
+            columns = (*_filled(left, side, "RIGHT"), *_filled(right, side, "LEFT"))
         if kind in ("SEMI", "ANTI"):
             columns = left.columns
         self.relation = self._joined(left, right, (side, kind), conditions, columns)
@@ -187,6 +224,9 @@ class FromClause:
 
     def _lateral(self, left: LogicRelation, node: Any) -> LogicRelation:
         """An item that sees those before it, as a query sees the one around it."""
+        only(node, _LATERAL)
+        if node.args.get("outer"):
+            raise Undigestible("LATERAL with OUTER")
         around = scope_over(left, self._scope)
         this = node.args["this"]
         if this.__class__ is not exp.Subquery:
@@ -224,13 +264,18 @@ def aliased(relation: LogicRelation, alias: Any) -> LogicRelation:
     if alias is None:
         return relation
     columns = relation.visible
-    named = [each.name.lower() for each in alias.args.get("columns") or []]
+    named = [each.name for each in alias.args.get("columns") or []]
     if named and len(named) != len(columns):
         raise Undigestible("an alias that names another number of columns")
     path = _alias_path(alias)
     return relation.with_columns(
         tuple(
-            LogicColumn(named[at] if named else each.name, each.digest, path or each.qualifier)
+            LogicColumn(
+                named[at].lower() if named else each.name,
+                each.digest,
+                path or each.qualifier,
+                written=named[at] if named else each.written,
+            )
             for at, each in enumerate(columns)
         )
     )
@@ -260,11 +305,29 @@ def _merged(
             raise Undigestible(f"the join column `{name}`")
         a, b = ours[name].digest, theirs[name].digest
         # As `ON a = b` would be, so that the one can be written for the other.
-        conditions.add(mark("EQ", "expression", b, "this", a))
+        conditions.add(equality(a, b))
         merged = {"RIGHT": b, "FULL": mark("merged", a, b)}.get(side, a)
         keys.append(LogicColumn(name, merged))
     rest = (
         replace(each, hidden=True) if each.name in names else each
-        for each in (*left.columns, *right.columns)
+        for each in (*_filled(left, side, "RIGHT"), *_filled(right, side, "LEFT"))
     )
     return (*keys, *rest), frozenset(conditions)
+
+
+def _way(join: Any) -> tuple[str, str]:
+    """Side and kind of a join, whatever words were written that say nothing."""
+    side = (join.args.get("side") or "").upper()
+    kind = (join.args.get("kind") or "").upper()
+    if kind in ("SEMI", "ANTI") and side in ("", "LEFT"):
+        return "", kind
+    if kind not in ("", "OUTER", "INNER", "CROSS") or side not in ("", "LEFT", "RIGHT", "FULL"):
+        raise Undigestible(f"a join that is {side} {kind}".rstrip())
+    return side, "" if kind == "OUTER" else kind
+
+
+def _filled(relation: LogicRelation, side: str, filling: str) -> tuple[LogicColumn, ...]:
+    """The columns of one side; those a join may fill up with nulls are other values."""
+    if side not in (filling, "FULL"):
+        return relation.columns
+    return tuple(replace(each, digest=mark("outer side", each.digest)) for each in relation.columns)

@@ -1,24 +1,31 @@
 """The select list as digests: stars spread out, aliases that later items may use, generators."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
 from rocky.binder.calls import function_name
 from rocky.binder.grouping_keys import is_star
-from rocky.binder.logic_digests import LogicColumn, Undigestible, find_columns, mark
-from rocky.binder.logic_expressions import Expressions, has_aggregate
+from rocky.binder.logic_digests import LogicColumn, Undigestible, again, find_columns, mark
+from rocky.binder.logic_expressions import Expressions, has_aggregate, written_names
 from rocky.binder.logic_scopes import LogicScope
 from rocky.catalog.generators import GENERATORS
 
 
-def select_list(
-    select: Any, scope: LogicScope, values: Expressions
-) -> tuple[tuple[LogicColumn, ...], list[bytes]]:
-    """The columns of a select list in order, and the generators in it. Raises Undigestible."""
+class SelectList(NamedTuple):
+    """The columns of a list in order, the generators in it, and what is read below those."""
+
+    columns: tuple[LogicColumn, ...]
+    made: list[bytes]
+    leaves: frozenset[str]
+
+
+def select_list(select: Any, scope: LogicScope, values: Expressions) -> SelectList:
+    """The columns of a select list and what makes several rows of one. Raises Undigestible."""
     found: list[LogicColumn] = []
     made: list[bytes] = []
+    leaves = scope.relation.leaves
     for item in select.args.get("expressions") or []:
         node = item
         while node.__class__ is exp.Paren:
@@ -26,26 +33,28 @@ def select_list(
         if is_star(node):
             found.extend(starred(node, scope))
             continue
-        names = names_of(node)
+        written = written_names(node)
+        names = [each.lower() for each in written]
         if _generator(node):
-            digest = values.value(_bare(node), scope)
+            digest, leaves = again(values.value(_bare(node), scope), leaves)
             if not names:
                 raise Undigestible("a generator that names no columns")
             made.append(digest)
             found.extend(
-                LogicColumn(name, mark("generated", str(at), digest))
-                for at, name in enumerate(names)
+                LogicColumn(name.lower(), mark("generated", str(at), digest), written=name)
+                for at, name in enumerate(written)
             )
             continue
         digest = values.value(node, scope)
         if node.__class__ is exp.Alias:
             scope.aliases.setdefault(names[0], digest)
-        found.append(LogicColumn(names[0] if names else "", digest))
+        label = written[0] if written else ""
+        found.append(LogicColumn(label.lower(), digest, written=label))
     for each in select.args.get("assignments") or []:
         key = each.args["this"].name.lower()
         digest = values.value(each.args["expression"], scope)
         found = [LogicColumn(key, digest) if column.name == key else column for column in found]
-    return tuple(found), made
+    return SelectList(tuple(found), made, leaves)
 
 
 def spread_aliases(items: list[Any], scope: LogicScope, values: Expressions) -> None:
@@ -62,13 +71,7 @@ def spread_aliases(items: list[Any], scope: LogicScope, values: Expressions) -> 
 
 def names_of(node: Any) -> list[str]:
     """The names a select item gives its columns; none when Spark makes one up."""
-    if node.__class__ is exp.Alias:
-        return [node.args["alias"].name.lower()]
-    if node.__class__ is exp.Aliases:
-        return [each.name.lower() for each in node.args["expressions"]]
-    if node.__class__ in (exp.Column, exp.Dot):
-        return [node.name.lower()]
-    return []
+    return [each.lower() for each in written_names(node)]
 
 
 def starred(node: Any, scope: LogicScope) -> list[LogicColumn]:

@@ -11,14 +11,30 @@ from typing import Any
 from sqlglot import exp
 
 from rocky.binder.ctes import reads_name
-from rocky.binder.logic_digests import EMPTY, LogicColumn, LogicRelation, Undigestible, mark
+from rocky.binder.logic_digests import (
+    EMPTY,
+    LogicColumn,
+    LogicRelation,
+    Undigestible,
+    mark,
+    only,
+)
 from rocky.binder.logic_expressions import Expressions, has_aggregate
 from rocky.binder.logic_from import FromClause, aliased
 from rocky.binder.logic_grouping import group_digest
-from rocky.binder.logic_lists import select_list, spread_aliases
+from rocky.binder.logic_lists import SelectList, select_list, spread_aliases
 from rocky.binder.logic_scopes import LogicScope, scope_over
 from rocky.syntax.pipes import PIPE
 
+_TAIL = frozenset("with_ order sort cluster distribute limit offset".split()) | {PIPE}
+_SELECT = _TAIL | frozenset(
+    "expressions assignments from_ joins laterals where group having windows qualify distinct "
+    "sample hint".split()
+)
+_SET = _TAIL | frozenset("this expression distinct by_name".split())
+_DERIVED = _TAIL | frozenset("this alias joins laterals pivots sample".split())
+_CTE = frozenset({"this", "alias"})
+_ARRANGED = ("sort", "cluster", "distribute")
 _SET_WORDS = {exp.Union: "union", exp.Intersect: "intersect", exp.Except: "except"}
 
 
@@ -51,6 +67,7 @@ def _with_ctes(node: Any, scope: LogicScope) -> LogicScope:
         # Each sees those before it, never itself: a copy of what is known so far.
         seen = LogicScope(scope.trail, scope.relation, scope.parent, dict(inner.ctes), scope.rows)
         recursive = bool(clause.args.get("recursive"))
+        only(cte, _CTE)
         name = cte.args["alias"].args["this"].name.lower()
         inner.ctes = {**inner.ctes, name: _once(cte, name, seen, recursive=recursive)}
     return inner
@@ -92,6 +109,7 @@ def _recursive(body: Any, alias: Any, name: str, scope: LogicScope) -> LogicRela
 
 def _select(node: Any, outer: LogicScope) -> LogicRelation:
     args = node.args
+    only(node, _SELECT)
     trail = outer.trail
     around = scope_over(EMPTY, outer)
     relation = FromClause(around, digest_query).read(node) if args.get("from_") else EMPTY
@@ -114,12 +132,16 @@ def _select(node: Any, outer: LogicScope) -> LogicRelation:
         scope.rows = mark("group", relation.ordered_rows, digest)
         relation = relation.over(mark("group", relation.rows, digest))
         scope.aliases = {}
-    columns, made = select_list(node, scope, _VALUES)
-    output = relation.with_columns((*(keys if args.get(PIPE) == "aggregate" else ()), *columns))
-    output = _generating(output, made, scope)
+    listed = select_list(node, scope, _VALUES)
     if having is not None:
-        scope.aliases = {each.name: each.digest for each in columns}
-        output = _filtered(output, having, scope)
+        scope.aliases = {each.name: each.digest for each in listed.columns}
+        relation = _filtered(relation, having, scope)
+        if any(each.find(exp.Window) for each in items):
+            # Windows come after HAVING, which may name what the list computes.
+            scope.framed, scope.aliases = relation.ordered_rows, {}
+            listed = select_list(node, scope, _VALUES)
+    firsts = keys if args.get(PIPE) == "aggregate" else ()
+    output = _generating(relation.with_columns((*firsts, *listed.columns)), listed, scope)
     if args.get("qualify") is not None:
         raise Undigestible("QUALIFY")
     if args.get("distinct") is not None:
@@ -134,12 +156,13 @@ def _filtered(relation: LogicRelation, clause: Any, scope: LogicScope) -> LogicR
     return relation.filtered(conditions)
 
 
-def _generating(output: LogicRelation, made: list[bytes], scope: LogicScope) -> LogicRelation:
+def _generating(output: LogicRelation, listed: SelectList, scope: LogicScope) -> LogicRelation:
     """A generator in the select list gives several rows for one."""
-    if not made:
+    if not listed.made:
         return output
-    scope.trail.note("generator", mark("generator", *made))
-    return output.over(mark("generator", output.rows, *made))
+    scope.trail.note("generator", mark("generator", *listed.made))
+    made = output.over(mark("generator", output.rows, *listed.made))
+    return replace(made, leaves=listed.leaves)
 
 
 def _distinct(output: LogicRelation, scope: LogicScope) -> LogicRelation:
@@ -153,13 +176,17 @@ def _limited(node: Any, output: LogicRelation, scope: LogicScope) -> LogicRelati
     args = node.args
     clauses = [args[name] for name in ("limit", "offset") if args.get(name) is not None]
     ordering = args.get("order")
-    if ordering is None and not clauses:
+    arranged = [args[name] for name in _ARRANGED if args.get(name) is not None]
+    if ordering is None and not clauses and not arranged:
         return output
     place = LogicScope(scope.trail, scope.relation, scope.parent, scope.ctes, scope.rows)
     place.first = output.columns
     place.windows = scope.windows
     keys = ordering.args["expressions"] if ordering is not None else []
-    order = tuple(_order_key(each, output, place) for each in keys) or output.order
+    order = (
+        *(_order_key(each, output, place) for each in keys),
+        *(_arrangement(each, output, place) for each in arranged),
+    ) or output.order
     if not clauses:
         return replace(output, order=order)
     counts = [mark(each.__class__.__name__, _VALUES.value(each, place)) for each in clauses]
@@ -168,21 +195,28 @@ def _limited(node: Any, output: LogicRelation, scope: LogicScope) -> LogicRelati
     return replace(limited, order=order)
 
 
+def _arrangement(node: Any, output: LogicRelation, scope: LogicScope) -> bytes:
+    """SORT BY, CLUSTER BY and DISTRIBUTE BY put rows in an order, part by part."""
+    keys = (_order_key(each, output, scope) for each in node.args["expressions"])
+    return mark(node.__class__.__name__, *keys)
+
+
 def _order_key(node: Any, output: LogicRelation, scope: LogicScope) -> bytes:
     inner = node.args["this"] if node.__class__ is exp.Ordered else node
+    ways = [f"{key}={node.args[key]}" for key in ("desc", "nulls_first") if node.args.get(key)]
     if inner.__class__ is exp.Var:
         # ORDER BY ALL
-        return mark("all", *(each.digest for each in output.visible), str(node.args.get("desc")))
+        return mark("all", *(each.digest for each in output.visible), *ways)
     if inner.__class__ is exp.Literal and not inner.args["is_string"] and inner.name.isdigit():
         digest = output.visible[int(inner.name) - 1].digest
     else:
         digest = _VALUES.value(inner, scope)
-    ways = [f"{key}={node.args[key]}" for key in ("desc", "nulls_first") if node.args.get(key)]
     return mark("key", digest, *ways)
 
 
 def _set_operation(node: Any, scope: LogicScope) -> LogicRelation:
     """A chain of one operation is one list of branches, however it is nested to the left."""
+    only(node, _SET)
     if node.args.get("by_name"):
         raise Undigestible("UNION BY NAME")
     word = _SET_WORDS[node.__class__]
@@ -214,7 +248,7 @@ def _set_operation(node: Any, scope: LogicScope) -> LogicRelation:
 
 
 def _has_clauses(node: Any) -> bool:
-    return any(node.args.get(clause) for clause in ("with_", "order", "limit", "offset"))
+    return any(node.args.get(clause) for clause in _TAIL)
 
 
 def _combined(word: str, branches: list[LogicRelation]) -> LogicRelation:
@@ -223,7 +257,7 @@ def _combined(word: str, branches: list[LogicRelation]) -> LogicRelation:
     if len({len(each) for each in lists}) > 1:
         raise Undigestible("branches of different widths")
     columns = tuple(
-        LogicColumn(together[0].name, mark(word, *(each.digest for each in together)))
+        replace(together[0], digest=mark(word, *(each.digest for each in together)), qualifier=())
         for together in zip(*lists, strict=True)
     )
     leaves = frozenset().union(*(each.leaves for each in branches))
@@ -232,6 +266,7 @@ def _combined(word: str, branches: list[LogicRelation]) -> LogicRelation:
 
 def _derived(node: Any, scope: LogicScope) -> LogicRelation:
     """A query, a table or a join in parentheses, with its alias."""
+    only(node, _DERIVED)
     if node.args.get("pivots"):
         raise Undigestible("PIVOT or UNPIVOT")
     inner = node.args["this"]
@@ -252,7 +287,7 @@ def _derived(node: Any, scope: LogicScope) -> LogicRelation:
 
 
 def _unqualified(relation: LogicRelation) -> tuple[LogicColumn, ...]:
-    return tuple(LogicColumn(each.name, each.digest) for each in relation.visible)
+    return tuple(replace(each, qualifier=()) for each in relation.visible)
 
 
 def _values(node: Any, scope: LogicScope) -> LogicRelation:
@@ -267,4 +302,5 @@ def _values(node: Any, scope: LogicScope) -> LogicRelation:
         for at, cells in enumerate(zip(*rows, strict=True))
     )
     base = scope.trail.note("values", mark("values", str(len(rows))))
-    return aliased(LogicRelation(columns, (base,)), node.args.get("alias"))
+    leaves = frozenset(each.digest.hex() for each in columns)
+    return aliased(LogicRelation(columns, (base,), leaves=leaves), node.args.get("alias"))

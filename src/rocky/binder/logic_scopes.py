@@ -4,8 +4,9 @@ The order of look-ups is the binder's: the relation, the select list, the query 
 A name that cannot be placed for certain has no digest: two texts are then never taken for equal.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from rocky.binder.columns import BARE_FUNCTIONS
@@ -35,11 +36,17 @@ class Trail:
     tables: Tables
     renames: Renames
     clauses: list[tuple[str, bytes]] = field(default_factory=list)
+    chances: Counter[bytes] = field(default_factory=Counter)
 
     def note(self, clause: str, digest: bytes) -> bytes:
         """Remember a clause that decides rows, to be able to say later which one changed."""
         self.clauses.append((clause, digest))
         return digest
+
+    def chance(self, digest: bytes) -> bytes:
+        """The digest of a call that gives another value each time: no two of them are the same."""
+        self.chances[digest] += 1
+        return mark("chance", str(self.chances[digest]), digest)
 
 
 @dataclass(slots=True)
@@ -47,7 +54,8 @@ class LogicScope:
     """`rows` is what aggregate and window functions see; absent where none may stand.
 
     `aliases` are those of the same select list, looked up after the relation; `first` is a list
-    that is looked up before it, as ORDER BY does.
+    that is looked up before it, as ORDER BY does. `framed` are the rows window functions see where
+    they are not those of aggregates; `depth` counts the lambdas around.
     """
 
     trail: Trail
@@ -59,22 +67,13 @@ class LogicScope:
     first: tuple[LogicColumn, ...] = ()
     lambdas: Mapping[str, bytes] = field(default_factory=dict)
     windows: Mapping[str, Any] = field(default_factory=dict)
+    framed: bytes = b""
+    depth: int = 0
 
     def inside(self, names: list[str]) -> "LogicScope":
         """The scope of a lambda's body: its parameters are known by place."""
-        depth = str(len(self.lambdas))
-        own = {name: mark("parameter", depth, str(at)) for at, name in enumerate(names)}
-        return LogicScope(
-            self.trail,
-            self.relation,
-            self.parent,
-            self.ctes,
-            self.rows,
-            self.aliases,
-            self.first,
-            {**self.lambdas, **own},
-            self.windows,
-        )
+        own = {name: mark("parameter", str(self.depth), str(at)) for at, name in enumerate(names)}
+        return replace(self, lambdas={**self.lambdas, **own}, depth=self.depth + 1)
 
 
 def scope_over(relation: LogicRelation, outer: LogicScope) -> LogicScope:

@@ -1,22 +1,24 @@
 """The normal form of a query's text: what is left when cosmetics are taken away.
 
 Made from the tokens, so comments and white space are gone by nature. Keywords and plain names are
-upper-cased (Spark compares names without case); strings stay as they are; table aliases and CTE
-names become numbers, since renaming them changes no row.
+upper-cased (Spark compares names without case); strings stay as they are, and so do names that are
+values: those of a path into a variant, and all of them where a function writes names into its
+result. Table aliases and CTE names become numbers, since renaming them changes no row.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import count
 from operator import attrgetter
 
 from blake3 import blake3
-from sqlglot.tokens import TokenType
+from sqlglot.tokens import Token, TokenType
 
 from rocky.binder.binding import Binding
 from rocky.syntax.kinds import kind_class
 from rocky.syntax.parser import ParsedQuery
 
-_VERSION = "1\n"
+_VERSION = "2\n"
 # Literals whose letters matter; numbers and names do not tell `E` from `e`.
 _LITERALS = frozenset(
     {
@@ -27,6 +29,21 @@ _LITERALS = frozenset(
     }
 )
 _QUOTED = re.compile(kind_class([*_LITERALS, TokenType.IDENTIFIER]))
+_COLON = chr(TokenType.COLON)
+_TYPES = frozenset({TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT})
+_IN_PATHS = frozenset(
+    {
+        TokenType.DOT,
+        TokenType.L_BRACKET,
+        TokenType.R_BRACKET,
+        TokenType.NUMBER,
+        TokenType.STRING,
+        TokenType.STAR,
+    }
+)
+_WRITES_NAMES = frozenset({"TO_JSON", "TO_XML", "TO_VARIANT_OBJECT", "TYPEOF", "SCHEMA_OF_VARIANT"})
+"""Functions whose result holds the names of fields, with the letters they were written in."""
+
 _text, _start = attrgetter("text"), attrgetter("start")
 
 
@@ -53,5 +70,30 @@ def normal_hash(parsed: ParsedQuery, binding: Binding) -> bytes:
                 number = numbers.get(tokens[found].text.lower())
                 if number is not None:
                     texts[found] = number
-    form = f"{_VERSION}{chr(10).join(texts).upper()}\0{chr(0).join(kept)}"
+    if _COLON in parsed.kinds:
+        kept.extend(texts[index] for index in _path_names(tokens))
+    form = chr(10).join(texts)
+    upper = form.upper()
+    if any(name in upper for name in _WRITES_NAMES):
+        kept.append(form)
+    kept.extend(f"{index} {level}" for index, level in parsed.levels)
+    form = f"{_VERSION}{upper}\0{chr(0).join(kept)}"
     return blake3(form.encode("utf-8", "surrogatepass")).digest()
+
+
+def _path_names(tokens: Sequence[Token]) -> Iterator[int]:
+    """Where the names of paths into variants are: `v:Items[0].Price`, not `struct<a:int>`."""
+    types, path = 0, False
+    for index, token in enumerate(tokens):
+        kind = token.token_type
+        before = tokens[index - 1].token_type if index else None
+        if kind is TokenType.LT and (types or before in _TYPES):
+            types += 1
+        elif kind is TokenType.GT and types:
+            types -= 1
+        elif kind is TokenType.COLON:
+            path = not types
+        elif path and before in (TokenType.COLON, TokenType.DOT):
+            yield index
+        elif kind not in _IN_PATHS:
+            path = False

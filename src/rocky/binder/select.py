@@ -330,3 +330,5 @@ def _check_distinct(items: list[Item], scope: Scope) -> None:
         if refusal is not None:
             scope.binding.error(Code.INVALID_CLAUSE, refusal.message, item.node, refusal.condition)
             return
+        # It groups by all that it lists: a query around it may drop the columns, not the rows.
+        scope.binding.influence(item.column.sources, INFLUENCE_GROUP)

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from rocky.binder.binding import INFLUENCE_GROUP
 from rocky.binder.calls import bind_arguments
 from rocky.binder.ctes import bind_with
 from rocky.binder.dispatch import bind_query
@@ -79,8 +80,12 @@ def _combine(left: Relation, right: Relation, node: Any, scope: Scope) -> Relati
         # One cast makes Spark cast every column, which merges what may be null inside them.
         for column, a, b in zip(columns, ours, theirs, strict=True):
             column.type = set_operation_type(a.type, b.type) or column.type
-    if node.args.get("distinct", True):
+    distinct = node.args.get("distinct", True)
+    if distinct:
         _check_distinct(columns, node, scope)
+    if distinct or word != "UNION":
+        for column in (*ours, *theirs):
+            scope.binding.influence(column.sources, INFLUENCE_GROUP)
     return Relation(columns)
 
 

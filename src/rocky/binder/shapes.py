@@ -19,7 +19,8 @@ def shape_of(node: Any, scope: Scope) -> Any:
     """The shape of a syntax node as it reads in `scope`."""
     kind = node.__class__
     if kind is exp.Paren or kind is exp.Alias:
-        return shape_of(node.args["this"], scope)
+        inner = shape_of(node.args["this"], scope)
+        return ("unsigned", inner) if node.args.get("unsigned") else inner
     if kind is exp.Column:
         return _column(node, scope)
     if kind is exp.Literal:

@@ -64,11 +64,7 @@ def seed_branch(ledger: Ledger, warehouse: Warehouse, parent: Parent, origin: Or
 
     Raises ChangeRefused where a table lies there already, and what store and ledger raise.
     """
-    if has_journal(parent.warehouse):
-        raise PromotionUnfinished(
-            "a promotion was interrupted, so some tables may be moved and others not;"
-            " `rocky branch recover` finishes it"
-        )
+    refuse_half_moved(parent.warehouse)
     run_id = ledger.begin_run(_opening(warehouse, origin), [])
     try:
         clones = [(table, at, twin(table, warehouse)) for table, at in parent.tables.items()]
@@ -85,6 +81,15 @@ def seed_branch(ledger: Ledger, warehouse: Warehouse, parent: Parent, origin: Or
     ledger.finish_run(run_id, RunStatus.SUCCESS, origin.now, found=found, anchored=True)
     leave_anchor(warehouse, ledger, ledger.head(), run_id, origin.now)
     return run_id
+
+
+def refuse_half_moved(warehouse: Warehouse) -> None:
+    """Raises PromotionUnfinished where a branch would be made of half a promotion."""
+    if has_journal(warehouse):
+        raise PromotionUnfinished(
+            "a promotion was interrupted, so some tables may be moved and others not;"
+            " `rocky branch recover` finishes it"
+        )
 
 
 def _opening(warehouse: Warehouse, origin: Origin) -> RunRecord:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from rocky.branches.creating import Parent
 from rocky.errors import NothingSelected, StoreUnreadable
 from rocky.ledger.branch_records import PRODUCTION
+from rocky.ledger.branching import branch_key
 from rocky.ledger.reader import LATEST, open_reader
 from rocky.ledger.record import RunId
 from rocky.ledger.records import RunStatus
@@ -21,6 +22,14 @@ from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import Table, Warehouse
 
 _READERS: Final = 16
+
+
+class OtherBranch(NamedTuple):
+    """A branch that another may be made of, under the name that it was made under."""
+
+    name: str
+    warehouse: Warehouse
+    state: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +41,7 @@ class Candidates:
 
     warehouse: Warehouse
     state: Path
-    branches: Mapping[str, tuple[Warehouse, Path]] = field(default_factory=dict)
+    branches: Mapping[str, OtherBranch] = field(default_factory=dict)
     resolve: Callable[[str], str | None] = lambda _ref: None
 
 
@@ -48,9 +57,9 @@ def find_parent(wanted: str | None, candidates: Candidates) -> Chosen:
     """What a branch is to be made of. Raises NothingSelected, StoreUnreadable."""
     if wanted is None or wanted == PRODUCTION:
         return Chosen(_as_it_is(PRODUCTION, candidates.warehouse, candidates.state))
-    other = candidates.branches.get(wanted.lower())
+    other = candidates.branches.get(branch_key(wanted))
     if other is not None:
-        return Chosen(_as_it_is(wanted, *other))
+        return Chosen(_as_it_is(*other))
     run_id = _find_run(wanted, candidates)
     known = _known(candidates.state, run_id)
     by_name = {each.name.lower(): each for each in candidates.warehouse.tables()}

@@ -37,7 +37,8 @@ VersionOf = Callable[[str, str | None], int | None]
 class Arrival:
     """A table as it has arrived: where, by which commit, recorded by which run, and why.
 
-    `model_name` is what the table goes by there, `base` the version it had before.
+    `model_name` is what the table goes by there, `base` the version it had before. `is_whole` when
+    nothing else that was remembered of the table there holds any more.
     """
 
     run_id: RunId
@@ -49,6 +50,7 @@ class Arrival:
     reason: str
     version_of: VersionOf
     base: int | None = None
+    is_whole: bool = False
 
 
 def translate(arrival: Arrival, known: TableRecords | None) -> ModelRecords:
@@ -69,6 +71,7 @@ def translate(arrival: Arrival, known: TableRecords | None) -> ModelRecords:
             grace=known.grace if known is not None else (),
             loaded=known.loaded if known is not None else (),
         ),
+        is_whole=arrival.is_whole,
     )
 
 

@@ -76,7 +76,7 @@ def load_view(record: BranchRecord, warehouse: Warehouse, parent: Warehouse) -> 
 
 def _load_table(record: BranchRecord, table: Table, parent: Warehouse) -> BranchTable:
     base = record.tables.get(table.name)
-    made_of = None if base is None else table.snapshot(0)
+    made_of = None if base is None else table.snapshot(record.at.get(table.name, 0))
     other = twin(table, parent)
     return BranchTable(table.name, table, other, base, made_of, table.snapshot(), other.snapshot())
 

@@ -74,12 +74,13 @@ def compare_column(before: ColumnLike, after: ColumnLike) -> Iterator[Change]:
         reason = widening_reason(old, new)
         rule = "column_type_changed" if reason is None else "column_type_widened"
         yield change_of(rule, name, str(old), str(new), reason or _doubt(old, new))
-    if before.nullable != after.nullable:
+    changed = before.nullable != after.nullable
+    if changed:
         yield _null_change(name, "", was=before.nullable)
-        return
-    for path, was in _null_paths(old, new, ""):
-        yield _null_change(name, path, was=was)
-        return
+    part = next(_null_paths(old, new, ""), None)
+    # Of all parts the worst; a loss in one counts whatever the column itself has gained.
+    if part is not None and not (changed and part[1]):
+        yield _null_change(name, part[0], was=part[1])
 
 
 def shown(column: ColumnLike) -> str:

@@ -11,22 +11,18 @@ from pathlib import Path
 from rocky.branches.approvals.checking import Question
 from rocky.branches.approvals.keygen import Keygen
 from rocky.branches.approvals.keys import VARIABLE, KeyChoices, find_key, find_principal
-from rocky.branches.approvals.people import (
-    find_authors,
-    find_base,
-    find_signing_key,
-    has_uncommitted,
-)
-from rocky.branches.approvals.policy import BaseFiles, find_policy
+from rocky.branches.approvals.past import Past, find_past
+from rocky.branches.approvals.people import find_authors, find_signing_key, has_uncommitted
+from rocky.branches.approvals.policy import find_policy
 from rocky.branches.approvals.readiness import find_unready
 from rocky.branches.approvals.signing import Signer
 from rocky.branches.state_hash import branch_state
 from rocky.branches.view import BranchView
+from rocky.cli.branch_states import fetch_branch_state
 from rocky.cli.branches import find_branch, open_view
 from rocky.cli.git_base import open_sides
 from rocky.cli.options import Settings
 from rocky.cli.projects import chosen_place, compile_chosen
-from rocky.cli.state_files import main_state_path
 from rocky.compiler.compilation import Compilation
 from rocky.diff.compare import diff_compilations
 from rocky.diff.project_diff import ProjectDiff
@@ -34,7 +30,6 @@ from rocky.errors import ApprovalRefused, NotARepository
 from rocky.git import Repository, find_commit, find_identity, find_repository
 from rocky.ledger.branch_records import BranchRecord
 from rocky.ledger.lookups import open_lookups
-from rocky.project.branching import branch_state as branch_state_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +62,18 @@ class OpenChange:
 def open_change(settings: Settings, name: str, now: datetime) -> Iterator[OpenChange]:
     """A branch as it stands now, with the policy it is judged by.
 
-    Raises NothingSelected, SideDoesNotCompile, SignersUnusable, UnknownRevision and what reading
-    tables and records raises: what cannot be told is never taken for approved.
+    Raises NothingSelected, ApprovalRefused, SideDoesNotCompile, SignersUnusable, UnknownRevision
+    and what reading tables and records raises: what cannot be told is never taken for approved.
     """
     record = find_branch(settings, name)
     repository = _repository(settings, record)
-    base = None if repository is None else find_base(repository, record)
-    if base is None:
-        compilation = compile_chosen(settings)
-        yield _judge(settings, record, compilation, None, (repository, None), now)
+    if repository is None:
+        yield _judge(settings, record, compile_chosen(settings), None, (None, None), now)
         return
-    with open_sides(settings, base.commit, exact=True) as sides:
+    past = find_past(repository, record)
+    with open_sides(settings, past.base.commit, exact=True) as sides:
         diff = diff_compilations(sides.base, sides.head)
-        yield _judge(settings, record, sides.head, diff, (repository, base), now)
+        yield _judge(settings, record, sides.head, diff, (repository, past), now)
 
 
 def require_ready(change: OpenChange) -> None:
@@ -145,21 +139,22 @@ def _judge(
     record: BranchRecord,
     compilation: Compilation,
     diff: ProjectDiff | None,
-    past: tuple[Repository | None, BaseFiles | None],
+    held_to: tuple[Repository | None, Past | None],
     now: datetime,
 ) -> OpenChange:
-    project, (repository, base) = compilation.project, past
+    project, (repository, past) = compilation.project, held_to
+    base = None if past is None else past.base
     view = open_view(project, record)
     dirty = None if repository is None else has_uncommitted(repository, project)
     question = Question(
         record,
         branch_state(compilation, view, diff),
-        find_policy(project, base, os.environ),
+        find_policy(project, () if past is None else past.rules, os.environ),
         find_authors(repository, base, record, dirty=bool(dirty)),
         now,
         base_commit=None if base is None else base.commit,
     )
-    lookups = open_lookups(branch_state_file(main_state_path(settings), record.name))
+    lookups = open_lookups(fetch_branch_state(settings, record))
     if lookups is None:
         unready: tuple[str, ...] = ("nothing is recorded of the branch",)
     else:

@@ -5,20 +5,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rocky.branches.view import BranchView, load_view
+from rocky.cli.branch_states import forget_former
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.remote_state import refresh_state
+from rocky.cli.remote_state import refresh_state, state_settings
 from rocky.cli.state_files import main_state_path
 from rocky.diagnostics.suggest import suggestion
 from rocky.errors import GitUnavailable, NotARepository, NothingSelected, UnknownRevision
 from rocky.git import (
     Repository,
-    default_base,
     find_commit,
     find_identity,
     find_repository,
     merge_base,
     resolve_ref,
 )
+from rocky.git.main_line import find_main_line, is_ancestor
 from rocky.ledger.branch_records import PRODUCTION, BranchRecord, BranchStatus
 from rocky.ledger.branching import branch_key, load_branches
 from rocky.project import Project
@@ -35,15 +36,20 @@ class BranchCommand(RockyCommand):
     uses_state = True
 
 
-def require_branch(settings: Settings, *, sure: bool = True) -> None:
-    """Raises NothingSelected unless the branch that was named is there.
+def require_branch(settings: Settings, *, sure: bool = True) -> Settings:
+    """The settings with the branch as it was made, whatever was typed. Raises NothingSelected.
 
     Not `sure` where the state file may be another than the one beside `rocky.toml`.
     """
     assert settings.branch is not None
     branch_prefix(settings.branch)
-    if sure or main_state_path(settings).exists():
-        find_branch(settings, settings.branch)
+    main = replace(settings, branch=None)
+    here = main_state_path(main).exists()
+    if not sure and not here and state_settings(main).backend == "local":
+        return settings
+    record = find_branch(settings, settings.branch)
+    forget_former(settings, record)
+    return settings.on_branch(record.name, record.adapter)
 
 
 def find_branch(settings: Settings, name: str) -> BranchRecord:
@@ -56,6 +62,13 @@ def find_branch(settings: Settings, name: str) -> BranchRecord:
     if hint is None:
         hint = "`rocky branch list` shows them" if known else "`rocky branch create` makes one"
     raise NothingSelected(f"no branch `{name}`; {hint}")
+
+
+def find_deleted(settings: Settings, name: str) -> BranchRecord | None:
+    """The record of a branch that was deleted, if there is none of that name any more."""
+    known = {branch_key(each.name): each for each in load_branches(refreshed_state(settings))}
+    found = known.get(branch_key(name))
+    return found if found is not None and found.status is BranchStatus.DELETED else None
 
 
 def open_branches(settings: Settings) -> dict[str, BranchRecord]:
@@ -97,30 +110,60 @@ class People:
             return None
 
 
+def find_who(root: Path) -> str:
+    """Who is at work here: git's address, else a user's name. Answers without git too."""
+    try:
+        email = find_identity(find_repository(root)).email
+    except (NotARepository, GitUnavailable):
+        email = None
+    return email or _user(root)
+
+
 def find_people(root: Path, base: str | None = None) -> People:
-    """Who is at work here. `base` is a reference that was given. Raises UnknownRevision."""
-    user = observe_circumstances(root, os.environ).triggering_identity or "unknown"
+    """Who is at work here, and what a branch made now is compared with.
+
+    `base` is a reference that was given. Raises UnknownRevision, and GitUnavailable: a git that
+    cannot answer is not the same as none.
+    """
     try:
         repository = find_repository(root)
-    except (NotARepository, GitUnavailable):
+    except NotARepository:
         if base is not None:
             raise
-        return People(user)
+        return People(_user(root))
     email = find_identity(repository).email
-    return People(email or user, _base_commit(repository, base), repository)
+    return People(email or _user(root), _base_commit(repository, base), repository)
+
+
+def _user(root: Path) -> str:
+    return observe_circumstances(root, os.environ).triggering_identity or "unknown"
 
 
 def _base_commit(repository: Repository, base: str | None) -> str | None:
     if base is not None:
-        return resolve_ref(repository, base)
+        return _given_base(repository, base, resolve_ref(repository, "HEAD"))
     head = find_commit(repository, "HEAD")
     if head is None:
         # Nothing has been committed yet.
         return None
     try:
-        return merge_base(repository, resolve_ref(repository, default_base(repository)), head)
+        return merge_base(repository, find_main_line(repository).tip, head)
     except UnknownRevision:
+        # Not promoted before there is a main line: the gate says so.
         return head
+
+
+def _given_base(repository: Repository, base: str, head: str) -> str:
+    """The commit that was named: one that the code here and the main line have in common."""
+    commit, main = resolve_ref(repository, base), find_main_line(repository)
+    for name, of in (("HEAD", head), (main.name, main.tip)):
+        if not is_ancestor(repository, commit, of):
+            raise UnknownRevision(
+                f"`{base}` is not in the past of `{name}`: a branch is compared with a commit that"
+                f" the code here and the main line `{main.name}` have in common; without `--base`"
+                " it is the newest of those"
+            )
+    return commit
 
 
 def open_view(project: Project, record: BranchRecord) -> BranchView:
@@ -131,6 +174,13 @@ def open_view(project: Project, record: BranchRecord) -> BranchView:
         warehouse_of(on_branch(project, record.name), record.adapter),
         warehouse_of(parent, record.adapter),
     )
+
+
+def branch_warehouses(project: Project, name: str, adapter: str) -> tuple[Warehouse, ...]:
+    """Where tables of a branch may lie: those of its own adapter first, each place once."""
+    own = on_branch(project, name)
+    found = [warehouse_of(own, each) for each in (adapter, *own.config.adapter)]
+    return tuple({each.uri: each for each in found}.values())
 
 
 def warehouse_of(project: Project, adapter: str) -> Warehouse:

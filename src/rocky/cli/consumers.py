@@ -10,6 +10,8 @@ import click
 from rocky.compiler.compilation import Compilation
 from rocky.diagnostics.suppress import apply_suppressions
 from rocky.imports.consumers import check_consumers, load_consumers
+from rocky.plan.selectors import select_models
+from rocky.project.strategies import has_target
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -36,7 +38,15 @@ def with_consumers(compilation: Compilation, given: Sequence[Path]) -> Compilati
     if not paths:
         return compilation
     consumers, wrong = load_consumers(paths)
-    found = [*wrong, *check_consumers(project, compilation.models, consumers)]
+    published = find_published(compilation, project.config.publish.models)
+    found = [*wrong, *check_consumers(project, compilation.models, consumers, published)]
     levels = {model.path: model.lints for model in project.models.values()}
     kept = apply_suppressions(found, {}, project.config.lints, levels)
     return replace(compilation, diagnostics=(*compilation.diagnostics, *kept))
+
+
+def find_published(compilation: Compilation, selectors: Sequence[str]) -> list[str]:
+    """The selected models that leave a table or a view, which others may build on."""
+    models = compilation.project.models
+    keys = select_models(compilation, selectors)
+    return [key for key in keys if has_target(models[key].strategy)]

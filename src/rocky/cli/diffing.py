@@ -78,10 +78,11 @@ def show_difference(
         whole = diff_compilations(sides.base, sides.head)
         view = DiffView(whole, select_tables(whole, names, sides), sides)
         show(view)
-        if not settings.json and not settings.quiet:
+        gated = fail_on is not None and bool(sides.notes)
+        if gated or (not settings.json and not settings.quiet):
             for note in sides.notes:
-                write_note(f"note: {note}")
-        return judge(view, fail_on)
+                write_note(f"{'error' if gated else 'note'}: {note}")
+        return ExitCode.FAILED if gated else judge(view, fail_on)
 
 
 def judge(view: DiffView, fail_on: str | None) -> ExitCode:

@@ -48,7 +48,7 @@ class Sides:
     """Both sides, compiled, and how they are called.
 
     `prefix` leads from the repository's top to the project. `files` differ, which need not mean
-    that any table does. `notes` is what could not be looked at.
+    that any table does. `notes` is what could not be looked at: no gate passes with any.
     """
 
     base: Compilation

@@ -33,7 +33,7 @@ class Settings:
     """The global options of one invocation. `asked` is False when `output` is the default.
 
     `variables` are the values of `@var(name)` in SQL. With a `branch`, its tables and its state are
-    meant in place of the project's own.
+    meant in place of the project's own: those of `branch_adapter`, where that is known.
     """
 
     command: str
@@ -45,14 +45,15 @@ class Settings:
     colour: bool
     variables: Mapping[str, str] = field(default_factory=dict)
     branch: str | None = None
+    branch_adapter: str | None = None
 
     @property
     def json(self) -> bool:
         return self.output is Output.JSON
 
-    def on_branch(self, name: str) -> "Settings":
-        """The same, for the tables and the state of a branch."""
-        return replace(self, branch=name)
+    def on_branch(self, name: str, adapter: str | None = None) -> "Settings":
+        """The same, for the tables and the state of a branch, by the name it was made under."""
+        return replace(self, branch=name, branch_adapter=adapter)
 
 
 _NAMES: Final = ("config", "output", "state_path", "quiet", "no_color")
@@ -157,9 +158,9 @@ class RockyCommand(click.Command):
         ctx.obj = replace(resolved, variables=variables, branch=branch)
         try:
             if branch is not None:
-                load_attribute("rocky.cli.branches", "require_branch")(
-                    ctx.obj, sure=self.uses_state
-                )
+                require_branch = load_attribute("rocky.cli.branches", "require_branch")
+                # As it was made: folders and files may tell `A` from `a`.
+                ctx.obj = require_branch(ctx.obj, sure=self.uses_state)
             return super().invoke(ctx)
         except (RockyError, OSError) as failure:
             if isinstance(failure, BrokenPipeError | OutputLost):

@@ -10,11 +10,26 @@ from rocky.cli.refusing import refuse_errors
 from rocky.cli.state_files import state_path
 from rocky.compiler.compilation import Compilation
 from rocky.diagnostics import Diagnostic
+from rocky.errors import RunRefused
 from rocky.plans.making import MadePlan, Wanted, make_plan
 from rocky.plans.request_documents import Asked
 from rocky.run.circumstances import observe_circumstances
+from rocky.run.environment import is_secret_name
 from rocky.run.means import Means
 from rocky.run.request import RunRequest
+
+
+def refuse_secrets(settings: Settings) -> None:
+    """Raises RunRefused for a variable of models that is called as secrets are.
+
+    What it says decides what is built, so a plan has to hold it, and a plan is there to be read.
+    """
+    for name in settings.variables:
+        if is_secret_name(name):
+            raise RunRefused(
+                f"the variable `{name}` is called as a secret is, and a plan keeps what `--var`"
+                " says in plain text: never pass a secret so; if it is none, call it something else"
+            )
 
 
 def plan_asked(settings: Settings, compilation: Compilation, request: RunRequest) -> MadePlan:

@@ -36,7 +36,9 @@ def load_chosen(settings: Settings, *, cache: bool = True) -> Project:
     for name in variables:
         if name not in project.variables:
             raise NothingSelected(_unused_variable(name, project))
-    return project if settings.branch is None else on_branch(project, settings.branch)
+    if settings.branch is None:
+        return project
+    return on_branch(project, settings.branch, settings.branch_adapter)
 
 
 def chosen_place(settings: Settings) -> tuple[Path, Path | None]:

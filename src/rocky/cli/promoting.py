@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from rocky.branches.promotion.recovering import Recovered, recover_promotions
-from rocky.cli.branches import find_people
+from rocky.cli.branches import find_who
 from rocky.cli.console import write_note
 from rocky.cli.options import Settings
 from rocky.cli.state_files import main_state_path
@@ -43,7 +43,7 @@ def draft_promotion(
         NO_RUN,
         kind,
         branch,
-        find_people(opened.project.root).who,
+        find_who(opened.project.root),
         now,
         git_commit=who.git_commit,
         git_dirty=who.git_dirty,

@@ -20,7 +20,7 @@ from rocky.diagnostics import Severity
 from rocky.errors import NothingSelected, RunRefused
 from rocky.ledger import Ledger, open_ledger
 from rocky.project import Project
-from rocky.remote.session import open_session
+from rocky.remote.session import Session, open_session
 
 T = TypeVar("T")
 
@@ -42,30 +42,52 @@ def load_sound_project(settings: Settings, verb: str) -> Project:
 
 
 def change_state(
-    settings: Settings, targets: Sequence[str], change: Callable[[Ledger], T]
+    settings: Settings,
+    targets: Sequence[str],
+    change: Callable[[Ledger], T],
+    then: Callable[[Ledger], None] | None = None,
 ) -> tuple[T, tuple[str, ...]]:
     """What a change of the ledger came to, and what to warn of.
 
-    No other machine's run writes the `targets` meanwhile. Raises NothingSelected when there is no
-    state yet, and what a session of the remote state raises.
+    No other machine's run writes the `targets` meanwhile. `then` is for what must not be done
+    before everybody can know of the change; it is left out when the change could not be sent.
+    Raises NothingSelected when there is no state yet, and what a session of the remote state
+    raises.
     """
     path = state_path(settings)
     with open_session(state_settings(settings), path, os.environ) as session:
         session.acquire()
         _refuse_absent(path)
-        with session.claim(targets), open_ledger(path) as ledger:
-            before = ledger.head()
-            result = change(ledger)
-            moved = ledger.head() != before
-        session.finalize()
-        warnings = list(session.warnings)
-        if moved:
+        with session.claim(targets):
             with open_ledger(path) as ledger:
-                # What was not sent may yet be put on top of what others have sent.
-                if not session.is_remote or session.published_head == ledger.head():
-                    now = datetime.now(UTC)
-                    warnings += leave_anchors(ledger, recorded_warehouses(settings), now)
-    return result, tuple(warnings)
+                before = ledger.head()
+                result = change(ledger)
+                moved = ledger.head() != before
+            session.finalize()
+            warnings = _follow(settings, session, path, moved=moved, then=then)
+        return result, (*session.warnings, *warnings)
+
+
+def _follow(
+    settings: Settings,
+    session: Session,
+    path: Path,
+    *,
+    moved: bool,
+    then: Callable[[Ledger], None] | None,
+) -> tuple[str, ...]:
+    """What is done when a change is where it stays, and what to warn of."""
+    warnings: tuple[str, ...] = ()
+    with open_ledger(path) as ledger:
+        # What was not sent may yet be put on top of what others have sent.
+        if session.is_remote and session.published_head != ledger.head():
+            return warnings
+        if moved:
+            now = datetime.now(UTC)
+            warnings = tuple(leave_anchors(ledger, recorded_warehouses(settings), now))
+        if then is not None:
+            then(ledger)
+    return warnings
 
 
 def _refuse_absent(path: Path) -> None:

@@ -5,13 +5,14 @@ for where the project's only one is. Without a project it is where it was.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rocky.cli.options import Settings
 from rocky.cli.projects import load_chosen
 from rocky.errors import ProjectNotFound
 from rocky.project import Project
+from rocky.project.adapter import NO_CONF
 from rocky.store.anchors import anchored_ledgers
 from rocky.store.warehouse import Warehouse, open_warehouse
 from rocky.store.whereabouts import find_recorded_warehouse
@@ -23,10 +24,19 @@ def recorded_warehouses(settings: Settings) -> Callable[[str], Warehouse]:
         project = load_chosen(settings, cache=False)
     except ProjectNotFound:
         return lambda place: open_warehouse(place, base=Path(), options=os.environ)
-    known = warehouses_of(project)
+    return recorded_warehouses_of(project, warehouses_of(project))
+
+
+def recorded_warehouses_of(
+    project: Project, known: Sequence[Warehouse], conf: Mapping[str, str] = NO_CONF
+) -> Callable[[str], Warehouse]:
+    """The same for a project that is loaded, among the warehouses that are `known` of it.
+
+    `conf` are the settings of an adapter, whose credentials others are opened with.
+    """
 
     def reopen(place: str) -> Warehouse:
-        return open_warehouse(place, base=project.root, options=os.environ)
+        return open_warehouse(place, base=project.root, options={**os.environ, **conf})
 
     return lambda place: find_recorded_warehouse(place, known, reopen)
 

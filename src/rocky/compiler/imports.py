@@ -5,8 +5,9 @@ column is gone says more than that it is.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from rocky.binder.column_logic import Logic, column_logic
 from rocky.binder.query import BoundQuery, bind_text
 from rocky.catalog.tables import Table
 from rocky.compiler.compilation import Compilation
@@ -15,7 +16,7 @@ from rocky.compiler.compiled_tables import CompiledTables
 from rocky.compiler.names import Names
 from rocky.diagnostics import Code, Diagnostic
 from rocky.imports.findings import ReadChange, check_imports, find_read_changes
-from rocky.imports.readings import Fields, Rebind
+from rocky.imports.meanings import Fields, Rebind
 from rocky.project import Project
 
 
@@ -23,7 +24,7 @@ def with_imports(
     found: list[Diagnostic], project: Project, models: CompiledModels, names: Names
 ) -> list[Diagnostic]:
     """The findings with those about imports, which take the place of what they explain."""
-    reads = find_read_changes(project, models, _rebinding(project, models, names))
+    reads = find_read_changes(project, models, _Rebinding(project, models, names))
     own = check_imports(reads)
     explained = {
         (each.path, place)
@@ -41,12 +42,28 @@ def with_imports(
 
 def read_changes(compilation: Compilation) -> Iterator[ReadChange]:
     """Every change of an import that a compiled project reads."""
-    project, models = compilation.project, compilation.models
-    return find_read_changes(project, models, _rebinding(project, models, Names(project)))
+    return find_read_changes(compilation.project, compilation.models, rebinding(compilation))
 
 
-def _rebinding(project: Project, models: CompiledModels, names: Names) -> Rebind:
-    def rebind(reader: str, tables: Mapping[str, Fields | None]) -> BoundQuery:
+def rebinding(compilation: Compilation) -> Rebind:
+    """Binds models of a compiled project once more, over tables with other columns."""
+    project = compilation.project
+    return _Rebinding(project, compilation.models, Names(project))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rebinding:
+    project: Project
+    models: CompiledModels
+    names: Names
+
+    def __call__(self, reader: str, tables: Mapping[str, Fields | None]) -> BoundQuery:
+        return bind_text(self.project.models[reader].sql, self._seen(reader, tables))
+
+    def logic(self, reader: str, tables: Mapping[str, Fields | None]) -> Logic:
+        return column_logic(self.project.models[reader].sql, self._seen(reader, tables))
+
+    def _seen(self, reader: str, tables: Mapping[str, Fields | None]) -> CompiledTables:
         def change(table: Table) -> Table | None:
             key = table.name.lower()
             if key not in tables:
@@ -54,7 +71,4 @@ def _rebinding(project: Project, models: CompiledModels, names: Names) -> Rebind
             fields = tables[key]
             return None if fields is None else replace(table, fields=fields, known=True)
 
-        seen = CompiledTables(project, models, names, reader, change)
-        return bind_text(project.models[reader].sql, seen)
-
-    return rebind
+        return CompiledTables(self.project, self.models, self.names, reader, change)

@@ -54,6 +54,7 @@ class Code(StrEnum):
     IMPORT_PIN_DIFFERS = "E033"
     IMPORT_TOO_NEW = "E034"
     IMPORT_TABLE_REMOVED = "E035"
+    IMPORT_READS_OTHERWISE = "E036"
     CONTRACT_EXTRA_COLUMN = "E037"
     CONTRACT_NEW_NULLABLE = "E038"
     INVALID_SUBQUERY = "E039"
@@ -62,6 +63,7 @@ class Code(StrEnum):
     LIVE_COLUMN_MISSING = "E042"
     LIVE_TYPE_DIFFERS = "E043"
     LIVE_SOURCE_UNREADABLE = "E044"
+    IMPORT_PROMISE_WITHDRAWN = "E045"
     IMPLICIT_JOIN_CAST = "W001"
     TIME_RANGE_HALF = "W003"
     MERGE_KEY_MISSING = "W006"
@@ -77,6 +79,7 @@ class Code(StrEnum):
     LIVE_COLUMN_UNDECLARED = "W026"
     IMPORT_COLUMN_ADDED = "W030"
     IMPORT_TYPE_WIDENED = "W031"
+    IMPORT_NULLABILITY_TIGHTENED = "W032"
     SELECT_STAR = "P002"
 
 
@@ -204,7 +207,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.IMPORT_NULLABILITY_CHANGED,
         "import-nullability-changed",
-        "another project changed whether a column that is read of it can be null",
+        "another project lets a column that is read of it be null",
     ),
     CodeInfo(
         Code.IMPORT_PIN_DIFFERS,
@@ -220,6 +223,11 @@ REGISTRY: tuple[CodeInfo, ...] = (
         Code.IMPORT_TABLE_REMOVED,
         "import-table-removed",
         "another project removed a table that is read of it",
+    ),
+    CodeInfo(
+        Code.IMPORT_READS_OTHERWISE,
+        "import-reads-otherwise",
+        "another project moved or added a column, and a query means something else by it",
     ),
     CodeInfo(
         Code.CONTRACT_EXTRA_COLUMN,
@@ -254,6 +262,11 @@ REGISTRY: tuple[CodeInfo, ...] = (
         Code.LIVE_SOURCE_UNREADABLE,
         "live-source-unreadable",
         "a declared source that could not be looked at",
+    ),
+    CodeInfo(
+        Code.IMPORT_PROMISE_WITHDRAWN,
+        "import-promise-withdrawn",
+        "another project withdrew what it promised of a table that is read of it",
     ),
     CodeInfo(
         Code.IMPLICIT_JOIN_CAST,
@@ -353,6 +366,13 @@ REGISTRY: tuple[CodeInfo, ...] = (
         "import-type-widened",
         "another project widened the type of a column that is read of it",
         _W,
+        suppressible=True,
+    ),
+    CodeInfo(
+        Code.IMPORT_NULLABILITY_TIGHTENED,
+        "import-nullability-tightened",
+        "another project made a column that is read of it NOT NULL",
+        _I,
         suppressible=True,
     ),
     CodeInfo(

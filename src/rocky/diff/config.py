@@ -17,8 +17,13 @@ _WEIGHTY: Final = frozenset(
 )
 """Blocks that can change rows, where they are, who may read them, or who must agree."""
 
-_OPERATIONAL: Final = frozenset({"retry", "master", "remote", "kind", "schedule", "checks"})
-"""Parts of those blocks that only say how, where or when work is done."""
+_OPERATIONAL: Final = {
+    "adapter": frozenset({"retry", "master", "remote", "kind"}),
+    "pipeline": frozenset({"schedule", "checks"}),
+}
+"""Settings of each adapter or pipeline that only say how, where or when work is done."""
+_SETTING: Final = 2
+"""Where in a path such a setting stands: behind the block and a name that somebody chose."""
 
 _SHOWN: Final = frozenset(
     {"store", "reuse", "run", "gc", "resilience", "budget", "cost", "schema_evolution"}
@@ -35,10 +40,15 @@ def compare_configs(before: Config, after: Config) -> Iterator[Change]:
         one, other = old.get(path), new.get(path)
         if path in old and path in new and one == other:
             continue
-        weighty = path[0] in _WEIGHTY and not _OPERATIONAL.intersection(path)
+        weighty = path[0] in _WEIGHTY and not _is_operational(path)
         rule = "settings_changed" if weighty else "operation_changed"
         values = (shown_value(one), shown_value(other)) if path[0] in _SHOWN else (None, None)
         yield change_of(rule, None, *values, f"`{'.'.join(path)}`")
+
+
+def _is_operational(path: tuple[str, ...]) -> bool:
+    known = _OPERATIONAL.get(path[0], frozenset())
+    return len(path) > _SETTING and path[_SETTING] in known
 
 
 def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -31,6 +31,7 @@ def is_unchanged(base: Side, old: str, head: Side, new: str) -> bool:
         one.key == other.key
         and one.schema == other.schema
         and one.reads == other.reads
+        and one.lookups == other.lookups
         and base.model(old).target == head.model(new).target
     )
 
@@ -47,6 +48,23 @@ def other_reads(base: Side, old: str, head: Side, new: str, renames: Renames) ->
     return found
 
 
+def _have_inputs_moved(base: Side, old: str, head: Side, new: str, renames: Renames) -> bool:
+    """Whether a table that a model reads has other columns, or its columns in another order.
+
+    What an unchanged text means may then have changed: a star, a NATURAL JOIN, a union by position,
+    a name that a new column answers to.
+    """
+    one, other = base.record(old).lookups, head.record(new).lookups
+    if one == other:
+        return False
+    faces = dict(other)
+    return {parts for parts, _ in one} != set(faces) or any(
+        faces[parts] != face
+        and base.columns(parts, old, renames) != head.columns(parts, new, NO_RENAMES)
+        for parts, face in one
+    )
+
+
 def has_own_changes(base: Side, old: str, head: Side, new: str) -> bool:
     """Whether the model's own files or inherited settings differ."""
     return base.record(old).key != head.record(new).key
@@ -56,6 +74,7 @@ def compare_models(base: Side, old: str, head: Side, new: str, renames: Renames)
     """Everything that changed of a model between two sides. `renames` are those above it."""
     before, after = base.model(old), head.model(new)
     same = unpack_body(base.record(old)).normal == unpack_body(head.record(new)).normal
+    moved = _have_inputs_moved(base, old, head, new, renames)
     one, other = base.ir(old), head.ir(new)
     logic = _Logics(base, old, head, new, renames)
     renamed: dict[str, str] = {}
@@ -64,16 +83,17 @@ def compare_models(base: Side, old: str, head: Side, new: str, renames: Renames)
     changes: list[Change] = []
     if before.name.lower() != after.name.lower():
         changes.append(change_of("model_renamed", None, before.name, after.name))
-    if before.target.key != after.target.key:
+    # With their letters: a catalog folds them or not, a folder of a warehouse does not.
+    if before.target.full_name != after.target.full_name:
         changes.append(
             change_of("target_changed", None, before.target.full_name, after.target.full_name)
         )
     complete = other.known or not one.known
     changes += compare_columns(one.columns, other.columns, renamed=renamed, complete=complete)
-    if not same:
+    hidden = other_reads(base, old, head, new, renames) if same else []
+    if not same or (moved and not hidden):
         changes += _logic_changes(one.columns, other.columns, renamed, logic)
     else:
-        hidden = other_reads(base, old, head, new, renames)
         changes += [
             change_of("rows_changed", detail=f"`{name}` is another table") for name in hidden
         ]

@@ -4,7 +4,7 @@ Texts about a model (intent, descriptions, comments, lint levels, unit tests) ch
 anybody reads and are no changes here.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from rocky.changes.change import Change
@@ -43,7 +43,7 @@ def _compare_layout(old: ModelSettings, new: ModelSettings) -> Iterator[Change]:
     if (old.format or "table") != (new.format or "table"):
         yield change_of("format_changed", None, old.format or "table", new.format or "table")
     before, after = old.format_options or _NO_OPTIONS, new.format_options or _NO_OPTIONS
-    if before.partition_by != after.partition_by:
+    if _lowered(before.partition_by) != _lowered(after.partition_by):
         yield change_of(
             "partitioning_changed",
             None,
@@ -54,6 +54,10 @@ def _compare_layout(old: ModelSettings, new: ModelSettings) -> Iterator[Change]:
         yield change_of("settings_changed", detail="`table_properties`")
     if before.cluster_by != after.cluster_by:
         yield change_of("operation_changed", detail="`cluster_by`")
+
+
+def _lowered(columns: Iterable[str]) -> list[str]:
+    return [each.lower() for each in columns]
 
 
 def _compare(name: str, old: ModelSettings, new: ModelSettings, rule: str) -> Iterator[Change]:

@@ -50,6 +50,13 @@ class Side:
             return Logic(None, reason="a list of columns that could not be followed")
         return found
 
+    def columns(self, parts: tuple[str, ...], reader: str, renames: Renames) -> list[str] | None:
+        """The columns of the table that some parts of a name mean, as the other side calls them."""
+        found = self.table(parts, reader)
+        if found is None or not found.known:
+            return None
+        return [renames.column(found.name, field.name) for field in found.fields]
+
     def table(self, parts: tuple[str, ...], reader: str) -> Table | None:
         """The table that some parts of a name mean to a model."""
         key = self._names.model(parts, reader)

@@ -10,6 +10,16 @@ from rocky.project.strategies import Strategy
 _STEPS: Final = frozenset({"lookback", "batch_size", "first_partition", "invalidate_hard_deletes"})
 """What a strategy can be told besides which rows are which. Anything else is a key."""
 
+_KEYS: Final = frozenset({"unique_key", "update_columns"})
+_COLUMNS: Final = _KEYS | {
+    "timestamp_column",
+    "time_column",
+    "updated_at",
+    "partition_by",
+    "partition_columns",
+}
+"""Settings that name columns; of keys the order says nothing."""
+
 
 def compare_strategies(before: Strategy, after: Strategy) -> Iterator[Change]:
     """What changed of a strategy, setting by setting."""
@@ -18,9 +28,17 @@ def compare_strategies(before: Strategy, after: Strategy) -> Iterator[Change]:
         return
     new = after._asdict()
     for name, value in before._asdict().items():
-        if value != new[name]:
+        if _compared(name, value) != _compared(name, new[name]):
             rule = "strategy_setting_changed" if name in _STEPS else "strategy_key_changed"
             yield change_of(rule, None, shown_value(value), shown_value(new[name]), f"`{name}`")
+
+
+def _compared(name: str, value: Any) -> Any:
+    """A setting as it is compared: columns without case, those of a key in any order."""
+    if name not in _COLUMNS or value is None:
+        return value
+    names = [each.lower() for each in ((value,) if isinstance(value, str) else value)]
+    return sorted(names) if name in _KEYS else names
 
 
 def shown_value(value: Any) -> str | None:

@@ -11,10 +11,11 @@ from typing import Final
 
 from rocky.evidence.findings import FindingCode, Findings
 from rocky.evidence.recorded import Recorded
-from rocky.evidence.removals import GRACE, Removals
+from rocky.evidence.removals import GRACE, REMEMBERED, Removals
 from rocky.ledger.branch_records import PROMOTIONS
 from rocky.ledger.chain import CHAIN_TABLE, CHAINED, Entry, entry_key
 from rocky.ledger.records import RunRecord, RunStatus
+from rocky.ledger.rows import key_of
 from rocky.ledger.sweeping import SWEEPS
 
 _RUNS: Final = "run_history"
@@ -144,13 +145,27 @@ class _Walk:
         self._order.owners.append((entry, self._owner_of(entry)))
 
     def _take_removal(self, entry: Entry) -> None:
-        in_model = entry.table == GRACE and self._fits(entry)
+        in_model = self._may_remove(entry) and self._fits(entry)
         self._removals.take(entry, in_model=in_model)
         if not in_model:
             # Nothing else is removed while a model is recorded.
             self._model = None
             self._transaction += 1
         self._order.owners.append((entry, self._owner_of(entry)))
+
+    def _may_remove(self, entry: Entry) -> bool:
+        """Whether the model that is being recorded removes such rows, if it is at its turn."""
+        run_id, _, model = (self._model or "").partition("|")
+        if entry.table == GRACE:
+            return True
+        if entry.table not in REMEMBERED or run_id not in self._recorded.promotions:
+            return False
+        execution = self._recorded.executions.get((run_id, model))
+        if execution is None:
+            # It was swept since, and does not say any more which table it was about.
+            return True
+        names = (key_of(model, ""), key_of(str(execution.target).lower(), ""))
+        return key_of(entry.key, "").startswith(names)
 
     def _follow_runs(self, entry: Entry) -> None:
         if entry.table != _RUNS:

@@ -1,8 +1,9 @@
 """Removals, explained: of what is gone from a ledger, an entry says so, and another says why.
 
-Rocky removes evidence on three occasions only. A sweep names the runs it forgets, and the entries
+Rocky removes evidence on four occasions only. A sweep names the runs it forgets, and the entries
 after its own are what went with them. A watermark is deleted by whoever asks for it. A grace period
-ends within the records of the model whose column it was about. All else was removed by hand.
+ends within the records of the model whose column it was about. A promotion or a revert, which gives
+a table other content, removes what was remembered of the former. All else was removed by hand.
 """
 
 from typing import Final
@@ -17,6 +18,9 @@ from rocky.ledger.sweeping import SWEEPS, SWEPT, SweepRecord
 
 WATERMARKS: Final = "watermarks"
 GRACE: Final = "grace_periods"
+REMEMBERED: Final = frozenset({"partitions", WATERMARKS, GRACE, "loaded_files"})
+"""What is said of a table as it is, and so goes when the table gets other content."""
+
 _COLLECTED: Final = "collected_files"
 
 
@@ -51,8 +55,11 @@ class Removals:
         )
 
     def take(self, entry: Entry, *, in_model: bool) -> None:
-        """An entry that removes a row; reported when nothing explains it."""
-        if entry.table == WATERMARKS or (entry.table == GRACE and in_model):
+        """An entry that removes a row; reported when nothing explains it.
+
+        `in_model` when it stands among the records of a model that may remove it.
+        """
+        if entry.table == WATERMARKS or in_model:
             return
         if self._is_swept(entry):
             self._gone.add((entry.table, entry.key))
@@ -60,8 +67,8 @@ class Removals:
         self._findings.add(
             FindingCode.RECORD_MISSING,
             f"{entry.table} {entry.key}",
-            "an entry says that it was removed, and no sweep, no deleted watermark and no ended"
-            " grace period explains it",
+            "an entry says that it was removed, and no sweep, no deleted watermark, no ended grace"
+            " period and no promotion explains it",
         )
 
     def _is_swept(self, entry: Entry) -> bool:

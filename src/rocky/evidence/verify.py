@@ -37,10 +37,14 @@ _LEDGER_ID: Final = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What to check: the records and tables of one run, one table (by full name), or all."""
+    """What to check: the records and tables of one run, one table (by full name), or all.
+
+    With `files`, only files of these hashes are read again.
+    """
 
     run_id: str | None = None
     target: str | None = None
+    files: frozenset[str] | None = None
 
     @property
     def is_all(self) -> bool:
@@ -181,6 +185,8 @@ class _Verifying:
                 check_artifact(artifact, history, self._findings)
             if _is_collected(artifact, self._recorded):
                 self._findings.checked["collected"] += 1
+                continue
+            if self._scope.files is not None and artifact.blake3_hash not in self._scope.files:
                 continue
             expected.append(
                 ExpectedFile(

@@ -86,13 +86,46 @@ def merge_base(repository: Repository, one: str, other: str) -> str:
 
 
 def default_base(repository: Repository) -> str:
-    """The name of the branch that changes are made against. Raises UnknownRevision."""
-    for name in DEFAULT_BASES:
-        if find_commit(repository, name) is not None:
+    """The name of the branch that changes are made against. Raises UnknownRevision.
+
+    On that branch itself, or on no branch, one that is at another commit: compared with what is
+    checked out, nothing ever changes.
+    """
+    known = {name: found for name in DEFAULT_BASES if (found := find_commit(repository, name))}
+    if not known:
+        tried = ", ".join(f"`{name}`" for name in DEFAULT_BASES)
+        hint = _UNSHALLOW if is_shallow(repository) else "name the base"
+        raise UnknownRevision(f"none of {tried} exists; {hint}")
+    branch = current_branch(repository)
+    if branch is not None and not _is_main(repository, branch):
+        return next(iter(known))
+    upstream = _upstream(repository)
+    names = {} if upstream is None else {upstream: find_commit(repository, upstream)}
+    head = resolve_ref(repository, "HEAD")
+    for name, commit in (names | known).items():
+        if commit != head:
             return name
-    tried = ", ".join(f"`{name}`" for name in DEFAULT_BASES)
-    hint = _UNSHALLOW if is_shallow(repository) else "name the base"
-    raise UnknownRevision(f"none of {tried} exists; {hint}")
+    where = "no branch is checked out" if branch is None else f"`{branch}` is checked out"
+    raise UnknownRevision(
+        f"{where}, and every base there is to compare with is that same commit: name the base, as"
+        " `HEAD~1` for what the last commit changed or `HEAD` for what is not committed"
+    )
+
+
+def _is_main(repository: Repository, branch: str) -> bool:
+    """Whether changes are made against a branch, and not on it."""
+    answer = ask_git(
+        repository.top, "symbolic-ref", "--short", "--quiet", "refs/remotes/origin/HEAD"
+    )
+    return branch in ("main", "master") or answer.text == f"origin/{branch}"
+
+
+def _upstream(repository: Repository) -> str | None:
+    """What the branch that is checked out follows; None when it follows nothing."""
+    answer = ask_git(
+        repository.top, "rev-parse", "--abbrev-ref", "--verify", "--quiet", "@{upstream}"
+    )
+    return answer.text if answer.code == 0 and answer.text else None
 
 
 def is_shallow(repository: Repository) -> bool:

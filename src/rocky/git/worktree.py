@@ -9,6 +9,10 @@ from typing import Final, Literal
 from rocky.git.program import demand_git, split_names
 from rocky.git.repository import Repository
 
+_OWN: Final = ".rocky/"
+_CACHE: Final = ".rocky/cache/"
+"""What compiling leaves to be faster the next time: no change of a project."""
+
 FileStatus = Literal["added", "removed", "modified", "renamed"]
 _STATUSES: Final[dict[str, FileStatus]] = {"A": "added", "D": "removed", "R": "renamed"}
 
@@ -29,7 +33,12 @@ def is_dirty(repository: Repository, *, untracked: bool = True) -> bool:
     """Whether the project's folder is other than its last commit."""
     found = "normal" if untracked else "no"
     line = ("status", "--porcelain", "-z", f"--untracked-files={found}", "--", ".")
-    return bool(demand_git(repository.folder, *line).out)
+    told = split_names(demand_git(repository.folder, *line).out)
+    # A folder of which git knows nothing is one entry, whatever is in it.
+    own = {f"?? {repository.prefix}{each}" for each in (_OWN, _CACHE)}
+    if any(each not in own for each in told):
+        return True
+    return bool(told) and _has_more_than_cache(repository)
 
 
 def changed_files(repository: Repository, base: str) -> tuple[ChangedFile, ...]:
@@ -45,9 +54,22 @@ def changed_files(repository: Repository, base: str) -> tuple[ChangedFile, ...]:
         demand_git(repository.folder, "add", "--intent-to-add", *where, names=names)
         line = ("diff", "--name-status", "-z", "--find-renames", "--no-ext-diff", "--no-textconv")
         told = demand_git(
-            repository.folder, *line, "--relative", "--ignore-submodules", base, *where, names=names
+            repository.folder,
+            *line,
+            "--relative",
+            "--ignore-submodules",
+            base,
+            *where,
+            names=names,
         )
-    return tuple(sorted(_parse(split_names(told.out)), key=lambda each: each.path))
+    found = [each for each in _parse(split_names(told.out)) if not each.path.startswith(_CACHE)]
+    return tuple(sorted(found, key=lambda each: each.path))
+
+
+def _has_more_than_cache(repository: Repository) -> bool:
+    line = ("ls-files", "--others", "--exclude-standard", "-z", "--", _OWN)
+    listed = split_names(demand_git(repository.folder, *line).out)
+    return any(not each.startswith(_CACHE) for each in listed)
 
 
 def _copy_index(repository: Repository, scratch: Path) -> Path:

@@ -44,11 +44,16 @@ def compare_tables(before: InterfaceTable | None, after: InterfaceTable | None) 
     found = list(compare_columns(before.columns, after.columns))
     if before.name != after.name:
         found.append(change_of("model_renamed", None, before.name, after.name))
-    if before.strategy != after.strategy:
-        found.append(change_of("strategy_changed", None, before.strategy, after.strategy))
-    found += _classifications(before, after)
-    found += _promises(before, after)
+    found += compare_promises(before, after)
     return found
+
+
+def compare_promises(before: InterfaceTable, after: InterfaceTable) -> Iterator[Change]:
+    """What changed of a table beside its columns."""
+    if before.strategy != after.strategy:
+        yield change_of("strategy_changed", None, before.strategy, after.strategy)
+    yield from _classifications(before, after)
+    yield from _promises(before, after)
 
 
 def _classifications(before: InterfaceTable, after: InterfaceTable) -> Iterator[Change]:
@@ -70,6 +75,9 @@ def _promises(before: InterfaceTable, after: InterfaceTable) -> Iterator[Change]
         old = {name.lower(): name for name in getattr(before.contract, key)}
         new = {name.lower(): name for name in getattr(after.contract, key)}
         for name in sorted(old.keys() - new.keys()):
+            if after.column(name) is None and before.column(name) is not None:
+                # That the column is gone says it all.
+                continue
             yield change_of("contract_weakened", old[name], key, None)
         for name in sorted(new.keys() - old.keys()):
             yield change_of("contract_tightened", new[name], None, key)

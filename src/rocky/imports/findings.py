@@ -12,7 +12,8 @@ from rocky.changes.change import Change
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import severity_of
 from rocky.imports.comparing import InterfaceChange, compare_interfaces
-from rocky.imports.readings import Fields, Reading, Rebind, TableReader
+from rocky.imports.meanings import Fields, Rebind
+from rocky.imports.readings import Reading, TableReader
 from rocky.ir.model import ModelIr
 from rocky.project import ModelFile, Project
 from rocky.project.imports import LoadedImport
@@ -23,9 +24,13 @@ CODES: Final = {
     "column_type_changed": Code.IMPORT_TYPE_CHANGED,
     "column_type_widened": Code.IMPORT_TYPE_WIDENED,
     "column_nullability_loosened": Code.IMPORT_NULLABILITY_CHANGED,
-    "column_nullability_tightened": Code.IMPORT_NULLABILITY_CHANGED,
+    "column_nullability_tightened": Code.IMPORT_NULLABILITY_TIGHTENED,
     "column_added": Code.IMPORT_COLUMN_ADDED,
+    "column_reordered": Code.IMPORT_READS_OTHERWISE,
     "model_removed": Code.IMPORT_TABLE_REMOVED,
+    "strategy_changed": Code.IMPORT_PROMISE_WITHDRAWN,
+    "classification_removed": Code.IMPORT_PROMISE_WITHDRAWN,
+    "contract_weakened": Code.IMPORT_PROMISE_WITHDRAWN,
 }
 """The changes that readers are told of, by the name of the rule."""
 
@@ -54,7 +59,7 @@ def find_read_changes(
                 by_table.setdefault(each.target, []).append(each)
         for target, changes in by_table.items():
             fields = _all_fields(target, before, now)
-            for model, ir in _readers(project, models, target):
+            for model, ir in find_readers(project, models, target):
                 reader = TableReader(model, ir, target, fields, rebind)
                 yield from _read_by(imported, changes, reader)
 
@@ -62,16 +67,45 @@ def find_read_changes(
 def _read_by(
     imported: LoadedImport, changes: list[InterfaceChange], reader: TableReader
 ) -> Iterator[ReadChange]:
-    columns = list(dict.fromkeys(each.change.column for each in changes if each.change.column))
-    readings = reader.find(columns)
+    named = [each.change for each in changes if each.change.column is not None]
+    columns = list(dict.fromkeys(each.column for each in named if each.column is not None))
+    added = {each.column for each in named if each.rule == "column_added" and each.column}
+    readings = reader.find(columns, added)
+    by_place = any(each.rule == "column_reordered" for each in named) and _reads_by_place(
+        imported, reader
+    )
     for each in changes:
-        if each.change.column is None:
-            reading: Reading | None = Reading(reader.table_places(), named=True)
+        change = each.change
+        reading: Reading | None = None
+        if change.column is None:
+            reading = Reading(reader.table_places(), named=True)
+        elif change.rule == "column_reordered":
+            reading = Reading(reader.table_places(), named=False) if by_place else None
         else:
-            reading = readings.get(each.change.column)
-        # A new column that the query names was added to it on purpose.
-        if reading is not None and not (each.change.rule == "column_added" and reading.named):
+            reading = readings.get(change.column)
+        if reading is not None and not _wanted(change, reading):
             yield ReadChange(imported, each, reader.model, reading)
+
+
+def _wanted(change: Change, reading: Reading) -> bool:
+    """Whether a column is new and the query names it: it was put there on purpose."""
+    return change.rule == "column_added" and reading.named and not reading.captured
+
+
+def _reads_by_place(imported: LoadedImport, reader: TableReader) -> bool:
+    """Whether the columns that both interfaces have mean something else in the order of now."""
+    before, after = imported.baseline, imported.snapshot
+    was = before.table(reader.table) if before is not None else None
+    now = after.table(reader.table) if after is not None else None
+    if was is None or now is None:
+        return False
+    fields = now.fields
+    place = {column.name.lower(): at for at, column in enumerate(was.columns)}
+    kept = [field for field in fields if field.name.lower() in place]
+    ordered = iter(sorted(kept, key=lambda field: place[field.name.lower()]))
+    # What came stands where it stands now: only what both have is put back in the old order.
+    old = tuple(next(ordered) if each.name.lower() in place else each for each in fields)
+    return reader.tells_apart(old, fields)
 
 
 def _all_fields(target: str, before: Interface, now: Interface) -> Fields:
@@ -83,9 +117,10 @@ def _all_fields(target: str, before: Interface, now: Interface) -> Fields:
     return (*kept, *(field for field in gone if field.name.lower() not in names))
 
 
-def _readers(
+def find_readers(
     project: Project, models: Mapping[str, ModelIr], target: str
 ) -> Iterator[tuple[ModelFile, ModelIr]]:
+    """The models that read a table themselves."""
     key = target.lower()
     for name, model in project.models.items():
         ir = models.get(name)
@@ -94,13 +129,21 @@ def _readers(
 
 
 def check_imports(found: Iterator[ReadChange]) -> list[Diagnostic]:
-    """A finding for each change that is read."""
-    return [_finding(each) for each in found]
+    """A finding for each change that is read, and one for all columns of a table that moved."""
+    told: list[Diagnostic] = []
+    moved: set[tuple[str, str]] = set()
+    for each in found:
+        if each.found.change.rule == "column_reordered":
+            if (each.model.key, each.found.target) in moved:
+                continue
+            moved.add((each.model.key, each.found.target))
+        told.append(_finding(each))
+    return told
 
 
 def _finding(each: ReadChange) -> Diagnostic:
     change, model = each.found.change, each.model
-    code = CODES[change.rule]
+    code = CODES[change.rule] if not each.reading.captured else Code.IMPORT_READS_OTHERWISE
     places = [model.place_in_file(span) for span in each.reading.places]
     labels = [Label(place, "and here") for place in places[1:]]
     return Diagnostic(
@@ -112,8 +155,25 @@ def _finding(each: ReadChange) -> Diagnostic:
         labels=(*labels, *_interface_labels(each)),
         help=_advice(each),
         model=model.name,
-        notes=(change.detail,) if change.detail else (),
+        notes=tuple(notes_of(change)),
     )
+
+
+def notes_of(change: Change) -> Iterator[str]:
+    """What a change is in detail."""
+    if change.detail and change.rule != "column_reordered":
+        yield change.detail
+    match change.rule:
+        case "strategy_changed":
+            yield f"its strategy is `{change.after}` and was `{change.before}`"
+        case "classification_removed":
+            yield f"it was classified as `{change.before}` and is not any more"
+        case "contract_weakened" if change.column is None:
+            yield "its contract was strict and is not any more"
+        case "contract_weakened":
+            yield f"its contract had the column as `{change.before}` and has not any more"
+        case _:
+            pass
 
 
 def _interface_labels(each: ReadChange) -> Iterator[Label]:
@@ -126,6 +186,8 @@ def _interface_labels(each: ReadChange) -> Iterator[Label]:
         place = interface.place(target, change.column) if interface is not None else None
         if interface is not None and place is not None:
             shown = f" `{text}`" if text and change.column else ""
+            if change.rule == "column_reordered":
+                shown = f" in place {text}"
             yield Label(place, f"{said}{shown}", interface.path)
 
 
@@ -150,18 +212,29 @@ def describe(change: Change, target: str) -> str:
             return f"made {column} NOT NULL"
         case "column_added":
             return f"added {column}"
-        case _:
+        case "column_reordered":
+            return f"moved {column}"
+        case "model_removed":
             return f"removed the table `{target}`"
+        case _:
+            return f"withdrew a promise about {column if change.column else f'`{target}`'}"
 
 
 def _reads(each: ReadChange) -> str:
+    model = f"model `{each.model.name}`"
+    if each.reading.captured:
+        return f"and {model} reads something else by it"
+    if each.found.change.rule == "column_reordered":
+        return f"and {model} reads the table by the places of its columns"
     if each.found.change.rule == "column_added":
-        return f"which the `*` of model `{each.model.name}` takes along"
-    return f"which model `{each.model.name}` reads"
+        return f"which {model if each.model.is_python else f'the `*` of {model}'} takes along"
+    return f"which {model} reads"
 
 
 def _advice(each: ReadChange) -> str:
     accept = f"accept it with `rocky imports update {each.imported.name}`"
+    if each.reading.captured:
+        return f"say in the query which column is meant, then {accept}"
     match each.found.change.rule:
         case "column_removed" if each.reading.named:
             return "leave the column out of the query, or have the other project keep it"
@@ -169,5 +242,9 @@ def _advice(each: ReadChange) -> str:
             return "read another table, or have the other project keep it"
         case "column_added":
             return f"name the columns that are wanted, or {accept}"
+        case "column_reordered":
+            return f"name the columns in the query, then {accept}"
+        case "column_nullability_tightened":
+            return accept
         case _:
             return f"see that the query is still right, then {accept}"

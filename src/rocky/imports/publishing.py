@@ -11,11 +11,18 @@ from typing import Any, Final
 from rocky.datatypes.types import UNKNOWN, ArrayType, DataType, MapType, StructType
 from rocky.errors import InterfaceRefused
 from rocky.imports.columns import column_entry
+from rocky.imports.meanings import Rebind
 from rocky.imports.reads import published_reads
 from rocky.ir.model import ModelIr
 from rocky.project import ModelFile, Project
-from rocky.project.interfaces import INTERFACE_VERSION, content_hash
-from rocky.project.variables import written
+from rocky.project.interfaces import (
+    INTERFACE_VERSION,
+    InterfaceColumn,
+    InterfaceContract,
+    InterfaceTable,
+    content_hash,
+)
+from rocky.project.variables import Substituted, written
 
 _SHOWN: Final = 10
 
@@ -33,23 +40,43 @@ def project_name(project: Project) -> str:
 
 
 def publish_interface(
-    project: Project, models: Mapping[str, ModelIr], keys: Iterable[str]
+    project: Project, models: Mapping[str, ModelIr], keys: Iterable[str], rebind: Rebind
 ) -> dict[str, Any]:
     """The interface of some models, as JSON values. The project must have compiled.
 
-    Raises InterfaceRefused when a column or a type of one of them is not known.
+    Raises InterfaceRefused when a column or a type of one of them is not known, and when a name
+    in it came from a variable.
     """
     chosen = sorted(keys)
+    _refuse_variables(project, chosen)
     _refuse_unknown(project, models, chosen)
     content: dict[str, Any] = {
         "interface_version": INTERFACE_VERSION,
         "project": project_name(project),
         "tables": [_table(project, project.models[key], models[key]) for key in chosen],
-        "reads": published_reads(project, models),
+        "reads": published_reads(project, models, rebind),
     }
     content["tables"].sort(key=lambda table: table["target"].lower())
     content["interface_hash"] = content_hash(content)
     return content
+
+
+def _refuse_variables(project: Project, keys: Sequence[str]) -> None:
+    """A name must be published as it is, and what a variable holds may be a secret."""
+    found = []
+    if isinstance(project.config.publish.name, Substituted):
+        found.append(f"`name` in `[publish]` is `{written(project.config.publish.name)}`")
+    for key in keys:
+        model = project.models[key]
+        if any(isinstance(part, Substituted) for part in (model.name, *model.target)):
+            target = ".".join(map(written, model.target))
+            found.append(f"the table of model `{written(model.name)}` is `{target}`")
+    if found:
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise InterfaceRefused(
+            f"what came from a variable is not published: {'; '.join(found[:_SHOWN])}{more};"
+            " write it out, or select other models"
+        )
 
 
 def _refuse_unknown(project: Project, models: Mapping[str, ModelIr], keys: Sequence[str]) -> None:
@@ -109,6 +136,26 @@ def _table(project: Project, model: ModelFile, ir: ModelIr) -> dict[str, Any]:
         }
         table["contract"] = {key: value for key, value in rules.items() if value}
     return table
+
+
+def table_of(project: Project, model: ModelFile, ir: ModelIr) -> InterfaceTable:
+    """A model as readers of its interface would see it."""
+    contract = project.contracts.get(model.key)
+    classified = {name.lower(): str(written(tag)) for name, tag in model.classification.items()}
+    promised = InterfaceContract()
+    if contract is not None:
+        promised = InterfaceContract(
+            tuple(rule.column for rule in contract.required),
+            tuple(rule.column for rule in contract.protected),
+            contract.strict,
+        )
+    columns = []
+    for each in ir.columns:
+        mark = classified.get(each.name.lower())
+        columns.append(InterfaceColumn(each.name, each.type, each.nullable, None, mark))
+    return InterfaceTable(
+        model.name, model.target.full_name, tuple(columns), model.strategy.type, promised
+    )
 
 
 def _descriptions(project: Project, model: ModelFile) -> Iterable[tuple[str, str | None]]:

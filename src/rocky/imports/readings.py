@@ -6,34 +6,32 @@ then cannot be found is where it is named, so the same look gives the places; a 
 and named nowhere came through a star.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from rocky.binder.query import BoundQuery
-from rocky.datatypes.types import StructField
+from rocky.datatypes.types import STRING, StructField
 from rocky.diagnostics import Code, Diagnostic, Severity
+from rocky.imports.meanings import Fields, Meaning, Rebind, find_members, meaning_of
 from rocky.ir.model import ModelIr
 from rocky.project import ModelFile
 from rocky.source import Span
 
-Fields = tuple[StructField, ...]
-
-
-class Rebind(Protocol):
-    """Binds a model once more, some tables having other columns, or (None) not being there."""
-
-    def __call__(self, reader: str, tables: Mapping[str, Fields | None]) -> BoundQuery: ...
-
 
 class Reading(NamedTuple):
-    """Where a model reads a column, as places in its SQL. Not `named`, it comes through a star."""
+    """Where a model reads a column, as places in its SQL. Not `named`, it comes through a star.
+
+    `captured` is a column that makes the query read something else than without it.
+    """
 
     places: tuple[Span, ...]
     named: bool
+    captured: bool = False
 
 
 _NAMES_IT: Final = frozenset({Code.UNKNOWN_COLUMN, Code.AMBIGUOUS_COLUMN})
+_NOBODYS: Final = StructField("__rocky no such column", STRING, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,40 +44,110 @@ class TableReader:
     fields: Fields
     rebind: Rebind
 
-    def find(self, columns: Sequence[str]) -> dict[str, Reading]:
+    def find_names(self, columns: Sequence[str]) -> list[str]:
         """The columns among `columns` that the model reads, by the name they were asked for."""
         if self.model.is_python:
             # Any input may be in any output of code that nobody reads.
-            return {column: Reading((), named=True) for column in columns}
-        key = self.table.lower()
-        whole = self.rebind(self.model.key, {key: self.fields})
+            return list(columns)
+        whole = self._bind(self.fields)
         if whole.binding is None:
+            return []
+        if any(each.code is Code.QUERY_NOT_UNDERSTOOD for each in whole.diagnostics):
+            return list(columns)
+        read = _origins(whole, self.table.lower())
+        meaning = self._meaning(self.fields, whole)
+        silent = [column for column in columns if column.lower() not in read]
+        found = find_members(silent, lambda cut: meaning != self._meaning(self._without(cut)))
+        return [column for column in columns if column.lower() in read or column in found]
+
+    def find(self, columns: Sequence[str], added: Collection[str] = ()) -> dict[str, Reading]:
+        """What the model reads of `columns`, and where; those that were `added` may be captured."""
+        read = self.find_names(columns)
+        if self.model.is_python:
+            return {column: Reading((), named=column not in added) for column in read}
+        if not read:
             return {}
-        read = _origins(whole, key)
-        found: dict[str, Reading] = {}
-        for column in columns:
-            kept = tuple(each for each in self.fields if each.name.lower() != column.lower())
-            cut = self.rebind(self.model.key, {key: kept})
-            if column.lower() in read or _meaning(whole) != _meaning(cut):
-                found[column] = self._place(whole, cut, column)
+        whole = self._bind(self.fields)
+        named = find_members(read, lambda cut: bool(self._missed(whole, self._without(cut))))
+        found = {column: self._named(whole, column) for column in named}
+        captured = self._captured([each for each in read if each in added and each not in found])
+        for column in read:
+            if column not in found:
+                found[column] = self._unnamed(column, captured=column in captured)
         return found
 
-    def _place(self, whole: BoundQuery, cut: BoundQuery, column: str) -> Reading:
+    def _captured(self, added: Sequence[str]) -> list[str]:
+        """New columns that do more than come along."""
+        if not added:
+            return []
+        meaning = self._meaning(self.fields)
+        return find_members(
+            added, lambda cut: not meaning.takes_along(self._meaning(self._without(cut)))
+        )
+
+    def needs_order(self) -> bool:
+        """Whether the model reads by place."""
+        return self.tells_apart(self.fields, (*self.fields[1:], *self.fields[:1]))
+
+    def needs_exactly(self) -> bool:
+        """Whether a column that came, of whatever name, would change more than come along."""
+        if self.model.is_python:
+            return False
+        wider = self._meaning((*self.fields, _NOBODYS))
+        return not wider.takes_along(self._meaning(self.fields))
+
+    def takes_all(self) -> bool:
+        """Whether a column that came would come out of the model."""
+        if self.model.is_python:
+            return True
+        return self._meaning(self.fields) != self._meaning((*self.fields, _NOBODYS))
+
+    def tells_apart(self, one: Fields, other: Fields) -> bool:
+        """Whether the model reads otherwise when the same columns stand in another order."""
+        if one == other:
+            return False
+        if self.model.is_python:
+            return True
+        first, second = self._meaning(one), self._meaning(other)
+        if first.failed and second.failed:
+            # What is wrong is told already, and this too once it is mended.
+            return False
+        followed = first.followed and second.followed
+        return not followed or not first.says_as_much_as(second)
+
+    def _bind(self, fields: Fields) -> BoundQuery:
+        return self.rebind(self.model.key, {self.table.lower(): fields})
+
+    def _meaning(self, fields: Fields, bound: BoundQuery | None = None) -> Meaning:
+        tables = {self.table.lower(): fields}
+        return meaning_of(bound or self._bind(fields), self.rebind.logic(self.model.key, tables))
+
+    def _without(self, columns: Sequence[str]) -> Fields:
+        cut = {column.lower() for column in columns}
+        return tuple(each for each in self.fields if each.name.lower() not in cut)
+
+    def _missed(self, whole: BoundQuery, fields: Fields) -> list[Diagnostic]:
+        """The errors that come when the table has only these fields."""
         before = {(each.code, each.span) for each in whole.diagnostics}
-        new = [
+        return [
             each
-            for each in cut.diagnostics
+            for each in self._bind(fields).diagnostics
             if each.severity is Severity.ERROR
             and each.span is not None
             and (each.code, each.span) not in before
         ]
-        named = [each for each in new if each.code in _NAMES_IT] or new
-        if named:
-            return Reading(_spans(named), named=True)
-        if self.ir.stars:
+
+    def _named(self, whole: BoundQuery, column: str) -> Reading:
+        missed = self._missed(whole, self._without([column]))
+        found = [each for each in missed if each.code in _NAMES_IT] or missed
+        return Reading(_spans(found), named=True)
+
+    def _unnamed(self, column: str, *, captured: bool) -> Reading:
+        if self.ir.stars and not captured:
             return Reading(self.ir.stars[:1], named=False)
         item = self._item(column)
-        return Reading((item,) if item else self.table_places(), named=item is not None)
+        places = (item,) if item else self.table_places()
+        return Reading(places, named=item is not None, captured=captured)
 
     def _item(self, column: str) -> Span | None:
         """The select item that a column goes into."""
@@ -111,22 +179,3 @@ def _origins(bound: BoundQuery, table: str) -> set[str]:
     used |= {origin for origin, _ in binding.influences}
     named = (binding.origins[each] for each in used)
     return {column.lower() for owner, column in named if owner.lower() == table}
-
-
-def _meaning(bound: BoundQuery) -> tuple[object, ...]:
-    """What a query gives, with where it comes from, and what is wrong with it."""
-    binding = bound.binding
-    wrong = [(each.code, each.span) for each in bound.diagnostics]
-    if binding is None:
-        return (wrong,)
-    columns = [
-        (
-            each.name,
-            each.type,
-            each.nullable,
-            {(binding.origins[source >> 3], source & 7) for source in each.sources},
-        )
-        for each in bound.columns
-    ]
-    rows = {(binding.origins[at], role) for at, role in binding.influences}
-    return (columns, rows, bound.known, wrong)

@@ -18,7 +18,7 @@ from rocky.datatypes.types import DataType
 Recipe = NewType("Recipe", str)
 SkipHash = NewType("SkipHash", str)
 
-_NORMALIZER: Final = 1
+_NORMALIZER: Final = 2
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _TYPES: dict[DataType, Any] = {}
 

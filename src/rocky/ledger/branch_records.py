@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
 from rocky.ledger.record import Record, RunId
 from rocky.ledger.records import PartitionRecord, WatermarkState
 
@@ -32,7 +33,9 @@ class BranchRecord(Record):
 
     `warehouse` is where its tables are, `parent_warehouse` where those of its parent are, which is
     `production` or another branch. `base_commit` is the commit of the code that it is compared
-    with. `from_run` is the run after which the parent was taken, if it was not as it is.
+    with. `from_run` is the run after which the parent was taken, if it was not as it is. `at` are
+    the branch's own versions that are the same as those in `tables`: 0, the clone, unless it says
+    otherwise.
     """
 
     name: str
@@ -48,6 +51,7 @@ class BranchRecord(Record):
     git_branch: str | None = None
     description: str | None = None
     tables: Mapping[str, int] = field(default_factory=dict)
+    at: Mapping[str, int] = field(default_factory=dict)
     status: BranchStatus = BranchStatus.OPEN
     deleted_at: datetime | None = None
     deleted_by: str | None = None
@@ -74,7 +78,9 @@ class PromotedTable(Record):
     """A table that a promotion moved: from one version of it to the next, all at once.
 
     `from_version` is absent for a table that did not exist. The content hashes are over the sorted
-    hashes of the files. `built_by` is the run of the branch that made the content.
+    hashes of the files. `built_by` is the run of the branch that made the content, which is that of
+    `branch_version`; `branch_before` is the branch's version of what was replaced. `..._before` is
+    all that was remembered of the table, so that going back brings it back.
     """
 
     target: str
@@ -84,6 +90,7 @@ class PromotedTable(Record):
     from_version: int | None = None
     from_content: str | None = None
     branch_version: int | None = None
+    branch_before: int | None = None
     built_by: RunId | None = None
     built_at: datetime | None = None
     built_from: str | None = None
@@ -91,6 +98,8 @@ class PromotedTable(Record):
     recipe_hash: str | None = None
     watermark_before: WatermarkState | None = None
     partitions_before: tuple[PartitionRecord, ...] = ()
+    grace_before: tuple[GracePeriod, ...] = ()
+    loaded_before: tuple[LoadedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ A branch keeps its row when it is deleted, so that the ledger still says who mad
 one of the same name that is made later takes the row's place.
 """
 
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -36,8 +38,32 @@ def branch_key(name: str) -> str:
 
 
 def load_branches(path: Path) -> tuple[BranchRecord, ...]:
-    """Every branch there is or was, by name; none without a ledger. Raises LedgerUnreadable."""
-    return _load_all(path, BRANCHES, BranchRecord)
+    """Every branch there is or was, by name; none without a ledger. Raises LedgerUnreadable.
+
+    A branch that was promoted is as if it had been made of what it promoted.
+    """
+    found = _load_all(path, BRANCHES, BranchRecord)
+    promotions = load_promotions(path) if found else ()
+    return tuple(_after_promotions(each, promotions) for each in found)
+
+
+def _after_promotions(
+    branch: BranchRecord, promotions: tuple[PromotionRecord, ...]
+) -> BranchRecord:
+    tables, at = dict(branch.tables), dict(branch.at)
+    begun: dict[str, datetime] = {}
+    for each in promotions:
+        # A revert may come after the branch was made anew: its versions are those of the old one.
+        begun[each.run_id] = begun.get(each.reverts or "", each.at)
+        if branch_key(each.branch) != branch_key(branch.name):
+            continue
+        if begun[each.run_id] < branch.created_at:
+            continue
+        for moved in each.tables:
+            if moved.branch_version is not None:
+                tables[moved.target] = moved.to_version
+                at[moved.target] = moved.branch_version
+    return replace(branch, tables=tables, at=at)
 
 
 def load_promotions(path: Path) -> tuple[PromotionRecord, ...]:

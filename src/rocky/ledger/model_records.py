@@ -44,6 +44,8 @@ class ModelRecords:
     """What happened to a model, and what it left behind.
 
     `artifacts` may be of another run: one that died after a commit and before its record.
+    `is_whole` when the table was given other content as a whole: whatever else is known of its
+    partitions, watermark, grace periods and loaded files is no longer so, and is removed.
     """
 
     execution: ModelExecution
@@ -53,3 +55,4 @@ class ModelRecords:
     provenance: ProvenanceRecord | None = None
     index: Sequence[InputIndexEntry] = ()
     pipeline: PipelineRecords = PipelineRecords()
+    is_whole: bool = False

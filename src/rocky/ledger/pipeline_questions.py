@@ -158,3 +158,12 @@ class PipelineQuestions(Questions):
             plan_id,
         )
         return tuple(RunId(key) for (key,) in rows)
+
+    def last_run_of(self, pipeline: str) -> RunId | None:
+        """The newest run of a pipeline, however it ended."""
+        rows = self._ask(
+            "SELECT key FROM run_history WHERE json_extract(value, '$.pipeline') = ?"
+            " ORDER BY key DESC LIMIT 1",
+            pipeline,
+        )
+        return RunId(rows[0][0]) if rows else None

@@ -42,6 +42,7 @@ def records_to_json(records: ModelRecords) -> dict[str, Any]:
         "index": [each.to_json() for each in records.index],
         "grace": [each.to_json() for each in records.pipeline.grace],
         "loaded": [each.to_json() for each in records.pipeline.loaded],
+        "whole": records.is_whole,
     }
     if records.watermark is not None:
         found["watermark"] = records.watermark.to_json()
@@ -64,6 +65,7 @@ def records_from_json(found: Mapping[str, Any]) -> ModelRecords:
             grace=tuple(map(GracePeriod.from_json, found["grace"])),
             loaded=tuple(map(LoadedFile.from_json, found["loaded"])),
         ),
+        is_whole=bool(found["whole"]),
     )
 
 

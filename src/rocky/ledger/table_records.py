@@ -1,14 +1,17 @@
 """All that a ledger knows of tables as they are, or as they were after a run.
 
-Found by target and not by model: a model may have had another name when its table was made.
+Found by target and not by model: a model may have had another name when its table was made. What
+is remembered beside executions is kept as it is now; of an earlier time there is only what no run
+has written since, and what a promotion says it has replaced.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader
+from rocky.ledger.branch_records import PROMOTIONS, PromotedTable, PromotionRecord
+from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
 from rocky.ledger.lookups import Lookups
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
 from rocky.ledger.provenance import ProvenanceRecord
@@ -16,7 +19,7 @@ from rocky.ledger.questions import RecordedExecution
 from rocky.ledger.record import RunId
 from rocky.ledger.records import ModelExecution, PartitionRecord, WatermarkState
 from rocky.ledger.rows import key_of, load_record
-from rocky.ledger.schema import MODEL_OF_KEY
+from rocky.ledger.schema import MODEL_OF_KEY, table_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,29 @@ class TableRecords:
     partitions: tuple[PartitionRecord, ...] = ()
     grace: tuple[GracePeriod, ...] = ()
     loaded: tuple[LoadedFile, ...] = ()
+
+
+def as_before(known: TableRecords, promoted: PromotedTable) -> TableRecords:
+    """The same with what was remembered when the table was promoted."""
+    return replace(
+        known,
+        watermark=promoted.watermark_before,
+        partitions=promoted.partitions_before,
+        grace=promoted.grace_before,
+        loaded=promoted.loaded_before,
+    )
+
+
+def _until(known: TableRecords, bound: str) -> TableRecords:
+    """Without what runs have written since: what it was before is not known, and is made again."""
+    mark = known.watermark
+    return replace(
+        known,
+        watermark=mark if mark is not None and (mark.run_id or "") < bound else None,
+        partitions=tuple(each for each in known.partitions if each.run_id < bound),
+        grace=tuple(each for each in known.grace if (each.run_id or "") < bound),
+        loaded=tuple(each for each in known.loaded if each.run_id < bound),
+    )
 
 
 def open_table_records(path: Path) -> "TableLookups | None":
@@ -61,7 +87,14 @@ class TableLookups(Lookups):
             known = newest.get(target)
             if target and (known is None or known.run_id < each.run_id):
                 newest[target] = each
-        return {target: self._records(target, each) for target, each in newest.items()}
+        found = {target: self._records(target, each) for target, each in newest.items()}
+        if bound is None:
+            return found
+        replaced = self._promoted_since(bound)
+        for target, now in found.items():
+            first = replaced.get(target)
+            found[target] = _until(now if first is None else as_before(now, first), bound)
+        return found
 
     def _committed(self, bound: str | None) -> list[RecordedExecution]:
         """Of each model the newest execution, below a key, that left something in its table."""
@@ -76,6 +109,17 @@ class TableLookups(Lookups):
             {} if bound is None else {"bound": bound},
         ).fetchall()
         return [self._execution(key, value) for key, value in rows]
+
+    def made_since(self, run_id: str) -> Iterator[tuple[ModelExecution, ProvenanceRecord]]:
+        """What was built by runs after one, and from what, oldest first."""
+        rows = self._ask(
+            "SELECT key, value FROM input_provenance WHERE key > ? ORDER BY key", f"{run_id}}}"
+        )
+        for key, value in rows:
+            made = self._provenance(key, value)
+            found = self.execution(made.run_id, made.model_name)
+            if found is not None:
+                yield found.execution, made
 
     def _records(self, target: str, found: RecordedExecution) -> TableRecords:
         execution = found.execution
@@ -92,6 +136,21 @@ class TableLookups(Lookups):
             self._below(GracePeriod, "grace_periods", target),
             self._below(LoadedFile, "loaded_files", target),
         )
+
+    def _promoted_since(self, bound: str) -> Mapping[str, PromotedTable]:
+        """Tables as they were first promoted, or reverted, since; by target."""
+        found: dict[str, PromotedTable] = {}
+        with translated(self.path, writing=False):
+            if PROMOTIONS not in table_names(self._connection):
+                return found
+        rows = self._ask(
+            f"SELECT key, value FROM {PROMOTIONS} WHERE key >= ? ORDER BY key",  # noqa: S608 - one of our own names
+            bound,
+        )
+        for row in rows:
+            for each in load_record(PromotionRecord, self.path, PROMOTIONS, *row).tables:
+                found.setdefault(each.target.lower(), each)
+        return found
 
     def _made_by(self, found: RecordedExecution) -> ProvenanceRecord | None:
         """What the files of a table were made from, whoever took them over since."""

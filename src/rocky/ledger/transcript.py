@@ -25,7 +25,7 @@ from rocky.ledger.chain import (
     parse_entry,
     value_hash,
 )
-from rocky.ledger.rows import unusable_row
+from rocky.ledger.rows import rows_below, unusable_row
 from rocky.ledger.schema import KEY_OF_ENTRY, RELIED_UPON, TABLE_OF_ENTRY
 
 _APPEND: Final = f"INSERT INTO {CHAIN_TABLE} VALUES (?, ?)"  # noqa: S608 - one of our own names
@@ -100,6 +100,10 @@ class Transcript:
         """Keys and values of a table, by key."""
         found = self._connection.execute(f"SELECT key, value FROM {table} ORDER BY key")  # noqa: S608 - one of our own names
         return found.fetchall()
+
+    def keys_below(self, table: str, first: str) -> list[str]:
+        """The keys of a table that are `first|...`, in order."""
+        return [key for key, _ in rows_below(self._connection, table, first)]
 
     def is_untouched(self, table: str, key: str, value: str) -> bool:
         """Whether a row is as Rocky wrote it, to be asked before its text is written on.

@@ -4,7 +4,7 @@ A run is recorded as `Running` before it does anything, and each model in one tr
 own; so a killed run leaves all that it had finished, and the next run says of it that it died.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -230,28 +230,49 @@ def put_model(rows: Transcript, run_id: RunId, records: ModelRecords) -> None:
     for artifact in records.artifacts:
         key = key_of(artifact.run_id, artifact.model_name, artifact.file_path)
         _put(rows, "output_artifacts", key, artifact)
-    for partition in records.partitions:
-        key = key_of(partition.model_name.lower(), partition.partition_key)
+    known = {
+        key_of(each.model_name.lower(), each.partition_key): each for each in records.partitions
+    }
+    for key, partition in known.items():
         _put(rows, "partitions", key, partition)
+    if records.is_whole:
+        _remove_others(rows, "partitions", records.execution.model_name, known)
     if records.watermark is not None:
         _put(rows, "watermarks", key_of(records.watermark.table.lower()), records.watermark)
+    elif records.is_whole:
+        rows.remove("watermarks", key_of(str(records.execution.target).lower()))
     if records.provenance is not None:
         _put(rows, "input_provenance", name, records.provenance)
     for entry in records.index:
         _put(rows, "input_index", entry.input_hash, entry)
-    _put_pipeline(rows, run_id, records.pipeline)
+    whole = str(records.execution.target) if records.is_whole else None
+    _put_pipeline(rows, run_id, records.pipeline, whole)
 
 
-def _put_pipeline(rows: Transcript, run_id: RunId, records: PipelineRecords) -> None:
-    for each in records.grace:
-        _put(rows, "grace_periods", key_of(each.table.lower(), each.column.lower()), each)
+def _put_pipeline(
+    rows: Transcript, run_id: RunId, records: PipelineRecords, whole: str | None
+) -> None:
+    """`whole` is a table of which there is nothing else to remember."""
+    grace = {key_of(each.table.lower(), each.column.lower()): each for each in records.grace}
+    for key, each in grace.items():
+        _put(rows, "grace_periods", key, each)
     for each in records.ended:
         rows.remove("grace_periods", key_of(each.table.lower(), each.column.lower()))
-    for file in records.loaded:
-        loaded = replace(file, run_id=run_id)
-        _put(rows, "loaded_files", key_of(file.table.lower(), file.blake3_hash), loaded)
+    if whole is not None:
+        _remove_others(rows, "grace_periods", whole, grace)
+    loaded = {key_of(each.table.lower(), each.blake3_hash): each for each in records.loaded}
+    for key, file in loaded.items():
+        _put(rows, "loaded_files", key, replace(file, run_id=run_id))
+    if whole is not None:
+        _remove_others(rows, "loaded_files", whole, loaded)
     if records.progress is not None:
         _put(rows, "run_progress", key_of(run_id, records.progress.table_key), records.progress)
+
+
+def _remove_others(rows: Transcript, table: str, name: str, kept: Container[str]) -> None:
+    for key in rows.keys_below(table, name.lower()):
+        if key not in kept:
+            rows.remove(table, key)
 
 
 def _put(rows: Transcript, table: str, key: str, record: Record) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from rocky.diagnostics import Code
 from rocky.plans.estimates import Estimate, Estimates, Total, Unit
+from rocky.plans.extents import ALWAYS
 from rocky.project.settings import Budget
 from rocky.run.budget import LIMITS, inherit_action
 
@@ -66,11 +67,11 @@ def check_estimates(project: Budget, units: Sequence[Unit], estimates: Estimates
     for limit_type in LIMITS:
         limit = getattr(project, limit_type)
         if limit is not None:
-            _check_run(project, limit_type, limit, sums[limit_type], findings, unchecked)
+            _check_run(project, limit_type, limit, sums[limit_type], units, findings, unchecked)
     for unit in units:
         if unit.budget is not None:
             own = inherit_action(unit.budget, project)
-            _check_model(own, unit.name, estimates.models.get(unit.name), findings, unchecked)
+            _check_model(own, unit, estimates.models.get(unit.name), findings, unchecked)
     return PlanBudget(tuple(findings), tuple(unchecked))
 
 
@@ -79,6 +80,7 @@ def _check_run(
     limit_type: str,
     limit: float,
     total: Total,
+    units: Sequence[Unit],
     findings: list[BudgetFinding],
     unchecked: list[str],
 ) -> None:
@@ -91,7 +93,9 @@ def _check_run(
     elif total.without:
         more = f" and {len(total.without) - 1} more" if len(total.without) > 1 else ""
         how = "not estimated" if total.value is None else "estimated in part"
-        why = _NO_PRICE if limit_type == "max_usd" else "no build of it is recorded"
+        lacking = next((each for each in units if each.name == total.without[0]), None)
+        known = ALWAYS if lacking is None else lacking.extent
+        why = _NO_PRICE if limit_type == "max_usd" else known.lacking
         unchecked.append(
             f"`{limit_type}` of the run was {how}: nothing is known of"
             f" `{total.without[0]}`{more}; {why}"
@@ -100,11 +104,12 @@ def _check_run(
 
 def _check_model(
     budget: Budget,
-    name: str,
+    unit: Unit,
     estimate: Estimate | None,
     findings: list[BudgetFinding],
     unchecked: list[str],
 ) -> None:
+    name = unit.name
     known = {
         "max_usd": estimate.cost_usd if estimate is not None else None,
         "max_duration_ms": estimate.duration_ms if estimate is not None else None,
@@ -115,9 +120,7 @@ def _check_model(
         if limit is None:
             continue
         if estimate is None:
-            unchecked.append(
-                f"`{limit_type}` of `{name}` was not estimated: no build of it is recorded"
-            )
+            unchecked.append(f"`{limit_type}` of `{name}` was not estimated: {unit.extent.lacking}")
         elif value is None:
             why = _NO_PRICE if limit_type == "max_usd" else "Spark did not say what was used"
             unchecked.append(f"`{limit_type}` of `{name}` was not estimated: {why}")

@@ -38,7 +38,7 @@ def compare_payloads(planned: Document, now: Document) -> list[Move]:
         return []
     try:
         moves = list(_moves(planned, now))
-    except (AttributeError, IndexError, KeyError, TypeError):
+    except (AttributeError, IndexError, KeyError, RecursionError, TypeError):
         # A file that somebody wrote by hand, with the id to fit, may hold anything.
         moves = []
     if not moves:
@@ -67,8 +67,14 @@ def _moves(planned: Document, now: Document) -> Iterator[Move]:
 
 def _run_moves(planned: Document, now: Document) -> Iterator[Move]:
     yield from _adapter_moves(planned.get("adapter", {}), now.get("adapter", {}))
-    if planned.get("ledger_id") != now.get("ledger_id"):
-        yield Move("state", _describe_ledger(planned.get("ledger_id"), now.get("ledger_id")))
+    if planned.get("ledger") != now.get("ledger"):
+        yield Move("state", _describe_ledger(planned.get("ledger"), now.get("ledger")))
+    elif planned.get("variables") != now.get("variables"):
+        # Without the same ledger the same values have another hash.
+        yield Move("surroundings", _describe_variables(planned, now))
+    if planned.get("last_run") != now.get("last_run"):
+        run = now.get("last_run") or planned.get("last_run")
+        yield Move("state", f"`{run}` was the pipeline's last run")
     if planned.get("resumes") != now.get("resumes"):
         run = now.get("resumes") or planned.get("resumes")
         word = "would be gone on with" if now.get("resumes") else "would not be gone on with"
@@ -85,10 +91,20 @@ def _adapter_moves(planned: Document, now: Document) -> Iterator[Move]:
         yield Move("surroundings", f"it would run on `[adapter.{now.get('name')}]`")
     elif planned.get("env_hash") != now.get("env_hash"):
         yield Move("surroundings", "Spark or its settings changed")
-    for name in ("warehouse", "places", "settings"):
+    for name in ("warehouse", "settings"):
         if planned.get(name) != now.get(name):
             what = "warehouse" if name == "warehouse" else "`[adapter]`"
             yield Move("surroundings", f"the {what} is another one")
+
+
+def _describe_variables(planned: Document, now: Document) -> str:
+    names = {
+        name for each in (planned, now) for name in (each.get("variables") or {}).get("names", ())
+    }
+    if not names:
+        return "what surrounds Spark here, files or variables that it reads, is not as it was"
+    listed = ", ".join(f"`{name}`" for name in sorted(names))
+    return f"a variable of the environment has another value; asked for are {listed}"
 
 
 def _describe_ledger(before: str | None, after: str | None) -> str:

@@ -15,15 +15,17 @@ from rocky.ledger.evidence_reader import open_evidence
 from rocky.plan.steps import RunPlan, Step
 from rocky.plans.decisions import decision_of, may_be_built, reason_of
 from rocky.plans.estimates import Unit
+from rocky.plans.resolved import resolved_document
 from rocky.plans.schema_changes import change_document, schema_changes, verdict_of
 from rocky.project import Project
 from rocky.project.adapter import Adapter
-from rocky.project.variables import Substituted, written
+from rocky.project.sources import SourceTable
+from rocky.project.variables import written
 from rocky.run.applied import Document
 from rocky.run.environment import hide
 from rocky.run.forecast import Foreseen
 from rocky.run.means import Means
-from rocky.run.observed import find_unreadable
+from rocky.run.observed import find_unreadable, sources_of
 from rocky.run.outlook import Outlook, foresee_request
 from rocky.run.places import open_project_warehouse
 from rocky.run.request import RunRequest, choose_adapter
@@ -96,8 +98,7 @@ def draft_models(plan: RunPlan, request: RunRequest, means: Means) -> DraftRun:
     document = {
         "pipeline": request.pipeline,
         "type": "models",
-        "adapter": adapter_document(project, adapter, outlook.env_hash),
-        "ledger_id": ledger_id_of(means.state),
+        **place_document(project, adapter, means, outlook.env_hash, sources_of(plan)),
         "certain": outlook.certain,
         "resumes": outlook.resumes,
         "steps": [_step(plan, each, outlook, changes.get(each.step.id, ())) for each in steps],
@@ -122,28 +123,46 @@ def present(document: Mapping[str, Any]) -> dict[str, Any]:
 def adapter_document(project: Project, adapter: Adapter, env_hash: str | None) -> dict[str, Any]:
     """Where a run works, by names. No value of a setting is kept: any of them may be a secret.
 
-    A place that came from a variable is kept as it is written, beside a hash of what it was.
+    A place that came from a variable is kept as it is written; what it was is among the values of
+    variables.
     """
     names = [name for name, each in project.config.adapter.items() if each is adapter]
-    places = {"warehouse": adapter.warehouse, "master": adapter.master}
-    # What follows a `;` may be a token.
-    remote = adapter.remote.partition(";")[0] if adapter.remote is not None else None
-    resolved = [str(each) for each in places.values() if isinstance(each, Substituted)]
-    if isinstance(adapter.remote, Substituted):
-        resolved.append(str(remote))
     return present(
         {
             "name": names[0] if names else None,
             "type": adapter.type,
             "warehouse": written(adapter.warehouse),
             "settings": sorted(adapter.conf),
-            "places": hide("\n".join(resolved)) if resolved else None,
             "env_hash": env_hash,
         }
     )
 
 
-def ledger_id_of(state: Path) -> str | None:
+def place_document(
+    project: Project,
+    adapter: Adapter,
+    means: Means,
+    env_hash: str | None,
+    sources: Iterable[SourceTable],
+) -> dict[str, Any]:
+    """Where a run works, with which records, and what variables have to say in it."""
+    ledger_id = _ledger_id_of(means.state)
+    return {
+        "adapter": adapter_document(project, adapter, env_hash),
+        # Not the id itself, with which what variables say is hashed.
+        "ledger": None if ledger_id is None else hide(ledger_id),
+        "variables": resolved_document(
+            project,
+            adapter,
+            sources,
+            means.environment,
+            ledger_id,
+            foreseen=env_hash is not None,
+        ),
+    }
+
+
+def _ledger_id_of(state: Path) -> str | None:
     """The id of a ledger; None where there is none yet."""
     reader = open_evidence(state)
     if reader is None:

@@ -1,18 +1,21 @@
 """Estimates: what a build may take, from what the last builds of the same model took.
 
-A model that was never built has no estimate, and that is not the same as nothing: sums say which
-models they were made without.
+Only builds of as much of the table count. A model that was never built has no estimate, and that is
+not the same as nothing: sums say which models they were made without.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heapreplace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from rocky.ledger import Reader, open_reader
+from rocky.ledger.questions import RecordedExecution
 from rocky.ledger.records import ModelExecution, ModelStatus
 from rocky.plan.steps import RunPlan, Step
+from rocky.plans.extents import ALWAYS, Extent
 from rocky.project.settings import Budget
 from rocky.run.resume import RESUMED
 
@@ -22,12 +25,16 @@ _NOT_BUILT: Final = frozenset({"skip", "reuse", RESUMED})
 
 
 class Unit(NamedTuple):
-    """A table that may be built. `after` are the ids of those that must be built before it."""
+    """A table that may be built. `after` are the ids of those that must be built before it.
+
+    `extent` is how much of it would be built.
+    """
 
     id: str
     name: str
     after: tuple[str, ...] = ()
     budget: Budget | None = None
+    extent: Extent = ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,9 @@ class Estimates:
         return {**known, "without": list(without)}
 
 
-def units_of(plan: RunPlan, builds: Sequence[Step]) -> tuple[Unit, ...]:
+def units_of(
+    plan: RunPlan, builds: Sequence[Step], extents: Mapping[str, Extent]
+) -> tuple[Unit, ...]:
     """The tables of some steps, each after those whose tables it reads, also through queries."""
     steps = {step.id: step for step in plan.steps}
     wanted = {step.id for step in builds}
@@ -100,6 +109,7 @@ def units_of(plan: RunPlan, builds: Sequence[Step]) -> tuple[Unit, ...]:
             step.name,
             tuple(sorted(find_above(step))),
             None if step.kind == "seed" else plan.project.models[step.key].settings.budget,
+            extents.get(step.id, ALWAYS),
         )
         for step in builds
     )
@@ -114,7 +124,7 @@ def estimate_units(state: Path, units: Sequence[Unit], runs: int, parallel: int)
             found = {
                 unit.name: estimate
                 for unit in units
-                if (estimate := _estimate(reader, unit.name, runs)) is not None
+                if (estimate := _estimate(reader, unit, runs)) is not None
             }
     return Estimates(
         found,
@@ -124,22 +134,35 @@ def estimate_units(state: Path, units: Sequence[Unit], runs: int, parallel: int)
     )
 
 
-def _estimate(reader: Reader, name: str, runs: int) -> Estimate | None:
-    built: list[ModelExecution] = []
+def _estimate(reader: Reader, unit: Unit, runs: int) -> Estimate | None:
+    scale = _scales(reader, unit)
+    built: list[RecordedExecution] = []
     # Mostly the newest are builds; only where they are not it is worth reading many.
     for limit in (2 * runs, max(_LOOKED_AT, 4 * runs)):
-        found = reader.executions(name, limit)
-        built = [each.execution for each in found if _was_built(each.execution)][:runs]
+        found = reader.executions(unit.name, limit)
+        built = [
+            each
+            for each in found
+            if _was_built(each.execution)
+            and unit.extent.covers(each.execution)
+            and scale(each.run_id) is not None
+        ][:runs]
         if len(built) == runs or len(found) < limit:
             break
     if not built:
         return None
-    duration = _mean([each.duration_ms for each in built])
-    scanned = _mean([each.bytes_scanned for each in built])
+    duration, cost, scanned = (
+        _mean(
+            value * (scale(each.run_id) or 0)
+            for each in built
+            if (value := getattr(each.execution, name)) is not None
+        )
+        for name in ("duration_ms", "cost_usd", "bytes_scanned")
+    )
     return Estimate(
         len(built),
         None if duration is None else round(duration),
-        _mean([each.cost_usd for each in built]),
+        cost,
         None if scanned is None else round(scanned),
     )
 
@@ -148,8 +171,19 @@ def _was_built(execution: ModelExecution) -> bool:
     return execution.status is ModelStatus.SUCCESS and execution.decision not in _NOT_BUILT
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [each for each in values if each is not None]
+def _scales(reader: Reader, unit: Unit) -> Callable[[str], float | None]:
+    """By how much what a run used is to be multiplied; None for a run that tells nothing."""
+    extent = unit.extent
+    if not extent.counted:
+        return lambda _run: 1.0
+    # Of intervals that were built again only the last run is known: rather too much than too few.
+    counts: Counter[str] = Counter(each.run_id for each in reader.partitions(unit.name))
+    wanted = extent.intervals
+    return lambda run: None if wanted is None or not counts[run] else wanted / counts[run]
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    known = list(values)
     return sum(known) / len(known) if known else None
 
 

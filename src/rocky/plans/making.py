@@ -13,6 +13,7 @@ from rocky.plan.refusals import config_findings, refusing_findings
 from rocky.plans.budgets import PlanBudget, check_estimates
 from rocky.plans.drafts import DraftRun, draft_models
 from rocky.plans.estimates import Estimates, Unit, estimate_units, units_of
+from rocky.plans.extents import extents_of
 from rocky.plans.pipeline_drafts import PipelineDrafts
 from rocky.plans.request_documents import Asked, asked_document
 from rocky.plans.stored import RUN, StoredPlan
@@ -95,7 +96,16 @@ def _plan_run(compilation: Compilation, wanted: Wanted, means: Means, refuse: Re
     else:
         refuse(config_findings(compilation))
         draft = PipelineDrafts(compilation, wanted.pipeline, request, means).draft()
-    units = draft.units or (units_of(draft.plan, draft.builds) if draft.plan is not None else ())
+    units = draft.units
+    if not units and draft.plan is not None:
+        extents = extents_of(
+            draft.plan,
+            draft.builds,
+            draft.relies_on or {},
+            datetime.now(UTC),
+            full_refresh=request.full_refresh,
+        )
+        units = units_of(draft.plan, draft.builds, extents)
     estimates = estimate_units(
         means.state, units, config.cost.min_history_runs, request.parallel or PARALLEL
     )

@@ -4,6 +4,7 @@ A replication and a snapshot are generated models, so what they rely on is known
 Of a load it is the files and the tables they are for, of checks the tables that are checked.
 """
 
+from collections.abc import Iterable
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any
@@ -17,8 +18,7 @@ from rocky.plan.steps import RunPlan, Step
 from rocky.plans.drafts import (
     DraftRun,
     Statement,
-    adapter_document,
-    ledger_id_of,
+    place_document,
     present,
     step_facts,
 )
@@ -32,11 +32,12 @@ from rocky.project.pipelines import (
     ReplicationPipeline,
     SnapshotPipeline,
 )
+from rocky.project.sources import SourceTable
 from rocky.run.checksums import Checksums
 from rocky.run.engine import Engine
 from rocky.run.environment import foresee_environment
 from rocky.run.means import Means
-from rocky.run.observed import Scene, look_at, observe
+from rocky.run.observed import Scene, look_at, observe, sources_of
 from rocky.run.pinning import Pins
 from rocky.run.places import open_project_warehouse
 from rocky.run.request import RunRequest
@@ -55,6 +56,7 @@ class PipelineDrafts:
         self._name = name
         self._request = request
         self._means = means
+        self._last_run: str | None = None
         adapter_of = load_attribute("rocky.pipelines.pipeline_run", "adapter_of")
         pipeline = self._project.config.pipeline[name]
         self._adapter: Adapter = adapter_of(self._project, pipeline, request.adapter)
@@ -72,6 +74,7 @@ class PipelineDrafts:
             lookups = open_lookups(self._means.state)
             if lookups is not None:
                 opened.enter_context(lookups)
+                self._last_run = lookups.last_run_of(self._name)
             match pipeline:
                 case ReplicationPipeline():
                     return self._replication(pipeline, lookups)
@@ -251,7 +254,9 @@ class PipelineDrafts:
             )
             for each in steps
         ]
-        document = self._document({**parts, "steps": documents, "relies_on": relies_on})
+        document = self._document(
+            {**parts, "steps": documents, "relies_on": relies_on}, sources_of(plan)
+        )
         return DraftRun(
             document,
             self._name,
@@ -263,7 +268,9 @@ class PipelineDrafts:
             tuple(f"warning: {each}" for each in warnings),
         )
 
-    def _document(self, parts: dict[str, Any]) -> dict[str, Any]:
+    def _document(
+        self, parts: dict[str, Any], sources: Iterable[SourceTable] = ()
+    ) -> dict[str, Any]:
         pipeline = self._project.config.pipeline[self._name]
         expected = foresee_environment(self._adapter, self._means.environment, self._project.root)
         env_hash = None if expected is None else expected.hash
@@ -271,8 +278,9 @@ class PipelineDrafts:
             {
                 "pipeline": self._name,
                 "type": pipeline.type,
-                "adapter": adapter_document(self._project, self._adapter, env_hash),
-                "ledger_id": ledger_id_of(self._means.state),
+                **place_document(self._project, self._adapter, self._means, env_hash, sources),
+                # A run that writes nothing, as one of checks, would leave no other mark here.
+                "last_run": self._last_run,
                 **parts,
             }
         )

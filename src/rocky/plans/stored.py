@@ -95,6 +95,8 @@ def read_plan(path: Path) -> StoredPlan:
     """The plan in a file. Raises PlanUnreadable; OSError when there is no such file."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
+    except RecursionError as error:
+        raise PlanUnreadable(f"`{path.name}` is not a plan: it is nested too deep") from error
     except (UnicodeDecodeError, ValueError) as error:
         raise PlanUnreadable(f"`{path.name}` is not a plan: it is no JSON") from error
     if not isinstance(document, dict) or not isinstance(document.get("version"), int):
@@ -106,10 +108,14 @@ def read_plan(path: Path) -> StoredPlan:
             f" {FORMAT_VERSION}; apply it with that one, or make a new plan with `rocky plan`"
         )
     plan, said = _parse(path.name, document)
-    if said != plan.plan_id:
+    try:
+        plan_id = plan.plan_id
+    except RecursionError as error:
+        raise PlanUnreadable(f"`{path.name}` is not a plan: it is nested too deep") from error
+    if said != plan_id:
         raise PlanUnreadable(
             f"`{path.name}` was changed after it was made: it says to be plan `{said}`, and its"
-            f" content is that of `{plan.plan_id}` (either the id or the content was edited);"
+            f" content is that of `{plan_id}` (either the id or the content was edited);"
             " nothing was run, make a new one with `rocky plan`"
         )
     return plan

@@ -2,9 +2,11 @@
 
 A branch is a place and not a name: models, targets and SQL are what they are in production, so
 their hashes are too, and what the branch has built is what production would have built. Sources
-whose files are tables of the warehouse are read from the branch's own copies.
+that are tables of the warehouse are read from the branch's own copies; other files that lie there
+are nobody's copy, and are read where they are.
 """
 
+import posixpath
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import Final
 from rocky.errors import NothingSelected
 from rocky.project.adapter import Adapter
 from rocky.project.imports import ImportedTable
-from rocky.project.project import Project
+from rocky.project.project import OnBranch, Project
 from rocky.project.sources import SourceTable
 from rocky.project.state import State
 
@@ -21,6 +23,10 @@ PREFIX: Final = "branch__"
 """What the folder of a branch, and its schema in a catalogue, begins with."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+_S3: Final = re.compile(r"s3[an]?://", re.IGNORECASE)
+_FILE: Final = re.compile(r"file:(//(localhost(?=/))?)?(?=/)", re.IGNORECASE)
+_LEVELS: Final = 3
+"""A table of a warehouse lies in a folder of a schema of a catalog."""
 
 
 def branch_prefix(name: str) -> str:
@@ -43,15 +49,34 @@ def branch_state(state: Path, name: str) -> Path:
     return state.with_name(f"{state.stem}.{branch_prefix(name)}{state.suffix}")
 
 
-def on_branch(project: Project, name: str) -> Project:
-    """The project with its tables on a branch."""
+def on_branch(project: Project, name: str, adapter: str | None = None) -> Project:
+    """The project with its tables on a branch, which has those of one adapter."""
     config = project.config
     adapters = {key: _on_branch(each, name) for key, each in config.adapter.items()}
     sources = {
         key: _source_on_branch(project, source, name) for key, source in project.sources.items()
     }
     state = state_on_branch(config.state, name)
-    return replace(project, config=config._replace(adapter=adapters, state=state), sources=sources)
+    return replace(
+        project,
+        config=config._replace(adapter=adapters, state=state),
+        sources=sources,
+        branch=OnBranch(name, adapter),
+    )
+
+
+def refuse_elsewhere(project: Project, adapter: Adapter) -> None:
+    """Raises NothingSelected for an adapter whose tables the project's branch has not got."""
+    branch = project.branch
+    if branch is None or branch.adapter is None:
+        return
+    own = project.config.adapter.get(branch.adapter)
+    # Adapters may share a warehouse, and then the branch has the tables of both.
+    if own is None or own.warehouse != adapter.warehouse:
+        raise NothingSelected(
+            f"branch `{branch.name}` has the tables of `[adapter.{branch.adapter}]` and no other:"
+            " select models or a pipeline of that adapter"
+        )
 
 
 def state_on_branch(state: State, name: str) -> State:
@@ -70,7 +95,7 @@ def _on_branch(adapter: Adapter, name: str) -> Adapter:
 
 def _source_on_branch(project: Project, source: SourceTable, name: str) -> SourceTable:
     """A source that is a table of a warehouse is the branch's own table of that name."""
-    if source.path is None or isinstance(source, ImportedTable):
+    if source.path is None or source.format != "delta" or isinstance(source, ImportedTable):
         # A branch has copies of the project's own tables; those of others are where they are.
         return source
     for adapter in project.config.adapter.values():
@@ -81,11 +106,20 @@ def _source_on_branch(project: Project, source: SourceTable, name: str) -> Sourc
 
 
 def _below(root: Path, warehouse: str, path: str) -> str | None:
-    """The path below a warehouse; None for one that is not in it."""
-    if "://" in warehouse or "://" in path:
-        start = warehouse.rstrip("/") + "/"
-        return path.removeprefix(start) if path.startswith(start) else None
-    place, start_place = (root / path).absolute(), (root / warehouse).absolute()
-    if not place.is_relative_to(start_place) or place == start_place:
+    """The path of a table below a warehouse; None for what is no table of it."""
+    start, place = _place(root, warehouse), _place(root, path)
+    if not place.startswith(f"{start}/"):
         return None
-    return place.relative_to(start_place).as_posix()
+    below = place.removeprefix(f"{start}/")
+    parts = below.split("/")
+    return below if len(parts) == _LEVELS and not parts[0].startswith(PREFIX) else None
+
+
+def _place(root: Path, path: str) -> str:
+    """One spelling of a place, whichever of its names was written."""
+    if _S3.match(path):
+        bucket, _, key = _S3.sub("", path, count=1).partition("/")
+        return f"s3://{posixpath.normpath(f'{bucket}/{key}')}"
+    if "://" in path and not _FILE.match(path):
+        return path.rstrip("/")
+    return (root / _FILE.sub("", path, count=1)).resolve().as_posix()

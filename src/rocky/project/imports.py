@@ -5,6 +5,7 @@ taken from it; the *baseline* is what this project last accepted, and only `rock
 writes it. A file that cannot be read is an error: it never means that nothing changed.
 """
 
+import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,7 +105,7 @@ def check_imports_block(imports: Mapping[str, Import], problems: Problems) -> No
             ("snapshot", snapshot_path(name, setting)),
             ("baseline", baseline_path(name, setting)),
         ):
-            owner = kept.setdefault(path.removeprefix("./"), f"imports.{name}.{key}")
+            owner = kept.setdefault(posixpath.normpath(path), f"imports.{name}.{key}")
             if owner != f"imports.{name}.{key}":
                 message = f"`{path}` is also `{owner}`: each needs a file of its own"
                 problems.append(Problem(("imports", name, key), message))

@@ -24,17 +24,36 @@ INTERFACE_VERSION: Final = 1
 """The newest form of the file that this Rocky reads."""
 
 _PARTS: Final = 3
+_DEEPEST: Final = 200
 _FETCH: Final = "fetch it again with `rocky imports update`, or have it published again"
 
 
 def _read_type(value: Any) -> DataType:
     """A type as a text, or as Spark's schema JSON where parts of it are never null."""
+    if _nesting(value) > _DEEPEST:
+        raise ValueError("`type` nests types too deeply")
     try:
         return parse_type(value) if isinstance(value, str) else type_from_json(value)
     except TypeSyntaxError as fault:
         raise ValueError(f"`type`: {fault}") from fault
-    except (KeyError, TypeError) as fault:
+    except (KeyError, TypeError, AttributeError) as fault:
         raise ValueError("`type` is neither a text nor a type of Spark's schema JSON") from fault
+
+
+def _nesting(value: Any) -> int:
+    """How deep a type goes, before anything walks down it."""
+    deepest = 0
+    waiting = [(value, 0)]
+    while waiting:
+        each, depth = waiting.pop()
+        if isinstance(each, str):
+            for character in each:
+                depth += (character == "<") - (character == ">")
+                deepest = max(deepest, depth)
+        deepest = max(deepest, depth)
+        inner = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+        waiting += [(one, depth + 1) for one in inner]
+    return deepest
 
 
 _Type = Annotated[DataType, Parsed(_read_type)]
@@ -97,10 +116,15 @@ class ReadColumn(NamedTuple):
     type: _Type
     nullable: bool
     by: tuple[str, ...] = ()
+    classification: str | None = None
 
 
 class InterfaceRead(NamedTuple):
-    """A table of another project that this one reads. `whole` are models that take any column."""
+    """A table of another project that this one reads, as it was accepted.
+
+    `by` are the models that read it. Of these, `whole` take any column along, `ordered` read by
+    the places of columns, and `exact` read otherwise when any column comes.
+    """
 
     import_: str
     project: str
@@ -108,6 +132,10 @@ class InterfaceRead(NamedTuple):
     columns: tuple[ReadColumn, ...] = ()
     by: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
+    ordered: tuple[str, ...] = ()
+    exact: tuple[str, ...] = ()
+    strategy: str = ""
+    contract: InterfaceContract = InterfaceContract()
 
 
 class _File(NamedTuple):
@@ -171,6 +199,7 @@ def decode_interface(path: str, text: str) -> Interface | Diagnostic:
     """The interface in a text, or what is wrong with it: E017, and E034 for a newer form."""
     try:
         content = json.loads(text)
+        found = content_hash(content) if isinstance(content, dict) else ""
     except json.JSONDecodeError as failure:
         at = min(failure.pos, max(len(text) - 1, 0))
         message = f"the interface `{path}` is not valid JSON: {failure.msg.lower()}"
@@ -182,7 +211,7 @@ def decode_interface(path: str, text: str) -> Interface | Diagnostic:
         return _unusable(path, f"`{path}` is no interface: it has no usable `interface_version`")
     if version > INTERFACE_VERSION:
         return _too_new(path, text, version)
-    if content.get("interface_hash") != content_hash(content):
+    if content.get("interface_hash") != found:
         message = f"the interface `{path}` is not as it was published: its content has another hash"
         return _unusable(path, message, _place_of(text, "interface_hash"))
     problems: Problems = []
@@ -196,6 +225,7 @@ def decode_interface(path: str, text: str) -> Interface | Diagnostic:
 def _faults(file: _File) -> Iterator[str]:
     """What no record can tell: names that clash, and names that are none."""
     targets: set[str] = set()
+    models: set[str] = set()
     for table in file.tables:
         parts = table.target.split(".")
         if len(parts) != _PARTS or not all(parts):
@@ -203,6 +233,9 @@ def _faults(file: _File) -> Iterator[str]:
         if table.key in targets:
             yield f"table `{table.target}` is there twice"
         targets.add(table.key)
+        if table.name.lower() in models:
+            yield f"two tables are called `{table.name}`"
+        models.add(table.name.lower())
         names = [each.name.lower() for each in table.columns]
         for name in sorted({each for each in names if names.count(each) > 1}):
             yield f"column `{name}` of `{table.target}` is there twice"

@@ -23,6 +23,7 @@ from rocky.project.config import DEFAULT_CONFIG, Config, read_config
 from rocky.project.contracts import load_contracts
 from rocky.project.documents import Document, Problem, parse_document
 from rocky.project.files import Report, read_text, scan_folders
+from rocky.project.import_clashes import declared_sources, report_import_clashes
 from rocky.project.imports import add_imported, check_imports_block, load_imports
 from rocky.project.memory import NO_MEMORY, load_memory, save_memory
 from rocky.project.model_files import Loading
@@ -75,7 +76,8 @@ def load_project(
     seeds = load_seeds(folder, env, report)
     contracts = load_contracts(folder, found.contracts, models, env, report)
     report_shared_targets(models.values(), texts, report)
-    report_shadowed(models, sources, seeds, texts, report)
+    report_shadowed(models, declared_sources(sources), seeds, texts, report)
+    report_import_clashes(models.values(), sources, seeds.values(), settings, texts, report)
     report_unknown_dependencies(models, [*sources, *seeds], texts, report)
     return Project(
         Path(folder),

@@ -6,6 +6,9 @@ is not read again.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from blake3 import blake3
 
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.suggest import suggestion
@@ -41,6 +44,7 @@ class FolderLoader:
     memory: Memory
     found: ModelsFound = field(default_factory=ModelsFound)
     defaults: dict[str, tuple[FolderDefaults, bytes]] = field(default_factory=dict)
+    modules: dict[str, bytes] = field(default_factory=dict)
 
     def load_folder(self, folder: Folder) -> None:
         """Load the models of one folder; what is wrong with them is reported."""
@@ -48,6 +52,7 @@ class FolderLoader:
         python: dict[str, str] = {}
         sidecars: dict[str, str] = {}
         contracts: list[str] = []
+        modules: list[str] = []
         has_defaults = False
         for name in folder.names:
             if name.endswith(".sql") or name.lower().endswith(".sql"):
@@ -60,11 +65,14 @@ class FolderLoader:
                 sidecars[name[:-5]] = name
             elif name.endswith(".py"):
                 # A leading underscore marks what models import: helpers are no models.
-                if not name.startswith("_"):
+                if name.startswith("_"):
+                    modules.append(name)
+                else:
                     python[name[:-3]] = name
             elif name.endswith(".rocky"):
                 self.loading.report(_not_sql(child_path(folder.path, name)))
         inherited = self._folder_defaults(folder.path, has_defaults=has_defaults)
+        self._note_modules(folder.path, modules)
         names = [*stems.values(), *python.values()]
         models = self._load_models(folder, names, sidecars, inherited)
         for name in contracts:
@@ -105,9 +113,29 @@ class FolderLoader:
                 model = ModelFile.remembered(path, row, sidecar, base)
             else:
                 model = load_model(path, sidecar, stamps, base, self.loading)
+            if model.is_python:
+                self._add_modules(model, folder.path)
             models[stem] = model
             self.found.models.append(model)
         return models
+
+    def _note_modules(self, folder: str, names: list[str]) -> None:
+        """Remember what Python models of a folder may import: its own files and those above."""
+        found = self.modules.get(folder.rpartition("/")[0], b"") if folder else b""
+        for name in sorted(names):
+            try:
+                data = Path(self.loading.root, folder, name).read_bytes()
+            except OSError:
+                # Whoever imports it will say so.
+                data = b""
+            found += blake3(name.encode("utf-8", "surrogateescape") + b"\0" + data).digest()
+        self.modules[folder] = found
+
+    def _add_modules(self, model: ModelFile, folder: str) -> None:
+        """Whatever a Python model imports is part of its code."""
+        model.modules = self.modules[folder]
+        if model.modules:
+            model.settings_hash = blake3(model.settings_hash + model.modules).digest()
 
     def _folder_defaults(self, folder: str, *, has_defaults: bool) -> tuple[FolderDefaults, bytes]:
         merged = self.defaults.get(folder.rpartition("/")[0], (NO_DEFAULTS, b""))

@@ -72,7 +72,8 @@ class ModelFile:
 
     `text_hash` is the BLAKE3 digest of the file's bytes, `settings_hash` one of everything
     in TOML that has a say in this model. `marked` tells whether the text speaks of Rocky, so
-    that only such texts are searched for allows. `row` is what a later load needs to
+    that only such texts are searched for allows. `modules` is a digest of the files that a Python
+    model may import from its folder and those above. `row` is what a later load needs to
     remember the model, None when it must not: a model with variables depends on more than files.
     """
 
@@ -84,6 +85,7 @@ class ModelFile:
         "depends_on",
         "filled",
         "marked",
+        "modules",
         "name",
         "path",
         "pipeline",
@@ -115,6 +117,7 @@ class ModelFile:
         self.depends_on: tuple[str, ...] = ()
         self.filled: Filled | None = None
         self.marked = False
+        self.modules = b""
         self.sql_offset = 0
         self.settings_place: SettingsPlace | None = None
         self.row: Row | None = None

@@ -8,6 +8,7 @@ must not be told that it is unknown.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from rocky.diagnostics import Diagnostic
 from rocky.project.config import Config
@@ -44,12 +45,19 @@ class Texts(Mapping[str, SourceText]):
         return len(self._models)
 
 
+class OnBranch(NamedTuple):
+    """The branch whose tables are meant, and the adapter whose tables it has, where it is known."""
+
+    name: str
+    adapter: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     """A project on disk. Models, sources, seeds and contracts are keyed by lower-case name.
 
     `variables` are the names that `@var(...)` asks for in any model. The tables of `imports` are
-    among the sources.
+    among the sources. With a `branch`, the warehouses are that branch's.
     """
 
     root: Path
@@ -65,3 +73,4 @@ class Project:
     config_hash: bytes
     variables: frozenset[str] = frozenset()
     imports: Mapping[str, LoadedImport] = field(default_factory=dict)
+    branch: OnBranch | None = None

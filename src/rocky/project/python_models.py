@@ -124,9 +124,10 @@ def output_of(model: ModelFile) -> tuple[StructField, ...]:
 
 
 def content_hash(model: ModelFile) -> bytes:
-    """A hash of the code and of which table each parameter gets."""
+    """A hash of the code, of what it may import, and of which table each parameter gets."""
     wired = json.dumps([each[:2] for each in inputs_of(model)])
-    return blake3(f"{wired}\0{model.text}".encode("utf-8", "surrogatepass")).digest()
+    said = f"{wired}\0{model.text}".encode("utf-8", "surrogatepass")
+    return blake3(said + b"\0" + model.modules if model.modules else said).digest()
 
 
 def check_python_model(

@@ -10,6 +10,7 @@ _GOOD = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
 
 
 NEVER_BUILT: Final = "never built"
+FULL_REFRESH: Final = "a full refresh was asked for"
 GENERATED: Final = "source:"
 """What the name of a pipeline's source begins with, so that no model can be called so."""
 

@@ -191,7 +191,12 @@ def _may_count(name: str) -> bool:
 
 def is_secret(name: str, value: str) -> bool:
     """Whether the value of a setting may be a secret: by its name, or by where it came from."""
-    return isinstance(value, Substituted) or _SECRET.search(name) is not None
+    return isinstance(value, Substituted) or is_secret_name(name)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a setting is called as secrets are."""
+    return _SECRET.search(name) is not None
 
 
 def _hash_files(listed: str, root: Path) -> Iterator[list[str]]:

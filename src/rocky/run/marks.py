@@ -12,6 +12,7 @@ from typing import Final
 
 from rocky.errors import LedgerUnreadable, StoreUnreadable
 from rocky.ledger.lookups import Lookups
+from rocky.ledger.questions import RecordedExecution
 from rocky.ledger.record import RunId
 from rocky.plan.steps import RunPlan
 from rocky.project.strategies import Incremental, Microbatch
@@ -60,9 +61,13 @@ def find_marks(plan: RunPlan, lookups: Lookups, warehouse: Warehouse) -> Marks:
     unfinished = lookups.unfinished_runs() if missing else frozenset()
     models = plan.project.models
     tables = {key: warehouse.table(models[key].target) for key in missing}
-    refreshed = [key for key, table in tables.items() if not _is_left_by(unfinished, table)]
-    names = {key: models[key].name for key in refreshed}
+    names = {key: models[key].name for key in missing}
     recorded = lookups.last_executions(names.values()) if names else {}
+    refreshed = [
+        key
+        for key, table in tables.items()
+        if not _is_left_by(unfinished, table, recorded.get(names[key]))
+    ]
     return Marks(
         frozenset(refreshed),
         tuple(
@@ -94,10 +99,16 @@ def _describe_forgotten(name: str, snapshot: Snapshot) -> str:
     )
 
 
-def _is_left_by(runs: frozenset[RunId], table: Table) -> bool:
-    """Whether the newest commit of a table has a mark and was made by one of some runs."""
+def _is_left_by(runs: frozenset[RunId], table: Table, recorded: RecordedExecution | None) -> bool:
+    """Whether the newest commit of a table has a mark and was made by one of some runs.
+
+    Not so when somebody has recorded it since: whoever did wrote the watermark too, and it was
+    deleted after that.
+    """
     snapshot = _marked(table)
     if snapshot is None or not runs:
+        return False
+    if recorded is not None and recorded.execution.commit_version == snapshot.version:
         return False
     try:
         actions = table.log.read_commit(snapshot.version)

@@ -70,7 +70,7 @@ def observe(scene: Scene) -> dict[str, Any]:
             )
             for key in plan.pinned
         },
-        "sources": {each.name: _source(each, scene.sources) for each in _sources(plan)},
+        "sources": {each.name: _source(each, scene.sources) for each in sources_of(plan)},
         "tables": {table.name: look_at(table) for table in written.values()},
         "last_runs": {}
         if scene.lookups is None
@@ -129,7 +129,8 @@ def _written(scene: Scene) -> dict[str, Table]:
     }
 
 
-def _sources(plan: RunPlan) -> list[SourceTable]:
+def sources_of(plan: RunPlan) -> list[SourceTable]:
+    """The sources that a plan's steps read."""
     keys = {read.key for step in plan.steps for read in step.reads if read.kind == "source"}
     sources = plan.project.sources
     return [sources[key] for key in sorted(keys) if key in sources]
@@ -168,7 +169,10 @@ def _source(source: SourceTable, sources: Sources) -> dict[str, Any]:
 
 
 def _declaration(source: SourceTable) -> str:
-    """A hash of how a source is read. No value that may be a secret is in it, not even hashed."""
+    """A hash of how a source is read. No value that may be a secret is in it, not even hashed.
+
+    What variables say is kept elsewhere in a plan, where nobody can guess it: `rocky.plans`.
+    """
     options = {
         name: written(value) if not is_secret(name, value) else ""
         for name, value in source.options.items()
@@ -177,7 +181,7 @@ def _declaration(source: SourceTable) -> str:
         "columns": [field_to_json(each) for each in source.columns],
         "format": source.format,
         "options": options,
-        "path": str(source.path) if source.path is not None else "",
+        "path": written(source.path) if source.path is not None else "",
     }
     return text_hash(canonical_json(declared))
 

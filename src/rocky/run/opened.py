@@ -19,6 +19,7 @@ from rocky.ledger.idempotency import claim_key
 from rocky.ledger.record import RunId
 from rocky.project import Project
 from rocky.project.adapter import Adapter
+from rocky.project.branching import refuse_elsewhere
 from rocky.remote.session import Session, open_session
 from rocky.run.aftermath import announcements_for
 from rocky.run.anchoring import leave_anchor
@@ -53,8 +54,10 @@ def open_run(
 ) -> Iterator[OpenedRun]:
     """Everything a run needs, closed in the end. `key` is its idempotency key.
 
-    Raises RunSkipped, and what ledger and store raise.
+    Raises RunSkipped, NothingSelected for tables that a branch has not got, and what ledger and
+    store raise.
     """
+    refuse_elsewhere(project, adapter)
     stop = Event()
     begun: list[RunId] = []
     warehouse = open_project_warehouse(adapter, project.root, means.environment)

@@ -8,8 +8,9 @@ from rocky.diagnostics.suggest import suggestion
 from rocky.errors import NothingSelected
 from rocky.plan.selectors import select_models
 from rocky.plan.steps import RunPlan, Step, plan_steps
-from rocky.project import Project
+from rocky.project import ModelFile, Project
 from rocky.project.adapter import Adapter
+from rocky.project.branching import refuse_elsewhere
 from rocky.project.patterns import model_patterns
 from rocky.run.build import NO_WINDOW, Window
 
@@ -76,6 +77,7 @@ def choose_adapter(project: Project, plan: RunPlan, name: str | None) -> Adapter
     if name not in adapters:
         hint = suggestion(name, adapters) or "adapters: " + ", ".join(adapters)
         raise NothingSelected(f"no adapter `{name}`; {hint}")
+    refuse_elsewhere(project, adapters[name])
     return adapters[name]
 
 
@@ -103,13 +105,17 @@ def main_adapter(project: Project, name: str | None = None) -> tuple[str, Adapte
 
 
 def _adapter_of(project: Project, step: Step) -> str:
-    if step.kind == "seed":
+    return adapter_of(project, None if step.kind == "seed" else project.models[step.key])
+
+
+def adapter_of(project: Project, model: ModelFile | None) -> str:
+    """The name of the adapter that a model runs on; without a model, that of the seeds."""
+    if model is None:
         # A seed belongs to no pipeline: it goes where the first one's models go.
         owner = model_patterns(project.config)[0].pipeline
+    elif model.settings.adapter is not None:
+        return model.settings.adapter
     else:
-        model = project.models[step.key]
-        if model.settings.adapter is not None:
-            return model.settings.adapter
         owner = model.pipeline
     pipeline = project.config.pipeline.get(owner or "")
     return pipeline.target.adapter if pipeline is not None else "default"

@@ -23,7 +23,7 @@ from rocky.ledger.records import ModelExecution
 from rocky.plan.steps import RunPlan, Step
 from rocky.project.blocks import Reuse
 from rocky.project.strategies import replaces_all
-from rocky.run.changes import NEVER_BUILT, describe_change
+from rocky.run.changes import FULL_REFRESH, NEVER_BUILT, describe_change
 from rocky.run.environment import Environment
 from rocky.run.inputs import KnownInput, MadeFrom
 from rocky.run.presence import damaged_file, missing_file
@@ -106,7 +106,7 @@ class ReuseRules:
         """The rules of `[reuse]` and of what was asked for."""
         refused = None
         if full_refresh:
-            refused = "a full refresh was asked for"
+            refused = FULL_REFRESH
         elif rebuild:
             refused = "a rebuild was asked for"
         elif not reuse or not settings.enabled:

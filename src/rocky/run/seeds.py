@@ -13,8 +13,8 @@ from blake3 import blake3
 from rocky.datatypes.text import field_to_json
 from rocky.errors import RockyError
 from rocky.project.config import Config
+from rocky.project.import_clashes import target_of_seed
 from rocky.project.models import Target
-from rocky.project.patterns import DEFAULT_CATALOG, DEFAULT_SCHEMA, model_patterns
 from rocky.project.project import Project
 from rocky.project.seeds import SeedTable
 from rocky.run.build import Built
@@ -38,13 +38,7 @@ _CANONICAL: Final = Layout(canonical=True)
 
 def seed_target(seed: SeedTable, config: Config) -> Target:
     """The table a seed is loaded into; what it does not say itself is the first pipeline's."""
-    patterns = model_patterns(config)
-    catalog = patterns[0].catalog if patterns else DEFAULT_CATALOG
-    schema = patterns[0].schema if patterns else DEFAULT_SCHEMA
-    own = seed.target
-    return Target(
-        own.catalog or catalog, own.schema or schema, own.table or seed.name.rpartition(".")[2]
-    )
+    return target_of_seed(seed, config)
 
 
 def refuse_shared_target(seed: SeedTable, project: Project) -> Target:

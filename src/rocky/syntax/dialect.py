@@ -19,6 +19,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokens import TokenType
 
 from rocky.syntax.pipes import PIPE_OPERATORS
+from rocky.syntax.rewrites import UNSIGNED
 
 _KEPT_PARSERS: Final = frozenset(
     # Syntax that is more than a list of arguments, and the hints.
@@ -58,6 +59,13 @@ def _unary_plus(parser: Any) -> exp.Expr:
     return marked
 
 
+def _unsigned(parser: Any) -> exp.Expr:
+    """What stands to the right of `>>>`, marked: the library knows `>>` alone."""
+    marked = exp.Paren(this=parser._parse_unary())
+    marked.args["unsigned"] = True
+    return marked
+
+
 _SETTINGS: Final[dict[str, Any]] = {
     # ARRAY must stay a node of its own, or `array(1, 2)[0]` loses its arguments.
     "FUNCTIONS": {
@@ -83,7 +91,11 @@ _SETTINGS: Final[dict[str, Any]] = {
     # `value:path` takes a path out of a variant.
     "COLON_IS_VARIANT_EXTRACT": True,
     # Unary plus is dropped by the library, and an error to Spark on a date.
-    "UNARY_PARSERS": {**SparkParser.UNARY_PARSERS, TokenType.PLUS: _unary_plus},
+    "UNARY_PARSERS": {
+        **SparkParser.UNARY_PARSERS,
+        TokenType.PLUS: _unary_plus,
+        UNSIGNED: _unsigned,
+    },
     "PIPE_SYNTAX_TRANSFORM_PARSERS": PIPE_OPERATORS,
 }
 

@@ -28,12 +28,16 @@ _DEEP_RECURSION: Final = 30_000
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A parsed statement with the tokens it came from, and their kinds as a string."""
+    """A parsed statement with the tokens it came from, and their kinds as a string.
+
+    `levels` are the bounds of recursions: neither the tree nor the tokens have them.
+    """
 
     text: str
     tree: exp.Expr
     tokens: Sequence[Token]
     kinds: str
+    levels: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,9 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
     """The one statement in `text`. Comments alone, or two statements, are a problem."""
     try:
         with spark_settings():
-            tokens, kinds = as_library_reads(TOKENIZER.tokenize(without_comments(text)), text)
+            tokens, kinds, levels = as_library_reads(
+                TOKENIZER.tokenize(without_comments(text)), text
+            )
             trees = SPARK.parser().parse(tokens, text)
     except ParseError as error:
         return _problem_of(error, text)
@@ -75,7 +81,7 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
             Span(second.start, second.end + 1),
             help="keep one SELECT here and move the others to files of their own",
         )
-    return ParsedQuery(text, statements[0], tokens, kinds)
+    return ParsedQuery(text, statements[0], tokens, kinds, levels)
 
 
 def with_deep_stack(work: Callable[[], T]) -> T:

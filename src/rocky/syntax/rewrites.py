@@ -1,12 +1,13 @@
 """Spark syntax the parser library does not know, said in words it does.
 
 Each rewrite keeps the places of the tokens it touches and changes nothing a type could depend on.
-Texts without such syntax pay for one short search each.
+None may make two texts equal that are not: what the library cannot be told is handed on beside the
+tokens. Texts without such syntax pay for one short search each.
 """
 
 import re
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlglot.dialects.spark import Spark
 from sqlglot.tokens import Token, TokenType
@@ -48,25 +49,44 @@ _BEFORE_TABLE: Final = frozenset(
 )
 
 
-def as_library_reads(tokens: list[Token], text: str) -> tuple[list[Token], str]:
-    """The tokens as the library can parse them, and their kinds."""
+UNSIGNED: Final = TokenType.PIPE_SLASH
+"""The kind the third sign of `>>>` is given: a sign before a value, which Spark has no other of."""
+
+_OPENS_TYPE: Final = frozenset({TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT})
+
+
+class LibraryTokens(NamedTuple):
+    """The tokens as the library can parse them, and their kinds.
+
+    `levels` are the bounds of recursions, which it cannot read: how many tokens stand before each,
+    and what it says.
+    """
+
+    tokens: list[Token]
+    kinds: str
+    levels: tuple[tuple[int, str], ...] = ()
+
+
+def as_library_reads(tokens: list[Token], text: str) -> LibraryTokens:
+    """The tokens of a text, said in words that the library knows."""
     kinds = kinds_of(tokens)
     shift, recursion = ">>>" in text, "recursion" in text.lower()
     window, dotted = _WINDOW_CALL.search(kinds), _DOTTED_KEYWORD.search(kinds)
     table = _TABLE_QUERY.search(kinds)
     if not (shift or recursion or window or dotted or table):
-        return tokens, kinds
+        return LibraryTokens(tokens, kinds)
+    levels: tuple[tuple[int, str], ...] = ()
     if shift:
-        tokens = _without_triple_shift(tokens)
+        tokens = _with_unsigned_shift(tokens)
     if recursion:
-        tokens = _without_recursion_level(tokens)
+        tokens, levels = _without_recursion_level(tokens)
     if window:
         _free_window(tokens)
     if dotted:
         _free_dotted(tokens)
     if table:
         tokens = _table_as_select(tokens, piped="|>" in text)
-    return tokens, kinds_of(tokens)
+    return LibraryTokens(tokens, kinds_of(tokens), levels)
 
 
 def without_comments(text: str) -> str:
@@ -95,34 +115,47 @@ def _free_dotted(tokens: list[Token]) -> None:
             token.token_type = TokenType.VAR
 
 
-def _without_triple_shift(tokens: list[Token]) -> list[Token]:
-    """`>>>` as `>>`; both give the type of their left side."""
-    kept: list[Token] = []
+def _with_unsigned_shift(tokens: list[Token]) -> list[Token]:
+    """`>>>` as `>>` and a sign before what stands to its right. Those of types stay."""
+    made: list[Token] = []
+    types = 0
     for token in tokens:
-        if (
-            token.token_type is TokenType.GT
-            and len(kept) > 1
-            and all(each.token_type is TokenType.GT for each in kept[-2:])
-            and token.start == kept[-1].end + 1 == kept[-2].end + 2
+        kind = token.token_type
+        before = made[-1].token_type if made else None
+        if kind is TokenType.LT and (types or before in _OPENS_TYPE):
+            types += 1
+        elif kind is TokenType.GT and types:
+            types -= 1
+        elif (
+            kind is TokenType.GT
+            and len(made) > 1
+            and all(each.token_type is TokenType.GT for each in made[-2:])
+            and token.start == made[-1].end + 1 == made[-2].end + 2
         ):
+            place = (token.line, token.col, token.start, token.end)
+            made.append(Token(UNSIGNED, token.text, *place))
             continue
-        kept.append(token)
-    return kept
+        made.append(token)
+    return made
 
 
-def _without_recursion_level(tokens: list[Token]) -> list[Token]:
+def _without_recursion_level(
+    tokens: list[Token],
+) -> tuple[list[Token], tuple[tuple[int, str], ...]]:
     """`WITH RECURSIVE r MAX RECURSION LEVEL 100 AS`: a bound that says nothing about types."""
     kept: list[Token] = []
+    levels: list[tuple[int, str]] = []
     skip = 0
     for index, token in enumerate(tokens):
-        words = [each.text.upper() for each in tokens[index : index + 3]]
-        if words == ["MAX", "RECURSION", "LEVEL"]:
+        words = [each.text.upper() for each in tokens[index : index + 4]]
+        if words[:3] == ["MAX", "RECURSION", "LEVEL"]:
             skip = 4
+            levels.append((len(kept), words[-1]))
         if skip:
             skip -= 1
             continue
         kept.append(token)
-    return kept
+    return kept, tuple(levels)
 
 
 def _free_window(tokens: list[Token]) -> None:

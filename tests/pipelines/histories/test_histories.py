@@ -25,3 +25,15 @@ def chosen(few: int) -> settings:
 
 def test_copies_hold_what_they_should_whatever_happened():
     run_state_machine_as_test(Replications, settings=chosen(8))
+
+
+def test_a_watermark_that_is_deleted_counts_also_where_a_dead_run_had_made_the_newest_commit():
+    """Somebody has recorded that commit since: its watermark was there, and was deleted."""
+    history = Replications()
+    try:
+        history.run_and_die(fed=["customers", "items", "orders"], is_done=False, number=10)
+        history.run()
+        history.forget_the_watermark()
+        history.run()
+    finally:
+        history.teardown()

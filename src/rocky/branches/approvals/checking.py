@@ -44,7 +44,7 @@ class Reason(StrEnum):
 class Question:
     """What a statement has to be about to count now. `authors` are those who made the change.
 
-    `base_commit` is what the change is compared with and its rules are taken from.
+    `base_commit` is what the change is compared with.
     """
 
     record: BranchRecord

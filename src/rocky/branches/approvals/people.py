@@ -1,24 +1,18 @@
-"""Who made a change, and against which commit that is asked.
+"""Who made a change.
 
 Commits carry the addresses of who made them; what is not committed is taken for the work of
-whoever is at work here. A branch's base may be chosen by who makes it, so the rules are taken from
-the newest commit of it that the main line has too.
+whoever is at work here.
 """
 
 from typing import Final
 
 from rocky.branches.approvals.policy import BaseFiles
-from rocky.errors import UnknownRevision
 from rocky.git import (
     Repository,
     authors_between,
     changed_files,
-    default_base,
     find_commit,
     find_identity,
-    merge_base,
-    resolve_ref,
-    show_file,
 )
 from rocky.git.program import ask_git
 from rocky.ledger.branch_records import BranchRecord
@@ -26,22 +20,6 @@ from rocky.project import Project
 
 _OWN: Final = ".rocky"
 """The folder of what Rocky writes beside a project: approvals and plans, no code."""
-
-
-def find_base(repository: Repository, record: BranchRecord) -> BaseFiles | None:
-    """The files that the rules of approval are taken from; None where there is no commit yet.
-
-    Raises UnknownRevision when the commit that a branch was made against is not here.
-    """
-    if record.base_commit is None:
-        return None
-    commit = resolve_ref(repository, record.base_commit)
-    try:
-        main = resolve_ref(repository, default_base(repository))
-    except UnknownRevision:
-        main = commit
-    commit = merge_base(repository, main, commit)
-    return BaseFiles(commit, lambda path: show_file(repository, commit, path))
 
 
 def find_authors(

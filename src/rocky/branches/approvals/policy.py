@@ -1,11 +1,11 @@
-"""The policy that a branch is judged by: that of the commit before it, only ever made stricter.
+"""The policy that a branch is judged by: that of the commits before it, only ever made stricter.
 
 A change cannot vote for itself: what it says about approvals, and whom it lists as signers, counts
 on top of what was there before and never in its place. Outside git there is no before.
 """
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,9 @@ class BaseFiles:
 
     commit: str
     read: Callable[[str], bytes | None]
+
+    def __str__(self) -> str:
+        return f"commit `{self.commit[:12]}`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +55,24 @@ class Policy:
         }
 
 
-def find_policy(project: Project, base: BaseFiles | None, environment: Mapping[str, str]) -> Policy:
-    """The policy for a change of a project. Raises SignersUnusable when it cannot be told."""
+def find_policy(
+    project: Project, past: Sequence[BaseFiles], environment: Mapping[str, str]
+) -> Policy:
+    """The policy for a change of a project: the strictest of its own rules and those of the past.
+
+    The last of `past` is the main line as it is now; nothing is outside git. Raises SignersUnusable
+    when the policy cannot be told, or when approvals are required of nobody.
+    """
     _refuse_unclear(project)
     own = project.config.branch.approval
-    before = None
-    if base is not None:
-        before = _settings_at(base, project.config_path, environment)
-    signers, warnings = _find_signers(project, base, before or own)
-    if before is None:
-        before = own
+    before = [(each, _settings_at(each, project.config_path, environment)) for each in past]
+    everywhere = [own, *(settings for _, settings in before)]
+    signers, warnings = _find_signers(project, before)
     return Policy(
-        own.required or before.required,
-        max(own.min_approvers, before.min_approvers),
-        min(own.max_age_seconds, before.max_age_seconds),
-        own.allow_author and before.allow_author,
+        any(each.required for each in everywhere),
+        max(each.min_approvers for each in everywhere),
+        min(each.max_age_seconds for each in everywhere),
+        all(each.allow_author for each in everywhere),
         signers,
         warnings,
     )
@@ -82,12 +88,15 @@ def _refuse_unclear(project: Project) -> None:
             )
 
 
-def _settings_at(base: BaseFiles, path: str, environment: Mapping[str, str]) -> Approval | None:
-    """`[branch.approval]` of a commit; None when the commit has no such file."""
+def _settings_at(base: BaseFiles, path: str, environment: Mapping[str, str]) -> Approval:
+    """`[branch.approval]` of a commit."""
     data = base.read(path)
     if data is None:
-        return None
-    where = f"`{path}` of commit `{base.commit[:12]}`"
+        raise SignersUnusable(
+            f"there is no `{path}` in {base}, so the rules of approval are not certain; bring the"
+            " change up to date with the main line (`git rebase`), or merge the project first"
+        )
+    where = f"`{path}` of {base}"
     try:
         table = tomllib.loads(quote_bare_references(data.decode("utf-8"))).get("branch", {})
     except (ValueError, RecursionError) as failure:
@@ -110,29 +119,45 @@ def _settings_at(base: BaseFiles, path: str, environment: Mapping[str, str]) -> 
 
 
 def _find_signers(
-    project: Project, base: BaseFiles | None, before: Approval
+    project: Project, before: Sequence[tuple[BaseFiles, Approval]]
 ) -> tuple[Signers, tuple[str, ...]]:
+    """Every list there is: whoever is missing from one, or was taken off since, may not sign."""
     path = project.config.branch.approval.allowed_signers
     own = _own_signers(project, path)
-    if base is None:
-        return _signers(path, own), ()
-    shown = f"commit `{base.commit[:12]}`"
-    data = base.read(before.allowed_signers)
-    if data is None:
-        warning = (
-            f"`{before.allowed_signers}` is not in {shown}: the change itself says who may approve"
+    found: list[SignersFile] = []
+    absent = ""
+    for base, settings in before:
+        data = base.read(settings.allowed_signers)
+        absent = f"`{settings.allowed_signers}` is not in {base}" if data is None else ""
+        if data is not None:
+            found.append(parse_signers(data, f"`{settings.allowed_signers}` of {base}"))
+    _refuse_nobody(before, absent, found)
+    warnings = []
+    if own is None and found:
+        warnings.append(f"`{path}` is gone: {found[0].origin} counts")
+        path = before[0][1].allowed_signers
+    elif own is not None:
+        if before and not found:
+            warnings.append(f"{absent}: the change itself says who may approve")
+        found.append(own)
+    lists: dict[str, SignersFile] = {}
+    for each in found:
+        lists.setdefault(each.text, each)
+    return Signers(tuple(lists.values()), path), tuple(warnings)
+
+
+def _refuse_nobody(
+    before: Sequence[tuple[BaseFiles, Approval]], absent: str, found: Sequence[SignersFile]
+) -> None:
+    """Where the main line wants approval and lists nobody, it is not for a change to name them."""
+    if not absent:
+        return
+    (_, main), required = before[-1], any(settings.required for _, settings in before)
+    if main.required or (required and not found):
+        raise SignersUnusable(
+            f"{absent}, and approval is required: nobody may approve until the main line has the"
+            " list"
         )
-        return _signers(path, own), () if own is None else (warning,)
-    origin = f"`{before.allowed_signers}` of {shown}"
-    found = parse_signers(data, origin)
-    if own is None:
-        return _signers(before.allowed_signers, found), (f"`{path}` is gone: {origin} counts",)
-    # Whoever has been taken off the list since may not sign either.
-    return _signers(path, found, own if own.text != found.text else None), ()
-
-
-def _signers(path: str, *files: SignersFile | None) -> Signers:
-    return Signers(tuple(each for each in files if each is not None), path)
 
 
 def _own_signers(project: Project, path: str) -> SignersFile | None:

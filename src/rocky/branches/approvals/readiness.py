@@ -6,6 +6,7 @@ own records are asked: the newest execution of each model, what it left and what
 
 from collections.abc import Iterable, Iterator
 
+from rocky.branches.inputs import read_inputs
 from rocky.branches.view import BranchTable, BranchView
 from rocky.compiler.compilation import Compilation
 from rocky.compiler.fingerprints import fingerprints_of
@@ -13,15 +14,20 @@ from rocky.ledger.lookups import Lookups
 from rocky.ledger.provenance import ReadRecord
 from rocky.ledger.questions import RecordedExecution
 from rocky.ledger.records import InputRecord, ModelStatus
-from rocky.project import Project
+from rocky.project import ModelFile, Project
 from rocky.project.strategies import is_inline
+from rocky.run.request import adapter_of
 from rocky.run.seeds import SEED_HASH, seed_hash, seed_target
 
 
 def find_unready(compilation: Compilation, view: BranchView, lookups: Lookups) -> tuple[str, ...]:
     """A line for each model or seed whose table on the branch is not what the code makes now."""
-    models = compilation.project.models
-    stored = {key: each for key, each in models.items() if not is_inline(each.strategy)}
+    project = compilation.project
+    stored = {
+        key: each
+        for key, each in project.models.items()
+        if not is_inline(each.strategy) and _has_place(project, view, each)
+    }
     recipes = fingerprints_of(compilation, stored)
     last = lookups.last_executions(each.name for each in stored.values())
     found = []
@@ -34,12 +40,21 @@ def find_unready(compilation: Compilation, view: BranchView, lookups: Lookups) -
             why = f"was built of `{moved}` as it was before" if moved is not None else None
         if why is not None:
             found.append(f"`{model.name}` {why}")
-    return (*found, *_stale_seeds(compilation.project, view))
+    return (*found, *_stale_seeds(project, view))
+
+
+def _has_place(project: Project, view: BranchView, model: ModelFile | None) -> bool:
+    """Whether a model runs where the branch has tables; without a model, whether the seeds do."""
+    adapters = project.config.adapter
+    own, other = adapters.get(view.record.adapter), adapters.get(adapter_of(project, model))
+    # One that no adapter is named for runs on the only one.
+    return own is None or other is None or own.warehouse == other.warehouse
 
 
 def _stale_seeds(project: Project, view: BranchView) -> Iterator[str]:
     """Seeds that were loaded from another file. One that was never loaded, no table was made of."""
-    for seed in project.seeds.values():
+    seeds = project.seeds.values() if _has_place(project, view, None) else ()
+    for seed in seeds:
         table = view.tables.get(seed_target(seed, project.config).key)
         if table is None or table.branch is None:
             continue
@@ -71,17 +86,10 @@ def _inputs(
     recorded: RecordedExecution, lookups: Lookups
 ) -> Iterable[InputRecord] | Iterable[ReadRecord]:
     """What was read; of a table that the branch was made with, what its build had read."""
-    if recorded.execution.inputs:
-        return recorded.execution.inputs
-    made = lookups.provenance(recorded.run_id, recorded.execution.model_name)
-    return () if made is None else _flat(made.reads)
-
-
-def _flat(reads: Iterable[ReadRecord]) -> Iterator[ReadRecord]:
-    for each in reads:
-        if each.kind == "table":
-            yield each
-        yield from _flat(each.reads)
+    made = None
+    if not recorded.execution.inputs:
+        made = lookups.provenance(recorded.run_id, recorded.execution.model_name)
+    return read_inputs(recorded.execution, made)
 
 
 def _moved_inputs(

@@ -3,13 +3,14 @@
 Whatever is not known counts as the worst: a change that cannot be compared is a breaking one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rocky.branches.approvals.checking import Checked, Question, find_shortfall
-from rocky.branches.view import BranchView
-from rocky.changes.change import Impact
-from rocky.diff.project_diff import ProjectDiff
+from rocky.branches.view import BranchTable, BranchView
+from rocky.changes.change import Change, Impact
+from rocky.changes.columns import compare_columns
+from rocky.diff.project_diff import ProjectDiff, TableDiff
 from rocky.errors import PromotionRefused
 from rocky.ledger.branch_records import PRODUCTION, ApprovalRecord
 
@@ -29,17 +30,43 @@ class Verdict:
         return self.impact in (Impact.BREAKING, UNKNOWN)
 
 
-def judge_diff(diff: ProjectDiff | None) -> Verdict:
-    """The verdict on a change."""
+def judge_change(diff: ProjectDiff | None, view: BranchView) -> Verdict:
+    """The verdict on a change: of its code, and of the tables that production would get.
+
+    The tables have the last word about columns. Code is compared with a commit, and production may
+    have been built from another: what its readers have today would go without being in the diff.
+    """
     if diff is None:
         return Verdict(UNKNOWN, ("there is no commit to compare the code with",))
     found = []
+    told = set()
     for table, change in diff.changes:
         if change.impact is Impact.BREAKING:
-            where = table.name if table is not None else "rocky.toml"
-            column = f".{change.column}" if change.column is not None else ""
-            found.append(f"{where}{column}: {change.rule}")
-    return Verdict(diff.impact.value if diff.impact is not None else "none", tuple(found))
+            found.append(_line(table.name if table is not None else "rocky.toml", change))
+            told |= {each.lower() for each in _targets(table)}
+    for each in view.changed:
+        if each.target.lower() not in told:
+            found += [_line(each.target, change) for change in _lost_columns(each)]
+    impact = diff.impact.value if diff.impact is not None else "none"
+    return Verdict(Impact.BREAKING.value if found else impact, tuple(found))
+
+
+def _lost_columns(table: BranchTable) -> Iterator[Change]:
+    if table.production is None or table.branch is None:
+        return
+    for change in compare_columns(table.production.schema, table.branch.schema):
+        if change.impact is Impact.BREAKING:
+            yield change
+
+
+def _targets(table: TableDiff | None) -> Iterator[str]:
+    if table is not None:
+        yield from (each for each in (table.target, table.base_target) if each is not None)
+
+
+def _line(where: str, change: Change) -> str:
+    column = f".{change.column}" if change.column is not None else ""
+    return f"{where}{column}: {change.rule}"
 
 
 def refuse_branch(view: BranchView, unready: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 
 from rocky.branches.promotion.carrying_out import carry_out
 from rocky.branches.promotion.moving import Move, PreparedMove, prepare_moves
+from rocky.branches.promotion.relying import find_relied, refuse_moved_inputs
 from rocky.branches.promotion.working import Watch, Work, nobody, work_on
 from rocky.branches.translation import Arrival, translate
 from rocky.branches.view import BranchTable, BranchView, same_content, table_content
@@ -100,11 +101,14 @@ def promote_tables(
             f"branch `{view.record.name}` has nothing that production has not: every table is the"
             " same in both, so there is nothing to promote"
         )
+    relied = find_relied(view, tables, made.tables)
+    refuse_moved_inputs(view.record.name, relied)
     before = _load_tables(opened.surroundings.ledger.path)
     proved = _proved_anew(view, made, before)
     targets = [each.target for each in (*tables, *proved)]
     with work_on(opened, targets, f"branch promote {view.record.name}", draft.at, watch) as work:
         _refuse_changed((*tables, *proved))
+        refuse_moved_inputs(view.record.name, relied, again=True)
         work.watch("files")
         moves = prepare_moves(
             [_move(work, view, each, made) for each in tables],
@@ -187,6 +191,7 @@ def _promoted(
         from_version=None if before is None else before.version,
         from_content=None if before is None else table_content(before),
         branch_version=None if table.branch is None else table.branch.version,
+        branch_before=None if table.made_of is None else table.made_of.version,
         built_by=known.run_id if known is not None else None,
         built_at=known.execution.finished_at if known is not None else None,
         built_from=run.git_commit if run is not None else None,
@@ -194,6 +199,8 @@ def _promoted(
         recipe_hash=known.execution.recipe_hash if known is not None else None,
         watermark_before=replaced.watermark if replaced is not None else None,
         partitions_before=replaced.partitions if replaced is not None else (),
+        grace_before=replaced.grace if replaced is not None else (),
+        loaded_before=replaced.loaded if replaced is not None else (),
     )
 
 
@@ -229,8 +236,9 @@ def _records(
         content, version = contents.get(target.lower(), (None, None))
         return version if content is not None and content == identity else None
 
-    def record(table: BranchTable, committed: Committed, verb: str) -> ModelRecords:
+    def record(table: BranchTable, committed: Committed, *, moves_it: bool) -> ModelRecords:
         known = _known(table, made)
+        verb = "promoted from" if moves_it else "the same as on"
         built = f", built by {known.run_id}" if known is not None else ""
         arrival = Arrival(
             work.run_id,
@@ -242,16 +250,20 @@ def _records(
             f"{verb} branch {view.record.name}{built}",
             version_of,
             base=_base(table, known),
+            is_whole=moves_it and known is not None,
         )
+        if known is not None and not moves_it:
+            # Production's own rows stay: what it remembers of them is as good.
+            known = replace(known, partitions=(), grace=(), loaded=())
         return translate(arrival, known)
 
     return (
         [
-            record(each, move.committed, "promoted from")
+            record(each, move.committed, moves_it=True)
             for each, move in zip(tables, moves, strict=True)
         ],
         [
-            record(each, Committed(each.production, (), ()), "the same as on")
+            record(each, Committed(each.production, (), ()), moves_it=False)
             for each in proved
             if each.production is not None
         ],
@@ -261,9 +273,11 @@ def _records(
 def _base(table: BranchTable, known: TableRecords | None) -> int | None:
     """Production's version that the branch's build started from, if it was one build from there.
 
-    The clone is version 0 of the branch's table; production still is what it was made of.
+    Production still is what the branch was made of.
     """
     made = known.provenance if known is not None else None
-    if made is None or made.base_version != 0 or table.production is None:
+    if made is None or table.made_of is None or table.production is None:
+        return None
+    if made.base_version != table.made_of.version:
         return None
     return table.production.version

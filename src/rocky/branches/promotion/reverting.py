@@ -4,7 +4,7 @@ The versions in between stay in the tables' logs. A table that the promotion mad
 is nothing to go back to, and the code from before does not read it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -12,6 +12,7 @@ from typing import Final
 from rocky.branches.promotion.carrying_out import carry_out
 from rocky.branches.promotion.moving import Move, PreparedMove, prepare_moves
 from rocky.branches.promotion.promoting import PROMOTED
+from rocky.branches.promotion.readers import find_readers
 from rocky.branches.promotion.working import Watch, Work, nobody, work_on
 from rocky.branches.translation import Arrival, translate
 from rocky.branches.view import same_content, table_content
@@ -19,7 +20,7 @@ from rocky.errors import NothingSelected, PromotionRefused, StoreUnreadable
 from rocky.ledger.branch_records import PromotedTable, PromotionRecord
 from rocky.ledger.branching import load_promotions
 from rocky.ledger.model_records import ModelRecords
-from rocky.ledger.table_records import TableRecords, open_table_records
+from rocky.ledger.table_records import TableRecords, as_before, open_table_records
 from rocky.run.opened import OpenedRun
 from rocky.run.vouching import vouch_for
 from rocky.store.prepared import Moment
@@ -42,22 +43,47 @@ class Return:
     @property
     def is_newer(self) -> bool:
         """Whether somebody has changed the table since it was promoted."""
-        return table_content(self.now) != self.promoted.to_content
+        if table_content(self.now) != self.promoted.to_content:
+            return True
+        if self.now.version == self.promoted.to_version:
+            return False
+        try:
+            return not same_content(self.now, self.table.snapshot(self.promoted.to_version))
+        except StoreUnreadable:
+            # Its log no longer goes back that far, so that nobody can say what it was.
+            return True
 
 
 def find_promotion(state: Path, wanted: str) -> PromotionRecord:
-    """A promotion by its id, or the `latest` of a branch by its name. Raises NothingSelected."""
-    known = load_promotions(state)
-    found = [each for each in known if wanted in (each.run_id, each.branch)]
-    found = [each for each in found if each.kind in (PROMOTED, REVERTED)]
+    """A promotion or revert by its id, or the newest promotion of a branch by its name.
+
+    The id may be that of the run which began it and died. A revert is found by its id only: who
+    says `revert` twice does not want back what was reverted. Raises NothingSelected, and
+    PromotionRefused when it was reverted already.
+    """
+    known = [each for each in load_promotions(state) if each.kind in (PROMOTED, REVERTED)]
+    found = [each for each in known if wanted in (each.run_id, each.recovers)] or [
+        each for each in known if each.kind == PROMOTED and each.branch.lower() == wanted.lower()
+    ]
     if not found:
         hint = "`rocky branch list --promotions` shows them" if known else "there is none yet"
         raise NothingSelected(f"no promotion `{wanted}`; {hint}")
     chosen = found[-1]
-    again = next((each for each in known if each.reverts == chosen.run_id), None)
+    again = _standing_revert(chosen, known)
     if again is not None:
-        raise PromotionRefused(f"`{chosen.run_id}` was reverted already, by `{again.run_id}`")
+        raise PromotionRefused(
+            f"`{chosen.run_id}` was reverted already, by `{again.run_id}`;"
+            f" `rocky branch revert {again.run_id}` takes that back"
+        )
     return chosen
+
+
+def _standing_revert(
+    promotion: PromotionRecord, known: Sequence[PromotionRecord]
+) -> PromotionRecord | None:
+    """The revert of a promotion that was not reverted itself."""
+    reverts = [each for each in known if each.reverts == promotion.run_id]
+    return next((each for each in reverts if _standing_revert(each, known) is None), None)
 
 
 def find_returns(
@@ -113,7 +139,8 @@ def _former(table: Table, promoted: PromotedTable) -> Snapshot:
     gone = next((file for file in before.files if table.place_of(file).info() is None), None)
     if gone is not None:
         raise PromotionRefused(
-            f"`{table.name}` cannot be moved back: `{table.place_of(gone)}` was collected since"
+            f"`{table.name}` cannot be moved back: `{table.place_of(gone)}` was collected since;"
+            " go back to the code from before, and `rocky run` builds the table again"
         )
     return before
 
@@ -135,6 +162,12 @@ def revert_tables(
     with work_on(opened, targets, f"branch revert {promotion.run_id}", draft.at, watch) as work:
         # Once more: only now nobody else writes the tables.
         returns, left = find_returns(promotion, around.warehouse, discard_later=discard_later)
+        known = _known_now(work)
+        gone = {
+            each.promoted.target: range(each.promoted.to_version, each.now.version + 1)
+            for each in returns
+        }
+        left |= find_readers(around.ledger.path, promotion.run_id, gone)
         work.watch("files")
         moves = prepare_moves(
             [_move(work, each) for each in returns],
@@ -147,7 +180,10 @@ def revert_tables(
             branch=promotion.branch,
             reverts=promotion.run_id,
             left=left,
-            tables=tuple(_returned(each, move) for each, move in zip(returns, moves, strict=True)),
+            tables=tuple(
+                _returned(each, move, known.get(each.promoted.target.lower()))
+                for each, move in zip(returns, moves, strict=True)
+            ),
         )
         return carry_out(work, said, moves, _records(work, promotion, returns, moves))
 
@@ -161,14 +197,21 @@ def _move(work: Work, back: Return) -> Move:
     return Move(back.table, back.now, back.before, back.table, info)
 
 
-def _returned(back: Return, move: PreparedMove) -> PromotedTable:
+def _returned(back: Return, move: PreparedMove, replaced: TableRecords | None) -> PromotedTable:
+    promoted = back.promoted
     return PromotedTable(
-        back.promoted.target,
-        back.promoted.model_name,
+        promoted.target,
+        promoted.model_name,
         move.commit.version,
         table_content(move.after),
         from_version=back.now.version,
         from_content=table_content(back.now),
+        branch_version=promoted.branch_before,
+        branch_before=promoted.branch_version,
+        watermark_before=replaced.watermark if replaced is not None else None,
+        partitions_before=replaced.partitions if replaced is not None else (),
+        grace_before=replaced.grace if replaced is not None else (),
+        loaded_before=replaced.loaded if replaced is not None else (),
     )
 
 
@@ -187,6 +230,7 @@ def _records(
                 REVERTED,
                 f"moved back to version {back.before.version}, from before {promotion.run_id}",
                 lambda _target, _identity: None,
+                is_whole=True,
             ),
             before.get(back.promoted.target.lower()),
         )
@@ -205,12 +249,14 @@ def _known_before(work: Work, promotion: PromotionRecord) -> dict[str, TableReco
         found = lookups.before(promotion.run_id)
     tables = {each.target.lower(): each for each in promotion.tables}
     return {
-        target: replace(
-            known,
-            provenance=None,
-            partitions=tables[target].partitions_before,
-            watermark=tables[target].watermark_before,
-        )
+        target: replace(as_before(known, tables[target]), provenance=None)
         for target, known in found.items()
         if target in tables
     }
+
+
+def _known_now(work: Work) -> Mapping[str, TableRecords]:
+    lookups = open_table_records(work.opened.surroundings.ledger.path)
+    assert lookups is not None
+    with lookups:
+        return lookups.tables()

@@ -47,7 +47,7 @@ def command(settings: Settings, plan: str) -> ExitCode:
     asked = parse_asked(stored.payload.get("request", {}))
     own = replace(settings, branch=asked.branch, variables=asked.variables)
     if asked.branch is not None:
-        load_attribute("rocky.cli.branches", "require_branch")(own)
+        own = load_attribute("rocky.cli.branches", "require_branch")(own)
     refresh_state(own, state_path(own))
     compilation = compile_chosen(own)
     now = plan_asked(own, compilation, asked.request)

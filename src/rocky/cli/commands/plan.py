@@ -11,7 +11,7 @@ from rocky.cli.commands.run import RunCommand
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
-from rocky.cli.planning import plan_asked
+from rocky.cli.planning import plan_asked, refuse_secrets
 from rocky.cli.projects import compile_chosen
 from rocky.cli.remote_state import refresh_state
 from rocky.cli.render.plan import describe_plan, plan_document, plan_notes, render_plan
@@ -31,6 +31,7 @@ def command(settings: Settings, /, **given: Any) -> ExitCode:
     asked what columns its source has now.
     """
     request = request_of(given)
+    refuse_secrets(settings)
     refresh_state(settings, state_path(settings))
     compilation = compile_chosen(settings)
     plan = plan_asked(settings, compilation, request)

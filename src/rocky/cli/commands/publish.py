@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from rocky.cli.console import write_json, write_note, write_text
+from rocky.cli.consumers import find_published
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.projects import compile_chosen
@@ -13,13 +14,12 @@ from rocky.cli.render.compilation import counted
 from rocky.cli.render.findings import render_findings
 from rocky.cli.render.imports import Publication, publication_document, render_publication
 from rocky.compiler.compilation import Compilation
+from rocky.compiler.imports import rebinding
 from rocky.diagnostics import Severity
 from rocky.errors import InterfaceRefused, NothingSelected
 from rocky.imports.accepting import write_whole
 from rocky.imports.publishing import encode_interface, publish_interface
-from rocky.plan.selectors import select_models
 from rocky.project.interfaces import Interface, decode_interface
-from rocky.project.strategies import has_target
 
 
 @click.command("publish", cls=RockyCommand)
@@ -42,14 +42,20 @@ def command(
     compilation = compile_chosen(settings)
     project = compilation.project
     _refuse_errors(settings, compilation)
-    keys = _published(compilation, selectors or project.config.publish.models)
-    text = encode_interface(publish_interface(project, compilation.models, keys))
+    keys = find_published(compilation, selectors or project.config.publish.models)
+    if not keys:
+        raise NothingSelected(
+            "none of the selected models has a table: there is nothing to publish"
+        )
+    content = publish_interface(project, compilation.models, keys, rebinding(compilation))
+    text = encode_interface(content)
     path = out if out is not None else project.root / project.config.publish.out
     now = decode_interface(path.name, text)
     if not isinstance(now, Interface):
         raise InterfaceRefused(f"this project cannot be published: {now.message}")
     published = Publication(path, now, _on_disk(path), check=check)
     if not check and not published.is_current:
+        _refuse_foreign(published)
         write_whole(path, text)
     if settings.json:
         write_json("publish", publication_document(published))
@@ -66,21 +72,19 @@ def _refuse_errors(settings: Settings, compilation: Compilation) -> None:
         raise InterfaceRefused(f"{counted(len(errors), 'error')}: nothing was published")
 
 
-def _published(compilation: Compilation, selectors: Sequence[str]) -> list[str]:
-    """The selected models that leave a table or a view."""
-    models = compilation.project.models
-    keys = select_models(compilation, selectors)
-    kept = [key for key in keys if has_target(models[key].strategy)]
-    if not kept:
-        raise NothingSelected(
-            "none of the selected models has a table: there is nothing to publish"
-        )
-    return kept
-
-
 def _on_disk(path: Path) -> str | None:
     """The file as it is; None when there is none. Raises OSError when that cannot be told."""
     try:
         return path.read_bytes().decode(errors="replace")
     except FileNotFoundError:
         return None
+
+
+def _refuse_foreign(published: Publication) -> None:
+    """Whatever else lies where the interface shall be written was not put there to be lost."""
+    before = published.before
+    # Told by its text alone: one that was edited, or is full of conflicts, may well be replaced.
+    if before is not None and before.strip() and '"interface_version"' not in before:
+        raise InterfaceRefused(
+            f"`{published.path}` is there and is no interface: remove it, or name another file"
+        )

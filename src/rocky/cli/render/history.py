@@ -30,7 +30,18 @@ _STATUSES: Final = {
     RunStatus.INTERRUPTED: "interrupted",
 }
 _IDLE: Final = "not needed"
-_OUTCOMES: Final = ("built", "reused", "resumed", _IDLE, "failed", "skipped", "interrupted")
+_MOVED: Final = {"clone": "cloned", "promote": "promoted", "revert": "moved back"}
+"""Tables that got content which was there already, by decision."""
+_OUTCOMES: Final = (
+    "built",
+    *_MOVED.values(),
+    "reused",
+    "resumed",
+    _IDLE,
+    "failed",
+    "skipped",
+    "interrupted",
+)
 _BASES: Final = {
     "content": "the same code and inputs",
     "rows": "its inputs have the same rows",
@@ -73,7 +84,9 @@ def outcome_of(execution: ModelExecution) -> str:
     """What became of a model, in a word: what was decided, and how that went."""
     if execution.status is ModelStatus.SUCCESS:
         # A seed that is loaded, or a query that no build reads.
-        return _IDLE if execution.decision == _SKIPPED else "built"
+        if execution.decision == _SKIPPED:
+            return _IDLE
+        return _MOVED.get(execution.decision or "", "built")
     if execution.status is ModelStatus.SKIPPED and execution.decision == _RESUMED:
         return "resumed"
     return execution.status.value

@@ -4,7 +4,7 @@ A run may die after its commit and before its record. The commit names the files
 the commits above the last recorded one are asked too, and nothing is loaded twice.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -13,6 +13,7 @@ from rocky.errors import StoreUnreadable
 from rocky.ledger.loaded_files import load_loaded
 from rocky.ledger.lookups import Lookups
 from rocky.ledger.records import ModelExecution, ModelStatus
+from rocky.ledger.table_records import open_table_records
 from rocky.pipelines.loads.files import FoundTable
 from rocky.run.materialize.append import loaded_by
 from rocky.store.snapshot import Snapshot
@@ -23,10 +24,14 @@ _MADE = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
 
 @dataclass(frozen=True, slots=True)
 class LoadHistory:
-    """What the ledger remembers of a pipeline's tables, by the targets' keys."""
+    """What the ledger remembers of a pipeline's tables, by the targets' keys.
+
+    `committed` are the versions that were recorded last of tables whose last load failed.
+    """
 
     loaded: Mapping[str, frozenset[str]] = field(default_factory=dict)
     last: Mapping[str, ModelExecution] = field(default_factory=dict)
+    committed: Mapping[str, int] = field(default_factory=dict)
 
     def find_last(self, key: str) -> ModelExecution | None:
         """The last load, if the last time it was tried it succeeded."""
@@ -56,7 +61,19 @@ def load_history(path: Path, lookups: Lookups, tables: tuple[FoundTable, ...]) -
     return LoadHistory(
         {name.lower(): found for name, found in load_loaded(path, names).items()},
         {name.lower(): each.execution for name, each in last.items()},
+        _committed(path, [each.execution for each in last.values()]),
     )
+
+
+def _committed(path: Path, last: Iterable[ModelExecution]) -> dict[str, int]:
+    failed = {(each.target or "").lower() for each in last if each.commit_version is None}
+    tables = open_table_records(path) if failed else None
+    if tables is None:
+        return {}
+    with tables:
+        found = tables.tables()
+    versions = {key: each.execution.commit_version for key, each in found.items() if key in failed}
+    return {key: version for key, version in versions.items() if version is not None}
 
 
 def find_held(table: Table, snapshot: Snapshot | None, key: str, history: LoadHistory) -> Held:
@@ -68,8 +85,11 @@ def find_held(table: Table, snapshot: Snapshot | None, key: str, history: LoadHi
         return NOTHING_HELD
     recorded = history.loaded.get(key, frozenset())
     last = history.last.get(key)
-    # A try that failed says nothing of versions: then all that the log has is looked at.
-    since = last.commit_version if last is not None and last.commit_version is not None else -1
+    since = last.commit_version if last is not None else None
+    if since is None:
+        # A try that failed says nothing of versions. What is older than the newest that is recorded
+        # may have been moved back since, and its files are no longer there.
+        since = history.committed.get(key, -1)
     found, replaced = _scan(table, snapshot.version, since)
     if replaced:
         return Held(found, found, replaced=True)

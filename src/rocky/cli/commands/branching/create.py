@@ -2,24 +2,33 @@
 
 import os
 from datetime import UTC, datetime
-from pathlib import Path
 
 import click
 
 from rocky.branches.creating import Origin
-from rocky.branches.making import Wanted, create_branch
-from rocky.branches.parents import Candidates, find_parent
-from rocky.cli.branches import BranchCommand, People, find_people, open_branches, warehouse_of
+from rocky.branches.making import Wanted, branch_claim, create_branch
+from rocky.branches.parents import Candidates, OtherBranch, find_parent
+from rocky.cli.branch_states import fetch_branch_state
+from rocky.cli.branches import (
+    BranchCommand,
+    People,
+    branch_warehouses,
+    find_people,
+    open_branches,
+    warehouse_of,
+)
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
 from rocky.cli.render.branches import branch_document, render_created
 from rocky.cli.state_files import main_state_path
 from rocky.cli.upkeep import change_state, load_sound_project
+from rocky.errors import NothingSelected
 from rocky.ledger import Ledger
 from rocky.ledger.branch_records import BranchRecord
+from rocky.ledger.branching import branch_key
 from rocky.project import Project
-from rocky.project.branching import branch_prefix, branch_state, on_branch
+from rocky.project.branching import branch_prefix, on_branch, state_on_branch
 from rocky.run.circumstances import observe_circumstances
 from rocky.run.request import main_adapter
 
@@ -32,7 +41,7 @@ from rocky.run.request import main_adapter
     metavar="REF|RUN",
     help="Another branch, a run, `latest`, or a commit that was run. Default: production now.",
 )
-@click.option("--base", metavar="REF", help="The commit that its code is compared with.")
+@click.option("--base", metavar="REF", help="What its code is compared with once merged.")
 @click.option("-m", "--description", metavar="TEXT", help="What it is for.")
 @click.option("--target", metavar="ADAPTER", help="The tables of `[adapter.ADAPTER]`.")
 @click.pass_obj
@@ -51,26 +60,28 @@ def command(
     branch_prefix(name)
     project = load_sound_project(settings, "made")
     people = find_people(project.root, base)
-    adapter, _ = main_adapter(project, target)
+    parent = open_branches(settings).get(branch_key(wanted)) if wanted is not None else None
+    adapter = _adapter(project, target, parent)
     now = datetime.now(UTC)
     origin = Origin(observe_circumstances(project.root, os.environ), project.config_hash.hex(), now)
-    own = on_branch(project, name)
+    first, *others = branch_warehouses(project, name, adapter)
     request = Wanted(
         name,
         people.who,
-        warehouse_of(own, adapter),
+        first,
         adapter,
-        own.config.state,
+        state_on_branch(project.config.state, name),
         description,
         people.base_commit,
+        tuple(others),
     )
-    candidates = _candidates(settings, project, adapter, people)
+    candidates = _candidates(settings, project, adapter, people, parent)
 
     def create(ledger: Ledger) -> BranchRecord:
         chosen = find_parent(wanted, candidates)
         return create_branch(ledger, request, chosen, origin, os.environ)
 
-    record, warnings = change_state(settings, [], create)
+    record, warnings = change_state(settings, [branch_claim(name)], create)
     if settings.json:
         write_json("branch create", {"branch": branch_document(record)})
     else:
@@ -78,18 +89,30 @@ def command(
     return ExitCode.OK
 
 
-def _candidates(settings: Settings, project: Project, adapter: str, people: People) -> Candidates:
-    state = main_state_path(settings)
+def _adapter(project: Project, target: str | None, parent: BranchRecord | None) -> str:
+    """The adapter whose tables are meant: of a branch of a branch, the one of its parent."""
+    if parent is None:
+        return main_adapter(project, target)[0]
+    if target not in (None, parent.adapter):
+        raise NothingSelected(
+            f"branch `{parent.name}` has the tables of `[adapter.{parent.adapter}]` and no other:"
+            " leave `--target` out"
+        )
+    return parent.adapter
+
+
+def _candidates(
+    settings: Settings,
+    project: Project,
+    adapter: str,
+    people: People,
+    parent: BranchRecord | None,
+) -> Candidates:
+    others = {}
+    if parent is not None:
+        there = warehouse_of(on_branch(project, parent.name), adapter)
+        state = fetch_branch_state(settings, parent)
+        others[branch_key(parent.name)] = OtherBranch(parent.name, there, state)
     return Candidates(
-        warehouse_of(project, adapter),
-        state,
-        {
-            key: (warehouse_of(on_branch(project, each.name), adapter), _state(state, each))
-            for key, each in open_branches(settings).items()
-        },
-        people.resolve,
+        warehouse_of(project, adapter), main_state_path(settings), others, people.resolve
     )
-
-
-def _state(state: Path, record: BranchRecord) -> Path:
-    return branch_state(state, record.name)

@@ -4,15 +4,25 @@ from datetime import UTC, datetime
 
 import click
 
-from rocky.branches.making import delete_branch
-from rocky.cli.branches import BranchCommand, find_branch, find_people, warehouse_of
+from rocky.branches.making import branch_claim, clear_deleted, delete_branch, has_leftovers
+from rocky.cli.branch_states import held_branch
+from rocky.cli.branches import (
+    BranchCommand,
+    branch_warehouses,
+    find_branch,
+    find_deleted,
+    find_who,
+)
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
 from rocky.cli.render.branches import branch_document
+from rocky.cli.state_files import main_state_path
 from rocky.cli.upkeep import change_state, load_sound_project
 from rocky.ledger import Ledger
-from rocky.project.branching import on_branch
+from rocky.ledger.branch_records import BranchRecord, BranchStatus
+from rocky.project import Project
+from rocky.project.branching import branch_state
 
 
 @click.command("delete", cls=BranchCommand)
@@ -24,19 +34,53 @@ def command(settings: Settings, name: str) -> ExitCode:
     What was promoted stays in production, and so do the records of it and the approvals.
     """
     project = load_sound_project(settings, "deleted")
-    record = find_branch(settings, name)
-    warehouse = warehouse_of(on_branch(project, record.name), record.adapter)
-    who = find_people(project.root).who
-
-    def delete(ledger: Ledger) -> int:
-        return delete_branch(ledger, record, warehouse, who, datetime.now(UTC))
-
-    removed, warnings = change_state(settings, [], delete)
+    record = _find(settings, project, name)
+    who = find_who(project.root)
+    removed, warnings = drop_branch(settings, project, record, who)
     if settings.json:
-        document = {"branch": branch_document(record), "objects_removed": removed}
+        document = {"branch": branch_document(record), "objects_removed": removed or 0}
         write_json("branch delete", document)
     else:
         for warning in warnings:
             write_line(f"warning: {warning}")
         write_line(f"branch {record.name} is deleted; production is as it was")
     return ExitCode.OK
+
+
+def _find(settings: Settings, project: Project, name: str) -> BranchRecord:
+    """The branch; or one that is recorded as deleted, and whose tables are still there."""
+    gone = find_deleted(settings, name)
+    if gone is None:
+        return find_branch(settings, name)
+    state = branch_state(main_state_path(settings), gone.name)
+    if has_leftovers(branch_warehouses(project, gone.name, gone.adapter), state):
+        return gone
+    return find_branch(settings, name)
+
+
+def drop_branch(
+    settings: Settings, project: Project, record: BranchRecord, who: str
+) -> tuple[int | None, tuple[str, ...]]:
+    """How many objects went, and what to warn of; None when they stay.
+
+    Nothing of a branch goes before everybody can know that it is deleted.
+    """
+    warehouses = branch_warehouses(project, record.name, record.adapter)
+    removed: list[int] = []
+
+    def delete(ledger: Ledger) -> None:
+        if record.status is BranchStatus.OPEN:
+            delete_branch(ledger, record, warehouses, who, datetime.now(UTC))
+
+    def clear(ledger: Ledger) -> None:
+        removed.append(clear_deleted(ledger, record, warehouses))
+
+    with held_branch(settings, record, warehouses[0]):
+        _, warnings = change_state(settings, [branch_claim(record.name)], delete, clear)
+    if not removed:
+        stays = (
+            f"others could not be told that branch `{record.name}` is deleted, so its tables are"
+            f" still there; `rocky branch delete {record.name}` removes them when it can be sent"
+        )
+        return None, (*warnings, stays)
+    return removed[0], warnings

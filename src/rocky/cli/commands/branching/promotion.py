@@ -3,6 +3,7 @@
 Needs no Spark: nothing is built, tables get content that is there.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -12,19 +13,26 @@ from rocky.branches.approvals.checking import check_approvals
 from rocky.branches.approvals.signing import sign_statement
 from rocky.branches.approvals.statement import Kind
 from rocky.branches.promotion.gating import (
-    judge_diff,
+    judge_change,
     refuse_branch,
     refuse_breaking,
     refuse_unapproved,
 )
 from rocky.branches.promotion.promoting import (
     PROMOTED,
+    Made,
     load_made,
     promote_tables,
     tables_to_promote,
 )
 from rocky.branches.promotion.recovering import forget_promotion
+from rocky.branches.promotion.relying import (
+    find_relied,
+    refuse_moved_inputs,
+    refuse_unsound,
+)
 from rocky.branches.promotion.reverting import REVERTED, find_promotion, revert_tables
+from rocky.branches.view import BranchTable
 from rocky.cli.approving import OpenChange, choose_signer, make_keygen, open_change
 from rocky.cli.branches import BranchCommand, refreshed_state
 from rocky.cli.console import write_json, write_line, write_note
@@ -40,6 +48,7 @@ from rocky.cli.render.promotions import (
 )
 from rocky.cli.state_files import main_state_path
 from rocky.cli.upkeep import load_sound_project
+from rocky.cli.warehouses import recorded_warehouses_of
 from rocky.ledger.branch_records import ApprovalRecord
 from rocky.project.branching import branch_state
 from rocky.run.request import main_adapter
@@ -73,17 +82,17 @@ def promote(
         for warning in question.policy.warnings:
             write_note(f"warning: {warning}")
         refuse_branch(change.view, change.unready)
-        tables_to_promote(change.view)
+        tables = tables_to_promote(change.view)
         checked = check_approvals(change.root, question, keygen)
         refuse_unapproved(checked, question)
-        verdict = judge_diff(change.diff)
+        made = _rely_on(settings, change, tables)
+        verdict = judge_change(change.diff, change.view)
         allowed: tuple[ApprovalRecord, ...] = ()
         if allow_breaking and verdict.is_breaking:
             signer = choose_signer(change, keygen, key, principal, message)
             signed = sign_statement(Kind.ALLOW_BREAKING, question, signer, change.root, keygen)
             allowed = (signed.record,)
         refuse_breaking(verdict, allowed)
-        made = load_made(branch_state(main_state_path(settings), change.record.name))
         project = change.compilation.project
         with open_production(settings, project, change.record.adapter) as opened:
             recover_and_tell(opened, now)
@@ -103,6 +112,19 @@ def promote(
     else:
         write_line(render_promotion(promotion))
     return ExitCode.OK
+
+
+def _rely_on(settings: Settings, change: OpenChange, tables: Sequence[BranchTable]) -> Made:
+    """What is recorded of the branch, when it holds. Raises PromotionRefused."""
+    project, record = change.compilation.project, change.record
+    # Fetched already, when the branch was judged.
+    state = branch_state(main_state_path(settings), record.name)
+    conf = main_adapter(project, record.adapter)[1].conf
+    reopen = recorded_warehouses_of(project, [change.view.warehouse], conf)
+    refuse_unsound(change.view, tables, state, reopen)
+    made = load_made(state)
+    refuse_moved_inputs(record.name, find_relied(change.view, tables, made.tables))
+    return made
 
 
 def _left(change: OpenChange) -> dict[str, str]:
@@ -133,13 +155,16 @@ def revert(
 ) -> ExitCode:
     """Move production back to before a promotion.
 
-    PROMOTION is its id, or the name of a branch: then its newest. A revert can be reverted too.
+    PROMOTION is its id, or the name of a branch: then its newest. A revert can be reverted too, by
+    its own id.
     """
     project = load_sound_project(settings, "reverted")
-    found = find_promotion(refreshed_state(settings), promotion)
+    refreshed_state(settings)
     now = datetime.now(UTC)
     with open_production(settings, project, main_adapter(project, target)[0]) as opened:
+        # First: one that was interrupted is known only when it is finished.
         recover_and_tell(opened, now)
+        found = find_promotion(opened.surroundings.ledger.path, promotion)
         draft = draft_promotion(opened, REVERTED, found.branch, now, message)
         record = revert_tables(opened, found, draft, discard_later=discard_later)
     if settings.json:

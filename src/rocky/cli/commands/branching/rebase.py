@@ -5,10 +5,17 @@ from datetime import UTC, datetime
 
 import click
 
-from rocky.branches.creating import Origin
-from rocky.branches.making import Wanted, remake_branch
+from rocky.branches.creating import Origin, refuse_half_moved
+from rocky.branches.making import Wanted, branch_claim, create_branch
 from rocky.branches.parents import Candidates, find_parent
-from rocky.cli.branches import BranchCommand, find_branch, find_people, warehouse_of
+from rocky.cli.branches import (
+    BranchCommand,
+    branch_warehouses,
+    find_branch,
+    find_people,
+    warehouse_of,
+)
+from rocky.cli.commands.branching.delete import drop_branch
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
@@ -18,13 +25,13 @@ from rocky.cli.upkeep import change_state, load_sound_project
 from rocky.errors import PromotionRefused
 from rocky.ledger import Ledger
 from rocky.ledger.branch_records import PRODUCTION, BranchRecord
-from rocky.project.branching import on_branch
+from rocky.project.branching import state_on_branch
 from rocky.run.circumstances import observe_circumstances
 
 
 @click.command("rebase", cls=BranchCommand)
 @click.argument("name")
-@click.option("--base", metavar="REF", help="The commit that its code is compared with.")
+@click.option("--base", metavar="REF", help="What its code is compared with once merged.")
 @click.pass_obj
 def command(settings: Settings, name: str, base: str | None) -> ExitCode:
     """Make a branch anew of production as it is now.
@@ -37,26 +44,30 @@ def command(settings: Settings, name: str, base: str | None) -> ExitCode:
     if record.parent != PRODUCTION:
         raise PromotionRefused(f"branch `{record.name}` is not of production: delete and make it")
     people = find_people(project.root, base)
-    now = datetime.now(UTC)
     who = observe_circumstances(project.root, os.environ)
-    origin = Origin(who, project.config_hash.hex(), now)
-    own = on_branch(project, record.name)
+    origin = Origin(who, project.config_hash.hex(), datetime.now(UTC))
+    first, *others = branch_warehouses(project, record.name, record.adapter)
     request = Wanted(
         record.name,
-        people.who,
-        warehouse_of(own, record.adapter),
+        # Who made it first is still whose it is.
+        record.created_by,
+        first,
         record.adapter,
-        own.config.state,
+        state_on_branch(project.config.state, record.name),
         record.description,
         people.base_commit,
+        tuple(others),
     )
     candidates = Candidates(warehouse_of(project, record.adapter), main_state_path(settings))
+    # Whatever can be refused is refused while the branch is still there.
+    chosen = find_parent(None, candidates)
+    refuse_half_moved(chosen.parent.warehouse)
+    drop_branch(settings, project, record, people.who)
 
-    def remake(ledger: Ledger) -> BranchRecord:
-        chosen = find_parent(None, candidates)
-        return remake_branch(ledger, record, request, chosen, origin, os.environ)
+    def create(ledger: Ledger) -> BranchRecord:
+        return create_branch(ledger, request, chosen, origin, os.environ)
 
-    made, warnings = change_state(settings, [], remake)
+    made, warnings = change_state(settings, [branch_claim(record.name)], create)
     if settings.json:
         write_json("branch rebase", {"branch": branch_document(made)})
     else:

@@ -1,5 +1,5 @@
 SELECT
   order_id,
-  -- expect: E032
+  -- expect: W032
   amount
 FROM lake.shop.orders

@@ -1,0 +1,1 @@
+SELECT * FROM lake.shop.orders

@@ -1,0 +1,5 @@
+SELECT
+  order_id,
+  -- expect: E045
+  amount
+FROM lake.shop.orders
