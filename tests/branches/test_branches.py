@@ -1,5 +1,7 @@
 """Branches: made without copying, run without touching production, deleted without a trace."""
 
+import json
+
 import pytest
 
 from rocky.api.runs import run_project
@@ -198,3 +200,13 @@ def test_a_branch_can_be_run_from_python(shop):
     assert before == shop.contents()
     with pytest.raises(NothingSelected, match="no branch `b9`"):
         run_project(load_project(shop.root, env={}), branch="b9")
+
+
+def test_what_a_clone_took_is_no_estimate_of_a_build(shop):
+    shop.do("branch", "create", "b1")
+    shop.write(stg_orders=MORE)
+
+    document = json.loads(shop.rocky("plan", "--branch", "b1", "-o", "json").out)
+
+    assert 0 == document["estimate"].get("from_runs", 0)
+    assert "duration_ms" not in document["estimate"]

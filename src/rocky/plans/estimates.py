@@ -21,7 +21,7 @@ from rocky.run.resume import RESUMED
 
 _LOOKED_AT: Final = 100
 """Executions of a model that are looked at, at most, to find the builds among them."""
-_NOT_BUILT: Final = frozenset({"skip", "reuse", RESUMED})
+_NOT_BUILT: Final = frozenset({"skip", "reuse", RESUMED, "clone", "promote", "revert"})
 
 
 class Unit(NamedTuple):
