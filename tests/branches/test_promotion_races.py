@@ -3,15 +3,18 @@
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from rocky.ledger import open_ledger
 from rocky.ledger.branching import load_promotions
+from rocky.ledger.records import RunStatus
 from rocky.store.change import Change
 from rocky.store.journals import has_journal
 from tests.branches.shops import TABLE, BranchShop, Template
+from tests.ledger.conftest import a_run
 
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
 SOURCES = Path(__file__).parents[2] / "src"
@@ -47,8 +50,10 @@ def change_by_hand(shop: BranchShop, name: str) -> None:
 
 def test_while_a_run_writes_a_table_it_is_not_promoted(shop):
     before = shop.contents()
-    with open_ledger(shop.state()) as ledger, ledger.claim([f"{TABLE}latest"], "rocky run"):
+    with open_ledger(shop.state()) as ledger:
+        run_id = ledger.begin_run(a_run(datetime.now(UTC)), [f"{TABLE}latest"])
         answer = shop.rocky("branch", "promote", "b1")
+        ledger.finish_run(run_id, RunStatus.FAILURE, datetime.now(UTC), reason="stopped")
 
     assert 1 == answer.code
     assert f"{TABLE}latest" in answer.err

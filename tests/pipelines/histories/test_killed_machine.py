@@ -143,7 +143,7 @@ def test_a_first_run_that_died_is_taken_over_too(machines, point):
     assert [DIED, None] == [run.reason for run in two.runs()]
 
 
-@pytest.mark.parametrize("backend", ["s3", "valkey"])
+@pytest.mark.parametrize("backend", ["valkey"])
 def test_a_living_run_keeps_its_tables_from_other_machines_and_no_others(machines):
     one, two = machines("one"), machines("two")
     put(one, 1)
