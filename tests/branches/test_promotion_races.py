@@ -51,7 +51,8 @@ def change_by_hand(shop: BranchShop, name: str) -> None:
 def test_while_a_run_writes_a_table_it_is_not_promoted(shop):
     before = shop.contents()
     with open_ledger(shop.state()) as ledger:
-        run_id = ledger.begin_run(a_run(datetime.now(UTC)), [f"{TABLE}latest"])
+        record = a_run(datetime.now(UTC), warehouse=str(shop.root / "warehouse"))
+        run_id = ledger.begin_run(record, [f"{TABLE}latest"])
         answer = shop.rocky("branch", "promote", "b1")
         ledger.finish_run(run_id, RunStatus.FAILURE, datetime.now(UTC), reason="stopped")
 
