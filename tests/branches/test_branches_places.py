@@ -1,9 +1,11 @@
 """Where a branch's tables and records are: found by any spelling, relied on only when they hold."""
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,11 @@ from rocky.branches.making import branch_claim
 from rocky.errors import NothingSelected
 from rocky.ledger import open_ledger
 from rocky.ledger.branching import load_branches
+from rocky.ledger.records import RunStatus
 from rocky.project import load_project
 from rocky.project.branching import on_branch
-from tests.branches.shops import BranchShop, Template
+from tests.branches.shops import BranchShop, Template, enter_shop
+from tests.ledger.conftest import a_run
 from tests.run.runs import PROJECT, write
 
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
@@ -278,3 +282,39 @@ def test_a_table_of_the_warehouse_is_the_branchs_own_however_it_is_written(
 
     own = f"{warehouse.rstrip('/')}/branch__b1/{below}"
     assert (path if below is None else own) == there.path
+
+
+def test_a_copy_of_a_project_works_on_its_own_tables(shop, tmp_path, monkeypatch):
+    """Also while the project it was copied from is still there, whose place its records name."""
+    shutil.copytree(shop.root, tmp_path / "copy")
+    copy = BranchShop(tmp_path / "copy")
+    enter_shop(copy.root, monkeypatch)
+    anchors = sorted((path, path.read_bytes()) for path in shop.root.glob("warehouse/_rocky/*"))
+
+    (damaged,) = (copy.root / "warehouse/branch__b1/spark_catalog/default/alone").glob("*.parquet")
+    damaged.chmod(0o644)
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
+    assert 1 == copy.rocky("verify", "--branch", "b1").code
+    copy.do("branch", "create", "b2")
+    copy.do("branch", "delete", "b2")
+
+    assert anchors == sorted(
+        (path, path.read_bytes()) for path in shop.root.glob("warehouse/_rocky/*")
+    )
+    assert [] == shop.findings()
+
+
+@pytest.mark.parametrize("name", ["latest", "run-20260101-000000-000"])
+def test_a_name_that_means_a_run_is_refused(shop, name):
+    assert "it means a run" in shop.rocky("branch", "create", name).err
+
+
+def test_a_branch_made_while_a_run_is_at_work_says_so(shop):
+    with open_ledger(shop.state()) as ledger:
+        record = a_run(datetime.now(UTC), warehouse=str(shop.root / "warehouse"))
+        run_id = ledger.begin_run(record, ["spark_catalog.default.alone"])
+        answer = shop.rocky("branch", "create", "b2")
+        ledger.finish_run(run_id, RunStatus.FAILURE, datetime.now(UTC), reason="stopped")
+
+    assert 0 == answer.code
+    assert f"`{run_id}` is at work" in answer.err

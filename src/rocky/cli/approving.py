@@ -20,13 +20,15 @@ from rocky.branches.state_hash import branch_state
 from rocky.branches.view import BranchView
 from rocky.cli.branch_states import fetch_branch_state
 from rocky.cli.branches import find_branch, open_view
-from rocky.cli.git_base import open_sides
+from rocky.cli.console import write_note
+from rocky.cli.git_base import Sides, open_sides
 from rocky.cli.options import Settings
 from rocky.cli.projects import chosen_place, compile_chosen
+from rocky.cli.render.findings import render_findings
 from rocky.compiler.compilation import Compilation
 from rocky.diff.compare import diff_compilations
 from rocky.diff.project_diff import ProjectDiff
-from rocky.errors import ApprovalRefused, NotARepository
+from rocky.errors import ApprovalRefused, NotARepository, NotComparable
 from rocky.git import Repository, find_commit, find_identity, find_repository
 from rocky.ledger.branch_records import BranchRecord
 from rocky.ledger.lookups import open_lookups
@@ -72,8 +74,21 @@ def open_change(settings: Settings, name: str, now: datetime) -> Iterator[OpenCh
         return
     past = find_past(repository, record)
     with open_sides(settings, past.base.commit, exact=True) as sides:
+        _refuse_broken(settings, sides)
         diff = diff_compilations(sides.base, sides.head)
         yield _judge(settings, record, sides.head, diff, (repository, past), now)
+
+
+def _refuse_broken(settings: Settings, sides: Sides) -> None:
+    """Raises NotComparable, after showing why, when a side does not compile."""
+    for side in sides.broken:
+        found = sides.base if side == "base" else sides.head
+        errors = sides.errors_of(side)
+        shown = render_findings(errors, found.project, "full", colour=settings.colour)
+        write_note(shown.rstrip())
+        raise NotComparable(
+            f"{sides.describe(side)} does not compile, so what the branch changes cannot be told"
+        )
 
 
 def require_ready(change: OpenChange) -> None:

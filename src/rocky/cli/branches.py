@@ -60,7 +60,12 @@ def find_branch(settings: Settings, name: str) -> BranchRecord:
         return found
     hint = suggestion(name, [each.name for each in known.values()])
     if hint is None:
-        hint = "`rocky branch list` shows them" if known else "`rocky branch create` makes one"
+        hint = (
+            "`rocky branch list` shows them"
+            if known
+            else f"`{main_state_path(replace(settings, branch=None)).name}` here knows none: they"
+            " are known where the state is; `rocky branch create` makes one"
+        )
     raise NothingSelected(f"no branch `{name}`; {hint}")
 
 

@@ -38,7 +38,7 @@ def recorded_warehouses_of(
     def reopen(place: str) -> Warehouse:
         return open_warehouse(place, base=project.root, options={**os.environ, **conf})
 
-    return lambda place: find_recorded_warehouse(place, known, reopen)
+    return lambda place: find_recorded_warehouse(place, known, reopen, project.root)
 
 
 def lost_ledger(settings: Settings) -> str | None:

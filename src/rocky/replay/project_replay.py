@@ -88,5 +88,7 @@ def find_warehouse(
     def reopen(place: str) -> Warehouse:
         return open_warehouse(place, base=project.root, options={**environment, **adapter.conf})
 
-    found = find_recorded_warehouse(run.warehouse, [each for _, each in opened], reopen)
+    found = find_recorded_warehouse(
+        run.warehouse, [each for _, each in opened], reopen, project.root
+    )
     return next((each for each in opened if each[1] is found), (adapter, found))

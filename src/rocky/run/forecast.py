@@ -37,6 +37,9 @@ class Foreseen:
 
     @property
     def reason(self) -> str:
+        taken = self.decision.taken if self.decision is not None else None
+        if self.decision is not None and taken is not None and not taken.live:
+            return f"{self.decision.reason}; the table has changed since and is put back"
         if self.decision is not None:
             return self.decision.reason
         if self.waits_for:

@@ -89,7 +89,8 @@ def refuse_unapproved(checked: Checked, question: Question) -> None:
     """Raises PromotionRefused unless enough people have approved of exactly this."""
     shortfall = find_shortfall(checked, question.policy)
     if shortfall is not None:
-        raise PromotionRefused(shortfall)
+        name = question.record.name
+        raise PromotionRefused(f"{shortfall}\n`rocky branch approve {name}` signs it")
 
 
 def refuse_breaking(verdict: Verdict, allowed: Sequence[ApprovalRecord]) -> None:

@@ -4,7 +4,7 @@ What may be promoted is decided before, from the branch as it was looked at; her
 once more with production's tables claimed, and whatever is no longer so refuses the promotion.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -84,6 +84,15 @@ def _describe_moved(table: BranchTable) -> str:
     return f"`{table.target}` {was} and {now}"
 
 
+def refuse_empty(view: BranchView, tables: Sequence[BranchTable]) -> None:
+    """Raises PromotionRefused when there is nothing to promote."""
+    if not tables:
+        raise PromotionRefused(
+            f"branch `{view.record.name}` has nothing that production has not: every table is the"
+            " same in both, so there is nothing to promote"
+        )
+
+
 def promote_tables(
     opened: OpenedRun,
     view: BranchView,
@@ -96,11 +105,7 @@ def promote_tables(
     Raises PromotionRefused, ChangeRefused, LedgerLocked; then production is as it was.
     """
     tables = tables_to_promote(view)
-    if not tables:
-        raise PromotionRefused(
-            f"branch `{view.record.name}` has nothing that production has not: every table is the"
-            " same in both, so there is nothing to promote"
-        )
+    refuse_empty(view, tables)
     relied = find_relied(view, tables, made.tables)
     refuse_moved_inputs(view.record.name, relied)
     before = _load_tables(opened.surroundings.ledger.path)

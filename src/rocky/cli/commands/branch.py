@@ -15,7 +15,7 @@ from rocky.lazy import load_attribute
 COMMANDS: Final = {
     "create": ("create", "command", "Make a branch of the tables, without copying."),
     "list": ("list", "command", "List branches."),
-    "show": ("show", "command", "Show a branch: its tables, what it changed, approvals."),
+    "show": ("show", "command", "Show a branch: its tables, and how each stands to production's."),
     "diff": ("diff", "command", "Compare the rows of a branch with production's."),
     "approve": ("approval", "approve", "Sign that a branch may be promoted."),
     "approvals": ("approval", "approvals", "List approvals of a branch, and which count."),

@@ -101,7 +101,8 @@ def describe_standing(checked: Checked, question: Question) -> str:
     """Whether enough people have approved."""
     policy, there = question.policy, len(checked.accepted)
     if not policy.required:
-        return f"{counted(there, 'approval')} count; none is required (`[branch.approval]`)"
+        verb = "counts" if there == 1 else "count"
+        return f"{counted(there, 'approval')} {verb}; none is required (`[branch.approval]`)"
     enough = "enough" if find_shortfall(checked, policy) is None else "not enough"
     return f"{there} of {counted(policy.min_approvers, 'approval')}: {enough}"
 

@@ -15,11 +15,10 @@ def branch_document(record: BranchRecord) -> dict[str, Any]:
     return record.to_json()
 
 
-def render_created(record: BranchRecord, warnings: Sequence[str]) -> str:
+def render_created(record: BranchRecord) -> str:
     """What to say when a branch was made."""
-    lines = [f"warning: {each}" for each in warnings]
     after = f", as {record.from_run} left it" if record.from_run is not None else ""
-    lines += [
+    lines = [
         f"branch {record.name}: {counted(len(record.tables), 'table')} of {record.parent}{after},"
         " no data copied",
         f"next: rocky run --branch {record.name}",

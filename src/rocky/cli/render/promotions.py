@@ -44,6 +44,9 @@ def render_promotion(promotion: PromotionRecord) -> str:
         lines.append(f"approved by {people}")
     if promotion.kind == "promote":
         lines.append(f"to go back: rocky branch revert {promotion.run_id}")
+    else:
+        lines.append("the code stays as it is: take the change back in git too")
+        lines.append(f"to take it back: rocky branch revert {promotion.run_id}")
     return "\n".join(lines)
 
 

@@ -1,7 +1,9 @@
 """`rocky branch create`: a branch of all tables, in a moment and for no space."""
 
 import os
+import re
 from datetime import UTC, datetime
+from typing import Final
 
 import click
 
@@ -17,20 +19,23 @@ from rocky.cli.branches import (
     open_branches,
     warehouse_of,
 )
-from rocky.cli.console import write_json, write_line
+from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
 from rocky.cli.render.branches import branch_document, render_created
 from rocky.cli.state_files import main_state_path
 from rocky.cli.upkeep import change_state, load_sound_project
 from rocky.errors import NothingSelected
-from rocky.ledger import Ledger
+from rocky.ledger import LATEST, Ledger
 from rocky.ledger.branch_records import BranchRecord
 from rocky.ledger.branching import branch_key
+from rocky.ledger.claims import living_runs
 from rocky.project import Project
 from rocky.project.branching import branch_prefix, on_branch, state_on_branch
 from rocky.run.circumstances import observe_circumstances
 from rocky.run.request import main_adapter
+
+_RUN_ID: Final = re.compile(r"run-\d{8}-\d{6}-\d{3}")
 
 
 @click.command("create", cls=BranchCommand)
@@ -58,6 +63,7 @@ def command(
     `rocky run --branch NAME` then builds what the code makes differently, on the branch alone.
     """
     branch_prefix(name)
+    _refuse_ambiguous(name)
     project = load_sound_project(settings, "made")
     people = find_people(project.root, base)
     parent = open_branches(settings).get(branch_key(wanted)) if wanted is not None else None
@@ -81,12 +87,22 @@ def command(
         chosen = find_parent(wanted, candidates)
         return create_branch(ledger, request, chosen, origin, os.environ)
 
+    working = [each.run_id for each in living_runs(main_state_path(settings))]
     record, warnings = change_state(settings, [branch_claim(name)], create)
+    for warning in (*warnings, *map(_describe_mix, working)):
+        write_note(f"warning: {warning}")
     if settings.json:
         write_json("branch create", {"branch": branch_document(record)})
     else:
-        write_line(render_created(record, warnings))
+        write_line(render_created(record))
     return ExitCode.OK
+
+
+def _describe_mix(run_id: str) -> str:
+    return (
+        f"`{run_id}` is at work: some tables of the branch may be as it found them, others as it"
+        " left them; `rocky branch rebase` takes them again"
+    )
 
 
 def _adapter(project: Project, target: str | None, parent: BranchRecord | None) -> str:
@@ -99,6 +115,14 @@ def _adapter(project: Project, target: str | None, parent: BranchRecord | None) 
             " leave `--target` out"
         )
     return parent.adapter
+
+
+def _refuse_ambiguous(name: str) -> None:
+    """Raises NothingSelected for a name that `--from` understands otherwise."""
+    if name.lower() == LATEST or _RUN_ID.fullmatch(name):
+        raise NothingSelected(
+            f"`{name}` cannot be the name of a branch: it means a run; choose another"
+        )
 
 
 def _candidates(

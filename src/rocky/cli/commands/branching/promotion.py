@@ -23,6 +23,7 @@ from rocky.branches.promotion.promoting import (
     Made,
     load_made,
     promote_tables,
+    refuse_empty,
     tables_to_promote,
 )
 from rocky.branches.promotion.recovering import forget_promotion
@@ -83,6 +84,7 @@ def promote(
             write_note(f"warning: {warning}")
         refuse_branch(change.view, change.unready)
         tables = tables_to_promote(change.view)
+        refuse_empty(change.view, tables)
         checked = check_approvals(change.root, question, keygen)
         refuse_unapproved(checked, question)
         made = _rely_on(settings, change, tables)

@@ -16,7 +16,7 @@ from rocky.cli.branches import (
     warehouse_of,
 )
 from rocky.cli.commands.branching.delete import drop_branch
-from rocky.cli.console import write_json, write_line
+from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
 from rocky.cli.render.branches import branch_document, render_created
@@ -68,8 +68,10 @@ def command(settings: Settings, name: str, base: str | None) -> ExitCode:
         return create_branch(ledger, request, chosen, origin, os.environ)
 
     made, warnings = change_state(settings, [branch_claim(record.name)], create)
+    for warning in warnings:
+        write_note(f"warning: {warning}")
     if settings.json:
         write_json("branch rebase", {"branch": branch_document(made)})
     else:
-        write_line(render_created(made, warnings))
+        write_line(render_created(made))
     return ExitCode.OK
