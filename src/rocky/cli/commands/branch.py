@@ -9,7 +9,7 @@ import click
 
 from rocky.cli.branches import BranchCommand
 from rocky.cli.exit_codes import ExitCode
-from rocky.diagnostics.suggest import closest
+from rocky.cli.groups import CommandGroup
 from rocky.lazy import load_attribute
 
 COMMANDS: Final = {
@@ -28,7 +28,7 @@ COMMANDS: Final = {
 """Name -> module under `rocky.cli.commands.branching`, attribute, one-line help."""
 
 
-class BranchGroup(BranchCommand, click.Group):
+class BranchGroup(BranchCommand, CommandGroup):
     """The commands about branches, each loaded when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -44,15 +44,6 @@ class BranchGroup(BranchCommand, click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, _, summary) in COMMANDS.items()])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            near = closest(args[0], COMMANDS)
-            said = f"did you mean `{near}`?" if near else f"there is {', '.join(COMMANDS)}"
-            raise click.UsageError(f"no command `{ctx.command_path} {args[0]}`; {said}", ctx)
-        return super().resolve_command(ctx, args)
 
 
 @click.group("branch", cls=BranchGroup)

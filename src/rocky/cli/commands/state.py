@@ -9,13 +9,17 @@ import click
 
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
+from rocky.cli.groups import CommandGroup
 from rocky.cli.options import Settings
 from rocky.cli.render.state import StateView, render_state, state_document
 from rocky.cli.state_files import StateCommand, chosen_reader, state_path
-from rocky.cli.state_groups import StateGroup
 from rocky.lazy import load_attribute
 from rocky.ledger import SCHEMA_VERSION
 from rocky.ledger.remembered import open_remembered
+
+
+class StateGroup(StateCommand, CommandGroup):
+    """The commands about what is remembered between runs."""
 
 
 @click.group("state", cls=StateGroup, invoke_without_command=True)
