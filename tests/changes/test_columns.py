@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from rocky.changes.change import Impact
 from rocky.changes.columns import compare_columns
-from rocky.changes.rules import RULES, change_of, is_at_least, worst_impact
+from rocky.changes.rules import RULES, change_of, worst_impact
 from rocky.datatypes.text import parse_schema
 from rocky.ir.model import OutputColumn
 
@@ -118,8 +118,6 @@ def test_the_worst_impact_of_changes_is_the_verdict():
     assert worst_impact(changes) is Impact.BREAKING
     assert worst_impact(changes[:1]) is Impact.INFO
     assert worst_impact([]) is None
-    assert is_at_least(Impact.BREAKING, Impact.WARNING)
-    assert not is_at_least(Impact.INFO, Impact.WARNING)
 
 
 def test_a_rule_is_found_by_its_own_name():

@@ -85,8 +85,3 @@ def worst_impact(changes: Iterable[Change]) -> Impact | None:
     """The worst impact among changes; None when there are none."""
     found = [change.impact for change in changes]
     return min(found, key=_ORDER.__getitem__, default=None)
-
-
-def is_at_least(impact: Impact, bound: Impact) -> bool:
-    """Whether an impact is as bad as a bound, or worse."""
-    return _ORDER[impact] <= _ORDER[bound]

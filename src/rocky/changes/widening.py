@@ -33,11 +33,6 @@ INTEGRAL_DIGITS: Final = {"tinyint": 10, "smallint": 10, "int": 10, "bigint": 20
 """How many digits before the point a decimal must have to take an integral type."""
 
 
-def is_widening(before: DataType, after: DataType) -> bool:
-    """Whether a change of type is in the table."""
-    return widening_reason(before, after) is not None
-
-
 def widening_reason(before: DataType, after: DataType) -> str | None:
     """Why a change of type loses nothing, as a clause; None when it may lose something."""
     if before is after:

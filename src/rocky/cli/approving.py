@@ -64,7 +64,7 @@ class OpenChange:
 def open_change(settings: Settings, name: str, now: datetime) -> Iterator[OpenChange]:
     """A branch as it stands now, with the policy it is judged by.
 
-    Raises NothingSelected, ApprovalRefused, SideDoesNotCompile, SignersUnusable, UnknownRevision
+    Raises NothingSelected, ApprovalRefused, NotComparable, SignersUnusable, UnknownRevision
     and what reading tables and records raises: what cannot be told is never taken for approved.
     """
     record = find_branch(settings, name)
