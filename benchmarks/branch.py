@@ -22,10 +22,10 @@ from moto.server import ThreadedMotoServer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rocky.datatypes.types import BIGINT, StructField
-from rocky.store.change import Change
-from rocky.store.cloning import clone_tables, drop_branch_folder
-from rocky.store.files import Address, DataFile, path_of
+from rocky.language.datatypes.types import BIGINT, StructField
+from rocky.store.clone import clone_tables, drop_branch_folder
+from rocky.store.data_file import Address, DataFile, path_of
+from rocky.store.delta.change import Change
 from rocky.store.warehouse import Warehouse, open_warehouse
 
 TABLES = 100

@@ -17,9 +17,9 @@ from typing import Any
 
 from generate import generate
 
-from rocky.compiler.compilation import Compilation
-from rocky.compiler.pipeline import compile_project
-from rocky.diff.compare import diff_compilations
+from rocky.analysis.changes.diff import diff_compilations
+from rocky.analysis.compilation import Compilation
+from rocky.compiler.passes import compile_project
 from rocky.project import load_project
 
 GOAL = 3.0

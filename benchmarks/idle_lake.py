@@ -22,19 +22,19 @@ import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rocky.compiler.pipeline import compile_project
+from rocky.compiler.passes import compile_project
 from rocky.ledger.writer import open_ledger
-from rocky.pipelines.pipeline_run import run_opened
-from rocky.pipelines.replication.lake import FolderLake
+from rocky.pipelines.pipeline_run import run_open_pipeline
+from rocky.pipelines.replication.lakes import FolderLake
 from rocky.pipelines.report import PipelineReport
+from rocky.plan.request import RunRequest
 from rocky.project import load_project
 from rocky.run.checksums import Checksums
-from rocky.run.environment import Environment
-from rocky.run.means import Means
-from rocky.run.opened import OpenedRun
-from rocky.run.request import RunRequest
-from rocky.run.sources import Sources
-from rocky.run.surroundings import Surroundings
+from rocky.run.engine.sources import Sources
+from rocky.run.prepare.caller import Caller
+from rocky.run.prepare.environment import Environment
+from rocky.run.prepare.resources import RunResources
+from rocky.run.prepare.session import RunSession
 from rocky.store.warehouse import open_warehouse
 from tests.pipelines.lakes import LakeProject
 from tests.run.runs import WHO, Heard
@@ -71,7 +71,7 @@ def run_idle(project: LakeProject) -> PipelineReport:
     compilation = compile_project(loaded, jobs=1, cache=False)
     environment = Environment("4.1.4", "memory", {})
     with open_ledger(project.state) as ledger:
-        around = Surroundings(
+        around = RunResources(
             open_warehouse("warehouse", base=root),
             ledger,
             WHO,
@@ -80,10 +80,10 @@ def run_idle(project: LakeProject) -> PipelineReport:
             lambda _facts: environment,
             environment,
         )
-        means = Means(project.state, WHO, {}, Heard())
-        opened = OpenedRun(loaded, loaded.config.adapter["default"], around, means, Event())
+        means = Caller(project.state, WHO, {}, Heard())
+        opened = RunSession(loaded, loaded.config.adapter["default"], around, means, Event())
         pipeline = loaded.config.pipeline["bronze"]
-        return run_opened(opened, compilation, "bronze", pipeline, RunRequest())
+        return run_open_pipeline(opened, compilation, "bronze", pipeline, RunRequest())
 
 
 def seconds(work: Callable[[], Any]) -> float:

@@ -17,13 +17,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rocky.compiler.compilation import Compilation
-from rocky.compiler.pipeline import compile_project
+from rocky.analysis.compilation import Compilation
+from rocky.compiler.passes import compile_project
 from rocky.pipelines.pipeline_run import run_pipeline
+from rocky.plan.request import RunRequest
 from rocky.project import load_project
-from rocky.run.circumstances import Circumstances
-from rocky.run.means import Means
-from rocky.run.request import RunRequest
+from rocky.run.prepare.caller import Caller, RunOrigin
 from rocky.spark.session import connect_spark
 
 GOAL = 0.10
@@ -76,7 +75,7 @@ class Copies:
     """Runs of the pipeline, and what they must have copied."""
 
     compilation: Compilation
-    means: Means
+    means: Caller
 
     def seconds(self, rows: int, *, full: bool) -> float:
         """How long a copy took that had this many rows to write."""
@@ -100,8 +99,8 @@ def measure(rows: int) -> float:
         project = load_project(root, env={})
         connection = connect_spark(project.config.adapter["default"], root)
         try:
-            who = Circumstances("Manual", "benchmark", "host", "somebody")
-            means = Means(root / ".rocky-state.db", who, {}, spark=connection.session)
+            who = RunOrigin("Manual", "benchmark", "host", "somebody")
+            means = Caller(root / ".rocky-state.db", who, {}, spark=connection.session)
             copies = Copies(compile_project(project, jobs=1, cache=False), means)
             return median(take_turns(feed, copies, rows))
         finally:

@@ -19,7 +19,7 @@ from typing import Any
 from twenty_models import MODELS, write_project
 
 import rocky
-from rocky.project.adapter import Adapter
+from rocky.project.configuration.blocks import Adapter
 from rocky.spark.session import connect_spark
 
 GRAPH, MERGE = 1.10, 0.3

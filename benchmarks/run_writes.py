@@ -17,13 +17,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from rocky.project.adapter import Adapter
-from rocky.spark.layout import Layout
-from rocky.spark.readers import read_files
-from rocky.spark.schemas import fields_of
+from rocky.project.configuration.blocks import Adapter
+from rocky.spark.frame import fields_of
+from rocky.spark.interface import Layout
+from rocky.spark.reader import read_files
 from rocky.spark.session import connect_spark
 from rocky.spark.writer import OPTIONS, write_staged
-from rocky.store.placing import place_files
+from rocky.store.parquet.staging import place_files
 from rocky.store.warehouse import Table, open_warehouse
 
 CODEC = {name: OPTIONS[name] for name in ("compression", "parquet.compression.codec.zstd.level")}

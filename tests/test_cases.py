@@ -51,7 +51,7 @@ def test_every_code_has_a_case_that_reports_it_and_a_near_miss_that_is_quiet():
         if row.code is Code.QUERY_NOT_UNDERSTOOD:
             continue  # A fault of Rocky's own: a query known to show it would be mended, not kept.
         if row.name.startswith("live-"):
-            continue  # Only live sources show it, and no case has any: tests/drift/test_declared.py.
+            continue  # Only live sources show it, and no case has any: tests/pipelines/drift/test_declared.py.
         if row.code is Code.BUDGET_EXCEEDED:
             continue  # What a run takes is known from runs: tests/plans and tests/run show it.
         cases = shown.get(f"{row.code}-{row.name}", {})

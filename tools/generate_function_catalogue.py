@@ -6,7 +6,7 @@
     python -m tools.generate_function_catalogue --only substring,sum --facts facts.pkl
 
 Needs pyspark and Java; takes about twenty minutes on one core. The data are written to
-`src/rocky/catalog/data/`, one file per minor version of Spark; commit them.
+`src/rocky/language/functions/data/`, one file per minor version of Spark; commit them.
 """
 
 import argparse
@@ -17,14 +17,14 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from rocky.catalog.functions import SPARK_VERSION
+from rocky.language.functions.catalogue import SPARK_VERSION
 from tools.function_catalogue.analyser import Analyser
 from tools.function_catalogue.facts import FunctionFacts
 from tools.function_catalogue.questions import interview
 from tools.function_catalogue.seeds import read_seeds
 from tools.function_catalogue.storage import write_catalogue
 
-DATA = Path(__file__).parents[1] / "src" / "rocky" / "catalog" / "data"
+DATA = Path(__file__).parents[1] / "src" / "rocky" / "language" / "functions" / "data"
 
 _KINDS = {"window_funcs": "window", "agg_funcs": "aggregate"}
 

@@ -13,10 +13,11 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import click
 
 from rocky.cli.app import main as command_line
-from rocky.project import columns, contracts, hooks, seeds, settings, sources
-from rocky.project.config import Config
-from rocky.project.lint_levels import LintLevels
-from rocky.project.rules import AtLeast, Between, Parsed, Tagged, Written
+from rocky.project import columns, contracts, seeds, sources
+from rocky.project.configuration import hooks, model
+from rocky.project.configuration.config import Config
+from rocky.project.configuration.model import LintLevels
+from rocky.project.toml.documents import AtLeast, Between, Matches, Parsed, Tagged
 
 COLUMNS = tuple[Any, ...]
 PAGES = Path(__file__).parents[1] / "docs" / "reference"
@@ -37,7 +38,7 @@ per core-hour and per TB), `[budget]`, `[schema_evolution]` and `[resilience]` (
 
 CLI_HEAD = """# Commands
 
-Written from the commands themselves; `rocky COMMAND --help` says the same.
+Matches from the commands themselves; `rocky COMMAND --help` says the same.
 
 Global options (those of `rocky` itself) may stand before or after the command. With `-o json`
 standard output is exactly one JSON document, and everything else goes to standard error. JSON is
@@ -90,9 +91,9 @@ def format_configuration() -> str:
     parts.extend(_sections("[hook.on_EVENT]", hooks.Command, seen))
     parts.extend(_sections("[hook.webhooks.on_EVENT]", hooks.Webhook, seen))
     parts.append("\n## Models: sidecar, front matter\n")
-    parts.extend(_sections("the top level", settings.ModelSettings, seen))
+    parts.extend(_sections("the top level", model.ModelSettings, seen))
     parts.append("\n## Folders: `_defaults.toml`\n")
-    parts.extend(_sections("the top level of `_defaults.toml`", settings.FolderDefaults, seen))
+    parts.extend(_sections("the top level of `_defaults.toml`", model.FolderDefaults, seen))
     parts.append("\n## Sources\n")
     parts.extend(_sections("[[source]]", sources.SourceRecord, seen))
     parts.extend(_sections("[[source.columns]]", columns.ColumnRecord, seen))
@@ -175,7 +176,7 @@ def _ruled(hint: Any, rule: Any) -> str:
             return f"{_words(hint)}, at least {least:g}"
         case Between(least, most):
             return f"{_words(hint)}, {least:g} to {most:g}"
-        case Written(_, form):
+        case Matches(_, form):
             return f"text {form}"
         case Parsed():
             return "text"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from rocky.version import __version__
 
 if TYPE_CHECKING:
+    from rocky.analysis.compilation import Compilation
     from rocky.api.pipelines import run_pipeline
     from rocky.api.projects import compile_project, load_project
     from rocky.api.replays import replay_run
     from rocky.api.runs import run_project
     from rocky.compiler.check import CheckedColumn, CheckedQuery, check_sql
-    from rocky.compiler.compilation import Compilation
     from rocky.diagnostics import Diagnostic
     from rocky.errors import RockyError
     from rocky.pipelines.report import PipelineReport
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "CheckedColumn": "rocky.compiler.check",
     "CheckedQuery": "rocky.compiler.check",
-    "Compilation": "rocky.compiler.compilation",
+    "Compilation": "rocky.analysis.compilation",
     "Diagnostic": "rocky.diagnostics",
     "PipelineReport": "rocky.pipelines.report",
     "Project": "rocky.project",

@@ -49,6 +49,10 @@ class ProjectNotFound(RockyError):
     """No `rocky.toml` at the place that was named."""
 
 
+class InvalidRequest(RockyError):
+    """What is asked contradicts itself, or what it is asked of."""
+
+
 class NothingSelected(RockyError):
     """A selector, model, column or code that matches nothing."""
 

@@ -6,7 +6,7 @@ import pytest
 
 import rocky
 from rocky.errors import NothingSelected, RunRefused, RunSkipped
-from rocky.run import opening
+from rocky.run.engine import spark
 from tests.pipelines.lakes import ORDERS, LakeProject, at
 from tests.run.memory_engine import MemoryEngine
 
@@ -17,7 +17,7 @@ def lake(tmp_path, monkeypatch):
     def open_memory(adapter, root, spark=None):
         yield MemoryEngine(root)
 
-    monkeypatch.setattr(opening, "open_project_engine", open_memory)
+    monkeypatch.setattr(spark, "open_project_engine", open_memory)
     made = LakeProject(tmp_path)
     made.put([{"id": 1, "synced": at(1)}])
     return made

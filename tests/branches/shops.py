@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from rocky.cli.app import main
-from rocky.evidence.verify import verify_evidence
-from rocky.ledger import open_evidence
-from rocky.project.branching import branch_state
-from rocky.run import opening
-from rocky.store.rows import load_rows
+from rocky.evidence.verification import verify_evidence
+from rocky.ledger import open_evidence_reader
+from rocky.project.project import branch_state
+from rocky.run.engine import spark
+from rocky.store.parquet.rows import load_rows
 from rocky.store.warehouse import Table, Warehouse, open_warehouse
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import PROJECT, write
@@ -121,7 +121,7 @@ class BranchShop:
 
     def findings(self, branch: str | None = None) -> list[str]:
         """What verifying finds, by Rocky and by the script that knows no Rocky."""
-        reader = open_evidence(self.state(branch))
+        reader = open_evidence_reader(self.state(branch))
         assert reader is not None
         with reader:
             found = verify_evidence(reader, lambda place: open_warehouse(place, base=self.root))
@@ -140,7 +140,7 @@ def enter_shop(root: Path, patch: pytest.MonkeyPatch) -> None:
         yield MemoryEngine(root)
 
     patch.chdir(root)
-    patch.setattr(opening, "open_project_engine", engine)
+    patch.setattr(spark, "open_project_engine", engine)
 
 
 class Template:

@@ -9,12 +9,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from rocky.branches.approvals.checking import Checked, Question, check_approvals
-from rocky.branches.approvals.keygen import Keygen, KeyPlace
-from rocky.branches.approvals.policy import Policy
-from rocky.branches.approvals.signers import Signers, parse_signers
-from rocky.branches.approvals.signing import Signed, Signer, sign_statement
-from rocky.branches.approvals.statement import Kind, parse_statement
+from rocky.branches.approvals.policy import Policy, Signers, parse_signers
+from rocky.branches.approvals.signatures import SignedApproval, Signer, sign_statement
+from rocky.branches.approvals.ssh import Keygen, KeyLocation
+from rocky.branches.approvals.statements import Kind, parse_statement
+from rocky.branches.approvals.validity import ApprovalScope, CheckedApprovals, check_approvals
 from rocky.branches.state_hash import BranchState
 from rocky.evidence.hashes import canonical_json
 from rocky.ledger.branch_records import BranchRecord
@@ -91,13 +90,13 @@ class Desk:
     now: datetime = NOW
     policy: Policy = POLICY
 
-    def question(self, kind: Kind = Kind.APPROVAL) -> Question:
+    def question(self, kind: Kind = Kind.APPROVAL) -> ApprovalScope:
         lists = self.lists or [self.keys.listed(**EVERYBODY)]
         signers = Signers(
             tuple(parse_signers(text.encode(), "`allowed_signers`") for text in lists),
             "allowed_signers",
         )
-        return Question(
+        return ApprovalScope(
             self.record,
             BranchState(self.state),
             replace(self.policy, signers=signers),
@@ -108,13 +107,15 @@ class Desk:
 
     def sign(
         self, key: str, principal: str | None = None, kind: Kind = Kind.APPROVAL, **more: Any
-    ) -> Signed:
+    ) -> SignedApproval:
         who = principal or EVERYBODY[key.replace("-", "_")]
-        described = KEYGEN.describe(KeyPlace(self.keys.path(key)))
+        described = KEYGEN.describe(KeyLocation(self.keys.path(key)))
         signer = Signer(described, who, **more)
         return sign_statement(kind, self.question(kind), signer, self.root, KEYGEN)
 
-    def forge(self, signed: Signed, key: str, text: str, namespace: str = "rocky-approval") -> Path:
+    def forge(
+        self, signed: SignedApproval, key: str, text: str, namespace: str = "rocky-approval"
+    ) -> Path:
         """Another statement in the place of one that was signed, signed anew with a key."""
         for path in (signed.files.statement, signed.files.signature):
             path.unlink()
@@ -130,7 +131,7 @@ class Desk:
         subprocess.run(line, check=True, capture_output=True)
         return path
 
-    def check(self, kind: Kind = Kind.APPROVAL) -> Checked:
+    def check(self, kind: Kind = Kind.APPROVAL) -> CheckedApprovals:
         return check_approvals(self.root, self.question(kind), KEYGEN)
 
     def verdicts(self, kind: Kind = Kind.APPROVAL) -> list[str]:
@@ -144,6 +145,6 @@ class Desk:
         return [each.detail for each in self.check().rejected]
 
 
-def edited_text(signed: Signed, **changes: Any) -> str:
+def edited_text(signed: SignedApproval, **changes: Any) -> str:
     """A statement that says something else, as its author could have written it."""
     return canonical_json(json.loads(signed.record.statement) | changes)

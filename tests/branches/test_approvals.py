@@ -14,10 +14,14 @@ from blake3 import blake3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocky.branches.approvals.checking import Reason, find_shortfall
-from rocky.branches.approvals.sshsig import NotASignature, decode_key, parse_signature
-from rocky.branches.approvals.statement import Kind, parse_statement
-from rocky.branches.approvals.storing import Unusable, parse_candidate
+from rocky.branches.approvals.ssh import NotASignature, decode_key, parse_signature
+from rocky.branches.approvals.statements import (
+    Kind,
+    UnusableFile,
+    parse_signed_statement,
+    parse_statement,
+)
+from rocky.branches.approvals.validity import RejectionReason, find_shortfall
 from rocky.errors import ApprovalRefused
 from rocky.evidence.hashes import canonical_json, text_hash
 from tests.branches.statements import EVERYBODY, NOW, RECORD, STATE, Desk, edited_text
@@ -149,7 +153,7 @@ def test_what_a_statement_says_cannot_move_a_cursor(desk):
 
 @given(st.binary(max_size=300), st.text(max_size=300))
 def test_nothing_that_lies_there_stops_the_check(data, text):
-    assert isinstance(parse_candidate("x", data, text), Unusable)
+    assert isinstance(parse_signed_statement("x", data, text), UnusableFile)
 
 
 @given(st.binary(max_size=200))
@@ -333,7 +337,7 @@ def test_without_a_list_nobody_may_sign(desk):
 def test_the_guide_explains_every_verdict(repository):
     guide = (repository / "docs/guides/approvals.md").read_text()
 
-    assert [] == [each.value for each in Reason if f"| `{each.value}` |" not in guide]
+    assert [] == [each.value for each in RejectionReason if f"| `{each.value}` |" not in guide]
 
 
 @pytest.mark.skipif(shutil.which("jq") is None, reason="no jq")

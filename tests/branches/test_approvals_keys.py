@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from rocky.branches.approvals.keygen import Keygen, KeyPlace
+from rocky.branches.approvals.ssh import Keygen, KeyLocation
 from rocky.errors import ApprovalRefused, KeygenUnavailable
 
 
@@ -31,7 +31,7 @@ def agent(keys, tmp_path):
 def test_an_agent_signs_for_a_public_key(keys, agent, tmp_path, literal):
     lonely = tmp_path / "lonely.pub"
     lonely.write_text(f"{keys.public('bob')}\n")
-    place = KeyPlace(literal=keys.public("bob")) if literal else KeyPlace(lonely)
+    place = KeyLocation(literal=keys.public("bob")) if literal else KeyLocation(lonely)
     keygen = Keygen(agent)
     key = keygen.describe(place)
 
@@ -45,7 +45,7 @@ def test_a_public_key_that_no_agent_has_is_refused(keys, tmp_path):
     keygen = Keygen(environment)
 
     with pytest.raises(ApprovalRefused, match="no agent has the private key of"):
-        keygen.sign(keygen.describe(KeyPlace(lonely)), b"text")
+        keygen.sign(keygen.describe(KeyLocation(lonely)), b"text")
 
 
 def test_a_passphrase_is_not_asked_for_without_a_terminal(tmp_path):
@@ -55,16 +55,16 @@ def test_a_passphrase_is_not_asked_for_without_a_terminal(tmp_path):
     keygen = Keygen({name: value for name, value in os.environ.items() if name != "SSH_AUTH_SOCK"})
 
     with pytest.raises(ApprovalRefused, match=r"has a passphrase, and there is no terminal"):
-        keygen.sign(keygen.describe(KeyPlace(path)), b"text")
+        keygen.sign(keygen.describe(KeyLocation(path)), b"text")
 
 
 def test_without_ssh_keygen_its_package_is_named(keys, tmp_path):
     with pytest.raises(KeygenUnavailable, match="Debian has it in `openssh-client`"):
-        Keygen({"PATH": str(tmp_path)}).describe(KeyPlace(keys.path("bob")))
+        Keygen({"PATH": str(tmp_path)}).describe(KeyLocation(keys.path("bob")))
 
 
 def test_a_key_without_a_passphrase_signs_on_a_terminal_too(keys):
     keygen = Keygen(dict(os.environ), interactive=True)
-    key = keygen.describe(KeyPlace(keys.path("bob")))
+    key = keygen.describe(KeyLocation(keys.path("bob")))
 
     assert keygen.check(b"text", keygen.sign(key, b"text")).good

@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from rocky.branches.approvals.past import find_past
-from rocky.branches.approvals.people import find_authors
-from rocky.cli.branches import find_people, find_who
+from rocky.branches.approvals.commits import find_authors, find_change_base
 from rocky.errors import ApprovalRefused, GitUnavailable, UnknownRevision
 from rocky.git import find_repository
-from rocky.git.main_line import find_main_line
+from rocky.git.repository import find_main_line
+from rocky.operations.branch.lookup import find_people, find_who
 from tests.branches.statements import RECORD
 from tests.git.repos import Repo, make_repo
 
@@ -42,7 +41,7 @@ def made_against(repo, ref):
 
 
 def past_of(repo, ref="first"):
-    return find_past(find_repository(repo.root), made_against(repo, ref))
+    return find_change_base(find_repository(repo.root), made_against(repo, ref))
 
 
 def names(repo, past):

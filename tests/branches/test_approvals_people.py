@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from rocky.branches.approvals.checking import find_shortfall
+from rocky.branches.approvals.validity import find_shortfall
 from rocky.errors import ApprovalRefused
 from tests.branches.statements import NOW, Desk, edited_text
 

@@ -4,12 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from rocky.branches.approvals.keygen import KeyPlace, SigningKey
-from rocky.branches.approvals.keys import KeyChoices, find_key, find_principal
-from rocky.branches.approvals.past import find_past
-from rocky.branches.approvals.people import find_authors, find_signing_key
-from rocky.branches.approvals.policy import BaseFiles, find_policy
-from rocky.branches.approvals.signers import Signers, parse_signers
+from rocky.branches.approvals.commits import find_authors, find_change_base, find_git_signing_key
+from rocky.branches.approvals.policy import ProjectAtCommit, Signers, find_policy, parse_signers
+from rocky.branches.approvals.signatures import KeyChoices, find_key, find_principal
+from rocky.branches.approvals.ssh import KeyLocation, SigningKey
 from rocky.errors import ApprovalRefused, SignersUnusable
 from rocky.git import find_repository
 from rocky.project import load_project
@@ -35,7 +33,7 @@ def write(root, files):
 def before(files, commit="c"):
     """What a commit had."""
     had = {"rocky.toml": files} if isinstance(files, str) else files
-    return BaseFiles(commit * 40, lambda path: had[path].encode() if path in had else None)
+    return ProjectAtCommit(commit * 40, lambda path: had[path].encode() if path in had else None)
 
 
 def policy_of(root, now, then=None, main=None):
@@ -98,7 +96,7 @@ def test_the_signers_are_those_of_the_commit_before(tmp_path, keys):
 
 
 def decode(keys, name):
-    return KEYGEN.describe(KeyPlace(keys.path(name))).fingerprint
+    return KEYGEN.describe(KeyLocation(keys.path(name))).fingerprint
 
 
 def test_a_signer_who_was_taken_off_the_list_may_not_sign(tmp_path, keys):
@@ -246,7 +244,7 @@ def signers(text):
 
 
 def test_a_key_signs_under_the_name_it_is_listed_with(keys):
-    ada = SigningKey(KeyPlace(keys.path("ada")), decode(keys, "ada"))
+    ada = SigningKey(KeyLocation(keys.path("ada")), decode(keys, "ada"))
     one = signers(keys.listed(ada="ada@x"))
     two = signers(f'"ada@x,*@home" {keys.public("ada")} a comment\n')
 
@@ -293,10 +291,10 @@ def test_git_names_a_key_only_where_it_signs_with_ssh(tmp_path):
     repository = find_repository(repo.root)
     repo.git("config", "user.signingkey", "~/.ssh/work")
     repo.git("config", "gpg.format", "openpgp")
-    assert None is find_signing_key(repository)
+    assert None is find_git_signing_key(repository)
 
     repo.git("config", "gpg.format", "ssh")
-    assert "~/.ssh/work" == find_signing_key(repository)
+    assert "~/.ssh/work" == find_git_signing_key(repository)
 
 
 def commit_as(repo, email, message="a change"):
@@ -324,7 +322,9 @@ def test_who_only_commits_approvals_or_merges_is_no_author(tmp_path):
     repository = find_repository(repo.root / "p")
 
     def authors():
-        return find_authors(repository, find_past(repository, record).base, record, dirty=False)
+        return find_authors(
+            repository, find_change_base(repository, record).base, record, dirty=False
+        )
 
     assert {"eve@example.com", "cleo@example.com", "author@example.com"} == authors()
 
@@ -347,7 +347,7 @@ def test_who_has_uncommitted_changes_counts_as_an_author(tmp_path):
     repo.git("config", "user.email", "Here@example.com")
     repository = find_repository(repo.root)
     record = replace_base(repo.git("rev-parse", "HEAD"))
-    base = find_past(repository, record).base
+    base = find_change_base(repository, record).base
 
     assert {"author@example.com"} == find_authors(repository, base, record, dirty=False)
     assert {"author@example.com", "here@example.com"} == find_authors(

@@ -2,11 +2,10 @@
 
 import pytest
 
-from rocky.branches.state_hash import branch_state, find_moved
-from rocky.branches.view import BranchTable, BranchView
-from rocky.changes.change import Change, Impact, Reached
-from rocky.compiler.pipeline import compile_project
-from rocky.diff.project_diff import ProjectDiff, TableDiff
+from rocky.analysis.changes.change import Change, Impact, ProjectDiff, Reached, TableDiff
+from rocky.branches.state_hash import compute_state, find_changed_parts
+from rocky.branches.tables import BranchTable, BranchView
+from rocky.compiler.passes import compile_project
 from rocky.errors import ApprovalRefused
 from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.project import load_project
@@ -46,7 +45,7 @@ def view_of(root, *tables):
 
 
 def state_in(root, files=FILES, env=None, diff=NO_DIFF):
-    return branch_state(compiled(root, files, env), view_of(root), diff)
+    return compute_state(compiled(root, files, env), view_of(root), diff)
 
 
 @pytest.fixture(scope="module")
@@ -103,14 +102,14 @@ def test_a_value_from_the_environment_is_not_in_it(plain, tmp_path):
 def test_everything_that_is_declared_is_in_it(plain, tmp_path, name, text, moved):
     other = state_in(tmp_path, {**FILES, name: text})
 
-    assert moved in find_moved(plain.document, other.document)
+    assert moved in find_changed_parts(plain.document, other.document)
     assert plain.hash != other.hash
 
 
 def test_what_a_folder_says_is_in_all_its_models(plain, tmp_path):
     other = state_in(tmp_path, {**FILES, "models/_defaults.toml": '[tags]\nteam = "other"\n'})
 
-    assert ("code of model `orders`", "code of model `report`") == find_moved(
+    assert ("code of model `orders`", "code of model `report`") == find_changed_parts(
         plain.document, other.document
     )
 
@@ -122,13 +121,13 @@ def test_the_verdict_is_in_it_whatever_the_order_of_changes(tmp_path):
 
     def verdict(*changes):
         diff = ProjectDiff((TableDiff("orders", "model", "modified", changes=changes),))
-        return branch_state(compilation, view, diff).document["verdict"]
+        return compute_state(compilation, view, diff).document["verdict"]
 
     assert "breaking" == verdict(one, two)["impact"]
     assert {"breaking": 1, "warning": 1} == verdict(one, two)["counts"]
     assert verdict(one, two) == verdict(two, one)
     assert verdict(one, two) != verdict(one)
-    assert {"impact": "unknown"} == branch_state(compilation, view, None).document["verdict"]
+    assert {"impact": "unknown"} == compute_state(compilation, view, None).document["verdict"]
 
 
 def test_a_project_with_errors_has_no_state(tmp_path):
@@ -143,7 +142,7 @@ def test_a_changed_table_is_in_it_by_its_files_and_all_that_readers_see(tmp_path
 
     def tables(snapshot, base=7):
         each = BranchTable(table.name, table, table, base, made_of, snapshot, made_of)
-        return branch_state(compilation, view_of(tmp_path, each), NO_DIFF).document["tables"]
+        return compute_state(compilation, view_of(tmp_path, each), NO_DIFF).document["tables"]
 
     changed = replace_with(table, ids(table, 1, 2)).snapshot
     marked = replace_with(table, ids(table, 1, 2), properties={"rocky.watermark": "5"}).snapshot

@@ -6,7 +6,7 @@ import pytest
 
 from rocky.api.runs import run_project
 from rocky.errors import NothingSelected
-from rocky.ledger.branching import load_branches
+from rocky.ledger.branches import load_branches
 from rocky.project import load_project
 from tests.branches.shops import BranchShop, Template
 
@@ -169,7 +169,7 @@ def test_what_a_creation_that_died_has_left_is_cleared_away(shop, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("rocky.branches.making.start_over", die)
+        patch.setattr("rocky.branches.lifecycle.replace_state", die)
         assert 130 == shop.rocky("branch", "create", "b1").code
     assert () == load_branches(shop.state())
 

@@ -10,23 +10,23 @@ import pyarrow.parquet as pq
 import pytest
 from blake3 import blake3
 
-from rocky.branches.creating import Origin, Parent, seed_branch
-from rocky.branches.promotion.promoting import PROMOTED, Made, promote_tables
-from rocky.branches.view import load_view
-from rocky.datatypes.types import BIGINT, StructField
+from rocky.branches.clones import BranchOrigin, Parent, clone_parent
+from rocky.branches.promotion.promotion import PROMOTED, BranchHistory, promote_tables
+from rocky.branches.tables import load_branch_view
 from rocky.errors import StateSyncFailed
+from rocky.language.datatypes.types import BIGINT, StructField
 from rocky.ledger import open_ledger
 from rocky.ledger.branch_records import BranchRecord, PromotionRecord
-from rocky.ledger.branching import load_promotions
+from rocky.ledger.branches import load_promotions
 from rocky.ledger.record import NO_RUN
 from rocky.project import load_project
-from rocky.project.branching import on_branch
 from rocky.project.models import Target
-from rocky.remote.session import RemoteSession, open_session
-from rocky.run.means import Means
-from rocky.run.opened import open_run
-from rocky.store.change import Change
-from rocky.store.files import DataFile
+from rocky.project.project import on_branch
+from rocky.run.prepare.caller import Caller
+from rocky.run.prepare.session import open_run
+from rocky.state.session import RemoteSession, open_session
+from rocky.store.data_file import DataFile
+from rocky.store.delta.change import Change
 from rocky.store.warehouse import Table, open_warehouse
 from tests.branches.shops import TABLE, BranchShop, enter_shop
 from tests.run.runs import WHO
@@ -174,7 +174,7 @@ def test_a_branch_in_an_object_store_shares_files_and_is_promoted(s3, tmp_path, 
         _replace(table, 1, 2)
     parent = Parent("production", production, {each: each.snapshot() for each in tables})
     with open_ledger(tmp_path / "branch.db") as ledger:
-        seed_branch(ledger, branch, parent, Origin(WHO, "", NOW))
+        clone_parent(ledger, branch, parent, BranchOrigin(WHO, "", NOW))
     data = [each.path for each in branch.objects.list("") if each.path.endswith(".parquet")]
     assert [] == data
 
@@ -183,13 +183,13 @@ def test_a_branch_in_an_object_store_shares_files_and_is_promoted(s3, tmp_path, 
     record = BranchRecord(
         "b1", "branch__b1", "ann", NOW, branch.uri, production.uri, tables=parent.versions
     )
-    view = load_view(record, branch, production)
+    view = load_branch_view(record, branch, production)
     assert ["c.s.two"] == [each.target for each in view.changed]
     project = load_project(tmp_path, env=os.environ)
-    means = Means(tmp_path / ".rocky-state.db", WHO, os.environ)
+    means = Caller(tmp_path / ".rocky-state.db", WHO, os.environ)
     draft = PromotionRecord(NO_RUN, PROMOTED, "b1", "ann", NOW)
     with open_run(project, project.config.adapter["default"], means) as opened:
-        promote_tables(opened, view, Made({}, {}), draft)
+        promote_tables(opened, view, BranchHistory({}, {}), draft)
 
     again = open_warehouse(place, base=tmp_path, options=os.environ)
     promoted = again.table(Target("c", "s", "two")).snapshot()

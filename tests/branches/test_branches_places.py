@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from rocky.api.runs import run_project
-from rocky.branches.making import branch_claim
+from rocky.branches.lifecycle import branch_claim
 from rocky.errors import NothingSelected
 from rocky.ledger import open_ledger
-from rocky.ledger.branching import load_branches
-from rocky.ledger.records import RunStatus
+from rocky.ledger.branches import load_branches
+from rocky.ledger.run_records import RunStatus
 from rocky.project import load_project
-from rocky.project.branching import on_branch
+from rocky.project.project import on_branch
 from tests.branches.shops import BranchShop, Template, enter_shop
 from tests.ledger.conftest import a_run
 from tests.run.runs import PROJECT, write
@@ -117,7 +117,7 @@ def test_a_deletion_that_was_cut_short_is_finished_by_deleting_again(shop, monke
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("rocky.branches.making.drop_branch_folder", die)
+        patch.setattr("rocky.branches.lifecycle.drop_branch_folder", die)
         assert 130 == shop.rocky("branch", "delete", "b1").code
     assert ["deleted"] == [each.status for each in load_branches(shop.state())]
     assert "branch__b1" in _folders(shop)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rocky.evidence.verify import verify_evidence
-from rocky.ledger import open_evidence
+from rocky.evidence.verification import verify_evidence
+from rocky.ledger import open_evidence_reader
 from rocky.store.warehouse import Warehouse, open_warehouse
 from tests.branches.shops import BranchShop, enter_shop
 from tests.store.test_s3 import options
@@ -39,7 +39,7 @@ def data_files(warehouse: Warehouse) -> set[str]:
 
 def test_a_branch_in_a_bucket_lives_on_the_files_of_production(shop, options):
     def verify(branch: str | None = None) -> list[str]:
-        reader = open_evidence(shop.state(branch))
+        reader = open_evidence_reader(shop.state(branch))
         assert reader is not None
         with reader:
             found = verify_evidence(reader, open_place)

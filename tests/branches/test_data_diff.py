@@ -5,12 +5,18 @@ from functools import partial
 import pyarrow as pa
 import pytest
 
-from rocky.branches.data_diff.comparing import Comparison, State, compare_states
-from rocky.branches.data_diff.difference import ChangedRow, KeySource, RowKey
-from rocky.branches.data_diff.row_keys import choose_key
-from rocky.datatypes.text import parse_type
-from rocky.datatypes.types import BIGINT, STRING, StructField
+from rocky.branches.row_diff import (
+    ChangedRow,
+    KeySource,
+    RowKey,
+    TableComparison,
+    TableState,
+    choose_key,
+    compare_states,
+)
 from rocky.errors import NothingSelected, StoreUnreadable
+from rocky.language.datatypes.text import parse_type
+from rocky.language.datatypes.types import BIGINT, STRING, StructField
 from rocky.store.warehouse import open_warehouse
 from tests.run.memory_engine import MemoryEngine
 from tests.store.tables import ORDERS, place, replace_with
@@ -27,7 +33,7 @@ def table_of(folder, name, *files, columns=COLUMNS):
         place(table, dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
         for rows in files
     ]
-    return State(table, replace_with(table, *placed, schema=columns).snapshot)
+    return TableState(table, replace_with(table, *placed, schema=columns).snapshot)
 
 
 @pytest.fixture
@@ -35,7 +41,9 @@ def compare(tmp_path):
     def compare(before, after, key=(), sample=5):
         engine = MemoryEngine(tmp_path)
         asked = partial(choose_key, "orders", None, key)
-        return compare_states(Comparison("orders", before, after, asked, sample), lambda: engine)
+        return compare_states(
+            TableComparison("orders", before, after, asked, sample), lambda: engine
+        )
 
     return compare
 
@@ -111,9 +119,9 @@ def test_rows_that_only_one_side_has_files_of_are_counted_without_an_engine(tmp_
     after = table_of(tmp_path, "two", [(1, "a")], [(2, "b"), (3, "c")])
     asked = partial(choose_key, "orders", None, BY_ID)
 
-    more = compare_states(Comparison("orders", before, after, asked), refused)
-    fewer = compare_states(Comparison("orders", after, before, asked), refused)
-    new = compare_states(Comparison("orders", None, after, asked), refused)
+    more = compare_states(TableComparison("orders", before, after, asked), refused)
+    fewer = compare_states(TableComparison("orders", after, before, asked), refused)
+    new = compare_states(TableComparison("orders", None, after, asked), refused)
 
     assert (2, 0, 0) == counts(more)
     assert (0, 2, 0) == counts(fewer)
@@ -138,7 +146,7 @@ def test_a_column_that_was_widened_is_compared_by_its_values(tmp_path, compare):
     before = table_of(tmp_path, "one", columns=narrow)
     rows = {"id": pa.array([1, 2], pa.int32()), "name": ["a", "b"]}
     file = place(before.table, pa.table(rows))
-    before = State(before.table, replace_with(before.table, file, schema=narrow).snapshot)
+    before = TableState(before.table, replace_with(before.table, file, schema=narrow).snapshot)
     after = table_of(tmp_path, "two", [(1, "a"), (2, "c")])
 
     found = compare(before, after, BY_ID)
@@ -182,9 +190,7 @@ def test_a_key_that_is_no_column_is_refused(tmp_path, compare):
 def test_what_the_engine_cannot_read_is_an_error_and_no_difference(tmp_path, compare, monkeypatch):
     before = table_of(tmp_path, "one", [(1, "a")])
     after = table_of(tmp_path, "two", [(1, "b")])
-    monkeypatch.setattr(
-        "rocky.branches.data_diff.comparing.format_duplicates", lambda *_: "SELECT nope"
-    )
+    monkeypatch.setattr("rocky.branches.row_diff.format_duplicates", lambda *_: "SELECT nope")
 
     with pytest.raises(StoreUnreadable, match="the rows of `orders` differ, and"):
         compare(before, after, BY_ID)

@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from rocky.ledger.branching import load_promotions
+from rocky.ledger.branches import load_promotions
 from tests.branches.shops import BranchShop, Template
 
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"

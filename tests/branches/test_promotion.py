@@ -2,8 +2,8 @@
 
 import pytest
 
-from rocky.ledger.branching import load_promotions
-from rocky.ledger.lookups import open_lookups
+from rocky.ledger.branches import load_promotions
+from rocky.ledger.readers.lookup import open_lookup_reader
 from tests.branches.shops import TABLE, BranchShop, Template
 
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
@@ -70,7 +70,7 @@ def test_a_promoted_table_can_be_proved_and_is_indexed_in_production(shop):
     shop.do("branch", "promote", "b1")
 
     (promotion,) = load_promotions(shop.state())
-    lookups = open_lookups(shop.state())
+    lookups = open_lookup_reader(shop.state())
     with lookups:
         made = lookups.provenance(promotion.run_id, "stg_orders")
         assert MORE in made.model_ir_canonical_json

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rocky.ledger.branching import load_promotions
-from rocky.store.journals import has_journal
+from rocky.ledger.branches import load_promotions
+from rocky.store.journal import has_journal
 from tests.branches.shops import TABLE, BranchShop, Template
 
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
@@ -212,7 +212,7 @@ def test_a_process_that_dies_while_it_undoes_leaves_that_to_the_next(shop, monke
         def die(*_: object) -> None:
             raise KeyboardInterrupt
 
-        patch.setattr("rocky.branches.promotion.undoing.record_promoted", die)
+        patch.setattr("rocky.branches.promotion.moves.record_promotion_tables", die)
         assert 130 == shop.rocky("branch", "recover").code
 
     shop.rocky("branch", "recover")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from rocky.ledger import open_ledger
-from rocky.ledger.branching import load_promotions
-from rocky.ledger.records import RunStatus
-from rocky.store.change import Change
-from rocky.store.journals import has_journal
+from rocky.ledger.branches import load_promotions
+from rocky.ledger.run_records import RunStatus
+from rocky.store.delta.change import Change
+from rocky.store.journal import has_journal
 from tests.branches.shops import TABLE, BranchShop, Template
 from tests.ledger.conftest import a_run
 

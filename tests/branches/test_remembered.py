@@ -5,15 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from rocky.evidence.verify import verify_evidence
-from rocky.ledger import Ledger, open_evidence, open_ledger
+from rocky.evidence.verification import verify_evidence
+from rocky.ledger import Ledger, open_evidence_reader, open_ledger
 from rocky.ledger.branch_records import PromotionRecord
-from rocky.ledger.encoding import format_json
-from rocky.ledger.model_records import ModelRecords, PipelineRecords
+from rocky.ledger.branches import record_promotion_tables, records_from_json, records_to_json
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
-from rocky.ledger.promoting import record_promoted, records_from_json, records_to_json
-from rocky.ledger.record import RunId
-from rocky.ledger.records import (
+from rocky.ledger.record import RunId, format_json
+from rocky.ledger.run_records import (
     ModelExecution,
     ModelStatus,
     PartitionRecord,
@@ -22,7 +20,7 @@ from rocky.ledger.records import (
     RunStatus,
     WatermarkState,
 )
-from rocky.ledger.writer import put_model
+from rocky.ledger.writer import ModelRecords, PipelineRecords, put_model
 from rocky.store.warehouse import open_warehouse
 from tools import verify_run
 
@@ -55,19 +53,19 @@ def run(ledger: Ledger, records: list[ModelRecords], *, promotes: bool) -> None:
     run_id = ledger.begin_run(OPENING)
     if promotes:
         promotion = PromotionRecord(run_id, "promote", "b1", "ann", NOW)
-        record_promoted(ledger, run_id, records, promotion)
+        record_promotion_tables(ledger, run_id, records, promotion)
     else:
         ledger.record_models(run_id, records)
     ledger.finish_run(run_id, RunStatus.SUCCESS, NOW)
 
 
 def rows_of(path: Path) -> list[str]:
-    with open_evidence(path) as reader:
+    with open_evidence_reader(path) as reader:
         return [f"{table} {key}" for table in TABLES for key, _ in reader.rows(table)]
 
 
 def findings(path: Path) -> list[str]:
-    with open_evidence(path) as reader:
+    with open_evidence_reader(path) as reader:
         found = verify_evidence(reader, lambda place: open_warehouse(place, base=path.parent))
     audit = verify_run.Audit(verify_run.load(path), path.parent / "w")
     audit.check()

@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rocky.branches.promotion.reverting import find_promotion
+from rocky.branches.promotion.revert import find_promotion
 from rocky.cli.commands.branching import promotion as commands
-from rocky.ledger import open_ledger, open_reader
+from rocky.ledger import open_history_reader, open_ledger
 from rocky.ledger.branch_records import PromotionRecord
-from rocky.ledger.branching import load_branches, load_promotions, record_promotion
+from rocky.ledger.branches import load_branches, load_promotions, record_promotion
 from rocky.ledger.record import RunId
-from rocky.store.change import Change
-from rocky.store.rows import load_rows
+from rocky.store.delta.change import Change
+from rocky.store.parquet.rows import load_rows
 from tests.branches.shops import TABLE, BranchShop, Template
 from tests.run.runs import write
 
@@ -136,7 +136,7 @@ def test_a_revert_that_is_reverted_brings_back_what_was_remembered_too(shop):
 
 
 def test_a_branch_of_a_former_run_knows_only_what_was_known_then(shop):
-    with open_reader(shop.state()) as reader:
+    with open_history_reader(shop.state()) as reader:
         before_promotion = [each.run_id for each in reader.runs()][1]
 
     shop.do("branch", "create", "old", "--from", before_promotion)

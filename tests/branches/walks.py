@@ -19,9 +19,9 @@ from click.testing import CliRunner
 
 import rocky
 from rocky.cli.app import main
-from rocky.datatypes.types import StructField
-from rocky.run import opening
-from rocky.spark.layout import Metrics
+from rocky.language.datatypes.types import StructField
+from rocky.run.engine import spark
+from rocky.spark.interface import Metrics
 from tests.run.memory_engine import MemoryEngine
 
 BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
@@ -146,7 +146,7 @@ class Walk:
         words = self._sh(f"for each in {command[6:]}; do printf '%s\\n' \"$each\"; done")
         root = Path(self._sh("pwd").strip())
         self._patch.chdir(root)
-        self._patch.setattr(opening, "open_project_engine", _opener(root))
+        self._patch.setattr(spark, "open_project_engine", _opener(root))
         line = ["-o", "table", *words.splitlines()]
         done = CliRunner().invoke(main, line, catch_exceptions=False)
         # The progress of a run is shown while it lasts, in the order in which models end.

@@ -6,10 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rocky.ledger import open_reader
-from rocky.ledger.records import RunRecord
-from rocky.run import opened, opening
-from rocky.run.environment import Environment, foresee_environment
+from rocky.ledger import open_history_reader
+from rocky.ledger.run_records import RunRecord
+from rocky.run.engine import spark
+from rocky.run.prepare import session
+from rocky.run.prepare.environment import Environment, predict_environment
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import PROJECT, write
 
@@ -20,7 +21,7 @@ def _as_foreseen(
     facts: Any, adapter: Any, env: Mapping[str, str], root: Path, *, own: bool
 ) -> Environment | None:
     """The engine of the tests passes for the Spark that was foreseen."""
-    return foresee_environment(adapter, env, root)
+    return predict_environment(adapter, env, root)
 
 
 class KeptPlans:
@@ -40,8 +41,8 @@ class KeptPlans:
             engine.before_write = self.before_write
             yield engine
 
-        monkeypatch.setattr(opening, "open_project_engine", open_memory)
-        monkeypatch.setattr(opened, "observe_environment", _as_foreseen)
+        monkeypatch.setattr(spark, "open_project_engine", open_memory)
+        monkeypatch.setattr(session, "observe_environment", _as_foreseen)
 
     def write(self, name: str, text: str) -> None:
         write(self.root, {name: text})
@@ -69,7 +70,7 @@ class KeptPlans:
 
     def records(self) -> tuple[RunRecord, ...]:
         """All runs, newest first."""
-        reader = open_reader(self.root / ".rocky-state.db")
+        reader = open_history_reader(self.root / ".rocky-state.db")
         if reader is None:
             return ()
         with reader:

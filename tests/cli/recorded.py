@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from rocky.ledger import STATE_FILE, Ledger, open_ledger
-from rocky.ledger.model_records import RunFindings
 from rocky.ledger.record import RunId
-from rocky.ledger.records import (
+from rocky.ledger.run_records import (
     ArtifactRecord,
     BudgetBreach,
     CommitRecord,
@@ -25,6 +24,7 @@ from rocky.ledger.records import (
     TotalsRecord,
     WatermarkState,
 )
+from rocky.ledger.writer import RunFindings
 
 START = datetime(2026, 5, 30, 11, 4, 22, 643494, tzinfo=UTC)
 FIRST, SECOND = "run-20260530-110422-643", "run-20260531-110422-643"

@@ -6,9 +6,8 @@ from dataclasses import fields
 
 import pytest
 
-from rocky.run.build import Window
+from rocky.plan.request import RunRequest, Window
 from rocky.run.project_run import run_request
-from rocky.run.request import RunRequest
 from tests.cli.kept_plans import KeptPlans
 from tests.cli.test_schemas import check
 
@@ -215,7 +214,7 @@ def test_a_run_that_finished_since_is_named(kept):
 
 def test_another_rocky_does_not_apply_the_plan(kept, monkeypatch):
     plan_id = kept.plan()
-    monkeypatch.setattr("rocky.plans.making.__version__", "99.0")
+    monkeypatch.setattr("rocky.operations.plan.proposal.__version__", "99.0")
 
     assert "surroundings: Rocky moved from" in refused(kept, plan_id)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocky.pipelines import pipeline_run
-from rocky.run import opening
+from rocky.run.engine import spark
 from tests.cli.test_schemas import check
 from tests.pipelines.lakes import ORDERS, LakeProject, at
 from tests.run.memory_engine import MemoryEngine
@@ -54,7 +54,7 @@ def lake(tmp_path: Path, rocky, monkeypatch) -> LakeProject:
     def open_memory(adapter, root, spark=None) -> Iterator[MemoryEngine]:
         yield MemoryEngine(root)
 
-    monkeypatch.setattr(opening, "open_project_engine", open_memory)
+    monkeypatch.setattr(spark, "open_project_engine", open_memory)
     made = LakeProject(tmp_path)
     made.put([{"id": 1, "synced": at(1)}])
     (tmp_path / "files").mkdir()

@@ -4,11 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rocky.collect.resetting import forget_watermark
 from rocky.errors import RunRefused
+from rocky.evidence.retention.sweep import remove_watermark
 from rocky.ledger import open_ledger
-from rocky.run.build import Window
-from rocky.run.request import RunRequest
+from rocky.plan.request import RunRequest, Window
 from tests.cli.kept_plans import KeptPlans
 
 SOURCE = (
@@ -92,7 +91,7 @@ def test_a_plan_for_the_interval_of_now_does_not_outlive_it(kept, monkeypatch):
         def now(cls, tz=None):
             return datetime(2999, 1, 1, tzinfo=tz)
 
-    monkeypatch.setattr("rocky.run.outlook.datetime", Later)
+    monkeypatch.setattr("rocky.operations.plan.preview.datetime", Later)
     answer = kept.rocky("apply", plan_id)
 
     assert 1 == answer.code
@@ -109,7 +108,7 @@ def test_a_watermark_is_in_the_plan_and_one_that_was_deleted_refuses_it(kept):
     assert "recorded" == relied["watermarks"][name]
     assert relied["tables"][name]["watermark"].startswith("2026-05-02T00:00:00")
     with open_ledger(kept.root / ".rocky-state.db") as ledger:
-        forget_watermark(ledger, name)
+        remove_watermark(ledger, name)
 
     answer = kept.rocky("apply", plan_id)
 

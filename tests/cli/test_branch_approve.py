@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from rocky.cli.app import main
 from rocky.project.models import Target
-from rocky.run import opening
-from rocky.store.change import Change
+from rocky.run.engine import spark
+from rocky.store.delta.change import Change
 from rocky.store.warehouse import open_warehouse
 from tests.cli.test_schemas import check
 from tests.git.repos import Repo, make_repo
@@ -46,7 +46,7 @@ def made(tmp_path_factory):
     repo = make_repo(folder / "shop", {**FILES, "allowed_signers": listed})
     repo.git("config", "user.email", "ada@example.com")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "open_project_engine", open_memory)
+        patch.setattr(spark, "open_project_engine", open_memory)
         patch.chdir(repo.root)
         for line in ("seed", "run", "branch create feature"):
             assert 0 == CliRunner().invoke(main, line.split()).exit_code
@@ -61,7 +61,7 @@ def made(tmp_path_factory):
 def shop(rocky, made, tmp_path, monkeypatch):
     """A copy of it, with Bob at the keyboard."""
     shutil.copytree(made, tmp_path / "copy")
-    monkeypatch.setattr(opening, "open_project_engine", open_memory)
+    monkeypatch.setattr(spark, "open_project_engine", open_memory)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("ROCKY_SIGNING_KEY", str(tmp_path / "copy/bob"))
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)

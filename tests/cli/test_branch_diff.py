@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rocky.run import opening
+from rocky.run.engine import spark
 from tests.branches.shops import BranchShop, enter_shop
 from tests.cli.test_schemas import check
 
@@ -49,7 +49,7 @@ def table(found, name):
 
 
 def test_a_branch_as_production_is_compared_without_an_engine(shop, monkeypatch):
-    monkeypatch.setattr(opening, "open_project_engine", lambda *_: pytest.fail("no Spark"))
+    monkeypatch.setattr(spark, "open_project_engine", lambda *_: pytest.fail("no Spark"))
 
     found = document(shop)
 

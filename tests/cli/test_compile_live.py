@@ -1,8 +1,8 @@
-"""`rocky compile --live`: what needs no Spark. Comparing itself: tests/drift/test_declared.py."""
+"""`rocky compile --live`: what needs no Spark. Comparing itself: tests/pipelines/drift/test_declared.py."""
 
 from rocky.cli.exit_codes import ExitCode
-from rocky.drift.declared import compare_declared
-from rocky.run import live_sources
+from rocky.pipelines.drift import live
+from rocky.pipelines.drift.live import compare_declared
 
 
 def test_live_looks_at_all_sources_or_none(rocky, write):
@@ -18,7 +18,7 @@ def test_live_findings_are_part_of_the_answer(rocky, write, monkeypatch):
         assert "spark" == adapter.type
         return compare_declared(project, lambda source: source.columns[1:])
 
-    monkeypatch.setattr(live_sources, "compare_live", compare_live)
+    monkeypatch.setattr(live, "compare_live", compare_live)
     write({"models/good.sql": "SELECT order_id FROM raw.orders\n"})
     answer = rocky("compile", "--live")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rocky.cli.git_base import paths_outside
 from rocky.git import find_repository
+from rocky.operations.revisions import paths_outside
 from tests.cli.conftest import CONFIG, ORDERS
 from tests.cli.test_schemas import check
 from tests.git.repos import Repo, make_repo

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocky.changes.change import Change, Impact, Reached
+from rocky.analysis.changes.change import Change, Impact, ProjectDiff, Reached, TableDiff
 from rocky.cli.render.diff import DiffView, describe_verdict
 from rocky.cli.render.diff_github import render_annotations
 from rocky.cli.render.diff_markdown import (
@@ -18,7 +18,6 @@ from rocky.cli.render.diff_markdown import (
     render_comment,
 )
 from rocky.cli.render.diff_text import render_changes, render_lineage
-from rocky.diff.project_diff import ProjectDiff, TableDiff
 from rocky.git import ChangedFile
 
 

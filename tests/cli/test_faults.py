@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rocky.compiler.pipeline import compile_project
+from rocky.compiler.passes import compile_project
 from rocky.project import load_project
 
 ROOT = Path(__file__).parents[2] / "examples" / "faults"

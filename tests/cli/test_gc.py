@@ -6,7 +6,7 @@ from rocky.cli.exit_codes import ExitCode
 from rocky.errors import StoreUnwritable
 from tests.cli.conftest import CONFIG
 from tests.cli.test_schemas import check
-from tests.collect.histories import NOW, Past
+from tests.evidence.retention.histories import NOW, Past
 
 # Long enough ago for the default settings of everything, counted from the clock on the wall.
 LONG = (NOW - (datetime.now(UTC) - timedelta(days=1000))) / timedelta(days=1)
@@ -133,7 +133,7 @@ def test_a_file_that_cannot_be_removed_is_a_failure(rocky, past, monkeypatch):
     def denied(*_):
         raise StoreUnwritable("could not write `x`: permission denied")
 
-    monkeypatch.setattr("rocky.collect.collector.remove_files", denied)
+    monkeypatch.setattr("rocky.evidence.retention.collection.remove_files", denied)
     answer = rocky("gc")
 
     assert ExitCode.FAILED == answer.code

@@ -6,7 +6,7 @@ import pytest
 
 from rocky.cli.exit_codes import ExitCode
 from rocky.ledger import STATE_FILE, open_ledger
-from rocky.ledger.records import (
+from rocky.ledger.run_records import (
     CommitRecord,
     InputRecord,
     MetricsRecord,

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.analysis.imports.projects import SHOP, published, write
 from tests.cli.test_schemas import check
-from tests.imports.projects import SHOP, published, write
 
 CONFIG = '[pipeline.finance]\n\n[imports.shop]\npath = "../shop"\n'
 REVENUE = {"models/revenue.sql": "SELECT id, amount FROM shop.orders\n"}

@@ -8,8 +8,8 @@ import pytest
 
 from rocky.ledger import open_ledger
 from rocky.ledger.idempotency import claim_key
-from rocky.project.state import Idempotency
-from rocky.run import opening
+from rocky.project.configuration.blocks import Idempotency
+from rocky.run.engine import spark
 from tests.cli.test_schemas import check
 from tests.pipelines.lakes import ORDERS, LakeProject, at
 from tests.run.memory_engine import MemoryEngine
@@ -63,7 +63,7 @@ def lake(tmp_path: Path, rocky, monkeypatch) -> LakeProject:
     def open_memory(adapter, root, spark=None) -> Iterator[MemoryEngine]:
         yield MemoryEngine(root)
 
-    monkeypatch.setattr(opening, "open_project_engine", open_memory)
+    monkeypatch.setattr(spark, "open_project_engine", open_memory)
     made = LakeProject(tmp_path)
     made.put([{"id": 1, "synced": at(1)}])
     return made

@@ -12,7 +12,9 @@ from tests.run.runs import Shop
 def shop(tmp_path, monkeypatch) -> Shop:
     """A shop that can be run without Spark."""
     found = Shop(tmp_path)
-    monkeypatch.setattr("rocky.run.outlook.foresee_environment", lambda *_: found.environment)
+    monkeypatch.setattr(
+        "rocky.operations.plan.preview.predict_environment", lambda *_: found.environment
+    )
     return found
 
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from rocky.cli.app import main
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.templates import write_playground
+from rocky.operations.templates import write_playground
 from tests.pipelines.lakes import LakeProject, statuses
 
 CHARGES = "initech.us_west__stripe.charges"

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from tests.analysis.imports.projects import FINANCE, SHOP, write
 from tests.cli.test_schemas import check
-from tests.imports.projects import FINANCE, SHOP, write
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from rocky.cli.render.checks import (
     render_checks,
 )
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
-from rocky.pipelines.checks.samples import Sample
+from rocky.pipelines.report import Sample
 
 T = "lake.acme.orders"
 OUTCOMES = (

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from rocky.replay import project_replay
+from rocky.replay import execution
 from tests.cli.test_schemas import check
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import Shop, write
@@ -28,7 +28,7 @@ def engines(monkeypatch):
         opened.append(adapter)
         yield MemoryEngine(root)
 
-    monkeypatch.setattr(project_replay, "open_project_engine", open_engine)
+    monkeypatch.setattr(execution, "open_project_engine", open_engine)
     return opened
 
 
@@ -132,7 +132,7 @@ def test_rows_that_differ_are_shown_and_the_exit_code_is_1(shop, rocky, monkeypa
         engine.frame = lambda sql: ask(sql.replace("SELECT 1 AS one", "SELECT 7 AS one"))
         yield engine
 
-    monkeypatch.setattr(project_replay, "open_project_engine", other_engine)
+    monkeypatch.setattr(execution, "open_project_engine", other_engine)
 
     shown = rocky("replay", run.run_id, "--execute", "--model", "alone", "-o", "table")
     document = rocky("replay", run.run_id, "--execute", "--model", "alone", "-o", "json")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from rocky.compiler.pipeline import compile_project
+from rocky.compiler.passes import compile_project
+from rocky.plan.refusals import settings_without_effect
 from rocky.plan.steps import plan_steps
 from rocky.project import load_project
-from rocky.run.unheeded import settings_without_effect
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from rocky.errors import StateSyncFailed
-from rocky.run import opened, opening
+from rocky.run.engine import spark
+from rocky.run.prepare import session
 from tests.cli.test_schemas import check
 from tests.pipelines.lakes import LakeProject, at
 from tests.run.memory_engine import MemoryEngine
@@ -27,7 +28,7 @@ def lake(tmp_path: Path, rocky, monkeypatch) -> LakeProject:
     def open_memory(adapter, root, spark=None) -> Iterator[MemoryEngine]:
         yield MemoryEngine(root)
 
-    monkeypatch.setattr(opening, "open_project_engine", open_memory)
+    monkeypatch.setattr(spark, "open_project_engine", open_memory)
     made = LakeProject(tmp_path)
     made.put([{"id": 1, "synced": at(1)}])
     return made
@@ -40,7 +41,7 @@ def no_server(monkeypatch) -> None:
     def fail(*_: object) -> None:
         raise StateSyncFailed("could not send the state: no server")
 
-    monkeypatch.setattr(opened, "_send_back", fail)
+    monkeypatch.setattr(session, "_send_back", fail)
 
 
 def test_of_a_run_whose_state_could_not_be_sent_the_result_is_told(rocky, lake, no_server):

@@ -4,7 +4,7 @@ import pytest
 
 from rocky.cli.exit_codes import ExitCode
 from rocky.project import load_project
-from rocky.run.seeds import load_seed, seed_target
+from rocky.run.materialize.seeds import load_seed, seed_target
 from rocky.store.warehouse import open_warehouse
 from tests.cli.test_schemas import check
 from tests.run.memory_engine import MemoryEngine

@@ -17,12 +17,12 @@ from rocky.cli.render.rows import (
     spoken_value,
     text_value,
 )
-from rocky.datatypes.types import BIGINT, INT, STRING, StructField, decimal, interval
+from rocky.language.datatypes.types import BIGINT, INT, STRING, StructField, decimal, interval
 from rocky.project import load_project
 from rocky.project.models import Target
-from rocky.store.change import Change
-from rocky.store.files import DataFile
-from rocky.store.snapshot import Snapshot
+from rocky.store.data_file import DataFile
+from rocky.store.delta.change import Change
+from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import open_warehouse
 from tests.cli.test_schemas import check
 

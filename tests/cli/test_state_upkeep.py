@@ -7,10 +7,10 @@ import pytest
 from rocky.cli.exit_codes import ExitCode
 from rocky.ledger import STATE_FILE, open_ledger
 from rocky.ledger.idempotency import claim_key
-from rocky.ledger.model_records import ModelRecords, PipelineRecords
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
-from rocky.ledger.records import RunStatus
-from rocky.project.state import Idempotency
+from rocky.ledger.run_records import RunStatus
+from rocky.ledger.writer import ModelRecords, PipelineRecords
+from rocky.project.configuration.blocks import Idempotency
 from tests.cli.recorded import FIRST, SECOND, START, a_model, a_run, record_past, running
 from tests.cli.test_schemas import check
 from tests.evidence.shops import verify

@@ -2,8 +2,7 @@
 
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.render.tests import checks_document, render_tests
-from rocky.run.checks.comparison import Difference
-from rocky.run.checks.outcomes import AssertionOutcome, ChecksReport, UnitOutcome
+from rocky.run.checks.outcomes import AssertionOutcome, ChecksReport, Difference, UnitOutcome
 from tests.cli.test_schemas import check
 
 MODELS = {"models/a.sql": "SELECT order_id, amount FROM raw.orders\n"}

@@ -9,7 +9,7 @@ from rocky.cli.render.bars import Canvas
 from rocky.cli.render.trace import render_trace
 from rocky.evidence.timeline import timeline_of
 from rocky.ledger import STATE_FILE, open_ledger
-from rocky.ledger.records import InputRecord, ModelExecution, ModelStatus, RunStatus
+from rocky.ledger.run_records import InputRecord, ModelExecution, ModelStatus, RunStatus
 from tests.cli.recorded import FIRST, SECOND, START, a_run, record_past, record_reuse
 from tests.cli.test_schemas import check
 

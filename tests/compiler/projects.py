@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from rocky.compiler.compilation import Compilation
+from rocky.analysis.compilation import Compilation
 from rocky.compiler.fingerprints import document_of
-from rocky.compiler.pipeline import compile_project
+from rocky.compiler.passes import compile_project
 from rocky.project import load_project
 
 SHOP = {

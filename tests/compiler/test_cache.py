@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rocky.compiler.cache import RECORDS
 from rocky.compiler.fingerprints import FINGERPRINTS, fingerprints_of, recipe_of, skip_hash_of
+from rocky.compiler.validity import RECORDS
 from rocky.diagnostics import Code
 from tests.compiler.projects import (
     SHOP,
@@ -280,8 +280,12 @@ def test_a_compile_with_nothing_to_bind_loads_neither_binder_nor_parser(shop):
     process = start(f"{COMPILE}; print(*sys.modules)", str(shop))
     loaded = process.communicate()[0].split()
 
-    assert "rocky.compiler.pipeline" in loaded
-    assert [] == [each for each in loaded if each.startswith(("rocky.binder", "sqlglot"))]
+    assert "rocky.compiler.passes" in loaded
+    assert [] == [
+        each
+        for each in loaded
+        if each.startswith(("rocky.language.binder", "rocky.language.syntax", "sqlglot"))
+    ]
 
 
 # ------------------------------------------------------------------ fingerprints

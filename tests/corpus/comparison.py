@@ -9,8 +9,8 @@ import re
 from typing import Any
 
 import rocky
-from rocky.datatypes.text import type_from_json, type_to_json
 from rocky.diagnostics import Severity
+from rocky.language.datatypes.text import type_from_json, type_to_json
 from tests.corpus.questions import Question, shop_tables
 
 OTHER_CONDITIONS = {

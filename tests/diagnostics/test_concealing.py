@@ -4,7 +4,7 @@ import pytest
 
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.render import render_full
-from rocky.source import SourceText, Span
+from rocky.diagnostics.text import SourceText, Span
 
 
 def excerpt(text: str, path: str = "rocky.toml") -> str:

@@ -11,7 +11,7 @@ import pytest
 
 import rocky
 from rocky.diagnostics import REGISTRY, Code
-from rocky.diagnostics.explain import explanation
+from rocky.diagnostics.explanation import explanation
 
 BLOCK = re.compile(r"^```\w+ (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -67,7 +67,7 @@ def codes_of(root: Path) -> set[str]:
 
 
 # W025 is a fault of Rocky itself: no query is known to cause it. The others are found by looking at
-# a live source: tests/drift/test_declared.py. E027 is found by a plan or a run: tests/cli/test_plan_budget.py.
+# a live source: tests/pipelines/drift/test_declared.py. E027 is found by a plan or a run: tests/cli/test_plan_budget.py.
 WITHOUT_EXAMPLE = {
     Code.BUDGET_EXCEEDED,
     Code.QUERY_NOT_UNDERSTOOD,

@@ -1,6 +1,6 @@
 from rocky.diagnostics import Code, Diagnostic
-from rocky.diagnostics.order import in_reading_order
-from rocky.source import Span
+from rocky.diagnostics.diagnostic import in_reading_order
+from rocky.diagnostics.text import Span
 
 
 def found(path, start, message):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rocky.diagnostics import REGISTRY, Code, Severity
-from rocky.diagnostics.explain import HEADINGS, explanation
+from rocky.diagnostics.explanation import HEADINGS, explanation
 from rocky.errors import NothingSelected
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ import json
 
 from rocky.diagnostics import Code, Diagnostic, Edit, Fix, FixSafety, Label, Severity
 from rocky.diagnostics.render import render_concise, render_github, render_json
-from rocky.source import SourceText, Span
+from rocky.diagnostics.text import SourceText, Span
 
 TEXT = SourceText("models/a.sql", "SELECT\n  bad,\n  worse\nFROM t\n")
 TEXTS = {TEXT.path: TEXT}

@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from rocky.diagnostics.suggest import NameIndex, closest, edit_distance, suggestion
+from rocky.diagnostics.suggestion import NameIndex, closest, edit_distance, suggestion
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rocky.evidence.findings import Finding
-from rocky.evidence.verify import EVERYTHING, Scope, Verification, verify_evidence
-from rocky.ledger import open_evidence
+from rocky.evidence.verification import EVERYTHING, Verification, VerificationScope, verify_evidence
+from rocky.ledger import open_evidence_reader
 from rocky.store.warehouse import open_warehouse
 from tests.run.runs import Shop
 from tools.verify_run import Audit, load
@@ -23,9 +23,11 @@ def write_orders(root: Path, rows: int) -> None:
     (root / "data/orders.csv").write_text("id,country\n" + "".join(lines))
 
 
-def verify(root: Path, scope: Scope = EVERYTHING, warehouse: Path | None = None) -> Verification:
+def verify(
+    root: Path, scope: VerificationScope = EVERYTHING, warehouse: Path | None = None
+) -> Verification:
     """What the library says of a project."""
-    reader = open_evidence(root / STATE)
+    reader = open_evidence_reader(root / STATE)
     assert reader is not None
     with reader:
         return verify_evidence(
@@ -66,7 +68,7 @@ class Recorded:
         recorded = cls(root)
         with pytest.MonkeyPatch.context() as patch:
             # A checkpoint after three runs instead of eleven: there are hundreds of checks to make.
-            patch.setattr("rocky.store.checkpoint.INTERVAL", 2)
+            patch.setattr("rocky.store.delta.log.CHECKPOINT_INTERVAL", 2)
             for number in range(RUNS):
                 write_orders(root, 3 + number)
                 # All models in the first run and in the last, one in between.

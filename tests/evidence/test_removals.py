@@ -8,16 +8,26 @@ from pathlib import Path
 
 import pytest
 
-from rocky.collect.leaving import leave_anchors
-from rocky.collect.resetting import forget_watermark
-from rocky.collect.sweep_decisions import KeptFor
-from rocky.collect.sweeping import SweepReport, preview_sweep, sweep_ledger
-from rocky.ledger import open_evidence, open_ledger
-from rocky.ledger.encoding import format_time
-from rocky.ledger.model_records import ModelRecords, PipelineRecords
+from rocky.evidence.retention.anchors import leave_anchors
+from rocky.evidence.retention.sweep import (
+    SweepReport,
+    preview_sweep,
+    remove_watermark,
+    sweep_ledger,
+)
+from rocky.evidence.retention.sweep_decisions import KeepRunReason
+from rocky.ledger import open_evidence_reader, open_ledger
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile, RowCount
-from rocky.ledger.records import ModelExecution, ModelStatus, RunRecord, RunStatus, WatermarkState
-from rocky.project.state import StateRetention
+from rocky.ledger.record import format_time
+from rocky.ledger.run_records import (
+    ModelExecution,
+    ModelStatus,
+    RunRecord,
+    RunStatus,
+    WatermarkState,
+)
+from rocky.ledger.writer import ModelRecords, PipelineRecords
+from rocky.project.configuration.blocks import StateRetention
 from rocky.store.warehouse import open_warehouse
 from tests.evidence.mutations import append, compact, opened, rows_of
 from tests.evidence.shops import STATE, Recorded, audit, codes, script_codes, verify, write_orders
@@ -51,7 +61,7 @@ def sweep(root: Path, retention: StateRetention = ALL_BUT_ONE) -> SweepReport:
 
 
 def runs_of(root: Path) -> list[str]:
-    with open_evidence(root / STATE) as reader:
+    with open_evidence_reader(root / STATE) as reader:
         return [key for key, _ in reader.rows("run_history")]
 
 
@@ -67,7 +77,7 @@ def test_runs_that_left_nothing_are_forgotten_and_the_evidence_is_whole(tmp_path
 
     assert (second, third, fourth) == report.runs
     assert [first, fifth] == runs_of(tmp_path)
-    assert {KeptFor.COMMITTED: 1} == report.kept
+    assert {KeepRunReason.COMMITTED: 1} == report.kept
     assert ([], []) == found(tmp_path)
 
 
@@ -78,7 +88,7 @@ def test_a_sweep_says_what_it_took_and_a_preview_the_same_without_taking_it(tmp_
     preview = preview_sweep(tmp_path / STATE, [warehouse], ALL_BUT_ONE, NOW)
     assert before == (tmp_path / STATE).read_bytes()
     report = sweep(tmp_path)
-    with open_evidence(tmp_path / STATE) as reader:
+    with open_evidence_reader(tmp_path / STATE) as reader:
         ((key, value),) = reader.rows("sweeps")
     said = json.loads(value)
 
@@ -128,10 +138,10 @@ def test_a_run_that_died_stays_until_its_warehouse_was_looked_at(tmp_path):
     (log / f"{1:020d}.json").write_text("{")
     in_doubt = preview_sweep(tmp_path / STATE, [warehouse], ALL_BUT_ONE, NOW)
 
-    assert (False, 1) == (died in unseen.runs, unseen.kept[KeptFor.UNCERTAIN])
+    assert (False, 1) == (died in unseen.runs, unseen.kept[KeepRunReason.UNCERTAIN])
     assert died in seen.runs
-    assert (False, 2) == (died in has_commit.runs, has_commit.kept[KeptFor.COMMITTED] - 1)
-    assert (False, 1) == (died in in_doubt.runs, in_doubt.kept[KeptFor.UNCERTAIN])
+    assert (False, 2) == (died in has_commit.runs, has_commit.kept[KeepRunReason.COMMITTED] - 1)
+    assert (False, 1) == (died in in_doubt.runs, in_doubt.kept[KeepRunReason.UNCERTAIN])
 
 
 @pytest.mark.parametrize("left_out", ["history", "lineage", "audit"])
@@ -147,7 +157,7 @@ def test_a_domain_that_is_not_swept_keeps_runs_that_have_records_in_it(tmp_path,
 
 def delete_watermark(root: Path) -> None:
     with open_ledger(root / STATE) as ledger:
-        forget_watermark(ledger, "SPARK_CATALOG.default.orders")
+        remove_watermark(ledger, "SPARK_CATALOG.default.orders")
         leave_anchors(ledger, lambda place: open_warehouse(place, base=root), NOW)
 
 
@@ -182,7 +192,7 @@ def test_a_pipelines_records_and_a_deleted_watermark_are_no_findings(tmp_path):
     delete_watermark(tmp_path)
 
     assert ([], []) == found(tmp_path)
-    with open_evidence(tmp_path / STATE) as reader:
+    with open_evidence_reader(tmp_path / STATE) as reader:
         assert [] == list(reader.rows("watermarks"))
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from moto.server import ThreadedMotoServer
 
-from rocky.evidence.verify import Verification, verify_evidence
-from rocky.ledger import open_evidence
+from rocky.evidence.verification import Verification, verify_evidence
+from rocky.ledger import open_evidence_reader
 from rocky.store.warehouse import Warehouse, open_warehouse
 from tests.evidence.shops import Recorded, codes
 from tests.store.test_s3 import make_bucket
@@ -32,7 +32,7 @@ def lake() -> Iterator[Warehouse]:
 
 
 def verify(project: Recorded, lake: Warehouse) -> Verification:
-    reader = open_evidence(project.state)
+    reader = open_evidence_reader(project.state)
     assert reader is not None
     with reader:
         return verify_evidence(reader, lambda _: lake)

@@ -8,12 +8,12 @@ from random import Random
 
 import pytest
 
-from rocky.collect.leaving import leave_anchors
-from rocky.collect.sweeping import sweep_ledger
+from rocky.evidence.retention.anchors import leave_anchors
+from rocky.evidence.retention.sweep import sweep_ledger
 from rocky.ledger import open_ledger
-from rocky.project.state import StateRetention
-from rocky.run.materialize.table import materialize
-from rocky.run.runner import RunOptions
+from rocky.project.configuration.blocks import StateRetention
+from rocky.run.execute.runner import RunParameters
+from rocky.run.materialize.strategy import materialize
 from rocky.store.warehouse import open_warehouse
 from tests.evidence.shops import STATE, audit, codes, script_codes, verify, write_orders
 from tests.run.runs import Shop
@@ -55,11 +55,11 @@ def die_after_commit(shop: Shop, chance: Random) -> None:
         raise GoneAway
 
     with pytest.raises(GoneAway):
-        shop.run("alone", options=RunOptions(parallel=1, full_refresh=True), build_table=build)
+        shop.run("alone", options=RunParameters(parallel=1, full_refresh=True), build_table=build)
 
 
 def refresh(shop: Shop, chance: Random) -> None:
-    shop.run("+report", options=RunOptions(parallel=1, full_refresh=True))
+    shop.run("+report", options=RunParameters(parallel=1, full_refresh=True))
 
 
 def pass_time(shop: Shop, chance: Random) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocky.evidence.timeline import longest, timeline_of
-from rocky.ledger.records import (
+from rocky.ledger.run_records import (
     DIED,
     InputRecord,
     ModelExecution,

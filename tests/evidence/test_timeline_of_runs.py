@@ -6,8 +6,8 @@ import pytest
 from pyspark.errors import PySparkException
 
 from rocky.evidence.timeline import timeline_of
-from rocky.ledger.records import ModelStatus
-from rocky.run.surroundings import RunOptions
+from rocky.ledger.run_records import ModelStatus
+from rocky.run.prepare.resources import RunParameters
 from tests.run.runs import TABLE, Shop
 
 
@@ -40,7 +40,7 @@ READS = {
 @pytest.mark.parametrize("parallel", [1, 4])
 def test_the_timeline_of_a_run_knows_who_read_whom(tmp_path, parallel):
     shop = TickingShop(tmp_path)
-    shop.run(options=RunOptions(parallel=parallel))
+    shop.run(options=RunParameters(parallel=parallel))
     line = timeline_of(shop.records()[0])
 
     # Whether the seed is recorded is not for a timeline to say.
@@ -55,7 +55,7 @@ def test_the_timeline_of_a_run_knows_who_read_whom(tmp_path, parallel):
 
 def test_a_model_never_starts_before_its_inputs_are_done(tmp_path):
     shop = TickingShop(tmp_path)
-    shop.run(options=RunOptions(parallel=4))
+    shop.run(options=RunParameters(parallel=4))
     line = timeline_of(shop.records()[0])
 
     assert [] == [

@@ -16,9 +16,9 @@ VOUCHED = ("ledgerHead", "ledgerId")
 def project(tmp_path) -> Recorded:
     shop = Shop(tmp_path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rocky.run.beginning.is_unvouched", lambda _: True)
-        patch.setattr("rocky.run.runner.is_unvouched", lambda _: True)
-        patch.setattr("rocky.run.vouching.is_unvouched", lambda _: True)
+        patch.setattr("rocky.run.prepare.claims.is_remote_unreadable", lambda _: True)
+        patch.setattr("rocky.run.execute.runner.is_remote_unreadable", lambda _: True)
+        patch.setattr("rocky.run.prepare.claims.is_remote_unreadable", lambda _: True)
         shop.run()
     return Recorded(tmp_path)
 

@@ -9,14 +9,12 @@ import pytest
 from pyspark.errors import PySparkException
 
 from rocky.errors import LedgerUnreadable
-from rocky.evidence.settling import verify_ledger
-from rocky.evidence.verify import EVERYTHING, Scope
+from rocky.evidence.verification import EVERYTHING, VerificationScope, verify_ledger
 from rocky.ledger import open_ledger
 from rocky.ledger.chain import Head
 from rocky.ledger.provenance import CollectedFile
-from rocky.store.anchors import Anchor, write_anchor
-from rocky.store.checkpoint import write_checkpoint
-from rocky.store.log import Log
+from rocky.store.anchor import Anchor, write_anchor
+from rocky.store.delta.log import Log, write_checkpoint
 from rocky.store.warehouse import Warehouse, open_warehouse
 from tests.evidence.shops import Recorded, audit, codes, script_codes, verify, write_orders
 from tests.run.runs import TABLE, Shop
@@ -145,10 +143,15 @@ def test_a_scope_leaves_out_other_tables_and_runs(project):
     path.write_bytes(b"")
     runs = sorted(json.loads(line)["run_id"] for line in run_rows(project))
 
-    assert () == verify(project.root, Scope(target="spark_catalog.default.report")).findings
-    assert () == verify(project.root, Scope(run_id=runs[1])).findings
-    assert 1 == len(verify(project.root, Scope(target="spark_catalog.default.ALONE")).findings)
-    assert 1 == len(verify(project.root, Scope(run_id=runs[0])).findings)
+    assert (
+        ()
+        == verify(project.root, VerificationScope(target="spark_catalog.default.report")).findings
+    )
+    assert () == verify(project.root, VerificationScope(run_id=runs[1])).findings
+    assert 1 == len(
+        verify(project.root, VerificationScope(target="spark_catalog.default.ALONE")).findings
+    )
+    assert 1 == len(verify(project.root, VerificationScope(run_id=runs[0])).findings)
 
 
 def run_rows(project: Recorded) -> list[str]:
@@ -278,7 +281,7 @@ def drop_and_rebuild(root: Path) -> Shop:
 
 def test_a_table_that_was_dropped_and_made_anew_is_a_note(tmp_path):
     drop_and_rebuild(tmp_path)
-    runs = Scope(run_id="run-20260131-120001-000")
+    runs = VerificationScope(run_id="run-20260131-120001-000")
 
     for found in (verify(tmp_path), audit(tmp_path), verify(tmp_path, runs)):
         assert (0, 1) == (len(found.findings), len(found.notes))
@@ -300,7 +303,7 @@ def test_a_checkpoint_whose_maker_failed_is_recorded_and_needs_no_hint(tmp_path,
         log.objects.delete([f"{log.prefix}/_delta_log/_last_checkpoint"])
         return "no checkpoint of table: the hint could not be written"
 
-    monkeypatch.setattr("rocky.store.checkpoint.INTERVAL", 2)
+    monkeypatch.setattr("rocky.store.delta.log.CHECKPOINT_INTERVAL", 2)
     monkeypatch.setattr("rocky.store.warehouse.write_checkpoint", write_half)
     shop = Shop(tmp_path)
     for number in range(4):

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from rocky.errors import UnknownRevision
-from rocky.git import find_repository, materialise, show_file
+from rocky.git import check_out, find_repository, show_file
 from tests.git.repos import make_repo
 
 FILES = {
@@ -44,9 +44,7 @@ def files_below(folder):
 
 
 def test_a_snapshot_holds_the_projects_folder_and_what_its_links_lead_to(repo, tmp_path):
-    snapshot = materialise(
-        find_repository(repo.root / "shop"), repo.git("rev-parse", "v1"), tmp_path
-    )
+    snapshot = check_out(find_repository(repo.root / "shop"), repo.git("rev-parse", "v1"), tmp_path)
 
     assert tmp_path / "shop" == snapshot.folder
     assert [
@@ -65,26 +63,26 @@ def test_a_snapshot_holds_the_projects_folder_and_what_its_links_lead_to(repo, t
 
 
 def test_an_absolute_link_into_the_repository_shows_the_snapshot(repo, tmp_path):
-    snapshot = materialise(find_repository(repo.root / "shop"), "v1", tmp_path)
+    snapshot = check_out(find_repository(repo.root / "shop"), "v1", tmp_path)
 
     assert "SELECT 5\n" == (snapshot.folder / "absolute").read_text()
 
 
 def test_a_link_out_of_the_repository_leads_where_it_leads_from_the_working_tree(repo, tmp_path):
-    snapshot = materialise(find_repository(repo.root / "shop"), "v1", tmp_path)
+    snapshot = check_out(find_repository(repo.root / "shop"), "v1", tmp_path)
 
     assert repo.root.parent / "nobody/x" == (snapshot.folder / "out").readlink()
 
 
 def test_further_paths_come_with_it(repo, tmp_path):
-    materialise(find_repository(repo.root / "shop"), "v1", tmp_path, also=["elsewhere/e.sql", "no"])
+    check_out(find_repository(repo.root / "shop"), "v1", tmp_path, also=["elsewhere/e.sql", "no"])
 
     assert "SELECT 6\n" == (tmp_path / "elsewhere/e.sql").read_text()
 
 
 def test_making_a_snapshot_leaves_index_and_working_tree_alone(repo, tmp_path):
     before = (repo.root / ".git/index").read_bytes()
-    materialise(find_repository(repo.root), "v1", tmp_path)
+    check_out(find_repository(repo.root), "v1", tmp_path)
 
     assert before == (repo.root / ".git/index").read_bytes()
     assert "" == repo.git("status", "--porcelain")
@@ -92,14 +90,14 @@ def test_making_a_snapshot_leaves_index_and_working_tree_alone(repo, tmp_path):
 
 def test_a_folder_that_a_commit_has_not_is_not_made(repo, tmp_path):
     (repo.root / "new").mkdir(exist_ok=True)
-    snapshot = materialise(find_repository(repo.root / "new"), "v1", tmp_path)
+    snapshot = check_out(find_repository(repo.root / "new"), "v1", tmp_path)
 
     assert not snapshot.folder.exists()
 
 
 def test_line_endings_are_those_of_a_checkout(tmp_path):
     made = make_repo(tmp_path / "repo", {".gitattributes": "*.sql eol=crlf\n", "p/a.sql": "x\n"})
-    snapshot = materialise(find_repository(made.root / "p"), "HEAD", tmp_path / "into")
+    snapshot = check_out(find_repository(made.root / "p"), "HEAD", tmp_path / "into")
 
     assert b"x\r\n" == (snapshot.folder / "a.sql").read_bytes()
 
@@ -115,7 +113,7 @@ def nested(tmp_path):
 
 def test_a_submodule_is_read_at_the_commit_that_was_recorded(nested, tmp_path):
     (nested.root / "sub/i.sql").write_text("2\n")
-    snapshot = materialise(find_repository(nested.root), "HEAD", tmp_path / "into")
+    snapshot = check_out(find_repository(nested.root), "HEAD", tmp_path / "into")
 
     assert "1\n" == (snapshot.folder / "sub/i.sql").read_text()
     assert () == snapshot.missing
@@ -124,7 +122,7 @@ def test_a_submodule_is_read_at_the_commit_that_was_recorded(nested, tmp_path):
 def test_a_submodule_that_is_not_checked_out_is_named(nested, tmp_path):
     nested.git("submodule", "deinit", "-q", "-f", "sub")
 
-    assert ("sub",) == materialise(find_repository(nested.root), "HEAD", tmp_path / "i").missing
+    assert ("sub",) == check_out(find_repository(nested.root), "HEAD", tmp_path / "i").missing
 
 
 def test_a_submodules_commit_that_is_not_here_is_refused(nested, tmp_path):
@@ -132,7 +130,7 @@ def test_a_submodules_commit_that_is_not_here_is_refused(nested, tmp_path):
     nested.git("commit", "-q", "-m", "a commit nobody has")
 
     with pytest.raises(UnknownRevision, match="the submodule `sub` does not have the commit"):
-        materialise(find_repository(nested.root), "HEAD", tmp_path / "into")
+        check_out(find_repository(nested.root), "HEAD", tmp_path / "into")
 
 
 def test_a_file_is_shown_as_a_commit_has_it(repo):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rocky.ledger import open_evidence
+from rocky.ledger import open_evidence_reader
 from rocky.ledger.chain import (
     BEFORE_FIRST,
     CHAIN_TABLE,
@@ -19,7 +19,7 @@ def faults(path: Path) -> list[str]:
     """What is wrong with the chain of a ledger, and with its rows by the chain."""
     found, head = [], BEFORE_FIRST
     newest: dict[tuple[str, str], str | None] = {}
-    with open_evidence(path) as evidence:
+    with open_evidence_reader(path) as evidence:
         for key, text in evidence.rows(CHAIN_TABLE):
             try:
                 entry = parse_entry(text)

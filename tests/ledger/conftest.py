@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocky.ledger import Ledger, open_ledger
-from rocky.ledger.records import ModelExecution, ModelStatus, RunRecord
+from rocky.ledger.run_records import ModelExecution, ModelStatus, RunRecord
 
 START = datetime(2026, 5, 30, 11, 4, 22, 643494, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ import pytest
 from blake3 import blake3
 
 from rocky.errors import LedgerUnreadable
-from rocky.ledger import ModelRecords, open_evidence, open_ledger
+from rocky.ledger import ModelRecords, open_evidence_reader, open_ledger
 from rocky.ledger.chain import (
     BEFORE_FIRST,
     CHAIN_TABLE,
@@ -24,7 +24,7 @@ from rocky.ledger.chain import (
     make_entry,
     parse_entry,
 )
-from rocky.ledger.records import (
+from rocky.ledger.run_records import (
     ArtifactRecord,
     EngineRecord,
     ProgressStatus,
@@ -126,7 +126,7 @@ def test_an_entry_spelt_otherwise_is_none():
 
 
 def test_a_new_ledger_begins_with_its_own_name(ledger, path):
-    with open_evidence(path) as evidence:
+    with open_evidence_reader(path) as evidence:
         (entry,) = evidence.entries()
 
     assert (1, "metadata", "ledger_id", GENESIS) == (
@@ -170,7 +170,7 @@ def test_an_untouched_ledger_verifies(recorded):
 
 
 def test_a_row_written_again_matches_its_newest_entry_and_the_older_stays(recorded):
-    with open_evidence(recorded) as evidence:
+    with open_evidence_reader(recorded) as evidence:
         of_watermark = [each for each in evidence.entries() if each.table == "watermarks"]
         ((_, value),) = evidence.rows("watermarks")
 
@@ -184,7 +184,7 @@ def test_a_removed_row_has_an_entry_that_says_so(recorded):
             rows.remove("watermarks", "t")
             rows.remove("watermarks", "never there")
         head = ledger.head()
-    with open_evidence(recorded) as evidence:
+    with open_evidence_reader(recorded) as evidence:
         *_, last = evidence.entries()
 
     assert ("watermarks", "t", True, head) == (last.table, last.key, last.removed, last.head)
@@ -229,7 +229,7 @@ def test_a_ledger_knows_the_heads_it_had_and_no_others(recorded):
 def test_a_ledger_keeps_its_name(recorded):
     with open_ledger(recorded) as first, open_ledger(recorded) as second:
         assert first.ledger_id == second.ledger_id
-    with open_evidence(recorded) as evidence:
+    with open_evidence_reader(recorded) as evidence:
         assert first.ledger_id == evidence.ledger_id
 
 
@@ -365,7 +365,7 @@ def test_no_change_of_one_row_or_entry_goes_unseen(recorded):
         "UPDATE {} SET key = key || '0' WHERE key = ?",
     ]
     untouched = recorded.read_bytes()
-    with open_evidence(recorded) as evidence:
+    with open_evidence_reader(recorded) as evidence:
         every = [
             (table, key) for table in (*CHAINED, CHAIN_TABLE) for key, _ in evidence.rows(table)
         ]

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from rocky.errors import LedgerUnreadable
-from rocky.ledger.check_history import KEPT, append_counts, load_counts
 from rocky.ledger.pipeline_records import RowCount
+from rocky.ledger.pipeline_state import KEPT_COUNTS, append_counts, load_counts
 from rocky.ledger.writer import open_ledger
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -45,10 +45,10 @@ def test_a_history_is_an_array_under_the_tables_name(tmp_path):
 def test_the_newest_counts_are_kept(tmp_path):
     path = tmp_path / "state.db"
     with open_ledger(path) as ledger:
-        for number in range(KEPT + 5):
+        for number in range(KEPT_COUNTS + 5):
             append_counts(ledger, {TABLE: count(number)})
 
-    assert tuple(map(count, range(5, KEPT + 5))) == load_counts(path, [TABLE])[TABLE]
+    assert tuple(map(count, range(5, KEPT_COUNTS + 5))) == load_counts(path, [TABLE])[TABLE]
 
 
 def test_without_a_ledger_there_is_no_history(tmp_path):

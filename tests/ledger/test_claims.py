@@ -7,7 +7,7 @@ import pytest
 from rocky.errors import LedgerLocked, LedgerUnwritable
 from rocky.ledger import open_ledger
 from rocky.ledger.claims import claims_folder, is_alive, living_runs
-from rocky.ledger.records import RunStatus
+from rocky.ledger.run_records import RunStatus
 from tests.ledger.conftest import START, a_model, a_run
 
 

@@ -7,8 +7,8 @@ from contextlib import closing
 import pytest
 
 from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable
-from rocky.ledger import open_ledger, open_reader
-from rocky.ledger.records import RunStatus
+from rocky.ledger import open_history_reader, open_ledger
+from rocky.ledger.run_records import RunStatus
 from rocky.ledger.schema import TABLES
 from tests.ledger.conftest import START, a_model, a_run
 
@@ -26,32 +26,32 @@ def recorded(path):
 
 
 def test_reading_an_absent_ledger_finds_none_and_makes_none(path):
-    assert None is open_reader(path)
+    assert None is open_history_reader(path)
     assert [] == list(path.parent.iterdir())
 
 
 def test_an_empty_file_is_an_empty_ledger(path):
     path.touch()
 
-    assert None is open_reader(path)
+    assert None is open_history_reader(path)
     with open_ledger(path) as ledger, ledger.reader() as reader:
         assert 0 == reader.totals().runs
 
 
 def test_reading_leaves_no_file_behind(recorded):
     before = sorted(recorded.parent.iterdir())
-    with open_reader(recorded) as reader:
+    with open_history_reader(recorded) as reader:
         reader.runs()
 
     assert before == sorted(recorded.parent.iterdir())
 
 
 def test_a_reader_cannot_write(recorded):
-    with open_reader(recorded) as reader, pytest.raises(sqlite3.OperationalError):
+    with open_history_reader(recorded) as reader, pytest.raises(sqlite3.OperationalError):
         reader._connection.execute("DELETE FROM run_history")
 
 
-@pytest.mark.parametrize("open_it", [open_ledger, open_reader])
+@pytest.mark.parametrize("open_it", [open_ledger, open_history_reader])
 class TestBoth:
     """What stops a writer stops a reader."""
 
@@ -139,7 +139,7 @@ def test_a_locked_ledger_says_so_and_lets_readers_in(recorded):
 
         with pytest.raises(LedgerLocked, match="is locked by another process; wait until"):
             open_ledger(recorded, patience=0.05)
-        with open_reader(recorded, patience=0.05) as reader:
+        with open_history_reader(recorded, patience=0.05) as reader:
             assert 1 == reader.totals().runs
 
 
@@ -149,14 +149,14 @@ def test_a_ledger_locked_for_everybody_is_not_an_absent_one(recorded):
         other.execute("BEGIN EXCLUSIVE")
 
         with pytest.raises(LedgerLocked):
-            open_reader(recorded, patience=0.05)
+            open_history_reader(recorded, patience=0.05)
 
 
 def test_a_tampered_row_is_named(recorded):
     with closing(sqlite3.connect(recorded)) as connection:
         connection.execute("UPDATE model_executions SET value = '{\"model_name\": 3}'")
         connection.commit()
-    with open_reader(recorded) as reader, pytest.raises(LedgerUnreadable) as caught:
+    with open_history_reader(recorded) as reader, pytest.raises(LedgerUnreadable) as caught:
         reader.executions("fct_revenue")
 
     assert "`run-20260530-110422-643|fct_revenue` in `model_executions`" in str(caught.value)
@@ -168,7 +168,7 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_still_read(recorded):
     recorded.chmod(0o444)
     recorded.parent.chmod(0o555)
     try:
-        with open_reader(recorded) as reader:
+        with open_history_reader(recorded) as reader:
             assert 1 == reader.totals().runs
         with pytest.raises(LedgerUnwritable, match="cannot be written"):
             open_ledger(recorded)
@@ -181,4 +181,4 @@ def test_a_file_that_may_not_be_read_is_not_an_absent_one(recorded):
     recorded.chmod(0)
 
     with pytest.raises(LedgerUnreadable):
-        open_reader(recorded)
+        open_history_reader(recorded)

@@ -12,22 +12,21 @@ import pytest
 
 from rocky.errors import LedgerUnreadable, RunRefused
 from rocky.ledger import open_ledger
-from rocky.ledger.encoding import format_json
 from rocky.ledger.idempotency import (
     FAILED,
     IN_FLIGHT,
-    KEYS,
+    KEY_TABLE,
     SUCCEEDED,
-    KeyHold,
+    LocalKey,
     SkippedIdempotent,
     SkippedInFlight,
     claim_key,
     find_expired,
 )
 from rocky.ledger.pipeline_records import IdempotencyRecord
-from rocky.ledger.record import RunId
-from rocky.ledger.remembered import open_remembered
-from rocky.project.state import Idempotency
+from rocky.ledger.pipeline_state import open_pipeline_state_reader
+from rocky.ledger.record import RunId, format_json
+from rocky.project.configuration.blocks import Idempotency
 from tests.ledger.test_processes import PRELUDE, ROOT
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, tzinfo=UTC)
@@ -36,7 +35,7 @@ SETTINGS = Idempotency()
 
 HOLDING = """
 from rocky.ledger.idempotency import claim_key
-from rocky.project.state import Idempotency
+from rocky.project.configuration.blocks import Idempotency
 with open_ledger(path) as ledger:
     hold = claim_key(ledger, "daily", Idempotency())
     print("held", flush=True)
@@ -59,12 +58,12 @@ def clock() -> Clock:
 
 def records(ledger) -> list[IdempotencyRecord]:
     with ledger.transaction() as rows:
-        return [IdempotencyRecord.from_json(json.loads(value)) for _, value in rows.rows(KEYS)]
+        return [IdempotencyRecord.from_json(json.loads(value)) for _, value in rows.rows(KEY_TABLE)]
 
 
 def finish(ledger, clock, *, succeeded: bool, settings=SETTINGS) -> None:
     hold = claim_key(ledger, "daily", settings, clock)
-    assert isinstance(hold, KeyHold)
+    assert isinstance(hold, LocalKey)
     hold.record_run(RUN)
     assert hold.finish(succeeded=succeeded)
 
@@ -75,7 +74,7 @@ def test_a_key_that_succeeded_keeps_a_second_run_away_until_it_expires(ledger, c
     clock.now += timedelta(days=30)
 
     with claim_key(ledger, "daily", SETTINGS, clock) as hold:
-        assert isinstance(hold, KeyHold)
+        assert isinstance(hold, LocalKey)
 
 
 @pytest.mark.parametrize(("dedup_on", "skipped"), [("success", False), ("any", True)])
@@ -87,7 +86,7 @@ def test_a_key_that_failed_keeps_a_second_run_away_only_if_asked_to(
     found = claim_key(ledger, "daily", settings, clock)
 
     assert skipped == (SkippedIdempotent("daily", RUN, FAILED) == found)
-    if isinstance(found, KeyHold):
+    if isinstance(found, LocalKey):
         found.finish(succeeded=True)
 
 
@@ -96,7 +95,7 @@ def test_a_key_in_flight_names_its_run_as_soon_as_it_has_one(ledger, clock):
         early = claim_key(ledger, "daily", SETTINGS, clock)
         hold.record_run(RUN)
         late = claim_key(ledger, "daily", SETTINGS, clock)
-        with open_remembered(ledger.path) as remembered:
+        with open_pipeline_state_reader(ledger.path) as remembered:
             shown = remembered.keys_in_flight(NOW)
 
     assert isinstance(early, SkippedInFlight)
@@ -122,26 +121,26 @@ def test_an_error_gives_the_key_up_as_failed(ledger, clock):
 
     assert [FAILED] == [each.state for each in records(ledger)]
     with claim_key(ledger, "daily", SETTINGS, clock) as hold:
-        assert isinstance(hold, KeyHold)
+        assert isinstance(hold, LocalKey)
 
 
 def test_a_key_of_another_host_is_free_when_its_time_is_over(ledger, clock):
     away = IdempotencyRecord("daily", RUN, IN_FLIGHT, NOW, NOW + timedelta(hours=24), "elsewhere")
     with ledger.transaction() as rows:
-        rows.put(KEYS, "daily", format_json(away.to_json()))
+        rows.put(KEY_TABLE, "daily", format_json(away.to_json()))
     assert SkippedInFlight("daily", RUN, "elsewhere", NOW) == claim_key(
         ledger, "daily", SETTINGS, clock
     )
     clock.now += timedelta(hours=24)
 
     with claim_key(ledger, "daily", SETTINGS, clock) as hold:
-        assert isinstance(hold, KeyHold)
+        assert isinstance(hold, LocalKey)
 
 
 def test_whoever_lost_a_key_does_not_end_it_for_its_new_owner(ledger, clock):
     hold = claim_key(ledger, "daily", SETTINGS, clock)
     with ledger.transaction() as rows:
-        rows.put(KEYS, "daily", format_json(replace(hold.record, owner="other").to_json()))
+        rows.put(KEY_TABLE, "daily", format_json(replace(hold.record, owner="other").to_json()))
 
     assert not hold.finish(succeeded=True)
     assert [("other", IN_FLIGHT)] == [(each.owner, each.state) for each in records(ledger)]
@@ -162,7 +161,7 @@ def test_the_key_of_a_killed_process_is_taken_over_at_once(path):
             process.send_signal(signal.SIGKILL)
             process.wait()
             with claim_key(ledger, "daily", SETTINGS) as hold:
-                assert isinstance(hold, KeyHold)
+                assert isinstance(hold, LocalKey)
     finally:
         process.kill()
         process.communicate()
@@ -171,7 +170,7 @@ def test_the_key_of_a_killed_process_is_taken_over_at_once(path):
 def test_expired_keys_are_found_and_living_ones_are_not(ledger, clock):
     finish(ledger, clock, succeeded=True)
     with claim_key(ledger, "hourly", SETTINGS, clock), ledger.transaction() as rows:
-        found = rows.rows(KEYS)
+        found = rows.rows(KEY_TABLE)
         at = [find_expired(ledger.path, found, NOW + timedelta(days=each)) for each in (29, 30)]
 
     assert [[], ["daily"]] == at
@@ -186,11 +185,11 @@ def test_what_is_no_key_is_refused(ledger, key):
 def test_a_key_that_cannot_be_read_is_never_taken_for_a_free_one(ledger, clock):
     odd = IdempotencyRecord("daily", RUN, "Somehow", NOW, NOW)
     with ledger.transaction() as rows:
-        rows.put(KEYS, "daily", format_json(odd.to_json()))
+        rows.put(KEY_TABLE, "daily", format_json(odd.to_json()))
     with pytest.raises(LedgerUnreadable, match="no state of one"):
         claim_key(ledger, "daily", SETTINGS, clock)
     with ledger.transaction() as rows:
-        rows.put(KEYS, "daily", "{}")
+        rows.put(KEY_TABLE, "daily", "{}")
 
     with pytest.raises(LedgerUnreadable, match="unusable row"):
         claim_key(ledger, "daily", SETTINGS, clock)

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from rocky.errors import LedgerUnreadable
-from rocky.ledger.pipeline_questions import LastCopy
-from rocky.ledger.records import ModelStatus
+from rocky.ledger.readers.lookup import LastCopy
+from rocky.ledger.run_records import ModelStatus
 from tests.ledger.conftest import START, a_model, a_run
 
 TABLE = "acme.eu__shopify.orders"

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from rocky.errors import LedgerUnreadable
-from rocky.ledger import ModelRecords, open_evidence, open_ledger, open_lookups
+from rocky.ledger import ModelRecords, open_evidence_reader, open_ledger, open_lookup_reader
 from rocky.ledger.claims import living_runs
 from rocky.ledger.provenance import (
     CollectedFile,
@@ -15,7 +15,7 @@ from rocky.ledger.provenance import (
     ReadRecord,
     SourceFile,
 )
-from rocky.ledger.records import ArtifactRecord, CommitRecord, ModelStatus, RunStatus
+from rocky.ledger.run_records import ArtifactRecord, CommitRecord, ModelStatus, RunStatus
 from tests.ledger.chains import faults
 from tests.ledger.conftest import START, a_model, a_run
 
@@ -78,7 +78,7 @@ def lookups(ledger):
 
 
 def test_there_are_no_lookups_without_a_ledger(path):
-    assert (None, None) == (open_lookups(path), open_evidence(path))
+    assert (None, None) == (open_lookup_reader(path), open_evidence_reader(path))
 
 
 def test_provenance_comes_back_as_it_was_recorded(built, lookups):
@@ -217,7 +217,7 @@ class TestEvidence:
     def test_all_records_come_oldest_first(self, ledger, built, path):
         later = ledger.begin_run(a_run(START + timedelta(hours=1)))
         ledger.record_model(later, a_model("a"), [artifact(later)], provenance=provenance(later))
-        with open_evidence(path) as evidence:
+        with open_evidence_reader(path) as evidence:
             assert [built, later] == [each.run_id for each in evidence.all_runs()]
             assert [built, later] == [each.run_id for each in evidence.all_executions()]
             assert [built, later] == [each.run_id for each in evidence.all_artifacts()]
@@ -225,7 +225,7 @@ class TestEvidence:
             assert ledger.head() == evidence.head()
 
     def test_what_is_written_meanwhile_is_not_seen(self, ledger, built, path):
-        with open_evidence(path) as evidence:
+        with open_evidence_reader(path) as evidence:
             head = evidence.head()
             entries = evidence.entries()
             next(entries)
@@ -241,7 +241,7 @@ class TestEvidence:
             CollectedFile("ab", "t/a.parquet", "m.s.t", 9, START + timedelta(hours=1), "x"),
         ]
         ledger.record_collected(list(reversed(files)))
-        with open_evidence(path) as evidence:
+        with open_evidence_reader(path) as evidence:
             assert tuple(files) == evidence.collected()
             assert {"2026-05-30T11:04:22.643494Z|t/b.parquet"} < {
                 key for key, _ in evidence.rows("collected_files")
@@ -252,11 +252,11 @@ class TestEvidence:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("UPDATE input_provenance SET value = '[]'")
             connection.commit()
-        with open_evidence(path) as evidence:
+        with open_evidence_reader(path) as evidence:
             assert ["[]"] == [value for _, value in evidence.rows("input_provenance")]
             with pytest.raises(LedgerUnreadable, match="in `input_provenance`"):
                 list(evidence.all_provenances())
 
     def test_a_table_that_is_not_there_has_no_rows(self, ledger, path):
-        with open_evidence(path) as evidence:
+        with open_evidence_reader(path) as evidence:
             assert [] == list(evidence.rows("no_such_table"))

@@ -6,8 +6,14 @@ from datetime import timedelta
 
 import pytest
 
-from rocky.ledger import SCHEMA_VERSION, open_evidence, open_ledger, open_lookups, open_reader
-from rocky.ledger.records import RunStatus
+from rocky.ledger import (
+    SCHEMA_VERSION,
+    open_evidence_reader,
+    open_history_reader,
+    open_ledger,
+    open_lookup_reader,
+)
+from rocky.ledger.run_records import RunStatus
 from tests.ledger.chains import faults
 from tests.ledger.conftest import START, a_run
 
@@ -72,7 +78,11 @@ def old(path):
 
 def test_an_old_file_is_read_as_it_is_and_has_no_chain(old):
     before = old.read_bytes()
-    with open_reader(old) as reader, open_lookups(old) as lookups, open_evidence(old) as evidence:
+    with (
+        open_history_reader(old) as reader,
+        open_lookup_reader(old) as lookups,
+        open_evidence_reader(old) as evidence,
+    ):
         assert (1, RUN) == (reader.schema_version, reader.run("latest").run_id)
         assert [RUN] == [each.run_id for each in lookups.last_executions(["orders"]).values()]
         assert 2 == lookups.refcount("ab")
@@ -84,7 +94,7 @@ def test_an_old_file_is_read_as_it_is_and_has_no_chain(old):
 def test_the_first_write_chains_what_is_there_as_it_is_and_in_order(old):
     with open_ledger(old) as ledger:
         assert 5 == ledger.head().seq
-    with open_evidence(old) as evidence:
+    with open_evidence_reader(old) as evidence:
         written = [(each.table, each.key) for each in evidence.entries()]
         assert [(RUN, HISTORY)] == list(evidence.rows("run_history"))
 
@@ -104,9 +114,9 @@ def test_an_old_file_is_written_on_and_chained_once(old):
             run_id = ledger.begin_run(a_run(START + timedelta(hours=hour)))
             ledger.finish_run(run_id, RunStatus.SUCCESS, START)
 
-    with open_reader(old) as reader:
+    with open_history_reader(old) as reader:
         assert (SCHEMA_VERSION, 3) == (reader.schema_version, reader.totals().runs)
-    with open_evidence(old) as evidence:
+    with open_evidence_reader(old) as evidence:
         assert 9 == evidence.head().seq
     assert [] == faults(old)
 

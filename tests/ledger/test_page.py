@@ -4,7 +4,7 @@ import re
 import sqlite3
 from contextlib import closing
 
-from rocky.ledger.records import ArtifactRecord, RunStatus
+from rocky.ledger.run_records import ArtifactRecord, RunStatus
 from rocky.ledger.schema import TABLES
 from tests.ledger.conftest import START, a_model, a_run
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from rocky.errors import LedgerLocked
-from rocky.ledger import open_ledger, open_reader
+from rocky.ledger import open_history_reader, open_ledger
 from rocky.ledger.claims import is_alive
-from rocky.ledger.records import RunStatus
+from rocky.ledger.run_records import RunStatus
 from tests.ledger.chains import faults
 from tests.ledger.conftest import a_run
 
@@ -46,7 +46,7 @@ PRELUDE = """
 import os, sys
 from pathlib import Path
 from rocky.ledger import open_ledger
-from rocky.ledger.records import ArtifactRecord, RunStatus
+from rocky.ledger.run_records import ArtifactRecord, RunStatus
 from tests.ledger.conftest import START, a_model, a_run
 path = Path(sys.argv[1])
 """
@@ -72,7 +72,7 @@ def test_a_killed_run_keeps_what_it_had_recorded_and_is_seen_to_have_died(path, 
         alive = is_alive(path, run_id)
         process.send_signal(signal.SIGKILL)
         names += process.stdout.read().split()
-    with open_reader(path) as reader:
+    with open_history_reader(path) as reader:
         run = reader.run("latest")
         files = {
             each.model_name: len(reader.artifacts(run_id, each.model_name))
@@ -119,7 +119,7 @@ def test_four_processes_at_once_lose_nothing(path):
     for process in processes:
         with process:
             process.communicate()
-    with open_reader(path) as reader:
+    with open_history_reader(path) as reader:
         runs = reader.runs()
 
     assert [0] * 4 == [process.returncode for process in processes]

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from rocky.errors import LedgerUnreadable
-from rocky.ledger import open_ledger, open_reader
-from rocky.ledger.records import (
+from rocky.ledger import open_history_reader, open_ledger
+from rocky.ledger.run_records import (
     ArtifactRecord,
     ModelStatus,
     PartitionRecord,
@@ -35,7 +35,7 @@ def history(path):
 
 @pytest.fixture
 def reader(history):
-    with open_reader(history) as opened:
+    with open_history_reader(history) as opened:
         yield opened
 
 
@@ -101,7 +101,7 @@ def test_a_running_run_is_shown_with_the_models_it_has_done(ledger, path):
     run_id = ledger.begin_run(a_run())
     ledger.record_model(run_id, a_model("b", after_ms=20))
     ledger.record_model(run_id, a_model("a", after_ms=10))
-    with open_reader(path) as reader:
+    with open_history_reader(path) as reader:
         run = reader.run("latest")
 
     assert RunStatus.RUNNING is run.status

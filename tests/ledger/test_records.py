@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from rocky.errors import InternalError
-from rocky.ledger.encoding import MalformedRecord, format_json, format_time
-from rocky.ledger.records import (
+from rocky.ledger.record import MalformedRecord, format_json, format_time
+from rocky.ledger.run_records import (
     AttemptRecord,
     BudgetBreach,
     CostRate,

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rocky.evidence.verify import verify_evidence
-from rocky.ledger import SCHEMA_VERSION, open_evidence, open_ledger, open_reader
+from rocky.evidence.verification import verify_evidence
+from rocky.ledger import SCHEMA_VERSION, open_evidence_reader, open_history_reader, open_ledger
 from rocky.ledger.chain import CHAINED
 from rocky.ledger.database import find_version
-from rocky.ledger.records import RunStatus
+from rocky.ledger.run_records import RunStatus
 from rocky.store.warehouse import open_warehouse
 from tests.ledger.chains import faults
 from tests.ledger.conftest import START, a_run
@@ -51,7 +51,7 @@ def old(version, path) -> Path:
 
 
 def evidence_of(path):
-    with open_evidence(path) as evidence:
+    with open_evidence_reader(path) as evidence:
         return {name: dict(evidence.rows(name)) for name in CHAINED}
 
 
@@ -63,7 +63,7 @@ def test_there_is_a_file_of_every_older_version():
 
 def test_an_old_file_is_read_without_being_changed(old, version):
     before = old.read_bytes()
-    with open_reader(old) as reader:
+    with open_history_reader(old) as reader:
         assert [SECOND, FIRST] == [each.run_id for each in reader.runs()]
         assert ["Größe", "Orders"] == sorted(
             each.model_name for each in reader.run(FIRST).models_executed
@@ -87,11 +87,11 @@ def test_nothing_is_found_in_a_file_that_was_brought_forward_and_written_on(old,
     with open_ledger(old) as ledger:
         run_id = ledger.begin_run(a_run(START + timedelta(days=1), warehouse="/warehouse"))
         ledger.finish_run(run_id, RunStatus.SUCCESS, START)
-    with open_evidence(old) as reader:
+    with open_evidence_reader(old) as reader:
         found = verify_evidence(reader, lambda _: open_warehouse(str(place), base=tmp_path))
 
     assert ((), 3) == (found.findings, found.checked["runs"])
-    with open_reader(old) as reader:
+    with open_history_reader(old) as reader:
         assert reader.run(SECOND).died
 
 

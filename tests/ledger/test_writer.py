@@ -8,9 +8,8 @@ import pytest
 
 from rocky.errors import LedgerUnwritable
 from rocky.ledger import open_ledger
-from rocky.ledger.encoding import format_json
-from rocky.ledger.model_records import RunFindings
-from rocky.ledger.records import (
+from rocky.ledger.record import format_json
+from rocky.ledger.run_records import (
     ArtifactRecord,
     BudgetBreach,
     EngineRecord,
@@ -23,6 +22,7 @@ from rocky.ledger.records import (
     WatermarkState,
 )
 from rocky.ledger.schema import TABLES
+from rocky.ledger.writer import RunFindings
 from tests.ledger.conftest import START, a_model, a_run
 
 END = START + timedelta(seconds=5)

@@ -10,20 +10,20 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rocky.compiler.pipeline import compile_project
-from rocky.ledger.reader import open_reader
+from rocky.compiler.passes import compile_project
+from rocky.ledger.readers.history import open_history_reader
 from rocky.ledger.writer import open_ledger
-from rocky.pipelines.pipeline_run import run_opened
+from rocky.pipelines.pipeline_run import run_open_pipeline
 from rocky.pipelines.report import PipelineReport
+from rocky.plan.request import RunRequest
 from rocky.project import load_project
-from rocky.run.building import Materialize
 from rocky.run.checksums import Checksums
-from rocky.run.environment import Environment
-from rocky.run.means import Means
-from rocky.run.opened import OpenedRun
-from rocky.run.request import RunRequest
-from rocky.run.sources import Sources
-from rocky.run.surroundings import Surroundings
+from rocky.run.engine.sources import Sources
+from rocky.run.materialize.build import Materialize
+from rocky.run.prepare.caller import Caller
+from rocky.run.prepare.environment import Environment
+from rocky.run.prepare.resources import RunResources
+from rocky.run.prepare.session import RunSession
 from rocky.store.warehouse import open_warehouse
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import WHO, Heard, write
@@ -100,10 +100,10 @@ class LakeProject:
         project = load_project(self.root, env=self.env)
         compilation = compile_project(project, jobs=1, cache=False)
         adapter = project.config.adapter["default"]
-        means = Means(self.state, WHO, {}, self.heard)
+        means = Caller(self.state, WHO, {}, self.heard)
         environment = Environment("4.1.4", "memory", {})
         with open_ledger(self.state) as ledger:
-            surroundings = Surroundings(
+            surroundings = RunResources(
                 open_warehouse("warehouse", base=self.root),
                 ledger,
                 WHO,
@@ -115,10 +115,10 @@ class LakeProject:
                 clock=lambda: self.now,
                 begun=begun,
             )
-            opened = OpenedRun(project, adapter, surroundings, means, self.stop)
+            opened = RunSession(project, adapter, surroundings, means, self.stop)
             settings = project.config.pipeline[pipeline]
             request = RunRequest(parallel=1, **asked)
-            return run_opened(opened, compilation, pipeline, settings, request)
+            return run_open_pipeline(opened, compilation, pipeline, settings, request)
 
     def reconfigure(self, old: str, new: str) -> None:
         """Change the project's settings."""
@@ -149,7 +149,7 @@ class LakeProject:
         return next(each for each in warehouse.tables() if each.name == name).snapshot()
 
     def watermarks(self) -> Mapping[str, str]:
-        reader = open_reader(self.state)
+        reader = open_history_reader(self.state)
         assert reader is not None
         with reader:
             return {each.table: each.last_value for each in reader.watermarks()}

@@ -7,21 +7,20 @@ from threading import Event
 import pytest
 
 from rocky.errors import NothingSelected, RunRefused
-from rocky.ledger.check_history import load_counts
+from rocky.ledger.pipeline_state import load_counts
 from rocky.ledger.writer import open_ledger
-from rocky.pipelines.quality import QualityGround, plan_quality
-from rocky.pipelines.quality_run import run_quality
+from rocky.pipelines.quality import QualityContext, plan_quality, run_quality
+from rocky.plan.request import RunRequest
 from rocky.project import load_project
-from rocky.project.adapter import Adapter
+from rocky.project.configuration.blocks import Adapter
 from rocky.project.models import Target
-from rocky.run.environment import Environment
-from rocky.run.materialize.table import materialize
-from rocky.run.means import Means
-from rocky.run.opened import OpenedRun
-from rocky.run.request import RunRequest
-from rocky.run.sources import Sources
-from rocky.run.surroundings import Surroundings
-from rocky.store.change import Change
+from rocky.run.engine.sources import Sources
+from rocky.run.materialize.strategy import materialize
+from rocky.run.prepare.caller import Caller
+from rocky.run.prepare.environment import Environment
+from rocky.run.prepare.resources import RunResources
+from rocky.run.prepare.session import RunSession
+from rocky.store.delta.change import Change
 from tests.pipelines.checks.bench import Bench
 from tests.run.runs import WHO, verify
 
@@ -49,7 +48,7 @@ class Quality:
         )
         project = load_project(self.root, env={})
         assert () == project.diagnostics
-        ground = QualityGround(project, self.bench.warehouse, self.root / STATE, self.now)
+        ground = QualityContext(project, self.bench.warehouse, self.root / STATE, self.now)
         return project, plan_quality("q", project.config.pipeline["q"], ground)
 
     def run(self, checks, *tables, meanwhile=lambda _: None, request=NOTHING_MORE):
@@ -58,7 +57,7 @@ class Quality:
         bench.engine.before_write = meanwhile
         environment = Environment("4.1.4", "memory", {})
         with open_ledger(self.root / STATE) as ledger:
-            around = Surroundings(
+            around = RunResources(
                 bench.warehouse,
                 ledger,
                 WHO,
@@ -69,8 +68,8 @@ class Quality:
                 materialize,
                 clock=lambda: self.now,
             )
-            means = Means(self.root / STATE, WHO, {})
-            opened = OpenedRun(project, Adapter(), around, means, Event())
+            means = Caller(self.root / STATE, WHO, {})
+            opened = RunSession(project, Adapter(), around, means, Event())
             self.report = run_quality(opened, "q", project.config.pipeline["q"], request)
         return self.report.run
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from rocky.collect.resetting import forget_watermark
 from rocky.errors import ConcurrentChange, NothingSelected, RunRefused, StoreUnwritable
+from rocky.evidence.retention.sweep import remove_watermark
 from rocky.ledger.writer import open_ledger
-from rocky.run.build import Build, Built
-from rocky.run.materialize.table import materialize
+from rocky.run.materialize.build import Build, Built
+from rocky.run.materialize.strategy import materialize
 from tests.pipelines.lakes import ORDERS, LakeProject, at, statuses
 from tests.run.runs import verify
 
@@ -73,7 +73,7 @@ def test_a_watermark_is_the_highest_time_that_was_copied_and_never_the_clock(lak
 def test_a_table_without_a_watermark_is_replaced_and_never_added_to(lake):
     lake.run()
     with open_ledger(lake.state) as ledger:
-        forget_watermark(ledger, ORDERS)
+        remove_watermark(ledger, ORDERS)
     lake.put([order(1, 1), order(2, 2), order(3, 3)])
 
     report = lake.run()
@@ -85,7 +85,7 @@ def test_a_table_without_a_watermark_is_replaced_and_never_added_to(lake):
 def test_a_deleted_watermark_loads_a_table_again_that_has_nothing_new(lake):
     lake.run()
     with open_ledger(lake.state) as ledger:
-        forget_watermark(ledger, ORDERS)
+        remove_watermark(ledger, ORDERS)
 
     report = lake.run()
 

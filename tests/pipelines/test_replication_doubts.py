@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from rocky.collect.resetting import forget_watermark
-from rocky.ledger.reader import open_reader
-from rocky.ledger.records import RunStatus
+from rocky.evidence.retention.sweep import remove_watermark
+from rocky.ledger.readers.history import open_history_reader
+from rocky.ledger.run_records import RunStatus
 from rocky.ledger.writer import open_ledger
-from rocky.run.build import Build, Built
-from rocky.run.materialize.table import materialize
+from rocky.run.materialize.build import Build, Built
+from rocky.run.materialize.strategy import materialize
 from tests.pipelines.lakes import ORDERS, LakeProject, at, statuses
 
 
@@ -32,7 +32,7 @@ def test_a_deleted_watermark_counts_also_after_a_copy_that_was_reused(tmp_path):
     os.utime(file, (1, 1))
     assert {ORDERS: "reused"} == statuses(lake.run())
     with open_ledger(lake.state) as ledger:
-        forget_watermark(ledger, ORDERS)
+        remove_watermark(ledger, ORDERS)
 
     assert {ORDERS: "success"} == statuses(lake.run())
 
@@ -102,7 +102,7 @@ def test_a_run_that_nobody_can_be_told_of_has_its_last_word(tmp_path):
     with pytest.raises(OSError, match="nobody"):
         lake.run(begun=refuse)
 
-    reader = open_reader(Path(lake.state))
+    reader = open_history_reader(Path(lake.state))
     assert reader is not None
     with reader:
         (run,) = reader.runs()

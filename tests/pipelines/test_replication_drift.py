@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from rocky.ledger.lookups import open_lookups
+from rocky.ledger.readers.lookup import open_lookup_reader
 from tests.pipelines.lakes import ORDERS, LakeProject, at, statuses
 from tests.run.runs import verify, write
 
@@ -40,7 +40,7 @@ def columns(lake: LakeProject) -> dict[str, str]:
 
 
 def on_notice(lake: LakeProject) -> list[str]:
-    lookups = open_lookups(lake.state)
+    lookups = open_lookup_reader(lake.state)
     assert lookups is not None
     with lookups:
         return [each.column for each in lookups.grace_periods()]

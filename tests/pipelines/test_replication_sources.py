@@ -5,12 +5,11 @@ import shutil
 import pytest
 
 from rocky.errors import RunRefused, StoreUnwritable
-from rocky.pipelines.replication.discovery import Discovered, FoundTable, Place
-from rocky.pipelines.replication.lake import FolderLake
-from rocky.pipelines.replication.lake_objects import ObjectLake
-from rocky.pipelines.replication.markers import source_of
-from rocky.pipelines.replication.routing import route_tables
-from rocky.project.pipelines import ReplicationPipeline
+from rocky.pipelines.replication.copy_history import source_of
+from rocky.pipelines.replication.discovery import DiscoveredTable, SourceListing, SourcePlace
+from rocky.pipelines.replication.lakes import FolderLake, ObjectLake
+from rocky.pipelines.replication.routes import route_tables
+from rocky.project.configuration.pipelines import ReplicationPipeline
 from tests.pipelines.lakes import ORDERS, LakeProject, statuses
 from tests.pipelines.test_replication import errors, ids, order
 
@@ -111,8 +110,8 @@ def test_a_source_whose_name_changes_its_case_keeps_its_copy(tmp_path):
 
 def in_database(url, password):
     options = {"url": url, "dbtable": '"s"."t"', "password": password}
-    found = FoundTable(None, "s", "t", Place("jdbc", None, options))
-    return source_of(route_tables(ReplicationPipeline(), Discovered("jdbc", (found,))).tables[0])
+    found = DiscoveredTable(None, "s", "t", SourcePlace("jdbc", None, options))
+    return source_of(route_tables(ReplicationPipeline(), SourceListing("jdbc", (found,))).tables[0])
 
 
 def test_a_database_elsewhere_is_another_source_and_another_password_is_not():

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from rocky.compiler.compilation import Compilation
-from rocky.compiler.pipeline import compile_project
+from rocky.analysis.compilation import Compilation
+from rocky.compiler.passes import compile_project
 from rocky.project import load_project
 
 SOURCES = (

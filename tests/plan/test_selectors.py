@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from rocky.compiler.compilation import Compilation
+from rocky.analysis.compilation import Compilation
 from rocky.errors import NothingSelected
 from rocky.plan.selectors import Term, parse_term, path_matches, select_models
 from tests.plan.projects import compiled

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from rocky.compiler.names import Names
+from rocky.analysis.names import Names
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.selectors import select_models
 from rocky.plan.steps import Read, plan_steps, resolve_name

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from rocky.project.config import read_config
+from rocky.project.configuration.config import read_config
 
 HEADS = {
     "transformation": 'models = "models/**"\n',

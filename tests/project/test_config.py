@@ -5,9 +5,9 @@ import pytest
 from rocky.diagnostics import Code
 from rocky.errors import ProjectNotFound
 from rocky.project import load_project
-from rocky.project.config import DEFAULT_CONFIG
+from rocky.project.configuration.config import DEFAULT_CONFIG
+from rocky.project.configuration.pipelines import PIPELINES, LoadPipeline, TransformationPipeline
 from rocky.project.interfaces import content_hash
-from rocky.project.pipelines import PIPELINES, LoadPipeline, TransformationPipeline
 from tests.project.projects import findings, helps, load
 
 FULL = """\

@@ -1,8 +1,8 @@
 import pytest
 
-from rocky.datatypes.text import parse_type
-from rocky.datatypes.types import UNKNOWN
 from rocky.diagnostics import Severity
+from rocky.language.datatypes.text import parse_type
+from rocky.language.datatypes.types import UNKNOWN
 from tests.project.projects import findings, helps, load
 
 SQL = "SELECT 1 AS id\n"

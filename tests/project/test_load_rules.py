@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from rocky.project.config import read_config
+from rocky.project.configuration.config import read_config
 
 LOAD = 'type = "load"\nsource_dir = "{folder}"\ntarget = {{ catalog = "c", schema = "s" }}\n'
 SNAPSHOT = (

@@ -6,8 +6,8 @@ import pytest
 
 from rocky.errors import RockyError
 from rocky.project import load_project
-from rocky.project.memory import MEMORY_PATH
-from rocky.project.strategies import Merge, View
+from rocky.project.cache import MODEL_CACHE_PATH
+from rocky.project.configuration.strategies import Merge, View
 from tests.project.projects import findings, load
 
 FILES = {
@@ -62,7 +62,7 @@ def test_a_remembered_model_is_the_model_that_was_loaded(tmp_path):
 def test_without_being_asked_nothing_is_remembered(tmp_path):
     load(tmp_path, FILES)
 
-    assert not (tmp_path / MEMORY_PATH).exists()
+    assert not (tmp_path / MODEL_CACHE_PATH).exists()
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_file_written_just_before_the_memory_is_not_believed(tmp_path):
     load(tmp_path, FILES)
     settle(tmp_path)
     remembered(tmp_path)
-    memory = tmp_path / MEMORY_PATH
+    memory = tmp_path / MODEL_CACHE_PATH
     changed = (tmp_path / "models" / "plain.sql").stat().st_ctime_ns
     os.utime(memory, ns=(changed, changed + 1000))
 
@@ -146,7 +146,7 @@ def test_a_damaged_memory_is_no_memory(tmp_path, damage):
     load(tmp_path, FILES)
     settle(tmp_path)
     remembered(tmp_path)
-    memory = tmp_path / MEMORY_PATH
+    memory = tmp_path / MODEL_CACHE_PATH
     memory.write_bytes(memory.read_bytes()[:-3] if damage is None else damage)
     project = remembered(tmp_path)
 
@@ -164,11 +164,11 @@ def test_an_unchanged_project_does_not_write_its_memory_again(tmp_path):
     load(tmp_path, FILES)
     settle(tmp_path)
     remembered(tmp_path)
-    before = (tmp_path / MEMORY_PATH).stat()
+    before = (tmp_path / MODEL_CACHE_PATH).stat()
     remembered(tmp_path)
 
-    assert before.st_mtime_ns == (tmp_path / MEMORY_PATH).stat().st_mtime_ns
-    assert [tmp_path / MEMORY_PATH] == list((tmp_path / MEMORY_PATH).parent.iterdir())
+    assert before.st_mtime_ns == (tmp_path / MODEL_CACHE_PATH).stat().st_mtime_ns
+    assert [tmp_path / MODEL_CACHE_PATH] == list((tmp_path / MODEL_CACHE_PATH).parent.iterdir())
 
 
 def test_a_text_that_changed_after_loading_is_refused(tmp_path):

@@ -2,8 +2,9 @@ import os
 
 import pytest
 
+from rocky.diagnostics.text import Span
 from rocky.project import load_project, setting_place
-from rocky.project.strategies import (
+from rocky.project.configuration.strategies import (
     DeleteInsert,
     Ephemeral,
     FullRefresh,
@@ -14,7 +15,6 @@ from rocky.project.strategies import (
     TimeInterval,
     View,
 )
-from rocky.source import Span
 from tests.project.projects import findings, helps, load
 
 SQL = "SELECT 1 AS x\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocky.project.pipelines import ReplicationPipeline
+from rocky.project.configuration.pipelines import ReplicationPipeline
 from tests.project.projects import findings, helps, load
 
 HEAD = """\

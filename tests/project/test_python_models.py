@@ -2,9 +2,9 @@
 
 import pytest
 
+from rocky.analysis.lineage import ColumnRef, Lineage
 from rocky.compiler.fingerprints import fingerprints_of
-from rocky.compiler.pipeline import compile_project
-from rocky.lineage import ColumnRef, Lineage
+from rocky.compiler.passes import compile_project
 from rocky.project.python_models import UnusablePython, inputs_of, read_parameters
 from tests.project.projects import findings, helps, load
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from rocky.compiler.pipeline import compile_project
+from rocky.compiler.passes import compile_project
+from rocky.diagnostics.text import Span
 from rocky.project import load_project
-from rocky.project.query_variables import fill_variables, find_variables
-from rocky.source import Span
+from rocky.project.model_text import fill_variables, find_variables
 from tests.project.projects import finding, findings, load
 
 

@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocky.project import load_project
-from rocky.project.config import read_config
-from rocky.project.documents import Document, parse_document
-from rocky.project.front_matter import find_front_matter
-from rocky.project.rules import Problems
+from rocky.project.configuration.config import read_config
+from rocky.project.model_text import find_front_matter
+from rocky.project.toml.documents import Document, Problems, parse_document
 from tests.project.projects import load
 from tests.project.test_config import FULL
 

@@ -1,6 +1,6 @@
 import pytest
 
-from rocky.datatypes.types import BIGINT, UNKNOWN, decimal
+from rocky.language.datatypes.types import BIGINT, UNKNOWN, decimal
 from tests.project.projects import findings, helps, load
 
 ORDERS = """\

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocky.project.toml_places import locate_keys
-from rocky.project.toml_subset import parse_plain
+from rocky.project.toml.parser import locate_keys, parse_plain
 from tests.project.projects import findings, helps, load
 
 TEXT = """\

@@ -2,7 +2,7 @@ import pickle
 
 import pytest
 
-from rocky.project.variables import Substituted, quote_bare_references, resolve_variables
+from rocky.project.toml.variables import Substituted, quote_bare_references, resolve_variables
 from tests.project.projects import findings, helps, load
 
 

@@ -7,7 +7,7 @@ wrong in a way people are.
 import random
 from collections.abc import Callable
 
-from rocky.datatypes.text import parse_schema
+from rocky.language.datatypes.text import parse_schema
 from tests.corpus.questions import questions, shop_tables
 from tests.properties.pieces import pieces_of
 

@@ -8,8 +8,8 @@ import random
 import re
 from dataclasses import dataclass
 
-from rocky.datatypes.text import parse_schema
-from rocky.datatypes.types import ArrayType, DataType, MapType, StructType, is_numeric
+from rocky.language.datatypes.text import parse_schema
+from rocky.language.datatypes.types import ArrayType, DataType, MapType, StructType, is_numeric
 from tests.corpus.questions import shop_tables
 from tests.properties.leaf_templates import AGGREGATES, LITERALS, WINDOWS
 from tests.properties.scalar_templates import SCALARS

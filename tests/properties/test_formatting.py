@@ -6,10 +6,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rocky.binder.normal_form import normal_hash
-from rocky.binder.query import bind_text
-from rocky.catalog.tables import tables_by_name
-from rocky.datatypes.text import parse_schema
+from rocky.language.binder.logic.normal_form import normal_hash
+from rocky.language.binder.query import bind_text
+from rocky.language.datatypes.text import parse_schema
+from rocky.language.tables import tables_by_name
 from tests.corpus.questions import questions, shop_tables
 from tests.properties.pieces import pieces_of
 from tests.properties.random_queries import random_query

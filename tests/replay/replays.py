@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rocky.ledger import open_evidence
-from rocky.replay.execution import Ground, Orders, execute_replay
-from rocky.replay.recorded import load_recorded
+from rocky.ledger import open_evidence_reader
+from rocky.replay.execution import ReplayContext, ReplayRequest, execute_replay
+from rocky.replay.record import load_recorded_run
 from rocky.replay.verdicts import ModelVerdict, ReplayReport
-from rocky.run.building import Materialize
-from rocky.run.materialize.table import materialize
+from rocky.run.materialize.build import Materialize
+from rocky.run.materialize.strategy import materialize
 from rocky.store.warehouse import open_warehouse
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import Shop
@@ -33,12 +33,12 @@ class Replays:
     ) -> ReplayReport:
         root = self.shop.root
         warehouse = open_warehouse("warehouse", base=root)
-        ground = Ground(warehouse, root, self._open, {}, self._collected, self.build_table)
-        recorded = load_recorded(root / STATE, run_id, models)
-        return execute_replay(recorded, ground, Orders(parallel=2, keep=keep), **given)
+        ground = ReplayContext(warehouse, root, self._open, {}, self._collected, self.build_table)
+        recorded = load_recorded_run(root / STATE, run_id, models)
+        return execute_replay(recorded, ground, ReplayRequest(parallel=2, keep=keep), **given)
 
     def _collected(self) -> Any:
-        evidence = open_evidence(self.shop.root / STATE)
+        evidence = open_evidence_reader(self.shop.root / STATE)
         assert evidence is not None
         with evidence:
             return evidence.collected()

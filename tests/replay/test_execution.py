@@ -12,7 +12,7 @@ from rocky.evidence.hashes import text_hash
 from rocky.ledger import open_ledger
 from rocky.ledger.chain import Head, entry_key, format_entry, make_entry, parse_entry
 from rocky.ledger.provenance import CollectedFile
-from rocky.run.engine import EngineFacts
+from rocky.run.engine.protocol import EngineFacts
 from tests.replay.replays import STATE, Replays, reason_of, verdict_on, verdicts
 from tests.run.runs import Shop, write
 

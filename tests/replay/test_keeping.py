@@ -3,14 +3,14 @@
 import shutil
 from pathlib import Path
 
-from rocky.project.strategies import Incremental
-from rocky.replay.recorded import load_recorded
-from rocky.run.build import Build, Built
+from rocky.project.configuration.strategies import Incremental
+from rocky.replay.record import load_recorded_run
+from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.starting_point import add_hashes
-from rocky.run.materialize.table import materialize
+from rocky.run.materialize.strategy import materialize
 from rocky.run.materialize.workspace import open_workspace
-from rocky.store.change import Change
-from rocky.store.snapshot import ROWS_HASH
+from rocky.store.delta.change import Change
+from rocky.store.delta.snapshot import ROWS_HASH
 from tests.replay.replays import STATE, Replays, reason_of, verdicts
 from tests.run.runs import Shop, write
 
@@ -70,7 +70,7 @@ def test_an_append_is_replayed_from_the_version_it_started_from(tmp_path):
 
 def test_a_file_that_was_there_before_and_is_gone_is_named(tmp_path):
     shop, runs, replay = kept(tmp_path)
-    (file,) = load_recorded(shop.root / STATE, runs[0], ["log"]).models[0].artifacts
+    (file,) = load_recorded_run(shop.root / STATE, runs[0], ["log"]).models[0].artifacts
     Path(file.file_path).unlink()
 
     report = replay(runs[1], "log")

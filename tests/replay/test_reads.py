@@ -8,18 +8,18 @@ import pyarrow as pa
 import pytest
 from blake3 import blake3
 
-from rocky.datatypes.text import field_to_json
-from rocky.datatypes.types import BIGINT, StructField
 from rocky.evidence.hashes import canonical_json, text_hash
+from rocky.language.datatypes.text import field_to_json
+from rocky.language.datatypes.types import BIGINT, StructField
 from rocky.ledger.provenance import ReadRecord, SourceFile
-from rocky.replay.reads import Finder
-from rocky.replay.trust import NotReplayable
+from rocky.replay.candidates import InputFinder
+from rocky.replay.record import NotReplayable
 from rocky.store.warehouse import open_warehouse
 
 
 @pytest.fixture
 def finder(tmp_path):
-    return Finder(open_warehouse("warehouse", base=tmp_path), tmp_path, {}, tuple)
+    return InputFinder(open_warehouse("warehouse", base=tmp_path), tmp_path, {}, tuple)
 
 
 def declared(path: str, kind: str = "csv") -> str:

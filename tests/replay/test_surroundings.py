@@ -2,11 +2,11 @@
 
 import pytest
 
-from rocky.project.adapter import Adapter
-from rocky.project.variables import Substituted
-from rocky.replay.surroundings import RecordedEnvironment, restore_settings
-from rocky.run.engine import EngineFacts
-from rocky.run.environment import hide, result_settings
+from rocky.project.configuration.blocks import Adapter
+from rocky.project.toml.variables import Substituted
+from rocky.replay.recipe import RecordedEnvironment, restore_settings
+from rocky.run.engine.protocol import EngineFacts
+from rocky.run.prepare.environment import hide, result_settings
 
 ARGUMENTS = {"PYSPARK_SUBMIT_ARGS": "--conf a=b pyspark-shell"}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rocky.ledger.writer import Ledger
-from rocky.run import runner
+from rocky.run.execute import runner
 from rocky.store.warehouse import Table
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import Shop

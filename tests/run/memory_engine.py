@@ -21,22 +21,21 @@ import pyarrow.parquet as pq
 from blake3 import blake3
 from pyspark.errors import PySparkException
 
-from rocky.datatypes.text import parse_type
-from rocky.datatypes.types import StructField
 from rocky.errors import RowsRefused, SourceUnreadable
+from rocky.language.datatypes.text import parse_type
+from rocky.language.datatypes.types import StructField
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
-from rocky.run.delta_versions import find_delta_source
-from rocky.run.engine import EngineFacts, SourcePin, Written
-from rocky.spark.failure_kinds import Failure
+from rocky.run.engine.protocol import EngineFacts, SourcePin, Written
+from rocky.run.engine.sources import find_delta_source
 from rocky.spark.failures import classify_failure
-from rocky.spark.layout import Layout, Metrics
-from rocky.spark.seed_files import read_seed_text
+from rocky.spark.interface import Failure, Layout, Metrics
+from rocky.spark.reader import read_seed_text
 from rocky.spark.source_files import pin_local_files
-from rocky.store.arrow_types import arrow_schema
-from rocky.store.elsewhere import FilePlace
-from rocky.store.files import Address, DataFile, path_of
-from rocky.store.snapshot import Snapshot
+from rocky.store.data_file import Address, DataFile, path_of
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.objects import FileLocation
+from rocky.store.parquet.rows import arrow_schema
 from rocky.store.warehouse import Table
 
 _TYPES = {
@@ -271,7 +270,7 @@ class MemoryEngine:
             raise PySparkException(str(error)) from error
 
 
-def _opened(place: FilePlace) -> str | io.BytesIO:
+def _opened(place: FileLocation) -> str | io.BytesIO:
     """A file as pyarrow reads it: from a disk, or from an object store."""
     return str(place.local) if place.local is not None else io.BytesIO(place.read() or b"")
 

@@ -6,24 +6,24 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
 
-from rocky.compiler.pipeline import compile_project
-from rocky.evidence.verify import verify_evidence
-from rocky.ledger import open_evidence
-from rocky.ledger.records import AttemptRecord, RunRecord
+from rocky.compiler.passes import compile_project
+from rocky.evidence.verification import verify_evidence
+from rocky.ledger import open_evidence_reader
+from rocky.ledger.run_records import AttemptRecord, RunRecord
 from rocky.ledger.writer import open_ledger
 from rocky.plan.selectors import select_models
 from rocky.plan.steps import Step, plan_steps
 from rocky.project import load_project
-from rocky.run.building import Materialize
 from rocky.run.checksums import Checksums
-from rocky.run.circumstances import Circumstances
-from rocky.run.environment import Environment
-from rocky.run.materialize.table import materialize
+from rocky.run.engine.sources import Sources
+from rocky.run.execute.runner import run_plan
+from rocky.run.materialize.build import Materialize
+from rocky.run.materialize.strategy import materialize
 from rocky.run.outcomes import RunReport, StepOutcome
-from rocky.run.runner import run_plan
-from rocky.run.sources import Sources
-from rocky.run.surroundings import RunOptions, Surroundings
-from rocky.store.snapshot import Snapshot
+from rocky.run.prepare.caller import RunOrigin
+from rocky.run.prepare.environment import Environment
+from rocky.run.prepare.resources import RunParameters, RunResources
+from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import open_warehouse
 from tests.run.memory_engine import MemoryEngine
 
@@ -46,7 +46,7 @@ PROJECT = {
     "models/alone.sql": "SELECT 1 AS one",
 }
 
-WHO = Circumstances("Manual", "cli", "host", "somebody")
+WHO = RunOrigin("Manual", "cli", "host", "somebody")
 TABLE = "spark_catalog.default."
 
 
@@ -102,7 +102,7 @@ class Shop:
         self,
         *selectors: str,
         before_write: Callable[[str], None] | None = None,
-        options: RunOptions | None = None,
+        options: RunParameters | None = None,
         build_table: Materialize = materialize,
     ) -> RunReport:
         """One run, with one model at a time unless told. A new engine each time, as in life."""
@@ -115,7 +115,7 @@ class Shop:
         compilation = compile_project(project, jobs=1, cache=False)
         plan = plan_steps(compilation, select_models(compilation, selectors))
         with open_ledger(self.root / ".rocky-state.db") as ledger:
-            surroundings = Surroundings(
+            surroundings = RunResources(
                 open_warehouse("warehouse", base=self.root),
                 ledger,
                 WHO,
@@ -132,7 +132,7 @@ class Shop:
             return run_plan(
                 plan,
                 surroundings,
-                options or RunOptions(parallel=1),
+                options or RunParameters(parallel=1),
                 listener=self.heard,
                 stop=self.stop,
                 clock=lambda: self._now,
@@ -186,7 +186,7 @@ def reasons(report: RunReport) -> dict[str, str | None]:
 
 def verify(root: Path) -> list[str]:
     """What verifying the evidence of a project finds."""
-    reader = open_evidence(root / ".rocky-state.db")
+    reader = open_evidence_reader(root / ".rocky-state.db")
     assert reader is not None
     with reader:
         found = verify_evidence(reader, lambda _: open_warehouse("warehouse", base=root))

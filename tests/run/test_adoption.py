@@ -4,10 +4,10 @@ import pytest
 from pyspark.errors import PySparkException
 
 from rocky.errors import LedgerUnwritable, StoreUnwritable
-from rocky.ledger.records import RunStatus
+from rocky.ledger.run_records import RunStatus
 from rocky.ledger.writer import Ledger
-from rocky.run.build import Build, Built
-from rocky.run.materialize.table import materialize
+from rocky.run.materialize.build import Build, Built
+from rocky.run.materialize.strategy import materialize
 from tests.run.runs import Shop, statuses, verify
 
 LOST = PySparkException("ExecutorLostFailure (executor 1 exited)")

@@ -2,13 +2,13 @@
 
 import pytest
 
-from rocky.compiler.pipeline import compile_project
+from rocky.compiler.passes import compile_project
 from rocky.project import load_project
 from rocky.run.checks.assertions import check_model
 from rocky.run.checks.relations import BoundRelations
-from rocky.run.seeds import load_seed, seed_target
-from rocky.spark.layout import Layout
-from rocky.store.change import Change
+from rocky.run.materialize.seeds import load_seed, seed_target
+from rocky.spark.interface import Layout
+from rocky.store.delta.change import Change
 from rocky.store.warehouse import open_warehouse
 from tests.run.memory_engine import MemoryEngine
 
@@ -47,7 +47,7 @@ class Shop:
         table.commit(Change("REPLACE", None, columns, (), written.files))
 
     def columns(self):
-        from rocky.datatypes.types import StructField  # noqa: PLC0415 - only here
+        from rocky.language.datatypes.types import StructField  # noqa: PLC0415 - only here
 
         for each in self.compilation.models["m"].columns:
             yield StructField(each.name, each.type, nullable=True)

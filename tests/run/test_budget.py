@@ -1,6 +1,6 @@
-from rocky.ledger.records import BudgetBreach
-from rocky.project.settings import Budget
-from rocky.run.budget import BudgetVerdict, Usage, check_budgets, inherit_action
+from rocky.ledger.run_records import BudgetBreach
+from rocky.plan.budget import BudgetVerdict, Usage, check_budgets, inherit_action
+from rocky.project.configuration.model import Budget
 
 
 def used(budget: Budget, usd=None, duration_ms=None, bytes_scanned=None, model=None) -> Usage:

@@ -1,7 +1,7 @@
-from rocky.ledger.records import CostRate
-from rocky.project.blocks import Cost
-from rocky.run.cost import cost_of, rate_of, total, total_count
-from rocky.spark.layout import Metrics
+from rocky.ledger.run_records import CostRate
+from rocky.plan.budget import cost_of, rate_of, total, total_count
+from rocky.project.configuration.blocks import Cost
+from rocky.spark.interface import Metrics
 
 HOUR = 3_600_000
 

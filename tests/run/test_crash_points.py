@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rocky.ledger.records import RunStatus
+from rocky.ledger.run_records import RunStatus
 from tests.run.runs import Shop, statuses, verify
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from rocky.run.outcomes import RunReport
-from rocky.run.surroundings import RunOptions
+from rocky.run.prepare.resources import RunParameters
 from tests.run.runs import Shop, reasons
 from tests.run.test_reuse import built, reused
 
@@ -217,6 +217,6 @@ def test_without_reuse_no_columns_are_compared(tmp_path):
     shop = make_shop(tmp_path, "SELECT id FROM wide")
     shop.write("models/wide.sql", QUIET)
 
-    report = shop.run("wide", "reader", options=RunOptions(parallel=1, reuse=False))
+    report = shop.run("wide", "reader", options=RunParameters(parallel=1, reuse=False))
 
     assert ["wide", "reader"] == built(report)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from rocky.project.adapter import Adapter
-from rocky.project.variables import Substituted
-from rocky.run.engine import EngineFacts
-from rocky.run.environment import (
+from rocky.project.configuration.blocks import Adapter
+from rocky.project.toml.variables import Substituted
+from rocky.run.engine.protocol import EngineFacts
+from rocky.run.prepare.environment import (
     Environment,
-    foresee_environment,
     observe_environment,
+    predict_environment,
     result_settings,
 )
 
@@ -22,7 +22,7 @@ def no_driver(monkeypatch):
 
 
 def foreseen(conf: dict[str, str] = PLAIN, env: dict[str, str] = PLAIN) -> Environment:
-    found = foresee_environment(Adapter(conf=conf), env)
+    found = predict_environment(Adapter(conf=conf), env)
     assert found is not None
     return found
 
@@ -81,7 +81,7 @@ def test_files_that_spark_reads_when_it_starts_count(tmp_path, variable, name):
 
 
 def test_the_settings_that_came_with_pyspark_count(tmp_path, monkeypatch):
-    monkeypatch.setattr("rocky.run.environment._home_of_pyspark", lambda: str(tmp_path))
+    monkeypatch.setattr("rocky.run.prepare.environment._home_of_pyspark", lambda: str(tmp_path))
     before = foreseen().hash
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/spark-defaults.conf").write_text("spark.sql.mapKeyDedupPolicy LAST_WIN\n")
@@ -97,7 +97,7 @@ def test_the_bytes_of_files_that_settings_name_count(tmp_path, setting, named):
     found = []
     for content in ("one", "two"):
         (tmp_path / "lib/u.jar").write_text(content)
-        found.append(foresee_environment(adapter, {}, tmp_path))
+        found.append(predict_environment(adapter, {}, tmp_path))
 
     assert found[0].hash != found[1].hash
 
@@ -140,13 +140,13 @@ def test_a_setting_that_only_speaks_of_keys_is_shown():
 def test_a_spark_that_runs_in_this_process_already_is_not_foreseen(monkeypatch):
     monkeypatch.setattr("pyspark.SparkContext._active_spark_context", object())
 
-    assert None is foresee_environment(Adapter(), {})
+    assert None is predict_environment(Adapter(), {})
 
 
 @pytest.mark.parametrize("env", [{"SPARK_HOME": "elsewhere"}, {"SPARK_REMOTE": "sc://host"}])
 def test_a_spark_of_others_is_not_foreseen(env):
-    assert foresee_environment(Adapter(), env) is None
-    assert foresee_environment(Adapter(remote="sc://host"), {}) is None
+    assert predict_environment(Adapter(), env) is None
+    assert predict_environment(Adapter(remote="sc://host"), {}) is None
 
 
 def test_what_was_foreseen_of_our_own_spark_is_what_is_found():

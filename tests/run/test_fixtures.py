@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from rocky.datatypes.text import parse_schema, parse_type
-from rocky.datatypes.types import StructField
+from rocky.language.datatypes.text import parse_schema, parse_type
+from rocky.language.datatypes.types import StructField
 from rocky.run.checks.fixtures import UnusableFixture, convert_rows, nullable_columns
 from rocky.run.checks.unit_tests import zone_named
 

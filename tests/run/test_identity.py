@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from blake3 import blake3
 
-from rocky.datatypes.text import parse_type
-from rocky.datatypes.types import StructField
 from rocky.evidence.hashes import content_hash, source_hash
-from rocky.ir.fingerprint import SkipHash
+from rocky.language.datatypes.text import parse_type
+from rocky.language.datatypes.types import StructField
+from rocky.language.ir import SkipHash
 from rocky.ledger.provenance import SourceFile
-from rocky.run.engine import SourcePin
-from rocky.run.identity import (
+from rocky.run.engine.protocol import SourcePin
+from rocky.run.prepare.pins import (
     Identity,
     identify_inline,
     identify_rows,
@@ -20,8 +20,8 @@ from rocky.run.identity import (
     identify_table,
     input_hash,
 )
-from rocky.store.files import DataFile
-from rocky.store.snapshot import ROWS_HASH, Snapshot
+from rocky.store.data_file import DataFile
+from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
 
 SKIP = SkipHash("5" * 64)
 HOW = "d" * 64

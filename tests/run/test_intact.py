@@ -2,7 +2,7 @@
 
 import os
 
-from rocky.run.surroundings import RunOptions
+from rocky.run.prepare.resources import RunParameters
 from tests.run.runs import Shop, statuses
 
 
@@ -33,6 +33,6 @@ def test_building_the_damaged_table_again_heals_it(tmp_path):
     shop.run()
     damage(shop, "by_country")
     (tmp_path / "models/report.sql").write_text("SELECT min(n) AS most FROM by_country")
-    shop.run("by_country", options=RunOptions(parallel=1, rebuild=True))
+    shop.run("by_country", options=RunParameters(parallel=1, rebuild=True))
 
     assert "success" == statuses(shop.run())["report"]

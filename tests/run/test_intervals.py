@@ -2,11 +2,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rocky.datatypes.types import DATE, TIMESTAMP, TIMESTAMP_NTZ
 from rocky.errors import RockyError
-from rocky.project.strategies import TimeInterval
-from rocky.run.build import Window
-from rocky.run.materialize.intervals import (
+from rocky.language.datatypes.types import DATE, TIMESTAMP, TIMESTAMP_NTZ
+from rocky.plan.intervals import (
     all_keys,
     batches,
     interval_of,
@@ -15,6 +13,8 @@ from rocky.run.materialize.intervals import (
     select_keys,
     span_of,
 )
+from rocky.plan.request import Window
+from rocky.project.configuration.strategies import TimeInterval
 
 NOW = datetime(2024, 3, 1, 0, 30, tzinfo=UTC)
 DAILY = TimeInterval("at", "day", first_partition="2024-02-27")

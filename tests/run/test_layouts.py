@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from rocky.datatypes.types import BIGINT, StructField
+from rocky.language.datatypes.types import BIGINT, StructField
 from rocky.project import ModelFile
-from rocky.project.settings import Store
-from rocky.run.layouts import CANONICAL_UP_TO_BYTES, choose_layout
-from rocky.spark.layout import TARGET_FILE_BYTES, Layout
+from rocky.project.configuration.model import Store
+from rocky.run.materialize.build import CANONICAL_UP_TO_BYTES, choose_layout
+from rocky.spark.interface import TARGET_FILE_BYTES, Layout
 from tests.project.projects import load
 
 AUTO = Store()

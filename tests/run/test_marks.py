@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from rocky.compiler.pipeline import compile_project
+from rocky.compiler.passes import compile_project
 from rocky.errors import StoreUnwritable
-from rocky.ledger.reader import open_reader
+from rocky.ledger.readers.history import open_history_reader
+from rocky.operations.plan.preview import preview_run
+from rocky.plan.request import RunRequest
 from rocky.plan.steps import plan_steps
 from rocky.project import load_project
-from rocky.run.outlook import foresee_request
-from rocky.run.request import RunRequest
 from tests.run.runs import Shop, reasons, statuses, verify
 
 SOURCE = (
@@ -116,7 +116,7 @@ def test_a_plan_says_of_a_deleted_watermark_what_the_run_does(tmp_path):
     shop = five_days(tmp_path, "incremental", "SELECT id, ts FROM raw.orders")
     shop.run()
     state = tmp_path / ".rocky-state.db"
-    reader = open_reader(state)
+    reader = open_history_reader(state)
     assert reader is not None
     with reader:
         assert ["2026-05-05T00:00:00+00"] == [each.last_value for each in reader.watermarks()]
@@ -127,7 +127,7 @@ def test_a_plan_says_of_a_deleted_watermark_what_the_run_does(tmp_path):
 
     project = load_project(tmp_path, env={})
     plan = plan_steps(compile_project(project, jobs=1, cache=False), ["ev"])
-    outlook = foresee_request(plan, RunRequest(), state=state, environment={})
+    outlook = preview_run(plan, RunRequest(), state=state, environment={})
     report = shop.run()
 
     (foreseen,) = outlook.forecast.steps

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rocky.errors import ModelFailed
-from rocky.run.python_models import call_model
+from rocky.run.engine.spark import call_model
 
 FRAME = """\
 class Frame:

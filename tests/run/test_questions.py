@@ -4,10 +4,10 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from rocky.datatypes.text import parse_type
-from rocky.project.assertions import AssertionRecord
-from rocky.run.checks.questions import Asked, Unanswerable, question_of, scan_of
-from rocky.run.literals import UnwritableValue, literal, quote_name, quote_text
+from rocky.language.datatypes.text import parse_type
+from rocky.project.configuration.model import AssertionRecord
+from rocky.run.checks.assertion_sql import AssertionSubject, Unanswerable, query_of, scan_of
+from rocky.run.engine.sql import UnwritableValue, literal, quote_name, quote_text
 
 TYPES = {
     "id": parse_type("bigint"),
@@ -17,11 +17,11 @@ TYPES = {
     "wall": parse_type("timestamp_ntz"),
     "amount": parse_type("decimal(12,2)"),
 }
-ASKED = Asked("v", TYPES, "parent_view")
+ASKED = AssertionSubject("v", TYPES, "parent_view")
 
 
 def question(kind, **keys):
-    return question_of(AssertionRecord(kind, **keys), ASKED)
+    return query_of(AssertionRecord(kind, **keys), ASKED)
 
 
 def flat(sql):
@@ -49,7 +49,7 @@ def flat(sql):
     ids=lambda each: each.type if isinstance(each, AssertionRecord) else "",
 )  # fmt: skip
 def test_a_rule_about_rows_counts_those_that_break_it(assertion, fails):
-    found = question_of(assertion, ASKED)
+    found = query_of(assertion, ASKED)
 
     assert ("`v`", f"count_if({fails})") == (found.source, flat(found.failing))
     assert f"SELECT * FROM `v` WHERE {fails}" == flat(found.sample)
@@ -104,7 +104,7 @@ def test_a_relationship_counts_values_the_other_table_does_not_have():
     ],
 )  # fmt: skip
 def test_a_rule_about_the_whole_table_says_what_was_observed(assertion, observed, holds):
-    found = question_of(assertion, ASKED)
+    found = query_of(assertion, ASKED)
 
     assert ("`v`", observed) == (found.source, flat(found.observed))
     assert f"CASE WHEN {holds} THEN 0 ELSE 1 END" == flat(found.failing)

@@ -1,9 +1,9 @@
 import pytest
 from pyspark.errors import PySparkException
 
-from rocky.ledger.records import RunStatus
-from rocky.run.environment import Environment
-from rocky.run.surroundings import RunOptions
+from rocky.ledger.run_records import RunStatus
+from rocky.run.prepare.environment import Environment
+from rocky.run.prepare.resources import RunParameters
 from tests.run.runs import TABLE, Shop, reasons, statuses
 
 WRONG = PySparkException("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")
@@ -62,14 +62,14 @@ def test_a_model_built_two_runs_ago_is_still_passed_over_and_names_its_builder(s
 def test_after_a_run_that_ended_well_nothing_is_resumed(stopped):
     stopped.run()
 
-    report = stopped.run(options=RunOptions(parallel=1, reuse=False))
+    report = stopped.run(options=RunParameters(parallel=1, reuse=False))
 
     assert report.resumed_from is None
     assert {"success"} == set(statuses(report).values())
 
 
 def test_without_reuse_an_unfinished_run_is_resumed_all_the_same(stopped):
-    options = RunOptions(parallel=1, reuse=False)
+    options = RunParameters(parallel=1, reuse=False)
 
     assert ["by_country", "report"] == written(stopped, options=options)
 
@@ -88,13 +88,13 @@ def test_a_model_of_which_a_file_is_gone_is_built(stopped):
 
 
 def test_fresh_builds_everything(stopped):
-    options = RunOptions(parallel=1, rebuild=True)
+    options = RunParameters(parallel=1, rebuild=True)
 
     assert ["alone", "stg_orders", "by_country", "report"] == written(stopped, options=options)
 
 
 def test_a_full_refresh_builds_everything(stopped):
-    options = RunOptions(parallel=1, full_refresh=True)
+    options = RunParameters(parallel=1, full_refresh=True)
 
     assert ["alone", "stg_orders", "by_country", "report"] == written(stopped, options=options)
 
@@ -114,7 +114,7 @@ def test_a_model_whose_source_changed_is_built(stopped):
 def test_a_model_whose_table_somebody_else_changed_is_not_resumed(stopped):
     log = stopped.root / "warehouse/spark_catalog/default/alone/_delta_log"
     (log / "00000000000000000001.json").write_text('{"commitInfo":{"operation":"NOTHING"}}\n')
-    options = RunOptions(parallel=1, reuse=False)
+    options = RunParameters(parallel=1, reuse=False)
 
     assert ["alone", "by_country", "report"] == written(stopped, options=options)
 
@@ -158,7 +158,7 @@ def test_a_run_that_died_is_resumed(tmp_path):
             raise Killed
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rocky.run.runner._Run._give_up", lambda self, error: None)
+        patch.setattr("rocky.run.execute.runner._RunInProgress._give_up", lambda self, error: None)
         with pytest.raises(Killed):
             shop.run(before_write=die)
 
@@ -181,7 +181,7 @@ def test_a_process_killed_between_a_tables_commit_and_its_record_doubles_no_row(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rocky.ledger.writer.Ledger.record_models", die)
-        patch.setattr("rocky.run.runner._Run._give_up", lambda self, error: None)
+        patch.setattr("rocky.run.execute.runner._RunInProgress._give_up", lambda self, error: None)
         with pytest.raises(Killed):
             shop.run("stg_orders")
     killed = shop.rows("stg_orders")

@@ -6,9 +6,9 @@ import pytest
 from pyspark.errors import PySparkException
 
 from rocky.errors import ConcurrentChange, ModelFailed, StoreUnwritable
-from rocky.project.blocks import Resilience
-from rocky.run.failures import classify_step_failure
-from rocky.run.retries import Patience, Tried, try_build
+from rocky.project.configuration.blocks import Resilience
+from rocky.run.engine.failures import classify_step_failure
+from rocky.run.execute.steps import RetryBudget, RetryOutcome, build_with_retries
 
 QUICK = Resilience(initial_backoff_ms=1, jitter=False)
 LOST = PySparkException("ExecutorLostFailure (executor 1 exited)")
@@ -28,12 +28,12 @@ def builds(*answers: Exception | str) -> Callable[[], str]:
     return build
 
 
-def tried(build: Callable[[], str], settings: Resilience = QUICK) -> Tried[str]:
-    return try_build(build, Patience(settings), Event(), lambda _: None)
+def tried(build: Callable[[], str], settings: Resilience = QUICK) -> RetryOutcome[str]:
+    return build_with_retries(build, RetryBudget(settings), Event(), lambda _: None)
 
 
 def test_a_build_that_succeeds_at_once_has_no_attempts_to_tell_of():
-    assert Tried("built", None) == tried(builds("built"))
+    assert RetryOutcome("built", None) == tried(builds("built"))
 
 
 def test_a_transient_failure_is_tried_again_and_both_attempts_are_recorded():
@@ -73,10 +73,10 @@ def test_retries_can_be_switched_off():
 
 
 def test_all_models_share_the_retries_of_a_run():
-    patience = Patience(QUICK._replace(max_retries_per_run=1))
+    patience = RetryBudget(QUICK._replace(max_retries_per_run=1))
 
-    first = try_build(builds(LOST, "built"), patience, Event(), lambda _: None)
-    second = try_build(builds(LOST, "built"), patience, Event(), lambda _: None)
+    first = build_with_retries(builds(LOST, "built"), patience, Event(), lambda _: None)
+    second = build_with_retries(builds(LOST, "built"), patience, Event(), lambda _: None)
 
     assert ("built", None) == (first.result, second.result)
 
@@ -85,10 +85,10 @@ def test_many_transient_failures_in_a_row_end_all_retries_until_something_succee
     settings = QUICK._replace(
         transient_max_retries=1, circuit_breaker_threshold=1, max_retries_per_run=99
     )
-    patience = Patience(settings)
+    patience = RetryBudget(settings)
 
     def again(*answers: Exception | str) -> str | None:
-        return try_build(builds(*answers), patience, Event(), lambda _: None).result
+        return build_with_retries(builds(*answers), patience, Event(), lambda _: None).result
 
     assert [None, None] == [again(LOST, LOST), again(LOST, "built")]
     assert ["built", "built"] == [again("built"), again(LOST, "built")]
@@ -96,14 +96,14 @@ def test_many_transient_failures_in_a_row_end_all_retries_until_something_succee
 
 def test_waits_grow_up_to_a_ceiling():
     settings = QUICK._replace(initial_backoff_ms=100, max_backoff_ms=300, transient_max_retries=9)
-    patience, lost = Patience(settings), classify_step_failure(LOST)
+    patience, lost = RetryBudget(settings), classify_step_failure(LOST)
 
     assert [100, 200, 300, 300] == [patience.next_wait(lost, tried) for tried in (1, 2, 3, 4)]
 
 
 def test_jitter_shortens_a_wait_by_up_to_half():
     settings = QUICK._replace(initial_backoff_ms=1000, jitter=True, max_retries_per_run=99)
-    patience, lost = Patience(settings, Random(7)), classify_step_failure(LOST)
+    patience, lost = RetryBudget(settings, Random(7)), classify_step_failure(LOST)
 
     waits = [patience.next_wait(lost, 1) for _ in range(8)]
 
@@ -115,7 +115,7 @@ def test_a_run_that_is_to_stop_tries_nothing_again():
     stop = Event()
     stop.set()
 
-    ended = try_build(builds(LOST, "built"), Patience(QUICK), stop, lambda _: None)
+    ended = build_with_retries(builds(LOST, "built"), RetryBudget(QUICK), stop, lambda _: None)
 
     assert None is ended.result
 
@@ -123,7 +123,9 @@ def test_a_run_that_is_to_stop_tries_nothing_again():
 def test_each_retry_is_told_before_the_wait():
     told: list[int] = []
 
-    try_build(builds(LOST, LOST, "ok"), Patience(QUICK), Event(), lambda a: told.append(a.attempt))
+    build_with_retries(
+        builds(LOST, LOST, "ok"), RetryBudget(QUICK), Event(), lambda a: told.append(a.attempt)
+    )
 
     assert [1, 2] == told
 

@@ -7,10 +7,10 @@ import pytest
 from pyspark.errors import PySparkException
 
 from rocky.errors import InternalError
-from rocky.ledger.lookups import open_lookups
-from rocky.run.environment import Environment
+from rocky.ledger.readers.lookup import open_lookup_reader
 from rocky.run.outcomes import RunReport
-from rocky.run.surroundings import RunOptions
+from rocky.run.prepare.environment import Environment
+from rocky.run.prepare.resources import RunParameters
 from tests.evidence.shops import verify
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import TABLE, Shop, reasons, statuses
@@ -77,7 +77,7 @@ def test_what_is_reused_is_recorded_with_the_files_of_the_run_that_built_it(shop
         execution.reuse_basis,
         execution.decision,
     )
-    with open_lookups(shop.root / ".rocky-state.db") as lookups:
+    with open_lookup_reader(shop.root / ".rocky-state.db") as lookups:
         (file,) = shop.snapshot("stg_orders").files
         assert 4 == lookups.refcount(file.address)
         assert lookups.provenance(first, "stg_orders") is not None
@@ -170,7 +170,7 @@ def test_what_was_built_two_edits_ago_is_committed_again(shop):
     assert (2, before.files) == (again.version, again.files)
     (outcome,) = [each for each in report.outcomes if each.step.name == "alone"]
     assert [2] == [each.version for each in outcome.execution.commits]
-    with open_lookups(shop.root / ".rocky-state.db") as lookups:
+    with open_lookup_reader(shop.root / ".rocky-state.db") as lookups:
         assert 2 == lookups.refcount(before.files[0].address)
 
 
@@ -405,9 +405,9 @@ def test_a_model_whose_settings_say_so_is_always_built(tmp_path, setting, reason
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (RunOptions(parallel=1, rebuild=True), "a rebuild was asked for"),
-        (RunOptions(parallel=1, full_refresh=True), "a full refresh was asked for"),
-        (RunOptions(parallel=1, reuse=False), "reuse is switched off"),
+        (RunParameters(parallel=1, rebuild=True), "a rebuild was asked for"),
+        (RunParameters(parallel=1, full_refresh=True), "a full refresh was asked for"),
+        (RunParameters(parallel=1, reuse=False), "reuse is switched off"),
     ],
 )
 def test_whoever_asks_for_a_build_gets_one(shop, options, reason):
@@ -469,7 +469,7 @@ def test_a_reader_of_a_table_made_by_chance_is_reused_when_that_came_out_the_sam
 
 
 def test_a_source_that_is_known_by_its_files_only_is_always_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("rocky.run.sources.HASHED_UP_TO_BYTES", 1)
+    monkeypatch.setattr("rocky.run.engine.sources.HASHED_UP_TO_BYTES", 1)
     shop = Shop(tmp_path)
     shop.run()
 
@@ -587,7 +587,7 @@ def test_what_a_killed_run_committed_is_not_taken_for_what_was_recorded(shop):
     shop.write("models/alone.sql", "SELECT 2 AS one")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rocky.ledger.writer.Ledger.record_models", die)
-        patch.setattr("rocky.run.runner._Run._give_up", lambda self, error: None)
+        patch.setattr("rocky.run.execute.runner._RunInProgress._give_up", lambda self, error: None)
         with pytest.raises(Killed):
             shop.run("alone")
     killed = shop.records()[0].run_id
@@ -662,7 +662,8 @@ def test_a_log_that_cannot_be_read_fails_only_what_needs_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "where", ["rocky.run.inputs.Inputs.made_from", "rocky.run.taking.Taker.take_over"]
+    "where",
+    ["rocky.run.prepare.inputs.Inputs.made_from", "rocky.run.execute.takeover.Takeover.take_over"],
 )
 def test_a_mistake_of_ours_is_not_taken_for_a_reason_to_build(shop, monkeypatch, where):
     def mistaken(*_: object) -> None:

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rocky.run.surroundings import RunOptions
+from rocky.run.prepare.resources import RunParameters
 from tests.evidence.shops import verify
 from tests.run.runs import Shop, statuses
 
@@ -63,7 +63,7 @@ def expected(state: State) -> dict[str, object]:
     if key not in _EXPECTED:
         with TemporaryDirectory() as folder:
             shop = Shop(Path(folder), files_of(state))
-            shop.run(options=RunOptions(parallel=1, rebuild=True))
+            shop.run(options=RunParameters(parallel=1, rebuild=True))
             _EXPECTED[key] = {table: shop.rows(table) for table in TABLES}
     return _EXPECTED[key]
 

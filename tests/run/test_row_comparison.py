@@ -1,7 +1,7 @@
 """Rows expected and found: a multiset unless an order is asked for, cells marked where they differ."""
 
-from rocky.datatypes.text import parse_schema
-from rocky.run.checks.comparison import Difference, compare_rows
+from rocky.language.datatypes.text import parse_schema
+from rocky.run.checks.outcomes import Difference, compare_rows
 
 COLUMNS = parse_schema("id BIGINT, name STRING, score DOUBLE")
 

@@ -6,12 +6,12 @@ import pytest
 from pyspark.errors import PySparkException
 
 from rocky.errors import InputNotBuilt, LedgerLocked, RunRefused
-from rocky.ledger.records import BudgetBreach, CostRate, RunStatus
+from rocky.ledger.run_records import BudgetBreach, CostRate, RunStatus
 from rocky.ledger.writer import open_ledger
-from rocky.run.build import Build, Built, BuiltPartition
-from rocky.run.materialize.table import materialize
-from rocky.run.notes import PipelineNotes
-from rocky.run.surroundings import RunOptions
+from rocky.run.materialize.build import Build, Built, BuiltPartition
+from rocky.run.materialize.strategy import materialize
+from rocky.run.outcomes import PipelineContribution
+from rocky.run.prepare.resources import RunParameters
 from tests.run.runs import TABLE, Shop, reasons, statuses
 
 DONE = "success"
@@ -23,7 +23,7 @@ ALL = {
     "by_country": DONE,
     "report": DONE,
 }
-REBUILD = RunOptions(parallel=1, rebuild=True)
+REBUILD = RunParameters(parallel=1, rebuild=True)
 
 
 def fail_at(table: str, *failures: Exception):
@@ -56,7 +56,7 @@ def test_a_run_builds_every_model_from_what_it_reads(tmp_path):
 def test_models_in_parallel_give_the_same_tables(tmp_path):
     shop = Shop(tmp_path)
 
-    report = shop.run(options=RunOptions(parallel=4))
+    report = shop.run(options=RunParameters(parallel=4))
 
     assert ALL == statuses(report)
     assert [("France", 1), ("Germany", 1)] == shop.rows("by_country")
@@ -74,7 +74,7 @@ def test_a_run_is_recorded_with_who_what_and_how(tmp_path):
     shop = Shop(tmp_path)
 
     report = shop.run(
-        "+report", options=RunOptions(selection=("+report",), notes=PipelineNotes("shop"))
+        "+report", options=RunParameters(selection=("+report",), notes=PipelineContribution("shop"))
     )
     (record,) = shop.records()
 
@@ -424,7 +424,7 @@ def test_parallel_models_are_recorded_without_a_clash(tmp_path):
         if "default.m" in name:
             together.wait(30)
 
-    report = shop.run("m*", before_write=wait, options=RunOptions(parallel=4))
+    report = shop.run("m*", before_write=wait, options=RunParameters(parallel=4))
 
     assert 12 == len(report.outcomes) == len(shop.records()[0].models_executed)
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from rocky.run.interrupts import stop_on_interrupt
-from rocky.run.scheduler import Ended, Ending, Job, Watcher, run_jobs
+from rocky.run.execute.scheduler import Ended, Ending, Job, Watcher, run_jobs
+from rocky.run.prepare.session import stop_on_interrupt
 
 DIAMOND = [Job("a"), Job("b", ("a",)), Job("c", ("a",)), Job("d", ("b", "c")), Job("e")]
 

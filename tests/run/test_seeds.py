@@ -4,11 +4,17 @@ import json
 
 import pytest
 
-from rocky.compiler.pipeline import compile_project
+from rocky.compiler.passes import compile_project
 from rocky.errors import NothingSelected, RockyError
-from rocky.plan.seeds import plan_seeds
+from rocky.plan.steps import plan_seeds
 from rocky.project import load_project
-from rocky.run.seeds import SEED_HASH, is_loaded, load_seed, refuse_shared_target, seed_target
+from rocky.run.materialize.seeds import (
+    SEED_HASH,
+    is_loaded,
+    load_seed,
+    refuse_shared_target,
+    seed_target,
+)
 from rocky.store.warehouse import open_warehouse
 from tests.run.memory_engine import MemoryEngine
 

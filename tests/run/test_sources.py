@@ -12,11 +12,11 @@ from pyspark.errors import PySparkException
 from rocky.errors import SourceUnreadable
 from rocky.project import load_project
 from rocky.project.sources import SourceTable
-from rocky.project.variables import Substituted
+from rocky.project.toml.variables import Substituted
 from rocky.run.checksums import Checksums
-from rocky.run.identity import Identity, identify_source
-from rocky.run.sources import Sources, declaration_hash
-from rocky.run.surroundings import RunOptions
+from rocky.run.engine.sources import Sources, declaration_hash
+from rocky.run.prepare.pins import Identity, identify_source
+from rocky.run.prepare.resources import RunParameters
 from rocky.spark.source_files import pin_local_files
 from tests.run.runs import Shop, write
 
@@ -102,7 +102,7 @@ def test_a_source_whose_place_is_a_secret_leaves_it_in_no_record(tmp_path):
     def damaged(_: str) -> None:
         raise PySparkException(f"cannot read `file:{tmp_path}/{SECRET}/orders.csv`")
 
-    rebuild = RunOptions(parallel=1, rebuild=True)
+    rebuild = RunParameters(parallel=1, rebuild=True)
     shop.run("stg_orders", before_write=damaged, options=rebuild)
     shutil.rmtree(tmp_path / SECRET)
     shop.run("stg_orders", options=rebuild)
@@ -133,7 +133,7 @@ def test_a_source_that_changed_in_the_moment_it_was_pinned_is_noticed(tmp_path, 
     source, sources = declared(tmp_path, "data/a.csv"), sources_of(tmp_path)
     file = tmp_path / "data/a.csv"
     # A file system with coarse times: both writes have the same.
-    monkeypatch.setattr("rocky.run.sources.state_of", lambda _: (1, stamp, stamp, 1))
+    monkeypatch.setattr("rocky.run.engine.sources.state_of", lambda _: (1, stamp, stamp, 1))
     stamp = file.stat().st_mtime_ns
     sources.look(source)
     assert sources.is_unchanged(source)

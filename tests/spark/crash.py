@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import rocky
-from rocky.project.adapter import Adapter
-from rocky.run import spark_engine
+from rocky.project.configuration.blocks import Adapter
+from rocky.run.engine import spark
 from rocky.spark.session import connect_spark
 from rocky.store.warehouse import Table
 
@@ -28,9 +28,9 @@ def dying_after(function: Callable[..., Any]) -> Callable[..., Any]:
 def main(root: str, point: str) -> None:
     match point:
         case "staged":
-            spark_engine.write_staged = dying_after(spark_engine.write_staged)
+            spark.write_staged = dying_after(spark.write_staged)
         case "placed":
-            spark_engine.place_files = dying_after(spark_engine.place_files)
+            spark.place_files = dying_after(spark.place_files)
         case "committed":
             Table.commit = dying_after(Table.commit)
         case _:

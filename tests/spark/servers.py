@@ -12,7 +12,7 @@ from pathlib import Path
 from pyspark.find_spark_home import _find_spark_home
 
 from rocky.spark.java import choose_java
-from rocky.spark.launch import jvm_options
+from rocky.spark.jvm import jvm_options
 
 START_SECONDS = 300
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from blake3 import blake3
 
-from rocky.spark.layout import Layout
-from rocky.spark.schemas import fields_of
+from rocky.spark.frame import fields_of
+from rocky.spark.interface import Layout
 from rocky.spark.writer import write_staged
 
 pytestmark = pytest.mark.spark

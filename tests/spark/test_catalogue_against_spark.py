@@ -4,10 +4,16 @@ import random
 import pytest
 from pyspark.errors import PySparkException
 
-from rocky.catalog.functions import SPARK_VERSION, FunctionInfo, all_names, find_function, type_call
-from rocky.catalog.operand import Operand, Refusal
-from rocky.datatypes.text import fields_from_json
-from rocky.datatypes.types import UNKNOWN
+from rocky.language.datatypes.text import fields_from_json
+from rocky.language.datatypes.types import UNKNOWN
+from rocky.language.functions.catalogue import (
+    SPARK_VERSION,
+    FunctionInfo,
+    all_names,
+    find_function,
+    type_call,
+)
+from rocky.language.functions.operand import Operand, Refusal
 from tools.function_catalogue.probes import CLASSES, NULLABLE, Probe, view_schema
 
 pytestmark = pytest.mark.spark

@@ -4,18 +4,18 @@ import json
 
 import pytest
 
-from rocky.compiler.pipeline import compile_project
-from rocky.datatypes.types import StructField
+from rocky.compiler.passes import compile_project
 from rocky.errors import RowsRefused
+from rocky.language.datatypes.types import StructField
 from rocky.plan.steps import plan_steps
 from rocky.project import load_project
-from rocky.run.checks.outcomes import Wanted, models_with_tests
-from rocky.run.checks.project_checks import run_checks
-from rocky.run.seeds import load_seed, seed_target
-from rocky.run.spark_engine import SparkEngine
-from rocky.spark.connections import adopt_session
-from rocky.spark.layout import Layout
-from rocky.store.change import Change
+from rocky.run.checks.outcomes import CheckSelection, models_with_tests
+from rocky.run.checks.suite import run_checks
+from rocky.run.engine.spark import SparkEngine
+from rocky.run.materialize.seeds import load_seed, seed_target
+from rocky.spark.connection import adopt_session
+from rocky.spark.interface import Layout
+from rocky.store.delta.change import Change
 from rocky.store.warehouse import open_warehouse
 
 pytestmark = pytest.mark.spark
@@ -75,7 +75,7 @@ class Shop:
 
     def test(self, **wanted):
         plan = plan_steps(self.compilation, list(self.project.models))
-        chosen = Wanted(**wanted)
+        chosen = CheckSelection(**wanted)
         models = models_with_tests(plan, chosen)
         report = run_checks(plan, models, chosen, self.engine, self.warehouse)
         left = [each.name for each in self.connection.session.catalog.listTables()]

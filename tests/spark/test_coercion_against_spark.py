@@ -7,8 +7,8 @@ import py4j.java_gateway
 import pytest
 from py4j.protocol import Py4JJavaError, get_return_value
 
-from rocky.datatypes.text import fields_from_json, type_to_json
-from tests.datatypes.answers import BINARY, SET_OPERATIONS, recorded_answers
+from rocky.language.datatypes.text import fields_from_json, type_to_json
+from tests.language.datatypes.answers import BINARY, SET_OPERATIONS, recorded_answers
 
 pytestmark = pytest.mark.spark
 

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from rocky.errors import AdapterUnusable, SparkUnavailable
-from rocky.spark.addresses import check_master, check_remote
+from rocky.spark.connection import check_master, check_remote
 from tests.spark.scripts import run_script
 
 
@@ -70,7 +70,7 @@ SAID = """
 import json, sys
 from pathlib import Path
 from rocky.errors import RockyError
-from rocky.project.adapter import Adapter
+from rocky.project.configuration.blocks import Adapter
 from rocky.spark.session import connect_spark
 
 def said(remote):
@@ -144,12 +144,12 @@ import json, os, socket, subprocess, sys, tempfile, threading, time
 from pathlib import Path
 from pyspark.find_spark_home import _find_spark_home
 from rocky.errors import RockyError
-from rocky.project.adapter import Adapter
-from rocky.spark.connections import adopt_session
+from rocky.project.configuration.blocks import Adapter
+from rocky.spark.connection import adopt_session
 from rocky.spark.failures import classify_failure, SPARK_ERRORS
 from rocky.spark.java import choose_java
 from rocky.spark.jobs import jobs_of
-from rocky.spark.launch import jvm_options
+from rocky.spark.jvm import jvm_options
 from rocky.spark.session import connect_spark
 
 folder = Path(sys.argv[1])

@@ -11,8 +11,8 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from rocky.errors import AdapterUnusable
-from rocky.spark.registration import CONNECTOR_HELP
-from rocky.store.checkpoint import write_checkpoint
+from rocky.spark.connectors import CONNECTOR_HELP
+from rocky.store.delta.log import write_checkpoint
 from rocky.store.warehouse import open_warehouse
 from tests.spark.jars import DELTA, HADOOP_AWS, S3, S3_EXCLUDED, require_packages
 from tests.spark.projects import CONFIG, build, errors_of, table_folder, write_files, write_rows
@@ -83,7 +83,7 @@ READ = """
 import json, sys
 from pathlib import Path
 import rocky
-from rocky.project.adapter import Adapter
+from rocky.project.configuration.blocks import Adapter
 from rocky.spark.session import connect_spark
 
 conf = {"spark.driver.memory": "1g", "spark.databricks.delta.snapshotPartitions": "1", **json.loads(sys.argv[2])}
@@ -153,7 +153,7 @@ def test_without_the_connector_nothing_is_built_that_was_to_be_registered(spark,
 
 def test_without_hadoops_client_for_s3_it_is_said_what_to_add(spark, tmp_path, monkeypatch):
     # There is no such bucket to look for an unfinished promotion in.
-    monkeypatch.setattr("rocky.run.beginning.has_journal", lambda _: False)
+    monkeypatch.setattr("rocky.run.prepare.claims.has_journal", lambda _: False)
     config = CONFIG.replace('"warehouse"', '"s3://bucket/tables"')
     root = write_files(tmp_path, {"rocky.toml": config, "models/one.sql": "SELECT 1 AS n\n"})
 
@@ -190,7 +190,7 @@ RUNS = """
 import json, sys
 from pathlib import Path
 import rocky
-from rocky.project.adapter import Adapter
+from rocky.project.configuration.blocks import Adapter
 from rocky.spark.session import connect_spark
 
 root = Path(sys.argv[1])

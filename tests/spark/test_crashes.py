@@ -9,7 +9,7 @@ import deltalake
 import pyarrow as pa
 import pytest
 
-from rocky.ledger import open_reader
+from rocky.ledger import open_history_reader
 from tests.run.runs import verify
 from tests.spark.projects import build, errors_of, table_folder, write_files, write_rows
 
@@ -91,7 +91,7 @@ def test_a_killed_run_loses_and_doubles_nothing(tmp_path, spark, name, point):
     assert -signal.SIGKILL == killed.returncode, killed.stderr
     new = list(range(15 if name == "merged" else 20))
     assert (new if point == "committed" else list(range(10))) == ids(root, name)
-    reader = open_reader(root / ".rocky-state.db")
+    reader = open_history_reader(root / ".rocky-state.db")
     assert reader is not None
     with reader:
         assert reader.runs(1)[0].died

@@ -4,12 +4,11 @@ from functools import partial
 
 import pytest
 
-from rocky.branches.data_diff.comparing import Comparison, State, compare_states
-from rocky.branches.data_diff.row_keys import choose_key
-from rocky.run.spark_engine import SparkEngine
-from rocky.spark.connections import adopt_session
-from rocky.spark.layout import Layout
-from rocky.store.change import Change
+from rocky.branches.row_diff import TableComparison, TableState, choose_key, compare_states
+from rocky.run.engine.spark import SparkEngine
+from rocky.spark.connection import adopt_session
+from rocky.spark.interface import Layout
+from rocky.store.delta.change import Change
 from rocky.store.warehouse import open_warehouse
 from tests.store.tables import ORDERS
 
@@ -45,7 +44,9 @@ def test_nested_values_are_compared_and_shown(spark, tmp_path):
 
 
 def comparison(before, after, key):
-    return Comparison("orders", before, after, partial(choose_key, "orders", None, key), sample=5)
+    return TableComparison(
+        "orders", before, after, partial(choose_key, "orders", None, key), sample=5
+    )
 
 
 def state_of(engine, folder, name, sql):
@@ -54,4 +55,4 @@ def state_of(engine, folder, name, sql):
     columns = engine.columns(frame)
     written = engine.write(frame, table, Layout(), columns, frozenset())
     change = Change("REPLACE", None, columns, (), written.files)
-    return State(table, table.commit(change).snapshot)
+    return TableState(table, table.commit(change).snapshot)

@@ -5,9 +5,9 @@ import shutil
 import pytest
 from pyspark.sql.functions import udf
 
-from rocky.spark.connections import adopt_session
-from rocky.spark.failure_kinds import FailureKind
+from rocky.spark.connection import adopt_session
 from rocky.spark.failures import SPARK_ERRORS, classify_failure
+from rocky.spark.interface import FailureKind
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from rocky.ledger import open_reader
-from rocky.ledger.records import RunStatus
+from rocky.ledger import open_history_reader
+from rocky.ledger.run_records import RunStatus
 from tests.spark.projects import write_files
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -42,7 +42,7 @@ def test_an_interrupted_run_is_recorded_and_the_next_one_resumes(tmp_path):
     assert ("Interrupted", True) == (document["status"], document["interrupted"])
     ended = {each["model"]: each["status"] for each in document["model_decisions"]}
     assert {"quick": "success", "slow": "interrupted"} == ended
-    reader = open_reader(root / ".rocky-state.db")
+    reader = open_history_reader(root / ".rocky-state.db")
     assert reader is not None
     with reader:
         assert RunStatus.INTERRUPTED is reader.runs(1)[0].status

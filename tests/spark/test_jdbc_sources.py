@@ -12,16 +12,16 @@ from tests.spark.scripts import run_script
 SCRIPT = """
 import json, os, subprocess, sys
 from pathlib import Path
-from rocky.compiler.pipeline import compile_project
+from rocky.compiler.passes import compile_project
 from rocky.errors import RockyError
 from rocky.pipelines.pipeline_run import run_pipeline
-from rocky.pipelines.replication.opening import open_discovery
-from rocky.pipelines.replication.routing import route_tables
+from rocky.pipelines.replication.plan import open_discovery
+from rocky.pipelines.replication.routes import route_tables
 from rocky.project import load_project
-from rocky.run.circumstances import observe_circumstances
-from rocky.run.means import Means
-from rocky.run.request import RunRequest
-from rocky.run.spark_engine import SparkEngine
+from rocky.run.prepare.caller import observe_circumstances
+from rocky.run.prepare.caller import Means
+from rocky.plan.request import RunRequest
+from rocky.run.engine.spark import SparkEngine
 from rocky.spark.session import connect_spark
 
 root, password, client, later = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3]), sys.argv[4]

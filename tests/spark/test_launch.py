@@ -9,9 +9,17 @@ import pytest
 from pyspark.find_spark_home import _find_spark_home
 
 from rocky.errors import SparkUnavailable
-from rocky.spark.class_data import SWITCH, ClassData, class_data_for, remove_unused
-from rocky.spark.java import Java, choose_java, describe_java, java_of_wheel
-from rocky.spark.launch import format_properties, jvm_options
+from rocky.spark.java import (
+    CLASS_ARCHIVE_SWITCH,
+    ClassArchive,
+    Java,
+    choose_java,
+    class_archive_for,
+    describe_java,
+    java_of_wheel,
+    remove_unused_archives,
+)
+from rocky.spark.jvm import format_properties, jvm_options
 from tests.spark.scripts import run_script
 
 needs_wheel = pytest.mark.skipif(
@@ -104,14 +112,14 @@ def test_settings_are_escaped_in_a_properties_file():
 
 def test_class_data_is_of_one_java_and_one_set_of_jars(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv(SWITCH, raising=False)
+    monkeypatch.delenv(CLASS_ARCHIVE_SWITCH, raising=False)
     jar = tmp_path / "a.jar"
     jar.write_bytes(b"1")
-    first = class_data_for(JAVA, tmp_path, [])
-    newer = class_data_for(Java("/jdk/bin/java", 17, "17.0.2"), tmp_path, [])
-    again = class_data_for(JAVA, tmp_path, [])
+    first = class_archive_for(JAVA, tmp_path, [])
+    newer = class_archive_for(Java("/jdk/bin/java", 17, "17.0.2"), tmp_path, [])
+    again = class_archive_for(JAVA, tmp_path, [])
     jar.write_bytes(b"22")
-    changed = class_data_for(JAVA, tmp_path, [])
+    changed = class_archive_for(JAVA, tmp_path, [])
 
     assert first == again
     assert 3 == len({first, newer, changed})
@@ -120,17 +128,17 @@ def test_class_data_is_of_one_java_and_one_set_of_jars(tmp_path, monkeypatch):
 
 def test_class_data_can_be_switched_off(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv(SWITCH, "off")
+    monkeypatch.setenv(CLASS_ARCHIVE_SWITCH, "off")
 
-    assert None is class_data_for(JAVA, tmp_path, [])
+    assert None is class_archive_for(JAVA, tmp_path, [])
 
 
 def test_a_cache_folder_that_cannot_be_made_means_no_class_data(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    monkeypatch.delenv(SWITCH, raising=False)
+    monkeypatch.delenv(CLASS_ARCHIVE_SWITCH, raising=False)
 
-    assert None is class_data_for(JAVA, tmp_path, [])
+    assert None is class_archive_for(JAVA, tmp_path, [])
 
 
 @pytest.mark.parametrize(("status", "left"), [(0, ["a.jsa"]), (1, [])])
@@ -141,7 +149,7 @@ def test_an_archive_gets_its_name_only_when_its_jvm_ended_well(tmp_path, status,
     program.chmod(0o755)
     folder = tmp_path / "it's a folder"
     folder.mkdir()
-    command = ClassData(folder / "a.jsa").recording([str(program), "-version"])
+    command = ClassArchive(folder / "a.jsa").recording([str(program), "-version"])
 
     assert status == os.spawnv(os.P_WAIT, command[0], command)
     assert left == [path.name for path in folder.iterdir()]
@@ -152,7 +160,7 @@ def test_archives_that_nobody_used_for_a_month_are_removed(tmp_path):
         (tmp_path / name).write_text("")
         if not name.startswith("new"):
             os.utime(tmp_path / name, (1, 1))
-    remove_unused(tmp_path)
+    remove_unused_archives(tmp_path)
 
     assert ["new.jsa", "other.txt"] == sorted(path.name for path in tmp_path.iterdir())
 
@@ -174,11 +182,11 @@ def test_class_data_is_left_behind_used_and_ignored_when_damaged(choose, tmp_pat
     if java is None:
         pytest.skip("the extra `java` is not installed")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.delenv(SWITCH, raising=False)
+    monkeypatch.delenv(CLASS_ARCHIVE_SWITCH, raising=False)
     jars = Path(_find_spark_home()) / "jars"
     options = jvm_options(java, {})
     command = [java.program, *options, "-cp", str(jars / "*"), *VERSION]
-    data = class_data_for(java, jars, options)
+    data = class_archive_for(java, jars, options)
     while not data.exists:
         made = len(list(data.archive.parent.iterdir()))
         run_java(data.recording(command))
@@ -202,7 +210,7 @@ LIFE = """
 import json, socket
 from pathlib import Path
 from rocky.errors import SparkUnavailable
-from rocky.project.adapter import Adapter
+from rocky.project.configuration.blocks import Adapter
 from rocky.spark.session import connect_spark
 
 conf = {"spark.driver.memory": "512m"}
@@ -227,7 +235,12 @@ print(json.dumps({
 @pytest.mark.spark
 @needs_wheel
 def test_without_java_spark_runs_on_the_wheels_and_prints_nothing(tmp_path):
-    env = {"PATH": str(tmp_path), "JAVA_HOME": None, "SPARK_HOME": None, SWITCH: "off"}
+    env = {
+        "PATH": str(tmp_path),
+        "JAVA_HOME": None,
+        "SPARK_HOME": None,
+        CLASS_ARCHIVE_SWITCH: "off",
+    }
     life = run_script(LIFE, env=env)
     answer = life.answer
 

@@ -7,17 +7,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from rocky.errors import SourceUnreadable
-from rocky.pipelines.replication.discovery import FoundTable, Place
-from rocky.pipelines.replication.spark_tables import SparkTables
-from rocky.run.spark_engine import SparkEngine
-from rocky.spark.connections import adopt_session
-from rocky.spark.live_columns import describe_source
+from rocky.pipelines.replication.discovery import DiscoveredTable, SourcePlace
+from rocky.pipelines.replication.spark_discovery import SparkTables
+from rocky.run.engine.spark import SparkEngine
+from rocky.spark.connection import adopt_session
+from rocky.spark.reader import describe_source
 
 pytestmark = pytest.mark.spark
 
 
 def described(spark, root: Path, form: str, **options: str) -> list[str]:
-    found = FoundTable(None, "s", "t", Place(form, "t", options))
+    found = DiscoveredTable(None, "s", "t", SourcePlace(form, "t", options))
     return [f"{each.name} {each.type}" for each in describe_source(spark, found.declare(), root)]
 
 
@@ -40,7 +40,7 @@ def test_columns_of_all_parquet_files_count_and_the_widest_type_wins(spark, tmp_
     put(tmp_path, "1.parquet", {"id": pa.array([1], pa.int32()), "old": ["x"]})
     put(tmp_path, "2.parquet", {"id": pa.array([2**40], pa.int64()), "new": [1.5]})
     columns = described(spark, tmp_path, "parquet")
-    found = FoundTable(None, "s", "t", Place("parquet", "t"))
+    found = DiscoveredTable(None, "s", "t", SourcePlace("parquet", "t"))
     source = found.declare(describe_source(spark, found.declare(), tmp_path))
     engine = SparkEngine(adopt_session(spark), tmp_path)
     engine.views.bind_source("live_widened", source)

@@ -4,11 +4,11 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from rocky.compiler.pipeline import compile_project
+from rocky.compiler.passes import compile_project
 from rocky.pipelines.pipeline_run import run_pipeline
+from rocky.plan.request import RunRequest
 from rocky.project import load_project
-from rocky.run.means import Means
-from rocky.run.request import RunRequest
+from rocky.run.prepare.caller import Caller
 from tests.run.runs import WHO, verify
 from tests.spark.projects import write_files, write_rows
 
@@ -36,7 +36,7 @@ target = { catalog = "raw", schema = "files", table = "orders_history" }
 
 def run(root, spark, name):
     compilation = compile_project(load_project(root, env={}), jobs=1, cache=False)
-    means = Means(root / ".rocky-state.db", WHO, {}, spark=spark)
+    means = Caller(root / ".rocky-state.db", WHO, {}, spark=spark)
     report = run_pipeline(compilation, name, RunRequest(parallel=1), means)
     assert [] == [each.execution.error for each in report.run.outcomes if each.execution.error]
     return report

@@ -7,12 +7,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from rocky.spark.connections import adopt_session
-from rocky.spark.failure_kinds import FailureKind
+from rocky.spark.connection import adopt_session
 from rocky.spark.failures import SPARK_ERRORS, classify_failure
-from rocky.spark.jobs import ClassicJobs, jobs_of
-from rocky.spark.layout import Metrics
-from rocky.spark.metrics import StageProgress, known_tasks, sum_stages
+from rocky.spark.interface import FailureKind, Metrics
+from rocky.spark.jobs import ClassicJobs, StageProgress, jobs_of, known_tasks, sum_stages
 
 FIGURES = (
     "executorRunTime", "executorCpuTime", "inputBytes", "inputRecords", "shuffleWriteBytes",

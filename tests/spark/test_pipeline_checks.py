@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rocky.pipelines.checks.evaluate import Surrounding, run_pipeline_checks
+from rocky.pipelines.checks.evaluation import CheckContext, run_pipeline_checks
 from rocky.pipelines.checks.quarantine import QuarantineInput, plan_quarantine
-from rocky.pipelines.checks.tables import CheckedTable
-from rocky.project.assertions import AssertionRecord
-from rocky.project.checks import (
+from rocky.pipelines.report import CheckedTable
+from rocky.project.configuration.model import AssertionRecord
+from rocky.project.configuration.pipelines import (
     Checks,
     CustomCheck,
     FreshnessCheck,
@@ -18,10 +18,10 @@ from rocky.project.checks import (
     Quarantine,
 )
 from rocky.project.models import Target
-from rocky.run.spark_engine import SparkEngine
-from rocky.spark.connections import adopt_session
-from rocky.spark.layout import Layout
-from rocky.store.change import Change
+from rocky.run.engine.spark import SparkEngine
+from rocky.spark.connection import adopt_session
+from rocky.spark.interface import Layout
+from rocky.store.delta.change import Change
 from rocky.store.warehouse import open_warehouse
 from tests.pipelines.checks.bench import columns_of
 
@@ -45,7 +45,7 @@ def write_table(engine, warehouse, schema, sql):
 
 
 def test_every_question_of_a_pipeline_is_answered_by_spark(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr("rocky.pipelines.checks.null_rates.EXACT_UP_TO_ROWS", 1)
+    monkeypatch.setattr("rocky.pipelines.checks.counts.EXACT_UP_TO_ROWS", 1)
     engine = SparkEngine(adopt_session(spark), tmp_path)
     warehouse = open_warehouse("warehouse", base=tmp_path)
     acme = write_table(engine, warehouse, "acme", ROWS)
@@ -70,7 +70,7 @@ def test_every_question_of_a_pipeline_is_answered_by_spark(spark, tmp_path, monk
         cross_source_overlap=Overlap(key_expr="concat(status, '!') -- key"),
     )
     tables = [replace(acme, snapshot=bare), beta]
-    result = run_pipeline_checks(checks, tables, lambda: engine, Surrounding(NOW))
+    result = run_pipeline_checks(checks, tables, lambda: engine, CheckContext(NOW))
     found = {(each.table, each.name): each for each in result.outcomes}
 
     fresh = found["lake.acme.orders", "freshness"]
@@ -95,7 +95,7 @@ def test_what_the_log_says_of_a_table_is_what_spark_finds(spark, tmp_path):
     checks = Checks(
         enabled=True, freshness=FreshnessCheck(60), null_rate=NullRate(("status",), 0.5)
     )
-    result = run_pipeline_checks(checks, [table], None, Surrounding(NOW))
+    result = run_pipeline_checks(checks, [table], None, CheckContext(NOW))
 
     assert [(True, "60 s old"), (True, "0.5 (1 of 2 rows)")] == [
         (each.passed, each.observed) for each in result.outcomes

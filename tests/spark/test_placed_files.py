@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from rocky.datatypes.types import BIGINT, DATE, DOUBLE, FLOAT, INT, STRING, StructField
 from rocky.errors import RowsRefused
-from rocky.store.placing import place_files
+from rocky.language.datatypes.types import BIGINT, DATE, DOUBLE, FLOAT, INT, STRING, StructField
+from rocky.store.parquet.staging import place_files
 from tests.store.parquet_files import open_table
 
 pytestmark = pytest.mark.spark

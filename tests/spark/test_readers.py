@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from pyspark.errors import PySparkException
 
-from rocky.datatypes.text import parse_schema
 from rocky.errors import RockyError, SourceUnreadable
+from rocky.language.datatypes.text import parse_schema
 from rocky.project import load_project
 from rocky.spark.failures import SPARK_ERRORS
-from rocky.spark.readers import read_files, read_rows, read_seed, read_source
-from rocky.spark.schemas import fields_of
+from rocky.spark.frame import fields_of
+from rocky.spark.reader import read_files, read_rows, read_seed, read_source
 
 pytestmark = pytest.mark.spark
 

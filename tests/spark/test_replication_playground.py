@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from rocky.cli.app import main
-from rocky.cli.templates import write_playground
+from rocky.operations.templates import write_playground
 
 pytestmark = pytest.mark.spark
 

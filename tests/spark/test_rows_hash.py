@@ -5,11 +5,10 @@ import random
 import pytest
 from pyspark.sql import functions as f
 
-from rocky.datatypes.text import parse_schema, parse_type
-from rocky.datatypes.types import StructField
-from rocky.spark.row_parts import LANES, row_hash
-from rocky.spark.rows_hash import NO_ROWS, hash_rows, observed_columns, read_hash
-from rocky.spark.schemas import fields_of
+from rocky.language.datatypes.text import parse_schema, parse_type
+from rocky.language.datatypes.types import StructField
+from rocky.spark.frame import fields_of
+from rocky.spark.rows_hash import LANES, NO_ROWS, hash_rows, observed_columns, read_hash, row_hash
 
 TOTAL = 1 << 128
 

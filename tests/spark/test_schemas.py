@@ -3,8 +3,8 @@
 import pytest
 from pyspark.sql.types import StructType
 
-from rocky.datatypes.text import field_to_json, parse_schema
-from rocky.spark.schemas import fields_of, readable_schema, spark_schema
+from rocky.language.datatypes.text import field_to_json, parse_schema
+from rocky.spark.frame import fields_of, readable_schema, spark_schema
 
 ALL_TYPES = (
     "a int NOT NULL, b array<struct<x: varchar(3) NOT NULL, y: string collate UTF8_LCASE>>,"

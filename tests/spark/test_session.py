@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rocky.errors import AdapterUnusable, SparkUnavailable
-from rocky.project.adapter import Adapter
-from rocky.spark.connections import adopt_session, check_version, kind_of
+from rocky.project.configuration.blocks import Adapter
+from rocky.spark.connection import adopt_session, check_version, kind_of
 from rocky.spark.session import connect_spark
 from rocky.spark.settings import OF_A_SESSION, check_conf, start_settings
 

@@ -7,8 +7,8 @@ import pytest
 from py4j.protocol import Py4JJavaError, get_return_value
 from pyspark.sql.types import StructType
 
-from rocky.datatypes.text import fields_from_json
-from tests.catalog.special_cases import answer, load_cases, operand
+from rocky.language.datatypes.text import fields_from_json
+from tests.language.functions.special_cases import answer, load_cases, operand
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rocky.datatypes.text import parse_schema
-from rocky.spark.storable import storage_problems
+from rocky.language.datatypes.text import parse_schema
+from rocky.spark.interface import storage_problems
 
 
 def problems(schema: str, *partitions: str) -> list[str]:

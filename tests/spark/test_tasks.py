@@ -10,7 +10,7 @@ import pytest
 from blake3 import blake3
 
 from rocky.spark.tasks import _pack
-from rocky.store.hashing import LocalHasher
+from rocky.store.parquet.digest import LocalHasher
 
 WITHOUT_ROCKY = """
 import pickle, sys

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from rocky.analysis.compilation import Compilation
 from rocky.cli.app import main
-from rocky.compiler.compilation import Compilation
-from rocky.compiler.pipeline import compile_project
-from rocky.datatypes.types import BIGINT, INT, array
-from rocky.ir.model import ModelIr
+from rocky.compiler.passes import compile_project
+from rocky.language.datatypes.types import BIGINT, INT, array
+from rocky.language.ir import ModelIr
+from rocky.language.syntax.placeholders import fill_placeholders
 from rocky.project import load_project
-from rocky.spark.analyse import analyse_project
+from rocky.spark.analyser import analyse_project
 from rocky.spark.java import java_version
-from rocky.spark.placeholders import fill_placeholders
 
 pytestmark = pytest.mark.spark
 
@@ -170,7 +170,7 @@ def test_the_command_reports_agreement_and_leaves_standard_output_clean(
     compile_files(tmp_path, {"models/a.sql": "SELECT id FROM raw.orders"})
     monkeypatch.chdir(tmp_path)
     # The command starts and stops a session of its own; here it is lent the shared one.
-    monkeypatch.setattr("rocky.spark.analyse.open_session", lambda: Lent(spark))
+    monkeypatch.setattr("rocky.spark.analyser.open_session", lambda: Lent(spark))
     text = CliRunner().invoke(main, ["compile", "--verify", "spark", "-o", "table"])
     document = json.loads(CliRunner().invoke(main, ["compile", "--verify", "spark"]).stdout)
 

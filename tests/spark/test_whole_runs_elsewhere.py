@@ -12,10 +12,10 @@ from benchmarks.twenty_models import MODELS, write_project
 from pyspark.sql.connect.session import SparkSession
 
 from rocky.errors import SparkUnavailable
+from rocky.spark.frame import fields_of
+from rocky.spark.interface import Layout
 from rocky.spark.java import choose_java
-from rocky.spark.layout import Layout
 from rocky.spark.rows_hash import ROWS, read_hash
-from rocky.spark.schemas import fields_of
 from rocky.spark.writer import _read_back, write_staged
 from tests.spark.projects import CONFIG, build, data_files, errors_of, table_folder, write_files
 from tests.spark.projects import write_rows as put_rows

@@ -7,13 +7,13 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql.utils import AnalysisException
 
-from rocky.datatypes.text import parse_schema
-from rocky.datatypes.types import BIGINT, INT, STRING, StructField, array, map_of, struct
 from rocky.errors import InternalError, ModelFailed
-from rocky.spark.layout import Layout
-from rocky.spark.readers import read_files
+from rocky.language.datatypes.text import parse_schema
+from rocky.language.datatypes.types import BIGINT, INT, STRING, StructField, array, map_of, struct
+from rocky.spark.frame import fields_of
+from rocky.spark.interface import Layout
+from rocky.spark.reader import read_files
 from rocky.spark.rows_hash import NO_ROWS, hash_rows
-from rocky.spark.schemas import fields_of
 from rocky.spark.writer import write_staged
 
 pytestmark = pytest.mark.spark

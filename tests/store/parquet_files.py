@@ -13,14 +13,13 @@ from blake3 import blake3
 from deltalake import Schema
 from deltalake.transaction import AddAction, create_table_with_add_actions
 
-from rocky.datatypes.types import StructField
-from rocky.store.arrow_types import arrow_schema
-from rocky.store.files import DataFile
-from rocky.store.footers import Footer, parse_footer
-from rocky.store.placing import place_files
-from rocky.store.salt import TAIL, footer_start
-from rocky.store.snapshot import Snapshot
-from rocky.store.statistics import stats_of
+from rocky.language.datatypes.types import StructField
+from rocky.store.data_file import TAIL, DataFile, footer_start
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.parquet.footer import Footer, parse_footer
+from rocky.store.parquet.rows import arrow_schema
+from rocky.store.parquet.staging import place_files
+from rocky.store.parquet.statistics import stats_of
 from rocky.store.warehouse import Table, open_warehouse
 
 Rows = Sequence[Mapping[str, Any]]

@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 from blake3 import blake3
 from deltalake import DeltaTable
 
-from rocky.datatypes.types import BIGINT, StructField
-from rocky.store.change import Change, Committed
-from rocky.store.files import DataFile
-from rocky.store.snapshot import Snapshot
+from rocky.language.datatypes.types import BIGINT, StructField
+from rocky.store.data_file import DataFile
+from rocky.store.delta.change import Change, Committed
+from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import Table, open_warehouse
 
 

@@ -5,13 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from rocky.errors import ChangeRefused, InternalError, StoreUnreadable, StoreUnwritable
-from rocky.store.anchors import (
-    Anchor,
-    anchor_path,
-    anchored_ledgers,
-    read_anchor,
-    write_anchor,
-)
+from rocky.store.anchor import Anchor, anchor_path, anchored_ledgers, read_anchor, write_anchor
 from rocky.store.warehouse import open_warehouse
 from tests.store.tables import Name, ids, replace_with
 

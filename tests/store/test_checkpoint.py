@@ -3,9 +3,9 @@ import os
 import pytest
 from blake3 import blake3
 
-from rocky.datatypes import types as t
-from rocky.datatypes.types import StructField
-from rocky.store.snapshot import ROWS_HASH, WATERMARK
+from rocky.language.datatypes import types as t
+from rocky.language.datatypes.types import StructField
+from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK
 from tests.store.tables import (
     append,
     delta,

@@ -3,9 +3,9 @@
 import pytest
 
 from rocky.errors import ChangeRefused, StoreUnreadable
-from rocky.project.branching import PREFIX
-from rocky.store.cloning import clone_table, clone_tables, drop_branch_folder
-from rocky.store.snapshot import ROWS_HASH, WATERMARK
+from rocky.project.project import PREFIX
+from rocky.store.clone import clone_table, clone_tables, drop_branch_folder
+from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK
 from rocky.store.warehouse import BRANCH_PREFIX, open_warehouse
 from tests.store.tables import (
     ORDERS,

@@ -5,16 +5,13 @@ from pathlib import Path
 import pytest
 
 from rocky.errors import ChangeRefused, StoreUnreadable
-from rocky.run.presence import damaged_file, missing_file
-from rocky.store.actions import format_commit
-from rocky.store.bringing import bring_files
-from rocky.store.cloning import clone_table, clone_tables, drop_branch_folder
-from rocky.store.lifetimes import read_lifetimes
-from rocky.store.prepared import Moment, commit_exactly, prepare_commit
-from rocky.store.rows import load_rows
-from rocky.store.sharing import refuse_shared
-from rocky.store.snapshot import ROWS_HASH, WATERMARK
-from rocky.store.sweep import find_leftovers
+from rocky.run.checksums import damaged_file, missing_file
+from rocky.store.clone import clone_table, clone_tables, copy_files, drop_branch_folder
+from rocky.store.delta.actions import format_commit
+from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK
+from rocky.store.file_usage import find_leftovers, read_lifetimes, refuse_shared
+from rocky.store.journal import PreparedStamp, commit_exactly, prepare_commit
+from rocky.store.parquet.rows import load_rows
 from rocky.store.warehouse import Table, open_warehouse
 from tests.store.tables import ORDERS, append, commit, ids, latest, reopened, replace_with
 from tests.store.test_s3 import FAR_FUTURE_MS, options
@@ -22,7 +19,7 @@ from tests.store.test_s3 import FAR_FUTURE_MS, options
 __all__ = ["options"]
 pytestmark = [pytest.mark.slow, pytest.mark.server]
 
-MOMENT = Moment(1_700_000_000_000, "promotion-1")
+MOMENT = PreparedStamp(1_700_000_000_000, "promotion-1")
 
 
 @pytest.fixture
@@ -177,11 +174,11 @@ def test_a_table_that_lacks_a_file_is_not_cloned(options, root, table):
 def test_only_new_files_are_copied_when_a_table_gets_the_content(
     options, root, table, clone, monkeypatch, limit
 ):
-    monkeypatch.setattr("rocky.store.bringing._COPIED_UP_TO_BYTES", limit)
+    monkeypatch.setattr("rocky.store.clone._LARGEST_SERVER_COPY", limit)
     before = names(table)
     append(clone, ids(clone, 4))
 
-    bring_files(clone, latest(clone).files, table)
+    copy_files(clone, latest(clone).files, table)
     prepared = prepare_commit(table, latest(table), latest(clone), {}, MOMENT)
     committed = commit_exactly(table, prepared)
 

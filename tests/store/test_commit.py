@@ -5,12 +5,12 @@ import pyarrow as pa
 import pytest
 from blake3 import blake3
 
-from rocky.datatypes import types as t
-from rocky.datatypes.types import StructField
 from rocky.errors import ChangeRefused, ConcurrentChange
-from rocky.store.evolution import needs_rewrite
-from rocky.store.files import DataFile
-from rocky.store.snapshot import ROWS_HASH, WATERMARK
+from rocky.language.datatypes import types as t
+from rocky.language.datatypes.types import StructField
+from rocky.store.data_file import DataFile
+from rocky.store.delta.schema import needs_rewrite
+from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK
 from rocky.store.warehouse import Table
 from tests.store.tables import (
     COLUMNS,

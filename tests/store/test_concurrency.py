@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rocky.store.sweep import sweep_table
+from rocky.store.file_usage import sweep_table
 from tests.store.tables import append, ids, latest, read_ids, reopened, replace_with, table_in
 from tests.store.writers import (
     COUNTER_START,

@@ -8,8 +8,7 @@ from blake3 import blake3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocky.store.encodings import order_encodings
-from rocky.store.hashing import LocalHasher, footer_span
+from rocky.store.parquet.digest import LocalHasher, footer_span, order_encodings
 
 # What a column of Arrow's has: PLAIN, RLE, RLE_DICTIONARY as a Thrift list of three, in that order.
 ASCENDING = bytes([0x35, 0, 6, 16])

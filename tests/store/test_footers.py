@@ -17,8 +17,8 @@ from deltalake import DeltaTable, QueryBuilder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocky.datatypes import types
-from rocky.datatypes.types import (
+from rocky.language.datatypes import types
+from rocky.language.datatypes.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
@@ -37,10 +37,18 @@ from rocky.datatypes.types import (
     map_of,
     struct,
 )
-from rocky.store.footers import Footer, Group, Leaf, Repeated, parse_footer
-from rocky.store.nulls import NullViolation, null_violations, undecided_paths
-from rocky.store.salt import NotParquet
-from rocky.store.statistics import PREFIX, shortened_high, stats_of
+from rocky.store.data_file import NotParquet
+from rocky.store.parquet.footer import (
+    Footer,
+    Group,
+    Leaf,
+    NullViolation,
+    Repeated,
+    null_violations,
+    parse_footer,
+    undecided_paths,
+)
+from rocky.store.parquet.statistics import PREFIX, shortened_high, stats_of
 from tests.store.parquet_files import footer_of, parquet_bytes, write_delta
 
 SPARK = "parquet-mr version 1.16.0"

@@ -14,8 +14,9 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.expressions import IsNull
 from pyiceberg.table import StaticTable
 
-from rocky.datatypes import types
-from rocky.datatypes.types import (
+from rocky.errors import StoreUnwritable
+from rocky.language.datatypes import types
+from rocky.language.datatypes.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
@@ -33,7 +34,6 @@ from rocky.datatypes.types import (
     map_of,
     struct,
 )
-from rocky.errors import StoreUnwritable
 from rocky.store.iceberg import publish_iceberg
 from tests.store.parquet_files import open_table, placed, snapshot_of
 

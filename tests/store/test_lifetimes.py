@@ -1,7 +1,7 @@
 import pytest
 
 from rocky.errors import StoreUnreadable
-from rocky.store.lifetimes import Lifetime, read_lifetimes
+from rocky.store.file_usage import Lifetime, read_lifetimes
 from tests.store.tables import (
     append,
     commit,

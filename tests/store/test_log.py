@@ -7,11 +7,11 @@ import pytest
 from blake3 import blake3
 from deltalake import write_deltalake
 
-from rocky.datatypes import types as t
-from rocky.datatypes.types import StructField
 from rocky.errors import StoreUnreadable
-from rocky.store.delta_schema import format_schema, parse_schema
-from rocky.store.snapshot import ROWS_HASH
+from rocky.language.datatypes import types as t
+from rocky.language.datatypes.types import StructField
+from rocky.store.delta.schema import format_schema, parse_schema
+from rocky.store.delta.snapshot import ROWS_HASH
 from rocky.store.warehouse import Table
 from tests.store.tables import (
     append,

@@ -6,14 +6,13 @@ from blake3 import blake3
 from moto.server import ThreadedMotoServer
 from pyiceberg.table import StaticTable
 
-from rocky.datatypes.types import INT, STRING, StructField
 from rocky.errors import StoreUnreadable
-from rocky.store import salt
+from rocky.language.datatypes.types import INT, STRING, StructField
+from rocky.store import data_file
+from rocky.store.data_file import salted
 from rocky.store.iceberg import publish_iceberg
-from rocky.store.placing import place_files
-from rocky.store.rows import load_rows
-from rocky.store.salt import salted
-from rocky.store.staging import open_staging
+from rocky.store.parquet.rows import load_rows
+from rocky.store.parquet.staging import open_staging, place_files
 from rocky.store.warehouse import open_warehouse
 from tests.store.parquet_files import Named, parquet_bytes, placed, snapshot_of, stage
 
@@ -68,7 +67,7 @@ def test_files_are_copied_to_their_names_and_the_staging_is_removed(table):
 
 
 def test_an_object_whose_footer_is_out_of_order_is_put_again_before_it_is_named(table, monkeypatch):
-    monkeypatch.setattr("rocky.store.hashing._CHUNK", 50)
+    monkeypatch.setattr("rocky.store.parquet.digest._CHUNK", 50)
     data = parquet_bytes(ROWS, FIELDS)
     # PLAIN, RLE and RLE_DICTIONARY as Arrow lists them, and as Java might.
     other = data.replace(b"\x19\x35\x00\x06\x10", b"\x19\x35\x10\x06\x00")
@@ -81,7 +80,7 @@ def test_an_object_whose_footer_is_out_of_order_is_put_again_before_it_is_named(
 
 
 def test_files_of_equal_bytes_are_told_apart_without_loading_them_whole(table, monkeypatch):
-    monkeypatch.setattr(salt, "CHUNK", 100)
+    monkeypatch.setattr(data_file, "CHUNK", 100)
     data = parquet_bytes(ROWS, FIELDS)
     staging = stage(table, {"a.parquet": data, "b.parquet": data})
     files = place_files(table, staging, FIELDS, (), frozenset())

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from rocky.errors import ChangeRefused, StoreUnreadable, StoreUnwritable
-from rocky.store.locations import locate
+from rocky.store.location import locate
 from rocky.store.objects import Objects, open_objects
 from rocky.store.warehouse import open_warehouse
 from tests.store.tables import Name, ids, replace_with, run_script

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from blake3 import blake3
 
-from rocky.datatypes.types import BIGINT, DATE, INT, STRING, StructField, struct
 from rocky.errors import RowsRefused, StoreUnreadable, StoreUnwritable
-from rocky.store.placing import place_files
-from rocky.store.salt import salted
+from rocky.language.datatypes.types import BIGINT, DATE, INT, STRING, StructField, struct
+from rocky.store.data_file import salted
+from rocky.store.parquet.staging import place_files
 from tests.store.parquet_files import open_table, parquet_bytes, stage
 
 ID = StructField("id", BIGINT, True)

@@ -5,14 +5,13 @@ import shutil
 
 import pytest
 
-from rocky.datatypes.types import STRING, StructField
 from rocky.errors import ChangeRefused, StoreUnreadable, StoreUnwritable
-from rocky.store.actions import parse_commit
-from rocky.store.bringing import bring_files
-from rocky.store.change import Committed
-from rocky.store.cloning import clone_table
-from rocky.store.prepared import Moment, Moved, commit_exactly, prepare_commit
-from rocky.store.snapshot import ROWS_HASH, WATERMARK
+from rocky.language.datatypes.types import STRING, StructField
+from rocky.store.clone import clone_table, copy_files
+from rocky.store.delta.actions import parse_commit
+from rocky.store.delta.change import Committed
+from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK
+from rocky.store.journal import PreparedStamp, TableChanged, commit_exactly, prepare_commit
 from rocky.store.warehouse import open_warehouse
 from tests.store.tables import (
     COLUMNS,
@@ -29,7 +28,7 @@ from tests.store.tables import (
     table_in,
 )
 
-MOMENT = Moment(1_700_000_000_000, "promotion-1")
+MOMENT = PreparedStamp(1_700_000_000_000, "promotion-1")
 INFO = {"runId": "promotion-1"}
 WIDER = (*COLUMNS, StructField("name", STRING, True))
 
@@ -58,7 +57,7 @@ def new_file(branch, table):
 
 def promote(branch, table, moment=MOMENT):
     content, before = latest(branch), table.snapshot()
-    bring_files(branch, content.files, table)
+    copy_files(branch, content.files, table)
     return prepare_commit(table, before, content, INFO, moment)
 
 
@@ -139,7 +138,7 @@ def test_equal_arguments_give_equal_bytes(table, branch, tmp_path):
 
     for target in (table, new):
         assert promote(branch, target).data == promote(branch, reopened(target)).data
-        other = promote(branch, target, Moment(MOMENT.now_ms, "promotion-2"))
+        other = promote(branch, target, PreparedStamp(MOMENT.now_ms, "promotion-2"))
         assert other.data != promote(branch, target).data
 
 
@@ -167,7 +166,7 @@ def test_a_table_that_moved_is_left_alone(table, branch):
     prepared = promote(branch, table)
     append(table, ids(table, 4))
 
-    assert Moved(table.name, 1, 2) == commit_exactly(table, prepared)
+    assert TableChanged(table.name, 1, 2) == commit_exactly(table, prepared)
     assert [1, 2, 4] == read_ids(table)
 
 
@@ -175,12 +174,12 @@ def test_a_table_that_was_made_anew_is_left_alone(table, branch):
     prepared = promote(branch, table)
     drop(table)
     anew = reopened(table)
-    assert Moved(table.name, 1, None) == commit_exactly(anew, prepared)
+    assert TableChanged(table.name, 1, None) == commit_exactly(anew, prepared)
     replace_with(anew, ids(anew, 4))
-    assert Moved(table.name, 1, 0) == commit_exactly(anew, prepared)
+    assert TableChanged(table.name, 1, 0) == commit_exactly(anew, prepared)
     append(anew, ids(anew, 5))
 
-    assert Moved(table.name, 1, 1) == commit_exactly(anew, prepared)
+    assert TableChanged(table.name, 1, 1) == commit_exactly(anew, prepared)
     assert [4, 5] == read_ids(anew)
 
 
@@ -189,7 +188,7 @@ def test_a_table_that_somebody_made_meanwhile_is_left_alone(branch, tmp_path):
     prepared = promote(branch, table)
     replace_with(table, ids(table, 4))
 
-    assert Moved(table.name, None, 0) == commit_exactly(table, prepared)
+    assert TableChanged(table.name, None, 0) == commit_exactly(table, prepared)
 
 
 def test_of_two_that_commit_at_once_one_gets_the_version(table, branch, monkeypatch):
@@ -204,7 +203,7 @@ def test_of_two_that_commit_at_once_one_gets_the_version(table, branch, monkeypa
 
     monkeypatch.setattr(type(table.objects), "create", meet)
 
-    assert Moved(table.name, 1, 2) == commit_exactly(table, prepared)
+    assert TableChanged(table.name, 1, 2) == commit_exactly(table, prepared)
     assert [1, 2, 4] == read_ids(table)
 
 
@@ -269,8 +268,8 @@ def test_files_are_brought_as_links_and_look_new(table, branch):
     there, here = (each.objects.local_path(f"{each.prefix}/{new.path}") for each in (table, branch))
     os.utime(here, (0, 0))
 
-    bring_files(branch, content.files, table)
-    bring_files(branch, content.files, table)
+    copy_files(branch, content.files, table)
+    copy_files(branch, content.files, table)
 
     assert there.samefile(here)
     assert there.stat().st_mtime > 0
@@ -281,11 +280,11 @@ def test_a_file_that_is_missing_or_shorter_is_not_brought(table, branch):
     file = branch.objects.local_path(f"{branch.prefix}/{new.path}")
     file.write_bytes(b"PAR1")
     with pytest.raises(StoreUnreadable, match="it is not as long as it was"):
-        bring_files(branch, [new], table)
+        copy_files(branch, [new], table)
     file.unlink()
 
     with pytest.raises(StoreUnreadable, match="it is missing"):
-        bring_files(branch, [new], table)
+        copy_files(branch, [new], table)
 
 
 def test_a_damaged_file_of_that_name_is_told_and_not_taken(table, branch):
@@ -293,7 +292,7 @@ def test_a_damaged_file_of_that_name_is_told_and_not_taken(table, branch):
     table.objects.put(f"{table.prefix}/{new.path}", b"PAR1")
 
     with pytest.raises(StoreUnwritable, match="it is damaged and must be restored or removed"):
-        bring_files(branch, [new], table)
+        copy_files(branch, [new], table)
 
 
 def drop(table):

@@ -14,8 +14,8 @@ from blake3 import blake3
 from deltalake import DeltaTable, QueryBuilder
 from pyiceberg.table import StaticTable
 
-from rocky.datatypes import types
-from rocky.datatypes.types import (
+from rocky.language.datatypes import types
+from rocky.language.datatypes.types import (
     BIGINT,
     BOOLEAN,
     DATE,
@@ -27,9 +27,9 @@ from rocky.datatypes.types import (
     array,
     struct,
 )
-from rocky.store.change import Change
+from rocky.store.delta.change import Change
 from rocky.store.iceberg import publish_iceberg
-from rocky.store.rows import load_rows
+from rocky.store.parquet.rows import load_rows
 from tests.store.parquet_files import open_table, placed
 
 FIELDS = (

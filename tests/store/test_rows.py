@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rocky.datatypes import types
-from rocky.datatypes.types import (
+from rocky.errors import StoreUnreadable
+from rocky.language.datatypes import types
+from rocky.language.datatypes.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
@@ -24,9 +25,8 @@ from rocky.datatypes.types import (
     map_of,
     struct,
 )
-from rocky.errors import StoreUnreadable
-from rocky.store.placing import place_files
-from rocky.store.rows import count_rows, load_rows
+from rocky.store.parquet.rows import count_rows, load_rows
+from rocky.store.parquet.staging import place_files
 from tests.store.parquet_files import open_table, placed, snapshot_of, stage
 
 ID = StructField("id", INT, True)

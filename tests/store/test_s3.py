@@ -9,8 +9,8 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from rocky.errors import ChangeRefused, ConcurrentChange, StoreUnreadable
-from rocky.store.anchors import anchored_ledgers, read_anchor, write_anchor
-from rocky.store.sweep import sweep_table
+from rocky.store.anchor import anchored_ledgers, read_anchor, write_anchor
+from rocky.store.file_usage import sweep_table
 from rocky.store.warehouse import Table, open_warehouse
 from tests.store.tables import (
     Name,

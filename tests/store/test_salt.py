@@ -10,8 +10,8 @@ import pytest
 from deltalake import DeltaTable, Schema
 from deltalake.transaction import AddAction, create_table_with_add_actions
 
-from rocky.store import salt
-from rocky.store.salt import NotParquet, salted, salted_chunks
+from rocky.store import data_file
+from rocky.store.data_file import NotParquet, salted, salted_chunks
 
 TABLE = pa.table(
     {
@@ -51,7 +51,7 @@ def test_a_salted_copy_of_a_salted_copy_is_still_a_parquet_file():
 
 @pytest.mark.parametrize("chunk", [1, 7, 4096, 1 << 20])
 def test_a_file_salted_in_pieces_has_the_same_bytes(chunk, monkeypatch):
-    monkeypatch.setattr(salt, "CHUNK", chunk)
+    monkeypatch.setattr(data_file, "CHUNK", chunk)
     small = parquet_bytes(TABLE.slice(0, 3))
     pieces = salted_chunks(io.BytesIO(small), len(small), 3)
 

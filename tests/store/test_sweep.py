@@ -1,7 +1,7 @@
 import os
 import time
 
-from rocky.store.sweep import find_leftovers, sweep_table
+from rocky.store.file_usage import find_leftovers, sweep_table
 from tests.store.tables import append, ids, latest, read_ids, replace_with, table_in
 
 LATER_MS = 10_000

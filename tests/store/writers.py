@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from rocky.errors import ConcurrentChange
-from rocky.store.change import Change
+from rocky.store.delta.change import Change
 from rocky.store.warehouse import Table
 from tests.store.tables import COLUMNS, append, ids, latest, replace_with, table_in
 

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from rocky.catalog.classes import CLASS_TEXTS
+from rocky.language.functions.templates import CLASS_TEXTS
 from tools.function_catalogue.analyser import Complaint
 from tools.function_catalogue.facts import ArityFacts, Cell, FunctionFacts, cell_of
 from tools.function_catalogue.fitting import by_cell, fit_null_rules, fit_templates

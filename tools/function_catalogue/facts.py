@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from rocky.catalog.classes import class_of
-from rocky.datatypes.text import fields_from_json
-from rocky.datatypes.types import DataType
+from rocky.language.datatypes.text import fields_from_json
+from rocky.language.datatypes.types import DataType
+from rocky.language.functions.templates import class_of
 from tools.function_catalogue.analyser import Complaint
 from tools.function_catalogue.probes import Probe
 

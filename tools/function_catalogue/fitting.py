@@ -12,12 +12,21 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from rocky.catalog.classes import ARRAY_CLASSES, CLASS_TEXTS, MAP_CLASSES
-from rocky.catalog.nullability import NullRule, build_null_rule, contains_null
-from rocky.catalog.templates import HOLES, Maker, build_maker, is_fixed
-from rocky.datatypes.coercion import tightest_type, widest_of
-from rocky.datatypes.text import type_to_json
-from rocky.datatypes.types import STRING, ArrayType, DataType, MapType, StructType
+from rocky.language.datatypes.coercion import tightest_type, widest_of
+from rocky.language.datatypes.text import type_to_json
+from rocky.language.datatypes.types import STRING, ArrayType, DataType, MapType, StructType
+from rocky.language.functions.templates import (
+    ARRAY_CLASSES,
+    CLASS_TEXTS,
+    HOLES,
+    MAP_CLASSES,
+    Maker,
+    NullRule,
+    build_maker,
+    build_null_rule,
+    contains_null,
+    is_fixed,
+)
 from tools.function_catalogue.facts import Cell, Observation, cell_of
 
 MAX_SHAPES = 400

@@ -8,9 +8,9 @@ nullable elements): extras show whether a result is fixed or follows its argumen
 from dataclasses import dataclass
 from typing import Final
 
-from rocky.catalog.classes import CLASS_TEXTS
-from rocky.datatypes.text import parse_type, type_to_json
-from rocky.datatypes.types import CALENDAR_INTERVAL, NULL, DataType, array, map_of, string
+from rocky.language.datatypes.text import parse_type, type_to_json
+from rocky.language.datatypes.types import CALENDAR_INTERVAL, NULL, DataType, array, map_of, string
+from rocky.language.functions.templates import CLASS_TEXTS
 
 _EXTRA_TEXTS: Final = (
     "decimal(20,5)",

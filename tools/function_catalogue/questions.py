@@ -10,8 +10,8 @@ import itertools
 import random
 from collections.abc import Iterable
 
-from rocky.catalog.classes import CLASS_TEXTS, class_of
-from rocky.datatypes.types import ArrayType, MapType
+from rocky.language.datatypes.types import ArrayType, MapType
+from rocky.language.functions.templates import CLASS_TEXTS, class_of
 from tools.function_catalogue.analyser import Analyser
 from tools.function_catalogue.facts import (
     ArityFacts,

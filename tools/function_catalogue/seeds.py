@@ -11,7 +11,7 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
-from rocky.datatypes.text import fields_from_json
+from rocky.language.datatypes.text import fields_from_json
 from tools.function_catalogue.analyser import Analyser
 from tools.function_catalogue.probes import Probe
 

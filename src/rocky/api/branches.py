@@ -3,12 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
-from rocky.compiler.compilation import Compilation
+from rocky.analysis.compilation import Compilation
 from rocky.errors import NothingSelected
 from rocky.ledger import STATE_FILE
 from rocky.ledger.branch_records import BranchStatus
-from rocky.ledger.branching import branch_key, load_branches
-from rocky.project.branching import branch_state, on_branch
+from rocky.ledger.branches import branch_key, load_branches
+from rocky.project.project import branch_state, on_branch
 
 
 def chosen_place(

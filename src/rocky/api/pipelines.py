@@ -5,18 +5,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rocky.analysis.compilation import Compilation
 from rocky.api.branches import chosen_place
-from rocky.compiler.compilation import Compilation
-from rocky.compiler.pipeline import compile_project
+from rocky.compiler.passes import compile_project
 from rocky.errors import RunRefused
 from rocky.pipelines.pipeline_run import run_pipeline as run_named
 from rocky.pipelines.report import PipelineReport
 from rocky.plan.refusals import config_findings
+from rocky.plan.request import RunRequest
 from rocky.project import Project
-from rocky.run.circumstances import observe_circumstances
-from rocky.run.listener import Listener, Silence
-from rocky.run.means import Means
-from rocky.run.request import RunRequest
+from rocky.run.outcomes import Listener, SilentListener
+from rocky.run.prepare.caller import Caller, observe_origin
 
 
 def run_pipeline(  # noqa: PLR0913 - options by keyword, each with a default
@@ -57,11 +56,11 @@ def run_pipeline(  # noqa: PLR0913 - options by keyword, each with a default
         resume=resume,
         idempotency_key=idempotency_key,
     )
-    means = Means(
+    means = Caller(
         state,
-        observe_circumstances(root, environment, session_source="api"),
+        observe_origin(root, environment, session_source="api"),
         environment,
-        listener or Silence(),
+        listener or SilentListener(),
         spark,
     )
     return run_named(compilation, name, request, means)

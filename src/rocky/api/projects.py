@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from rocky.compiler.compilation import Compilation
-from rocky.compiler.pipeline import compile_project as _compile_project
+from rocky.analysis.compilation import Compilation
+from rocky.compiler.passes import compile_project as _compile_project
 from rocky.project import Project
 from rocky.project import load_project as _load_project
 

@@ -5,16 +5,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rocky.analysis.compilation import Compilation
 from rocky.api.branches import chosen_place
-from rocky.compiler.compilation import Compilation
-from rocky.compiler.pipeline import compile_project
+from rocky.compiler.passes import compile_project
+from rocky.plan.request import RunRequest, plan_request
 from rocky.project import Project
-from rocky.run.circumstances import observe_circumstances
-from rocky.run.listener import Listener, Silence
-from rocky.run.means import Means
-from rocky.run.outcomes import RunReport
+from rocky.run.outcomes import Listener, RunReport, SilentListener
+from rocky.run.prepare.caller import Caller, observe_origin
 from rocky.run.project_run import run_request
-from rocky.run.request import RunRequest, plan_request
 
 
 def run_project(  # noqa: PLR0913 - options by keyword, each with a default
@@ -53,11 +51,11 @@ def run_project(  # noqa: PLR0913 - options by keyword, each with a default
         reuse=reuse,
     )
     environment = os.environ if env is None else env
-    means = Means(
+    means = Caller(
         state,
-        observe_circumstances(root, environment, session_source="api"),
+        observe_origin(root, environment, session_source="api"),
         environment,
-        listener or Silence(),
+        listener or SilentListener(),
         spark,
     )
     return run_request(plan_request(compilation, request), request, means)

@@ -9,18 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rocky.branches.view import BranchTable, BranchView
-from rocky.compiler.compilation import Compilation
+from rocky.analysis.changes.change import ProjectDiff
+from rocky.analysis.compilation import Compilation
+from rocky.branches.tables import BranchTable, BranchView
 from rocky.compiler.fingerprints import fingerprints_of
-from rocky.datatypes.text import field_to_json
-from rocky.diff.project_diff import ProjectDiff
 from rocky.errors import ApprovalRefused
 from rocky.evidence.hashes import canonical_json, text_hash
+from rocky.language.datatypes.text import field_to_json
 from rocky.project import Project
 from rocky.project.imports import ImportedTable
 from rocky.project.seeds import SeedTable
-from rocky.run.seeds import seed_hash, seed_target
-from rocky.store.snapshot import Snapshot
+from rocky.run.materialize.seeds import seed_hash, seed_target
+from rocky.store.delta.snapshot import Snapshot
 
 STATE_VERSION: Final = 1
 """The version of what the state hash is made of."""
@@ -60,7 +60,7 @@ def hash_state(document: Mapping[str, Any]) -> str:
     return text_hash(canonical_json(document))
 
 
-def branch_state(
+def compute_state(
     compilation: Compilation, view: BranchView, diff: ProjectDiff | None
 ) -> BranchState:
     """The state of a branch: of its code, its changed tables, and the verdict on the change.
@@ -92,7 +92,7 @@ def branch_state(
     )
 
 
-def find_moved(approved: Mapping[str, Any], present: Mapping[str, Any]) -> tuple[str, ...]:
+def find_changed_parts(approved: Mapping[str, Any], present: Mapping[str, Any]) -> tuple[str, ...]:
     """What is not as it was approved, in words; empty only when the two are equal."""
     found = [
         f"{words} `{name}`"

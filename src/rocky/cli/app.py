@@ -102,7 +102,7 @@ class RockyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is meant; an unknown one is refused with the nearest name."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            near = load_attribute("rocky.diagnostics.suggest", "closest")(args[0], COMMANDS)
+            near = load_attribute("rocky.diagnostics.suggestion", "closest")(args[0], COMMANDS)
             hint = f"did you mean `{near}`?" if near else "`rocky --help` lists the commands"
             raise click.UsageError(f"no command `{args[0]}`; {hint}", ctx)
         return super().resolve_command(ctx, args)

@@ -67,6 +67,14 @@ def write_json(command: str, document: dict[str, Any]) -> None:
     write_line(json.dumps(whole, indent=indent, separators=separators, ensure_ascii=ascii_only))
 
 
+def write_report(command: str, report: Any) -> None:
+    """A report as the JSON document of a command."""
+    # Here, so that `rocky --help` does not pay for the ledger's records.
+    from rocky.operations.report import encode_report  # noqa: PLC0415
+
+    write_json(command, encode_report(report))
+
+
 def report_failure(failure: BaseException, command: str | None, *, as_json: bool) -> None:
     """Say what failed: a line on standard error and, in JSON mode, the document as well."""
     message = describe_failure(failure)

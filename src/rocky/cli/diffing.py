@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import click
 
+from rocky.analysis.changes.diff import diff_compilations
 from rocky.cli.console import write_json, write_note
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.git_base import Sides, as_in_working_tree, open_sides
 from rocky.cli.options import Output, RockyCommand, Settings
 from rocky.cli.render.diff import DiffView, select_tables
 from rocky.cli.render.findings import findings_document, render_findings
-from rocky.diff.compare import diff_compilations
+from rocky.operations.revisions import Sides, as_in_working_tree, open_sides
 
 FORMATS: Final = ("table", "json", "markdown", "github")
 FAIL_ON: Final = ("breaking", "any")
@@ -71,7 +71,7 @@ def show_difference(
     exact: bool,
 ) -> ExitCode:
     """Compile both sides, show what differs, and say whether that passes the gate."""
-    with open_sides(settings, base, exact=exact) as sides:
+    with open_sides(settings.workspace, base, exact=exact) as sides:
         if sides.broken:
             _report_broken(settings, sides)
             return ExitCode.FAILED

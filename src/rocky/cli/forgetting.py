@@ -6,18 +6,18 @@ from datetime import UTC, datetime
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
-from rocky.cli.remote_state import refresh_state
 from rocky.cli.render.sweep import render_sweep, sweep_document
-from rocky.cli.state_files import state_path
-from rocky.cli.upkeep import change_state, load_sound_project
-from rocky.cli.warehouses import warehouses_of
-from rocky.collect.resetting import forget_watermark
-from rocky.collect.sweeping import preview_sweep, sweep_ledger
+from rocky.evidence.retention.sweep import preview_sweep, remove_watermark, sweep_ledger
+from rocky.operations.state_change import change_state, load_sound_project
+from rocky.operations.warehouses import warehouses_of
+from rocky.operations.workspace import refresh_state, state_path
 
 
 def delete_watermark(settings: Settings, table: str) -> ExitCode:
     """`rocky state delete`."""
-    mark, warnings = change_state(settings, [table], lambda ledger: forget_watermark(ledger, table))
+    mark, warnings = change_state(
+        settings.workspace, [table], lambda ledger: remove_watermark(ledger, table)
+    )
     if settings.json:
         deleted = mark.to_json()
         write_json("state delete", {"deleted": deleted, "warnings": list(warnings)})
@@ -30,16 +30,16 @@ def delete_watermark(settings: Settings, table: str) -> ExitCode:
 
 def sweep_state(settings: Settings, dry_run: bool) -> ExitCode:
     """`rocky state retention sweep`."""
-    project = load_sound_project(settings, "forgotten")
+    project = load_sound_project(settings.workspace, "forgotten")
     rules = project.config.state.retention
-    warehouses, now = warehouses_of(project), datetime.now(UTC)
+    warehouses, now = warehouses_of(settings.workspace, project), datetime.now(UTC)
     warnings: tuple[str, ...] = ()
     if dry_run:
-        refresh_state(settings, state_path(settings))
-        report = preview_sweep(state_path(settings), warehouses, rules, now)
+        refresh_state(settings.workspace, state_path(settings.workspace))
+        report = preview_sweep(state_path(settings.workspace), warehouses, rules, now)
     else:
         report, warnings = change_state(
-            settings, (), lambda ledger: sweep_ledger(ledger, warehouses, rules, now)
+            settings.workspace, (), lambda ledger: sweep_ledger(ledger, warehouses, rules, now)
         )
     if settings.json:
         document = sweep_document(report, rules)

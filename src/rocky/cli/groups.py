@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rocky.cli.options import RockyCommand
-from rocky.diagnostics.suggest import closest
+from rocky.diagnostics.suggestion import closest
 
 
 class CommandGroup(RockyCommand, click.Group):

@@ -5,20 +5,25 @@ ones; given twice, the later (after the command) wins. An option that means noth
 command is refused, never ignored.
 """
 
+import atexit
+import gc
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from rocky.cli.console import OutputLost, report_failure, report_interrupt
+from rocky.cli.console import OutputLost, report_failure, report_interrupt, write_note
 from rocky.cli.exit_codes import ExitCode
-from rocky.errors import RockyError
-from rocky.lazy import load_attribute
+from rocky.errors import InvalidRequest, RockyError
+
+if TYPE_CHECKING:
+    from rocky.operations.workspace import Workspace
+    from rocky.state.events import SyncEvent
 
 
 class Output(StrEnum):
@@ -51,11 +56,39 @@ class Settings:
     def json(self) -> bool:
         return self.output is Output.JSON
 
-    def on_branch(self, name: str, adapter: str | None = None) -> "Settings":
-        """The same, for the tables and the state of a branch, by the name it was made under."""
-        return replace(self, branch=name, branch_adapter=adapter)
+    @property
+    def workspace(self) -> "Workspace":
+        """The project that is meant, as operations take it."""
+        # Here, so that `rocky --help` does not pay for the compiler.
+        from rocky.operations.workspace import Workspace  # noqa: PLC0415
+
+        return Workspace(
+            self.config,
+            self.state_path,
+            self.variables,
+            self.branch,
+            self.branch_adapter,
+            os.environ,
+            session_source="cli",
+            is_interactive=sys.stdin.isatty() and sys.stderr.isatty(),
+            synced=self._hear_transfer if self._hears_transfers else None,
+            warn=lambda sentence: write_note(f"warning: {sentence}"),
+            note=lambda sentence: write_note(f"note: {sentence}"),
+        )
+
+    @property
+    def _hears_transfers(self) -> bool:
+        """A program gets a line for each transfer of a remote state; a person hears of failures."""
+        return not self.quiet and (self.json or not sys.stderr.isatty())
+
+    @staticmethod
+    def _hear_transfer(event: "SyncEvent") -> None:
+        from rocky.state.events import format_event  # noqa: PLC0415
+
+        write_note(format_event(event))
 
 
+_MANY_OBJECTS: Final = 500_000
 _NAMES: Final = ("config", "output", "state_path", "quiet", "no_color")
 _GIVEN: Final = "rocky.given"
 _BRANCH: Final = "rocky.branch"
@@ -156,15 +189,22 @@ class RockyCommand(click.Command):
         branch = branch or ctx.meta.get(_BRANCH)
         ctx.meta[_BRANCH] = branch
         ctx.obj = replace(resolved, variables=variables, branch=branch)
+        if self.uses_project:
+            _spare_collector()
         try:
             if branch is not None:
-                require_branch = load_attribute("rocky.cli.branches", "require_branch")
+                from rocky.operations.branch.lookup import require_branch  # noqa: PLC0415
+
                 # As it was made: folders and files may tell `A` from `a`.
-                ctx.obj = require_branch(ctx.obj, sure=self.uses_state)
+                found = require_branch(ctx.obj.workspace, sure=self.uses_state)
+                ctx.obj = replace(ctx.obj, branch=found.branch, branch_adapter=found.branch_adapter)
             return super().invoke(ctx)
         except (RockyError, OSError) as failure:
             if isinstance(failure, BrokenPipeError | OutputLost):
                 raise
+            if isinstance(failure, InvalidRequest):
+                raise click.UsageError(str(failure), ctx) from None
+            _show_findings(failure, colour=ctx.obj.colour)
             report_failure(failure, _name_of(ctx), as_json=ctx.obj.json)
             return ExitCode.FAILED
         except KeyboardInterrupt:
@@ -181,9 +221,45 @@ class RockyCommand(click.Command):
             raise click.UsageError(f"`{ctx.info_name}` has no use for `{option}`", ctx)
 
 
+def _spare_collector() -> None:
+    """A command keeps what it loads until it ends: looking for garbage in it is a waste."""
+    gc.set_threshold(_MANY_OBJECTS, 50, 100)
+    # At exit the interpreter collects once more, all of a large project, for nobody.
+    atexit.register(gc.freeze)
+
+
+def _show_findings(failure: Exception, *, colour: bool) -> None:
+    """The findings for which something was refused, before it is said."""
+    if not hasattr(failure, "findings"):
+        return
+    from rocky.cli.render.findings import render_findings  # noqa: PLC0415
+    from rocky.operations.refusals import ErrorsFound  # noqa: PLC0415
+
+    if isinstance(failure, ErrorsFound):
+        shown = render_findings(failure.findings, failure.project, "full", colour=colour)
+        write_note(shown.rstrip())
+
+
 def _name_of(ctx: click.Context) -> str | None:
     """A command as it is typed after `rocky`."""
     return ctx.command_path.partition(" ")[2] or ctx.info_name
+
+
+class StateCommand(RockyCommand):
+    """A command about the past: it reads the state file and no model, so it takes no `--var`."""
+
+    uses_state = True
+    takes_branch = True
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params = [each for each in self.params if each.name != "variables"]
+
+
+class BranchCommand(RockyCommand):
+    """A command about branches: it works with production's state and takes the name itself."""
+
+    uses_state = True
 
 
 class TableCommand(RockyCommand):
@@ -242,3 +318,18 @@ def wants_json(arguments: Sequence[str], command: click.Command | None) -> bool:
             return False
     piped = command.piped if isinstance(command, RockyCommand) else Output.TABLE
     return not sys.stdout.isatty() and piped is Output.JSON
+
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+def consumers_option(function: Decorated) -> Decorated:
+    """`--consumers FILE`, as often as there are consumers."""
+    return click.option(
+        "--consumers",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="The interface of a project that reads this one: report what would break it."
+        " Repeatable.",
+    )(function)

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import click
 
-from rocky.run.build import Window
-from rocky.run.request import LATEST, RunRequest
+from rocky.plan.request import LATEST, RunRequest, Window
 
 _OPTIONS: Final = (
     click.argument("selectors", nargs=-1, metavar="[SELECTOR]..."),

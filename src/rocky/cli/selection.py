@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import click
 
+from rocky.analysis.compilation import Compilation
+from rocky.analysis.lineage import reach_models
 from rocky.cli.options import Settings
-from rocky.cli.projects import broken_models, model_named
-from rocky.compiler.compilation import Compilation
 from rocky.diagnostics import Code, Diagnostic
-from rocky.lineage.models import reach_models
+from rocky.operations.workspace import broken_models, model_named
 from rocky.project import ModelFile
 
 SHOWN = 5

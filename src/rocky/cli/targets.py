@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import click
 
-from rocky.cli.projects import unknown_name
-from rocky.compiler.compilation import Compilation
-from rocky.datatypes.types import DataType
+from rocky.analysis.compilation import Compilation
 from rocky.errors import NothingSelected
+from rocky.language.datatypes.types import DataType
+from rocky.operations.workspace import unknown_name
 from rocky.project import SourceTable
 from rocky.project.imports import ImportedTable
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rocky.binder.query import bind_text
-from rocky.catalog.tables import tables_by_name
-from rocky.datatypes.text import TypeSyntaxError, fields_from_json, parse_schema
-from rocky.datatypes.types import DataType, StructField
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.errors import InvalidSchema
+from rocky.language.binder.query import bind_text
+from rocky.language.datatypes.text import TypeSyntaxError, fields_from_json, parse_schema
+from rocky.language.datatypes.types import DataType, StructField
+from rocky.language.tables import tables_by_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,22 @@ from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
 
-from rocky.compiler.cache_files import load_values, save_values
-from rocky.compiler.compilation import Compilation
-from rocky.compiler.records import pack, unpack_body, unpack_schema
-from rocky.datatypes.text import decode_type
-from rocky.ir.fingerprint import Meaning, Recipe, SkipHash, hash_meaning, ir_document, ir_text
-from rocky.ir.model import INFLUENCE_ROLES, LINEAGE_KINDS
+from rocky.analysis.compilation import Compilation, pack, unpack_body, unpack_schema
+from rocky.language.datatypes.text import decode_type
+from rocky.language.ir import (
+    INFLUENCE_ROLES,
+    LINEAGE_KINDS,
+    Meaning,
+    Recipe,
+    SkipHash,
+    hash_meaning,
+    ir_document,
+    ir_text,
+)
 from rocky.project import ModelFile
-from rocky.project.settings import Store
-from rocky.project.strategies import Strategy
+from rocky.project.cache import load_values, save_values
+from rocky.project.configuration.model import Store
+from rocky.project.configuration.strategies import Strategy
 
 FINGERPRINTS: Final = "fingerprints.bin"
 

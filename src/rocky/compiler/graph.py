@@ -1,4 +1,4 @@
-"""The order of binding.
+"""The graph of models: the order in which they are bound, and cycles, each with its path.
 
 The order comes from what cached models read and from a cheap scan of texts not yet bound. The scan
 may name too much (a CTE called like a model) or too little; it only decides who goes first. What a
@@ -6,8 +6,13 @@ model truly reads is known when it is bound.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
+
+from rocky.diagnostics import Code, Diagnostic, Label
+from rocky.diagnostics.text import Span
+from rocky.project import ModelFile, Project
 
 # Over lower-case text, and each with a word in front: ignoring case, or looking for several words
 # at once, would make the search five times as slow.
@@ -57,3 +62,35 @@ def topological_levels(
             del waiting[key]
         level = sorted(following)
     return levels, sorted(waiting)
+
+
+def report_cycles(project: Project, cycles: Sequence[Sequence[str]]) -> Iterator[Diagnostic]:
+    """One diagnostic a cycle, at the first model's reference, with a label at each other's."""
+    for cycle in cycles:
+        path = [project.models[key] for key in cycle]
+        names = " -> ".join(f"`{model.name}`" for model in path)
+        first, second = path[0], path[1]
+        labels = tuple(
+            Label(_reference(reader, read), f"`{reader.name}` reads `{read.name}`", reader.path)
+            for reader, read in pairwise(path[1:])
+        )
+        yield Diagnostic(
+            Code.DEPENDENCY_CYCLE,
+            f"models read each other in a circle: {names}"
+            if len(path) > 2
+            else f"model `{first.name}` reads itself",
+            _reference(first, second),
+            first.path,
+            labels=labels,
+            help="break the circle: move the shared part into a model both can read",
+            model=first.name,
+        )
+
+
+def _reference(reader: ModelFile, read: ModelFile) -> Span:
+    """Where a model's SQL names another."""
+    for name in (read.name, read.target.table):
+        match = re.search(rf"(?i)(?<![\w.]){re.escape(name)}(?!\w)", reader.sql)
+        if match is not None:
+            return reader.place_in_file(Span(match.start(), match.end()))
+    return reader.place_in_file(Span(0, min(1, len(reader.sql))))

@@ -8,13 +8,18 @@ scan for references missed it) waits for it; models that wait for each other are
 from contextlib import nullcontext
 from typing import Final
 
-from rocky.compiler.bind import bind_model
-from rocky.compiler.binding_order import Bound, Task
-from rocky.compiler.garbage import collect_trees, trees_collected_by_hand
+from rocky.analysis.compilation import Record
 from rocky.compiler.graph import scan_references, topological_levels
-from rocky.compiler.records import Record
-from rocky.compiler.schemas import NotReady, Schemas, is_current
-from rocky.compiler.workers import PARALLEL_FROM, Pool, can_fork, worker_count
+from rocky.compiler.model_binder import bind_model
+from rocky.compiler.validity import BindTask, BoundModels, NotReady, Schemas, is_current
+from rocky.compiler.workers import (
+    PARALLEL_FROM,
+    Pool,
+    can_fork,
+    collect_trees,
+    manual_collection,
+    worker_count,
+)
 from rocky.project import ModelFile
 from rocky.project.python_models import inputs_of
 
@@ -22,10 +27,10 @@ _MANY: Final = 75
 """From this many models on it pays to help the garbage collector."""
 
 
-def bind_stale(task: Task, outcome: Bound) -> None:
+def bind_stale(task: BindTask, outcome: BoundModels) -> None:
     """Fill in the records of the suspects, and the cycles among them."""
     many = len(task.stale) >= _MANY
-    with trees_collected_by_hand() if many else nullcontext():
+    with manual_collection() if many else nullcontext():
         work = _Work(task, outcome, many=many)
         try:
             work.run()
@@ -36,7 +41,7 @@ def bind_stale(task: Task, outcome: Bound) -> None:
 class _Work:
     """One pass over the levels; holds what the steps share."""
 
-    def __init__(self, task: Task, outcome: Bound, *, many: bool) -> None:
+    def __init__(self, task: BindTask, outcome: BoundModels, *, many: bool) -> None:
         self.many = many
         self.task = task
         self.outcome = outcome

@@ -1,15 +1,16 @@
-"""Diagnostic: one finding about the user's project, as a value.
+"""Diagnostic: one finding about the user's project, as a value, and how its text is found.
 
-The compiler collects diagnostics and never raises for a user's mistake. A
-diagnostic knows the path and span of its place, not the text: renderers are
-handed the texts.
+The compiler collects diagnostics and never raises for a user's mistake. A diagnostic knows the path
+and span of its place, not the text: renderers are handed `Texts`, and must say something useful
+when a text is gone, so looking one up answers None and never fails.
 """
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rocky.diagnostics.codes import Code, Severity
-from rocky.source import Span
+from rocky.diagnostics.text import SourceText, Span
 
 
 class FixSafety(StrEnum):
@@ -69,3 +70,43 @@ class Diagnostic:
     fix: Fix | None = None
     model: str | None = None
     notes: tuple[str, ...] = field(default=())
+
+
+def in_reading_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The findings by file and place; in one place they stay as they were."""
+    by_path: dict[str | None, list[Diagnostic]] = {}
+    for each in diagnostics:
+        by_path.setdefault(each.path, []).append(each)
+    return [each for group in by_path.values() for each in sorted(group, key=_start)]
+
+
+def _start(diagnostic: Diagnostic) -> int:
+    """Where a finding begins; one about the file as a whole comes before those inside it."""
+    return diagnostic.span.start if diagnostic.span is not None else -1
+
+
+Texts = Mapping[str, SourceText] | Callable[[str], SourceText | None]
+"""The text of a path: a mapping, or a function that may answer None."""
+
+NO_FILE = "<sql>"
+"""What stands for the path of SQL that came from no file."""
+
+
+def lookup(texts: Texts) -> Callable[[str], SourceText | None]:
+    """The texts as one function, whichever form they came in."""
+    return texts.get if isinstance(texts, Mapping) else texts
+
+
+def path_of(diagnostic: Diagnostic) -> str:
+    return diagnostic.path or NO_FILE
+
+
+def position_in(text: SourceText | None, span: Span | None) -> tuple[int, int] | None:
+    """The (line, column) at which a span starts, when both are known."""
+    return text.position(span.start) if text is not None and span is not None else None
+
+
+def format_place(path: str, text: SourceText | None, span: Span | None) -> str:
+    """A path with as much of `:line:column` as is known."""
+    position = position_in(text, span)
+    return f"{path}:{position[0]}:{position[1]}" if position else path

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from blake3 import blake3
 
-from rocky.ir.fingerprint import skip_projection
+from rocky.language.ir import skip_projection
 
 INPUT_HASH_VERSION: Final = 1
 """The version of what `input_hash` is made of."""

@@ -1,7 +1,8 @@
-"""Provenance, checked: every hash of a build is computed again from what it is a hash of.
+"""Provenance, checked: what executions, builds and promotions say of their tables is so.
 
-Each check needs the record alone, but for one hop: what a build says it read of a table must be
-what that table's log says it was at that version.
+Every hash of a build is computed again from what it is a hash of. Each check needs the record
+alone, but for one hop: what is said of a table must be what that table's log says it was at that
+version. Whether the approvals of a promotion were signed is for `ssh-keygen` to say.
 """
 
 import json
@@ -17,14 +18,15 @@ from rocky.evidence.hashes import (
     source_hash,
     text_hash,
 )
-from rocky.evidence.places import TablePlace
-from rocky.evidence.recorded import Maker, Recorded, maker_of
-from rocky.evidence.tables import SUFFIX, History
+from rocky.evidence.records import LedgerRecords, Maker, TablePlace, maker_of, split_place
+from rocky.evidence.tables import PARQUET_SUFFIX, TableHistory
+from rocky.ledger.branch_records import PROMOTIONS, PromotedTable, PromotionRecord
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord, ReadRecord
+from rocky.ledger.run_records import ArtifactRecord, ModelExecution
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class BuildOutput:
     """What a build left, as far as other records refer to it."""
 
     target: str
@@ -38,7 +40,10 @@ class ProvenanceChecker:
     """Checks the provenance of builds. `histories` are the logs that could be trusted."""
 
     def __init__(
-        self, recorded: Recorded, histories: Mapping[TablePlace, History], findings: Findings
+        self,
+        recorded: LedgerRecords,
+        histories: Mapping[TablePlace, TableHistory],
+        findings: Findings,
     ) -> None:
         self._recorded = recorded
         self._histories = histories
@@ -47,7 +52,7 @@ class ProvenanceChecker:
         self._reused = frozenset(
             each.input_hash for each in recorded.executions.values() if each.reused_from is not None
         )
-        self.outputs: dict[Maker, Output] = {}
+        self.outputs: dict[Maker, BuildOutput] = {}
 
     def check(self, record: ProvenanceRecord) -> None:
         where = f"input_provenance {record.run_id}|{record.model_name.lower()}"
@@ -62,7 +67,7 @@ class ProvenanceChecker:
 
     def remember(self, record: ProvenanceRecord) -> None:
         """Keep what other records refer to."""
-        self.outputs[maker_of(record.run_id, record.model_name)] = Output(
+        self.outputs[maker_of(record.run_id, record.model_name)] = BuildOutput(
             record.target,
             record.env_hash,
             frozenset((record.input_hash, record.cutoff_hash)),
@@ -101,7 +106,7 @@ class ProvenanceChecker:
     def _check_outputs(self, where: str, record: ProvenanceRecord) -> None:
         names = [path.rpartition("/")[2] for path in record.output_path]
         self._findings.expect(
-            names == [f"{each}{SUFFIX}" for each in record.output_blake3],
+            names == [f"{each}{PARQUET_SUFFIX}" for each in record.output_blake3],
             FindingCode.RECORD_INCONSISTENT,
             where,
             "its output files are not named by the hashes it gives for them",
@@ -133,7 +138,7 @@ class ProvenanceChecker:
         root = self._recorded.root_of(run_id)
         if root is None:
             return None
-        history = self._histories.get(self._recorded.places.table(root, target), History())
+        history = self._histories.get(self._recorded.places.table(root, target), TableHistory())
         # What was read before a table was dropped and made anew is no more.
         return None if run_id < history.since else history.content(version)
 
@@ -196,3 +201,132 @@ def _identity_of(read: ReadRecord) -> str | None:
         if hashed and len(hashed) == len(read.files):
             return source_hash(hashed)
     return read.identity
+
+
+_WHOLE_STRATEGIES = frozenset({"full_refresh", "materialized_view", "content_addressed", "seed"})
+"""Strategies that write all rows of their table: the rows written are the table's."""
+
+
+def check_execution(
+    maker: Maker, execution: ModelExecution, history: TableHistory, findings: Findings
+) -> None:
+    """What an execution says of its table must be what the table's log says."""
+    version, states = execution.commit_version, history.states
+    if not states or version is None:
+        return
+    where = f"model_executions {maker[0]}|{maker[1]}"
+    state = states.get(version)
+    if state is None:
+        why = f"its table never had version {version}"
+        findings.add(FindingCode.COMMIT_MISSING, where, why)
+        return
+    rows = sum(file.rows for file in state.values())
+    if execution.strategy in _WHOLE_STRATEGIES and execution.rows_affected is not None:
+        findings.expect(
+            rows == execution.rows_affected,
+            FindingCode.ROWS_MISMATCH,
+            where,
+            f"it wrote {execution.rows_affected} rows, the table's log says {rows}",
+        )
+
+
+def check_reuse(
+    maker: Maker,
+    execution: ModelExecution,
+    recorded: LedgerRecords,
+    outputs: Mapping[tuple[str, str], BuildOutput],
+    findings: Findings,
+) -> None:
+    """The files of a reused result must be those that the run it names made.
+
+    `outputs` are by run and target: the model may have been renamed since.
+    """
+    if execution.reused_from is None:
+        return
+    where = f"model_executions {maker[0]}|{maker[1]}"
+    made = outputs.get((execution.reused_from, (execution.target or "").lower()))
+    findings.expect(
+        made is not None and set(recorded.files.get(maker, ())) <= set(made.paths),
+        FindingCode.RECORD_INCONSISTENT,
+        where,
+        f"its files are not those that `{execution.reused_from}` made",
+    )
+
+
+def check_artifact(artifact: ArtifactRecord, history: TableHistory, findings: Findings) -> None:
+    """A recorded file must have been one of its table's at the version its record names."""
+    _, path = split_place(artifact.file_path)
+    state = history.states.get(artifact.commit_version)
+    if state is None:
+        return
+    file = state.get(path)
+    findings.expect(
+        file is not None and file.size == artifact.size_bytes,
+        FindingCode.RECORD_INCONSISTENT,
+        f"output_artifacts {artifact.run_id}|{artifact.model_name}|{artifact.file_path}",
+        f"the table had no such file at version {artifact.commit_version}",
+    )
+
+
+def check_promotions(
+    recorded: LedgerRecords, histories: Mapping[TablePlace, TableHistory], findings: Findings
+) -> None:
+    """Report promotions that are not what tables and approvals say."""
+    for promotion in recorded.promotions.values():
+        where = f"{PROMOTIONS} {promotion.run_id}"
+        findings.checked["promotions"] += 1
+        for table in promotion.tables:
+            _check_promoted_table(where, promotion, table, (recorded, histories), findings)
+        for approval in promotion.approvals:
+            findings.expect(
+                _approved_state(approval.statement) == (promotion.branch, promotion.state_hash),
+                FindingCode.RECORD_INCONSISTENT,
+                where,
+                f"approval `{approval.approval_id}` is not about what was promoted",
+            )
+
+
+def _check_promoted_table(
+    where: str,
+    promotion: PromotionRecord,
+    table: PromotedTable,
+    known: tuple[LedgerRecords, Mapping[TablePlace, TableHistory]],
+    findings: Findings,
+) -> None:
+    recorded, histories = known
+    maker = maker_of(promotion.run_id, table.model_name)
+    execution = recorded.executions.get(maker)
+    if promotion.run_id in recorded.runs:
+        findings.expect(
+            execution is not None and execution.commit_version == table.to_version,
+            FindingCode.RECORD_INCONSISTENT,
+            where,
+            f"no execution says that it moved `{table.target}` to version {table.to_version}",
+        )
+    root = recorded.root_of(promotion.run_id)
+    if root is None:
+        return
+    history = histories.get(recorded.places.table(root, table.target), TableHistory())
+    if promotion.run_id < history.since:
+        # The table was dropped and made anew.
+        return
+    for version, said in (
+        (table.to_version, table.to_content),
+        (table.from_version, table.from_content),
+    ):
+        found = None if version is None else history.content(version)
+        findings.expect(
+            found in (None, said),
+            FindingCode.HASH_MISMATCH,
+            where,
+            f"`{table.target}` was not, at version {version}, what it says",
+        )
+
+
+def _approved_state(statement: str) -> tuple[Any, Any]:
+    """The branch and the state that a statement is about."""
+    try:
+        document = json.loads(statement)
+        return document.get("branch"), document.get("state_hash")
+    except (ValueError, AttributeError):
+        return None, None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from rocky.ledger.records import InputRecord, ModelExecution, ModelStatus, RunRecord
+from rocky.ledger.run_records import InputRecord, ModelExecution, ModelStatus, RunRecord
 
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _INPUTS_UNKNOWN: Final = frozenset({ModelStatus.FAILED, ModelStatus.INTERRUPTED})

@@ -1,6 +1,6 @@
 """Git, asked about the past of a project: the only home of the `git` program."""
 
-from rocky.git.people import Identity, authors_between, find_identity
+from rocky.git.authors import Identity, authors_between, find_identity
 from rocky.git.repository import (
     Repository,
     current_branch,
@@ -11,7 +11,7 @@ from rocky.git.repository import (
     merge_base,
     resolve_ref,
 )
-from rocky.git.snapshot import Snapshot, materialise, show_file
+from rocky.git.snapshot import Snapshot, check_out, show_file
 from rocky.git.worktree import ChangedFile, changed_files, is_dirty
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Snapshot",
     "authors_between",
     "changed_files",
+    "check_out",
     "current_branch",
     "default_base",
     "find_commit",
@@ -28,7 +29,6 @@ __all__ = [
     "find_repository",
     "is_dirty",
     "is_shallow",
-    "materialise",
     "merge_base",
     "resolve_ref",
     "show_file",

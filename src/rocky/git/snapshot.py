@@ -39,7 +39,7 @@ class Snapshot:
     missing: tuple[str, ...] = ()
 
 
-def materialise(
+def check_out(
     repository: Repository, commit: str, into: Path, *, also: Sequence[str] = ()
 ) -> Snapshot:
     """Write the project's folder at a commit below `into`, as deep as it is in the repository.
@@ -137,7 +137,7 @@ class _Checkout:
                 f"the submodule `{entry.path}` does not have the commit `{entry.object_id}`:"
                 f" `git -C {entry.path} fetch` may bring it"
             )
-        below = materialise(inner, entry.object_id, self._into / entry.path)
+        below = check_out(inner, entry.object_id, self._into / entry.path)
         self.missing += [f"{entry.path}/{each}" for each in below.missing]
 
     def _follow(self, path: str) -> list[str]:

@@ -1,26 +1,29 @@
 """The ledger: what ran, what it read and wrote, what it cost. The only home of sqlite3."""
 
 from rocky.ledger.database import STATE_FILE
-from rocky.ledger.evidence_reader import EvidenceReader, open_evidence
-from rocky.ledger.lookups import Lookups, open_lookups
-from rocky.ledger.model_records import ModelRecords
-from rocky.ledger.questions import RecordedExecution
-from rocky.ledger.reader import LATEST, Reader, open_reader
+from rocky.ledger.readers.evidence import EvidenceReader, open_evidence_reader
+from rocky.ledger.readers.history import (
+    LATEST,
+    HistoryReader,
+    RecordedExecution,
+    open_history_reader,
+)
+from rocky.ledger.readers.lookup import LookupReader, open_lookup_reader
 from rocky.ledger.schema import SCHEMA_VERSION
-from rocky.ledger.writer import Ledger, open_ledger
+from rocky.ledger.writer import Ledger, ModelRecords, open_ledger
 
 __all__ = [
     "LATEST",
     "SCHEMA_VERSION",
     "STATE_FILE",
     "EvidenceReader",
+    "HistoryReader",
     "Ledger",
-    "Lookups",
+    "LookupReader",
     "ModelRecords",
-    "Reader",
     "RecordedExecution",
-    "open_evidence",
+    "open_evidence_reader",
+    "open_history_reader",
     "open_ledger",
-    "open_lookups",
-    "open_reader",
+    "open_lookup_reader",
 ]

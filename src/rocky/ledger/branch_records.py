@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
 from rocky.ledger.record import Record, RunId
-from rocky.ledger.records import PartitionRecord, WatermarkState
+from rocky.ledger.run_records import PartitionRecord, WatermarkState
 
 BRANCHES = "branches"
 PROMOTIONS = "promotions"

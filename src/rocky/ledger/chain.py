@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
 
-from rocky.ledger.encoding import format_json
+from rocky.ledger.record import format_json
 
 CHAIN_TABLE: Final = "evidence_chain"
 GENESIS: Final = "0" * 64

@@ -1,8 +1,9 @@
-"""Claims: which living run writes which tables.
+"""Claims on one machine: which living run writes which tables.
 
-A run holds an operating-system lock on a file of its own for as long as its process lives. A file
-that is there says nothing; only the lock does: it goes when the process does, however it ends.
-Claims are looked at and made inside a write transaction of the ledger, never at the same time.
+Between machines: `rocky.state.claims`. A run holds an operating-system lock on a file of its own
+for as long as its process lives. A file that is there says nothing; only the lock does: it goes
+when the process does, however it ends. Claims are looked at and made inside a write transaction of
+the ledger, never at the same time.
 """
 
 import fcntl
@@ -16,8 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable
-from rocky.ledger.encoding import MalformedRecord, format_json
-from rocky.ledger.record import Record, RunId
+from rocky.ledger.record import MalformedRecord, Record, RunId, format_json
 
 _SUFFIX: Final = ".lock"
 _UNDER_WAY: Final = ".claim"
@@ -46,7 +46,7 @@ class Claim(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class HeldClaim:
+class LocalClaim:
     """A claim of this process: its lock is held until `release`."""
 
     path: Path
@@ -58,7 +58,7 @@ class HeldClaim:
         os.close(self.descriptor)
 
 
-class HeldBriefly(LedgerLocked):
+class TableBusy(LedgerLocked):
     """Not a run but a command holds a table: it takes one table at a time and is soon done."""
 
 
@@ -66,21 +66,21 @@ def claims_folder(ledger: Path) -> Path:
     return ledger.with_name(f"{ledger.name}.runs")
 
 
-def hold_claim(ledger: Path, claim: Claim) -> HeldClaim:
+def hold_claim(ledger: Path, claim: Claim) -> LocalClaim:
     """Lock a file of the run's own. Raises LedgerUnwritable."""
     folder = claims_folder(ledger)
     path = folder / f"{claim.run_id}{_SUFFIX}"
     made = folder / f"{claim.run_id}{_UNDER_WAY}"
-    held: HeldClaim | None = None
+    held: LocalClaim | None = None
     try:
         folder.mkdir(exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-        held = HeldClaim(made, os.open(made, flags, 0o644))
+        held = LocalClaim(made, os.open(made, flags, 0o644))
         fcntl.flock(held.descriptor, fcntl.LOCK_EX)
         os.write(held.descriptor, format_json(claim.to_json()).encode())
         # Under its own name it is whole and locked from the first moment; the lock is the file's.
         made.rename(path)
-        held = HeldClaim(path, held.descriptor)
+        held = LocalClaim(path, held.descriptor)
     except OSError as failure:
         if held is not None:
             held.release()
@@ -142,7 +142,7 @@ def refuse_claimed(ledger: Path, targets: Iterable[str]) -> None:
         both = sorted(wanted[each.lower()] for each in claim.targets if each.lower() in wanted)
         if both:
             more = f" and {len(both) - 1} more of these tables" if len(both) > 1 else ""
-            kind = LedgerLocked if claim.command is None else HeldBriefly
+            kind = LedgerLocked if claim.command is None else TableBusy
             raise kind(
                 f"{claim.holder} `{both[0]}`{more}"
                 f" (process {claim.process} on `{claim.hostname}`,"
@@ -158,10 +158,10 @@ def _claim_files(ledger: Path, suffix: str = _SUFFIX) -> Iterator[Path]:
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as failure:
-        raise _doubt(folder, failure) from failure
+        raise _cannot_tell(folder, failure) from failure
 
 
-def _doubt(place: Path, failure: OSError) -> LedgerUnreadable:
+def _cannot_tell(place: Path, failure: OSError) -> LedgerUnreadable:
     why = (failure.strerror or "").lower()
     return LedgerUnreadable(f"cannot tell which runs are alive: `{place}`: {why}")
 
@@ -172,7 +172,7 @@ def _is_locked(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as failure:
-        raise _doubt(path, failure) from failure
+        raise _cannot_tell(path, failure) from failure
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -23,9 +23,8 @@ from rocky.ledger.chain import (
     parse_entry,
 )
 from rocky.ledger.database import connect_reader, connect_writer, translated
-from rocky.ledger.rows import unusable_row
-from rocky.ledger.schema import CHAINED_SINCE, stored_version
-from rocky.ledger.transcript import load_head, load_ledger_id
+from rocky.ledger.record import unusable_row
+from rocky.ledger.schema import CHAINED_SINCE, load_head, load_ledger_id, stored_version
 
 _SIDE_FILES: Final = ("-wal", "-shm", "-journal")
 _PATIENCE_SECONDS: Final = 2.0

@@ -17,11 +17,12 @@ from rocky.ledger.schema import (
     CHAINED_SINCE,
     SCHEMA_VERSION,
     TABLES,
+    RowWriter,
     create_tables,
+    load_ledger_id,
     stored_version,
     table_names,
 )
-from rocky.ledger.transcript import Transcript, load_ledger_id
 
 STATE_FILE: Final = ".rocky-state.db"
 """The ledger's name beside `rocky.toml`, unless another is named."""
@@ -239,7 +240,7 @@ def _bring_forward(connection: sqlite3.Connection, path: Path) -> None:
     before = stored_version(connection)
     create_tables(connection)
     if before is None or before < CHAINED_SINCE:
-        Transcript(connection, path).begin_chain()
+        RowWriter(connection, path).begin_chain()
     if load_ledger_id(connection) is None:
         raise LedgerUnreadable(
             f"the state file `{path}` has lost its `ledger_id`; restore it from a copy,"

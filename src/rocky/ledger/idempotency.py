@@ -1,9 +1,9 @@
-"""Idempotency keys: one run for a key, however often it is asked for.
+"""Idempotency keys on one machine: one run for a key, however often it is asked for.
 
-A key is claimed before the run begins, so that a run that is not needed leaves no record. Whoever
-claims it holds a lock of the operating system until the end: a key in flight whose lock is free
-belongs to a process that is dead, and is taken over at once. Of another host's process only the
-time can tell.
+Between machines: `rocky.state.idempotency`. A key is claimed before the run begins, so that a run
+that is not needed leaves no record. Whoever claims it holds a lock of the operating system until
+the end: a key in flight whose lock is free belongs to a process that is dead, and is taken over at
+once. Of another host's process only the time can tell.
 """
 
 import json
@@ -18,16 +18,14 @@ from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from rocky.errors import LedgerUnreadable, RunRefused
-from rocky.ledger.claims import Claim, HeldClaim, hold_claim, is_alive
-from rocky.ledger.encoding import format_json
+from rocky.ledger.claims import Claim, LocalClaim, hold_claim, is_alive
 from rocky.ledger.ledger_file import LedgerFile
 from rocky.ledger.pipeline_records import IdempotencyRecord
-from rocky.ledger.record import NO_RUN, RunId
-from rocky.ledger.rows import key_of, load_record
-from rocky.ledger.transcript import Transcript
-from rocky.project.state import Idempotency
+from rocky.ledger.record import NO_RUN, RunId, format_json, key_of, load_record
+from rocky.ledger.schema import RowWriter
+from rocky.project.configuration.blocks import Idempotency
 
-KEYS: Final = "idempotency_keys"
+KEY_TABLE: Final = "idempotency_keys"
 IN_FLIGHT: Final = "InFlight"
 SUCCEEDED: Final = "Succeeded"
 FAILED: Final = "Failed"
@@ -57,13 +55,13 @@ def _now() -> datetime:
 
 
 @dataclass(slots=True)
-class KeyHold:
+class LocalKey:
     """A key that is this process's until `finish`. Left without it, the run counts as failed."""
 
     ledger: LedgerFile
     record: IdempotencyRecord
     settings: Idempotency
-    lock: HeldClaim
+    lock: LocalClaim
     clock: Callable[[], datetime] = _now
     _done: bool = field(default=False, init=False)
 
@@ -111,17 +109,17 @@ class KeyHold:
             self.lock.release()
 
 
-Claimed = KeyHold | SkippedIdempotent | SkippedInFlight
+KeyClaim = LocalKey | SkippedIdempotent | SkippedInFlight
 
 
 def claim_key(
     ledger: LedgerFile, key: str, settings: Idempotency, clock: Callable[[], datetime] = _now
-) -> Claimed:
+) -> KeyClaim:
     """Take a key for a run, or say which run makes another one needless.
 
     Raises RunRefused for what is no key, LedgerUnreadable, LedgerUnwritable, LedgerLocked.
     """
-    _refuse_odd(key)
+    _check_key(key)
     now, lock = clock(), None
     try:
         with ledger.transaction() as rows:
@@ -145,7 +143,7 @@ def claim_key(
         if lock is not None:
             lock.release()
         raise
-    return KeyHold(ledger, record, settings, lock, clock)
+    return LocalKey(ledger, record, settings, lock, clock)
 
 
 def find_expired(path: Path, rows: Iterable[tuple[str, str]], now: datetime) -> list[str]:
@@ -153,11 +151,11 @@ def find_expired(path: Path, rows: Iterable[tuple[str, str]], now: datetime) -> 
     return [
         key
         for key, value in rows
-        if is_over(path, load_record(IdempotencyRecord, path, KEYS, key, value), now)
+        if is_key_free(path, load_record(IdempotencyRecord, path, KEY_TABLE, key, value), now)
     ]
 
 
-def _refuse_odd(key: str) -> None:
+def _check_key(key: str) -> None:
     if not key.strip() or len(key) > _LONGEST:
         raise RunRefused(
             f"an idempotency key has 1 to {_LONGEST} characters, and not only white space"
@@ -169,7 +167,7 @@ def _judge(
 ) -> SkippedIdempotent | SkippedInFlight | None:
     """Why the key cannot be had; None when it can."""
     if found.state == IN_FLIGHT:
-        if is_over(ledger.path, found, now):
+        if is_key_free(ledger.path, found, now):
             return None
         return SkippedInFlight(found.key, found.run_id or None, found.hostname, found.since)
     if now >= found.expires_at or (found.state == FAILED and settings.dedup_on == "success"):
@@ -177,7 +175,7 @@ def _judge(
     return SkippedIdempotent(found.key, found.run_id, found.state)
 
 
-def is_over(path: Path, found: IdempotencyRecord, now: datetime) -> bool:
+def is_key_free(path: Path, found: IdempotencyRecord, now: datetime) -> bool:
     """Whether a key keeps nobody away any more, in the ledger at a path."""
     if found.state != IN_FLIGHT or found.hostname != platform.node() or found.owner is None:
         return now >= found.expires_at
@@ -189,11 +187,11 @@ def _lock_of(owner: str, now: datetime) -> Claim:
     return Claim(RunId(owner), os.getpid(), platform.node(), now, (), "rocky run")
 
 
-def _load(ledger: LedgerFile, rows: Transcript, key: str) -> IdempotencyRecord | None:
-    value = rows.find(KEYS, key_of(key))
+def _load(ledger: LedgerFile, rows: RowWriter, key: str) -> IdempotencyRecord | None:
+    value = rows.find(KEY_TABLE, key_of(key))
     if value is None:
         return None
-    found = load_record(IdempotencyRecord, ledger.path, KEYS, key, value)
+    found = load_record(IdempotencyRecord, ledger.path, KEY_TABLE, key, value)
     if found.state not in (IN_FLIGHT, SUCCEEDED, FAILED):
         raise LedgerUnreadable(
             f"the state file `{ledger.path}` says `{json.dumps(found.state)}` of the idempotency"
@@ -202,5 +200,5 @@ def _load(ledger: LedgerFile, rows: Transcript, key: str) -> IdempotencyRecord |
     return found
 
 
-def _put(rows: Transcript, record: IdempotencyRecord) -> None:
-    rows.put(KEYS, key_of(record.key), format_json(record.to_json()))
+def _put(rows: RowWriter, record: IdempotencyRecord) -> None:
+    rows.put(KEY_TABLE, key_of(record.key), format_json(record.to_json()))

@@ -25,12 +25,12 @@ from rocky.ledger.chain import (
     entry_key,
     parse_entry,
 )
-from rocky.ledger.claims import Claim, HeldClaim, hold_claim, refuse_claimed
+from rocky.ledger.claims import Claim, LocalClaim, hold_claim, refuse_claimed
 from rocky.ledger.database import describe_file, transaction, translated
-from rocky.ledger.lookups import Lookups, open_lookups
-from rocky.ledger.reader import Reader, open_reader
+from rocky.ledger.readers.history import HistoryReader, open_history_reader
+from rocky.ledger.readers.lookup import LookupReader, open_lookup_reader
 from rocky.ledger.record import RunId
-from rocky.ledger.transcript import Transcript, load_head, load_ledger_id
+from rocky.ledger.schema import RowWriter, load_head, load_ledger_id
 
 COLLECTOR: Final = "rocky gc"
 
@@ -44,7 +44,7 @@ class LedgerFile:
         self._patience = patience
         self._file = describe_file(path)
         self._lock = Lock()
-        self._claims: dict[RunId, HeldClaim] = {}
+        self._claims: dict[RunId, LocalClaim] = {}
         with translated(path, writing=False):
             self._ledger_id = load_ledger_id(connection)
 
@@ -87,28 +87,28 @@ class LedgerFile:
         finally:
             held.release()
 
-    def reader(self) -> Reader:
+    def reader(self) -> HistoryReader:
         """A reader of the same file, with a connection of its own."""
-        reader = open_reader(self.path)
+        reader = open_history_reader(self.path)
         if reader is None:
             raise self._lost()
         return reader
 
-    def lookups(self) -> Lookups:
+    def lookups(self) -> LookupReader:
         """Look-ups in the same file, with a connection of their own."""
-        lookups = open_lookups(self.path)
+        lookups = open_lookup_reader(self.path)
         if lookups is None:
             raise self._lost()
         return lookups
 
     @contextmanager
-    def transaction(self) -> Iterator[Transcript]:
+    def transaction(self) -> Iterator[RowWriter]:
         """Write rows, all of them or none."""
         with self._lock, translated(self.path, writing=True), transaction(self._connection):
             # SQLite writes on into a file that was deleted or replaced, and nobody would read it.
             if describe_file(self.path) != self._file:
                 raise self._lost()
-            yield Transcript(self._connection, self.path)
+            yield RowWriter(self._connection, self.path)
 
     def close(self) -> None:
         """Give up the file. A run that was begun and not finished is a run that died."""
@@ -131,7 +131,7 @@ class LedgerFile:
 
     def _hold(
         self, name: RunId, since: datetime, targets: tuple[str, ...], command: str | None = None
-    ) -> HeldClaim:
+    ) -> LocalClaim:
         """Claim tables, within a transaction."""
         refuse_claimed(self.path, targets)
         claim = Claim(name, os.getpid(), platform.node(), since, targets, command)

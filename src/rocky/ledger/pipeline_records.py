@@ -1,6 +1,6 @@
 """Records of pipelines that copy, load and check tables: counts, columns on notice, files, keys.
 
-As in `rocky.ledger.records`, the field names are the JSON keys that an auditor reads.
+As in `rocky.ledger.run_records`, the field names are the JSON keys that an auditor reads.
 """
 
 from dataclasses import dataclass

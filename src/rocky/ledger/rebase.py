@@ -16,11 +16,10 @@ from rocky.errors import LedgerUnreadable
 from rocky.ledger.branch_records import BRANCHES, PROMOTIONS
 from rocky.ledger.chain import CHAIN_TABLE, Entry, Head, entry_key, parse_entry
 from rocky.ledger.database import connect_reader, connect_writer, transaction, translated
-from rocky.ledger.encoding import format_json
-from rocky.ledger.records import RunRecord, RunStatus
-from rocky.ledger.rows import load_record
-from rocky.ledger.sweeping import SWEPT
-from rocky.ledger.transcript import Transcript, load_head
+from rocky.ledger.record import format_json, load_record
+from rocky.ledger.run_records import RunRecord, RunStatus
+from rocky.ledger.schema import RowWriter, load_head
+from rocky.ledger.sweep import SWEPT
 
 _RUNS: Final = "run_history"
 _OF_MODEL: Final = frozenset(
@@ -54,7 +53,7 @@ run sweeps again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reapplied:
+class RebaseResult:
     """Where the other copy's chain ends now.
 
     `dropped` are runs of ours that the other copy says have ended otherwise: it took them for dead
@@ -66,7 +65,7 @@ class Reapplied:
     dropped: tuple[str, ...] = ()
 
 
-def reapply(winner: Path, ours: Path, since: Head, base: Head) -> Reapplied:
+def rebase_records(winner: Path, ours: Path, since: Head, base: Head) -> RebaseResult:
     """Write on `winner` what `ours` has recorded after `since`.
 
     `base` is the last entry of the winner's chain that `ours` knew of: what came later was written
@@ -80,7 +79,7 @@ def reapply(winner: Path, ours: Path, since: Head, base: Head) -> Reapplied:
             target = connect_writer(winner)
             try:
                 with translated(ours, writing=False), transaction(target):
-                    work = _Reapplying((source, ours), (target, winner), since, base)
+                    work = _Rebase((source, ours), (target, winner), since, base)
                     work.write_all()
                     head = load_head(target, winner)
                 # The file is sent as it lies there, without what SQLite keeps beside it.
@@ -91,10 +90,10 @@ def reapply(winner: Path, ours: Path, since: Head, base: Head) -> Reapplied:
         source.close()
     if head is None:
         raise LedgerUnreadable(f"the state file `{winner}` has lost its table `{CHAIN_TABLE}`")
-    return Reapplied(head, work.written, tuple(sorted(work.dropped)))
+    return RebaseResult(head, work.written, tuple(sorted(work.dropped)))
 
 
-class _Reapplying:
+class _Rebase:
     def __init__(
         self,
         ours: tuple[sqlite3.Connection, Path],
@@ -106,7 +105,7 @@ class _Reapplying:
         self._target, self._winner = winner
         self._since = since
         self._base = base
-        self._rows = Transcript(self._target, self._winner)
+        self._rows = RowWriter(self._target, self._winner)
         self._entries = tuple(_entries_after(self._source, since.seq))
         self._last = {(each.table, each.key): each.seq for each in self._entries}
         self._runs: dict[str, list[int]] = {}

@@ -1,9 +1,153 @@
-"""Record: what everything the ledger keeps can do."""
+"""A record: a frozen dataclass that becomes the JSON in a row of the ledger and comes back.
 
-from collections.abc import Mapping
-from typing import Any, Final, NewType, Self
+The text is canonical (sorted keys, absent instead of null, valid JSON also for names that are not
+UTF-8), so that equal records are equal texts and a hash over them means something. A row has a key
+beside its value: the parts of a key are joined, so that all rows of a run are one range.
+"""
 
-from rocky.ledger.encoding import decode_record, encode_record
+import dataclasses
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Final, NewType, Self, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from rocky.errors import InternalError, LedgerUnreadable
+
+R = TypeVar("R")
+Decode = Callable[[Any], Any]
+
+
+class MalformedRecord(ValueError):
+    """A JSON object that is not the record it should be; says which key is wrong."""
+
+
+def format_time(moment: datetime) -> str:
+    """RFC 3339 in UTC with microseconds, so that texts sort as times do."""
+    if moment.tzinfo is None:
+        raise InternalError(f"a time without a zone cannot be recorded: {moment}")
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def parse_time(text: str) -> datetime:
+    """The time in an RFC 3339 text. Raises ValueError."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(f"`{text}` has no time zone")
+    return moment.astimezone(UTC)
+
+
+def format_json(document: Mapping[str, Any] | list[Any]) -> str:
+    """One line, keys sorted. A name that is not UTF-8 stays readable as JSON escapes."""
+    return _ENCODER.encode(document).encode("utf-8", "backslashreplace").decode()
+
+
+_ENCODER: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
+
+
+def encode_record(record: Any) -> dict[str, Any]:
+    """A record as a JSON object; None, empty tuples of records and empty maps are left out."""
+    document = {}
+    for each in dataclasses.fields(record):
+        value = getattr(record, each.name)
+        if value is None or (value in ((), {}) and each.name not in _KEPT_EMPTY):
+            continue
+        document[each.name] = _encode(value)
+    return document
+
+
+_PLAIN: Final = frozenset({str, int, float, bool})
+_KEPT_EMPTY: Final = frozenset({"models_executed", "selection", "asset_key"})
+
+
+def _encode(value: Any) -> Any:
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, datetime):
+        return format_time(value)
+    if isinstance(value, StrEnum):
+        return value.value
+    if dataclasses.is_dataclass(value):
+        return encode_record(value)
+    if isinstance(value, tuple):
+        return [_encode(each) for each in value]
+    if isinstance(value, Mapping):
+        return {str(key): _encode(each) for key, each in value.items()}
+    return value
+
+
+def decode_record(kind: type[R], data: Mapping[str, Any]) -> R:
+    """The record of a kind in a JSON object. Raises MalformedRecord."""
+    if not isinstance(data, Mapping):
+        raise MalformedRecord(f"{kind.__name__} is not a JSON object")
+    values = {}
+    for name, (decode, required) in _decoders(kind).items():
+        if data.get(name) is None:
+            if required:
+                raise MalformedRecord(f"{kind.__name__} has no `{name}`")
+            continue
+        try:
+            values[name] = decode(data[name])
+        except MalformedRecord:
+            raise
+        except (TypeError, ValueError) as wrong:
+            raise MalformedRecord(f"`{name}` of {kind.__name__}: {wrong}") from wrong
+    return kind(**values)
+
+
+def _find_decoders(kind: Any) -> dict[str, tuple[Decode, bool]]:
+    """For each field how its JSON is read, and whether it must be there."""
+    hints = get_type_hints(kind)
+    return {
+        each.name: (
+            _decoder(hints[each.name]),
+            each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING,
+        )
+        for each in dataclasses.fields(kind)
+    }
+
+
+# Without the annotation mypy asks whether a class can be hashed.
+_decoders: Callable[[Any], dict[str, tuple[Decode, bool]]] = cache(_find_decoders)
+
+
+def _decoder(hint: Any) -> Decode:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        (inner,) = (each for each in arguments if each is not NoneType)
+        return _decoder(inner)
+    if origin is tuple:
+        one = _decoder(arguments[0])
+        return lambda value: tuple(map(one, _decode_each(list, value)))
+    if origin is Mapping or (isinstance(origin, type) and issubclass(origin, Mapping)):
+        one = _decoder(arguments[1])
+        return lambda value: {
+            str(key): one(each) for key, each in _decode_each(dict, value).items()
+        }
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return lambda value: decode_record(hint, value)
+    if hint is datetime:
+        return lambda value: parse_time(_decode_each(str, value))
+    plain = getattr(hint, "__supertype__", hint)
+    if issubclass(plain, StrEnum):
+        return lambda value: plain(_decode_each(str, value))
+    if plain is float:
+        return lambda value: float(_decode_each((int, float), value))
+    return lambda value: _decode_each(plain, value)
+
+
+def _decode_each(kind: Any, value: Any) -> Any:
+    # JSON's true is Python's 1 to isinstance.
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise TypeError(f"unexpected {type(value).__name__} `{str(value)[:40]}`")
+    return value
+
 
 RunId = NewType("RunId", str)
 """`run-YYYYMMDD-HHMMSS-mmm`, in UTC: run ids sort as the runs began."""
@@ -24,3 +168,63 @@ class Record:
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """The record in a JSON object; unknown keys are left alone. Raises MalformedRecord."""
         return decode_record(cls, data)
+
+
+RecordKind = TypeVar("RecordKind", bound=Record)
+
+_SEPARATOR: Final = "|"
+_AFTER_SEPARATOR: Final = chr(ord(_SEPARATOR) + 1)
+_NO_PUNCTUATION: Final = str.maketrans("", "", "-:")
+
+
+def key_of(*parts: str) -> str:
+    """Parts of a key in one text. A name that is not UTF-8 is escaped: SQLite would refuse it."""
+    return _SEPARATOR.join(parts).encode("utf-8", "backslashreplace").decode()
+
+
+def run_id_at(moment: datetime) -> RunId:
+    """The id of a run that starts at a moment, if no other run has it."""
+    digits = format_time(moment).translate(_NO_PUNCTUATION)
+    return RunId(f"run-{digits[:8]}-{digits[9:15]}-{digits[16:19]}")
+
+
+def rows_below(connection: sqlite3.Connection, table: str, first: str) -> list[tuple[str, str]]:
+    """The rows whose key is `first|...`: with the separator, so that run-1 is not run-12."""
+    found = connection.execute(
+        f"SELECT key, value FROM {table} WHERE key >= ? AND key < ? ORDER BY key",  # noqa: S608 - one of our own names
+        (key_of(first, ""), key_of(first) + _AFTER_SEPARATOR),
+    )
+    return found.fetchall()
+
+
+def load_json(path: Path, table: str, key: str, value: Any) -> dict[str, Any]:
+    """The JSON object in a row. Raises LedgerUnreadable."""
+    try:
+        document = json.loads(value)
+    except (TypeError, ValueError) as wrong:
+        raise unusable_row(path, table, key, wrong) from wrong
+    if not isinstance(document, dict):
+        raise unusable_row(path, table, key, "not a JSON object")
+    return document
+
+
+def load_record(kind: type[RecordKind], path: Path, table: str, key: str, value: Any) -> RecordKind:
+    """The record in a row. Raises LedgerUnreadable."""
+    try:
+        return kind.from_json(load_json(path, table, key, value))
+    except MalformedRecord as wrong:
+        raise unusable_row(path, table, key, wrong) from wrong
+
+
+def unusable_row(path: Path, table: str, key: str, why: object) -> LedgerUnreadable:
+    return LedgerUnreadable(
+        f"the state file `{path}` has an unusable row: `{key}` in `{table}` ({why});"
+        " restore the file from a copy"
+    )
+
+
+def in_order(executions: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Models as they were begun."""
+    return sorted(
+        executions, key=lambda each: (str(each.get("started_at")), str(each.get("model_name")))
+    )

@@ -1,38 +1,91 @@
 """The ledger as a run writes it: what happened, committed before anybody is told.
 
-A run is recorded as `Running` before it does anything, and each model in one transaction of its
-own; so a killed run leaves all that it had finished, and the next run says of it that it died.
+A run is recorded as `Running` before it does anything, and each model (`ModelRecords`) in one
+transaction of its own; so a killed run leaves all that it had finished, and the next run says of
+it that it died.
 """
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final
 
 from rocky.errors import InternalError, LedgerUnreadable
-from rocky.ledger.claims import HeldBriefly, HeldClaim, is_alive
+from rocky.ledger.claims import LocalClaim, TableBusy, is_alive
 from rocky.ledger.database import WRITER_PATIENCE_SECONDS, connect_writer
-from rocky.ledger.encoding import format_json, format_time
 from rocky.ledger.ledger_file import LedgerFile
-from rocky.ledger.model_records import ModelRecords, PipelineRecords, RunFindings
+from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, GracePeriod, LoadedFile
 from rocky.ledger.provenance import CollectedFile, InputIndexEntry, ProvenanceRecord
-from rocky.ledger.record import Record, RunId
-from rocky.ledger.records import (
+from rocky.ledger.record import (
+    Record,
+    RunId,
+    format_json,
+    format_time,
+    in_order,
+    key_of,
+    load_json,
+    rows_below,
+    run_id_at,
+)
+from rocky.ledger.run_records import (
     DIED,
     ArtifactRecord,
+    BudgetBreach,
     EngineRecord,
     ModelExecution,
     PartitionRecord,
     RunRecord,
     RunStatus,
     TableProgress,
+    TotalsRecord,
     WatermarkState,
 )
-from rocky.ledger.rows import in_order, key_of, load_json, rows_below, run_id_at
-from rocky.ledger.schema import RUNNING
-from rocky.ledger.transcript import Transcript
+from rocky.ledger.schema import RUNNING, RowWriter
+
+
+@dataclass(frozen=True, slots=True)
+class RunFindings:
+    """What is known of a run when its steps have ended: sums, breaches, and what was checked."""
+
+    totals: TotalsRecord | None = None
+    budget_breaches: Sequence[BudgetBreach] = ()
+    check_outcomes: Sequence[CheckOutcome] = ()
+    anomalies: Sequence[AnomalyRecord] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineRecords:
+    """What a pipeline remembers of a table beside its rows.
+
+    `ended` are grace periods that are over: the column came back, or is gone from the copy too.
+    """
+
+    progress: TableProgress | None = None
+    grace: Sequence[GracePeriod] = ()
+    ended: Sequence[GracePeriod] = ()
+    loaded: Sequence[LoadedFile] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRecords:
+    """What happened to a model, and what it left behind.
+
+    `artifacts` may be of another run: one that died after a commit and before its record.
+    `is_whole` when the table was given other content as a whole: whatever else is known of its
+    partitions, watermark, grace periods and loaded files is no longer so, and is removed.
+    """
+
+    execution: ModelExecution
+    artifacts: Sequence[ArtifactRecord] = ()
+    partitions: Sequence[PartitionRecord] = ()
+    watermark: WatermarkState | None = None
+    provenance: ProvenanceRecord | None = None
+    index: Sequence[InputIndexEntry] = ()
+    pipeline: PipelineRecords = PipelineRecords()
+    is_whole: bool = False
+
 
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _PAUSE_SECONDS: Final = 0.1
@@ -78,13 +131,13 @@ class Ledger(LedgerFile):
         while True:
             try:
                 return self._claim_and_begin(record, tuple(targets))
-            except HeldBriefly:
+            except TableBusy:
                 if monotonic() > deadline:
                     raise
                 sleep(_PAUSE_SECONDS)
 
     def _claim_and_begin(self, record: RunRecord, targets: tuple[str, ...]) -> RunId:
-        held: HeldClaim | None = None
+        held: LocalClaim | None = None
         try:
             with self.transaction() as rows:
                 run_id = self._free_run_id(record.started_at)
@@ -184,7 +237,7 @@ class Ledger(LedgerFile):
             running = lookups.running_runs()
         return frozenset(run_id for run_id in running if ask(run_id))
 
-    def _dead_runs(self, rows: Transcript) -> list[tuple[RunId, dict[str, Any]]]:
+    def _dead_runs(self, rows: RowWriter) -> list[tuple[RunId, dict[str, Any]]]:
         """Runs to be recorded as dead.
 
         One whose record somebody has changed is left to be found; readers show it as dead anyway.
@@ -198,7 +251,7 @@ class Ledger(LedgerFile):
             if not is_alive(self.path, key) and rows.is_untouched("run_history", key, value)
         ]
 
-    def _run_document(self, rows: Transcript, run_id: RunId) -> dict[str, Any]:
+    def _run_document(self, rows: RowWriter, run_id: RunId) -> dict[str, Any]:
         row = self._connection.execute(
             "SELECT value FROM run_history WHERE key = ?", (run_id,)
         ).fetchone()
@@ -212,7 +265,7 @@ class Ledger(LedgerFile):
         return load_json(self.path, "run_history", run_id, row[0])
 
     def _end(
-        self, rows: Transcript, run_id: RunId, document: dict[str, Any], changes: Mapping[str, Any]
+        self, rows: RowWriter, run_id: RunId, document: dict[str, Any], changes: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Write a run's last word. Keys that a newer Rocky may have added are kept."""
         found = rows_below(self._connection, "model_executions", run_id)
@@ -223,7 +276,7 @@ class Ledger(LedgerFile):
         return ended
 
 
-def put_model(rows: Transcript, run_id: RunId, records: ModelRecords) -> None:
+def put_model(rows: RowWriter, run_id: RunId, records: ModelRecords) -> None:
     """All there is to say of a model, within a transaction that is open."""
     name = key_of(run_id, records.execution.model_name.lower())
     _put(rows, "model_executions", name, records.execution)
@@ -250,7 +303,7 @@ def put_model(rows: Transcript, run_id: RunId, records: ModelRecords) -> None:
 
 
 def _put_pipeline(
-    rows: Transcript, run_id: RunId, records: PipelineRecords, whole: str | None
+    rows: RowWriter, run_id: RunId, records: PipelineRecords, whole: str | None
 ) -> None:
     """`whole` is a table of which there is nothing else to remember."""
     grace = {key_of(each.table.lower(), each.column.lower()): each for each in records.grace}
@@ -269,15 +322,15 @@ def _put_pipeline(
         _put(rows, "run_progress", key_of(run_id, records.progress.table_key), records.progress)
 
 
-def _remove_others(rows: Transcript, table: str, name: str, kept: Container[str]) -> None:
+def _remove_others(rows: RowWriter, table: str, name: str, kept: Container[str]) -> None:
     for key in rows.keys_below(table, name.lower()):
         if key not in kept:
             rows.remove(table, key)
 
 
-def _put(rows: Transcript, table: str, key: str, record: Record) -> None:
+def _put(rows: RowWriter, table: str, key: str, record: Record) -> None:
     _put_json(rows, table, key, record.to_json())
 
 
-def _put_json(rows: Transcript, table: str, key: str, document: Mapping[str, Any]) -> None:
+def _put_json(rows: RowWriter, table: str, key: str, document: Mapping[str, Any]) -> None:
     rows.put(table, key, format_json(document))

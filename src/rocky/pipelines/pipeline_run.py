@@ -1,32 +1,32 @@
-"""The way in: a pipeline that is no set of models, run by its type."""
+"""A pipeline run, whatever its type: replication, load, snapshot or quality. The way in."""
 
 from dataclasses import replace
 
-from rocky.compiler.compilation import Compilation
-from rocky.diagnostics.suggest import suggestion
+from rocky.analysis.compilation import Compilation
+from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected, RunRefused, StateSyncFailed
-from rocky.pipelines.loads.running import run_load
-from rocky.pipelines.quality_run import run_quality
-from rocky.pipelines.replication.running import run_replication
+from rocky.pipelines.loads.load_run import run_load
+from rocky.pipelines.quality import run_quality
+from rocky.pipelines.replication.replication_run import run_replication
 from rocky.pipelines.report import PipelineReport
-from rocky.pipelines.snapshots.running import run_snapshot
+from rocky.pipelines.snapshot import run_snapshot
+from rocky.plan.request import RunRequest
 from rocky.project import Project
-from rocky.project.adapter import Adapter
-from rocky.project.pipelines import (
+from rocky.project.configuration.blocks import Adapter
+from rocky.project.configuration.pipelines import (
     LoadPipeline,
     Pipeline,
     QualityPipeline,
     ReplicationPipeline,
     SnapshotPipeline,
 )
-from rocky.run.means import Means
-from rocky.run.opened import OpenedRun, open_run
 from rocky.run.outcomes import note_unsent
-from rocky.run.request import RunRequest
+from rocky.run.prepare.caller import Caller
+from rocky.run.prepare.session import RunSession, open_run
 
 
 def run_pipeline(
-    compilation: Compilation, name: str, request: RunRequest, means: Means
+    compilation: Compilation, name: str, request: RunRequest, means: Caller
 ) -> PipelineReport:
     """Run one pipeline. Raises NothingSelected, RunRefused, and what opening a run raises.
 
@@ -34,11 +34,11 @@ def run_pipeline(
     """
     project = compilation.project
     pipeline = pipeline_named(project, name)
-    adapter = adapter_of(project, pipeline, request.adapter)
+    adapter = pipeline_adapter(project, pipeline, request.adapter)
     report: PipelineReport | None = None
     try:
         with open_run(project, adapter, means, request.idempotency_key) as opened:
-            report = run_opened(opened, compilation, name, pipeline, request)
+            report = run_open_pipeline(opened, compilation, name, pipeline, request)
             opened.key.succeeded = report.run.exit_code == 0
     except StateSyncFailed as failure:
         if report is None:
@@ -47,8 +47,8 @@ def run_pipeline(
     return report
 
 
-def run_opened(
-    opened: OpenedRun, compilation: Compilation, name: str, pipeline: Pipeline, request: RunRequest
+def run_open_pipeline(
+    opened: RunSession, compilation: Compilation, name: str, pipeline: Pipeline, request: RunRequest
 ) -> PipelineReport:
     """Run a pipeline where everything is open."""
     match pipeline:
@@ -73,7 +73,7 @@ def pipeline_named(project: Project, name: str) -> Pipeline:
     return found
 
 
-def adapter_of(project: Project, pipeline: Pipeline, name: str | None) -> Adapter:
+def pipeline_adapter(project: Project, pipeline: Pipeline, name: str | None) -> Adapter:
     """The adapter of a pipeline, or the one that is named. Raises NothingSelected."""
     adapters = project.config.adapter
     wanted = name or pipeline.target.adapter

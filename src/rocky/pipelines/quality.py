@@ -10,30 +10,34 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from rocky.compiler.compilation import Compilation
+from rocky.analysis.compilation import Compilation
 from rocky.errors import NothingSelected, RockyError, StoreUnreadable
-from rocky.ir.model import is_deterministic
-from rocky.ledger.check_history import load_counts
-from rocky.pipelines.checks.asserting import assertions_for
-from rocky.pipelines.checks.concluding import PipelineChecks
+from rocky.language.ir import is_deterministic
+from rocky.ledger.pipeline_state import load_counts
+from rocky.pipelines.checks.assertions import assertions_for
+from rocky.pipelines.checks.evaluation import PipelineChecks
 from rocky.pipelines.checks.quarantine import (
     QuarantineInput,
     QuarantineRefused,
+    materialize_tagged,
     names_of_quarantine,
     plan_quarantine,
 )
-from rocky.pipelines.checks.tables import CheckedTable
-from rocky.pipelines.checks.tagging import materialize_tagged
-from rocky.pipelines.generated import GeneratedModel, GeneratedSource, plan_generated
-from rocky.pipelines.owners import Owners, ask_owners
-from rocky.plan.refusals import refusing_findings
+from rocky.pipelines.generated_models import GeneratedModel, GeneratedSource, plan_generated
+from rocky.pipelines.owners import Owners, load_owners
+from rocky.pipelines.report import CheckedTable, PipelineReport
+from rocky.plan.refusals import refuse_unsupported, refusing_findings
+from rocky.plan.request import PARALLEL, RunRequest
 from rocky.project import Project
+from rocky.project.configuration.pipelines import QualityPipeline, QualityTable
+from rocky.project.configuration.strategies import FullRefresh
 from rocky.project.models import Target
-from rocky.project.pipelines import QualityPipeline, QualityTable
-from rocky.project.strategies import FullRefresh
-from rocky.run.building import Materialize
-from rocky.run.notes import PipelineNotes
-from rocky.store.snapshot import WATERMARK
+from rocky.run.execute.runner import run_plan
+from rocky.run.materialize.build import Materialize
+from rocky.run.outcomes import PipelineContribution
+from rocky.run.prepare.resources import RunParameters
+from rocky.run.prepare.session import RunSession
+from rocky.store.delta.snapshot import WATERMARK
 from rocky.store.warehouse import Warehouse
 
 _VERSION: Final = "versionAsOf"
@@ -48,13 +52,13 @@ class QualityPlan:
 
     tables: tuple[CheckedTable, ...]
     models: tuple[GeneratedModel, ...]
-    notes: PipelineNotes
+    notes: PipelineContribution
     checks: PipelineChecks
     build_table: Materialize | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class QualityGround:
+class QualityContext:
     """What a quality pipeline stands on."""
 
     project: Project
@@ -64,14 +68,14 @@ class QualityGround:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FoundTables:
     """The tables there are, and why others could not be looked at."""
 
     tables: dict[str, CheckedTable] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
 
 
-def plan_quality(name: str, pipeline: QualityPipeline, ground: QualityGround) -> QualityPlan:
+def plan_quality(name: str, pipeline: QualityPipeline, ground: QualityContext) -> QualityPlan:
     """What is checked and what is written. One table's trouble is in `notes.failed`, for it alone.
 
     Raises NothingSelected when there is no table at all, and LedgerUnreadable.
@@ -90,7 +94,7 @@ def plan_quality(name: str, pipeline: QualityPipeline, ground: QualityGround) ->
         # What could not be looked at is still a table of the pipeline.
         (*(each.name for each in tables), *found.failed),
     )
-    notes = PipelineNotes(name, failed=found.failed, conclude=checks, checks_decide=True)
+    notes = PipelineContribution(name, failed=found.failed, conclude=checks, checks_decide=True)
     tagged = {each.name: each.snapshot for each in tables} if _tags(pipeline) else {}
     build_table = materialize_tagged(tagged) if tagged else None
     return QualityPlan(tables, models, notes, checks, build_table)
@@ -100,8 +104,8 @@ def _tags(pipeline: QualityPipeline) -> bool:
     return pipeline.checks.quarantine.enabled and pipeline.checks.quarantine.mode == "tag"
 
 
-def _find_tables(pipeline: QualityPipeline, warehouse: Warehouse) -> _Found:
-    found = _Found()
+def _find_tables(pipeline: QualityPipeline, warehouse: Warehouse) -> _FoundTables:
+    found = _FoundTables()
     for wanted in pipeline.tables:
         label = ".".join(part for part in (wanted.catalog, wanted.schema, wanted.table) if part)
         try:
@@ -139,7 +143,7 @@ def _named(warehouse: Warehouse, folder: str, name: str | None) -> list[str]:
     ]
 
 
-def _is_pinned(target: Target, warehouse: Warehouse, found: _Found) -> bool:
+def _is_pinned(target: Target, warehouse: Warehouse, found: _FoundTables) -> bool:
     """Whether there is such a table; it is among those found then, or among the failed."""
     if target.key in found.tables:
         return True
@@ -158,7 +162,7 @@ def _quarantine(
     name: str,
     pipeline: QualityPipeline,
     tables: Sequence[CheckedTable],
-    ground: QualityGround,
+    ground: QualityContext,
     failed: dict[str, str],
 ) -> Iterator[GeneratedModel]:
     """The models that put rows aside. A table that refuses fails, and is checked all the same."""
@@ -182,7 +186,7 @@ def _quarantine(
 
 
 def _owners(
-    name: str, pipeline: QualityPipeline, tables: Sequence[CheckedTable], ground: QualityGround
+    name: str, pipeline: QualityPipeline, tables: Sequence[CheckedTable], ground: QualityContext
 ) -> Owners:
     """Who else writes the tables, and those that quarantine would write beside them."""
     settings = pipeline.checks.quarantine
@@ -192,7 +196,7 @@ def _owners(
         for suffix in (settings.suffix_valid, settings.suffix_quarantine)
     )
     targets = [*(each.target for each in tables), *beside]
-    return ask_owners(ground.project, name, ground.warehouse, ground.state_path, targets)
+    return load_owners(ground.project, name, ground.warehouse, ground.state_path, targets)
 
 
 def _models(
@@ -268,3 +272,26 @@ def _refuse_volatile(compilation: Compilation) -> None:
                 f"an assertion is not the same each time ({model.determinism[0]}), so that a row"
                 " could be in both tables or in none"
             )
+
+
+def run_quality(
+    opened: RunSession, name: str, pipeline: QualityPipeline, request: RunRequest
+) -> PipelineReport:
+    """Check the tables of a pipeline. Raises NothingSelected, RunRefused, and as `run_plan`."""
+    refuse_unsupported(name, pipeline, request)
+    around = opened.surroundings
+    ground = QualityContext(opened.project, around.warehouse, around.ledger.path, around.clock())
+    plan = plan_quality(name, pipeline, ground)
+    report = run_plan(
+        plan_generated(opened.project, name, plan.models),
+        replace(around, build_table=plan.build_table or around.build_table),
+        RunParameters(
+            parallel=request.parallel or PARALLEL,
+            rebuild=request.rebuild,
+            reuse=request.reuse,
+            notes=replace(plan.notes, idempotency_key=request.idempotency_key),
+        ),
+        listener=opened.means.listener,
+        stop=opened.stop,
+    )
+    return PipelineReport("quality", report, checks=plan.checks.result)

@@ -1,13 +1,94 @@
-"""What came of a pipeline's run, whatever its type: values only."""
+"""The report of a pipeline: the tables it checked, what came of the checks, what it left alone.
 
-from dataclasses import dataclass
+Values only. `failed` already knows severities and `fail_on_error`; an outcome that did not pass may
+be no failure.
+"""
 
-from rocky.pipelines.checks.tables import ChecksResult
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, RowCount
+from rocky.project.models import Target
+from rocky.project.sources import SourceTable
+from rocky.run.engine.protocol import SourcePin
 from rocky.run.outcomes import RunReport
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.warehouse import Table
+
+
+class Sample(NamedTuple):
+    """Rows as texts, under the names of their columns."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Excluded:
+class SourceSide:
+    """What a table was copied from, as it was pinned for the copy.
+
+    `rows` is its count where that is known already. `where` is a condition for a source that cannot
+    be pinned: only rows that the copy could see are counted.
+    """
+
+    source: SourceTable
+    pin: SourcePin | None = None
+    rows: int | None = None
+    where: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTable:
+    """A table to check. `snapshot` is what the run left, `history` its counts before the run.
+
+    `metadata_columns` are those the pipeline adds; `on_notice` those the source no longer has and
+    the copy still keeps: both are right to be in the copy alone. A table that is `unchanged`, and
+    so is its source, is not compared with it again.
+    """
+
+    target: Target
+    table: Table
+    snapshot: Snapshot
+    source: SourceSide | None = None
+    source_type: str = ""
+    source_schema: str | None = None
+    timestamp_column: str | None = None
+    metadata_columns: tuple[str, ...] = ()
+    on_notice: tuple[str, ...] = ()
+    history: tuple[RowCount, ...] = ()
+    unchanged: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.target.full_name
+
+    @property
+    def key(self) -> str:
+        return self.target.key
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableTable:
+    """A table that should be checked and whose log cannot be read: that is a failed check."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChecksResult:
+    """What came of all checks. `counts` are by the tables' keys, `samples` by table and check."""
+
+    outcomes: tuple[CheckOutcome, ...] = ()
+    anomalies: tuple[AnomalyRecord, ...] = ()
+    counts: Mapping[str, RowCount] = field(default_factory=dict)
+    samples: Mapping[tuple[str, str], Sample] = field(default_factory=dict)
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
     """A table or file that was left alone, and why."""
 
     name: str
@@ -21,5 +102,5 @@ class PipelineReport:
 
     kind: str
     run: RunReport
-    excluded: tuple[Excluded, ...] = ()
+    excluded: tuple[Exclusion, ...] = ()
     checks: ChecksResult | None = None

@@ -1,1 +1,1 @@
-"""What a run would do: selectors over the graph, steps in order. Pure, like compiling."""
+"""Plans: which steps a request asks for, what they may cost, and the plan that is kept of them."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
-from rocky.compiler.compilation import Compilation
-from rocky.diagnostics.suggest import suggestion
+from rocky.analysis.compilation import Compilation
+from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
 from rocky.project import ModelFile, Project
 

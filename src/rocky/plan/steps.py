@@ -5,15 +5,18 @@ A step is a table to bring up to date (`build`), a query that readers get in pla
 (`seed`). A table that is read and not built here is no step: it is pinned when the run starts.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from fnmatch import fnmatchcase
+from typing import Final, Literal
 
-from rocky.compiler.compilation import Compilation
+from rocky.analysis.compilation import Compilation
+from rocky.analysis.names import Names
 from rocky.compiler.graph import topological_levels
-from rocky.compiler.names import Names
+from rocky.diagnostics.suggestion import suggestion
+from rocky.errors import NothingSelected
 from rocky.project import ModelFile, Project
-from rocky.project.strategies import is_inline
+from rocky.project.configuration.strategies import is_inline
 
 StepKind = Literal["build", "inline", "seed"]
 ReadKind = Literal["model", "seed", "source"]
@@ -168,3 +171,46 @@ def resolve_name(
         return None
     key = table.name.lower()
     return Read("seed", key) if key in project.seeds else Read("source", key)
+
+
+NEVER_BUILT: Final = "never built"
+
+
+FULL_REFRESH: Final = "a full refresh was asked for"
+
+
+RESUMED: Final = "resume"
+"""The `decision` of a model that an earlier run has built."""
+
+
+BUILT: Final = "build"
+
+
+SKIPPED: Final = "skip"
+
+
+CHANGED: Final = "changed while it was read"
+
+
+def plan_seeds(compilation: Compilation, names: Sequence[str]) -> RunPlan:
+    """One step a seed. A name may have `*` and `?`. Raises NothingSelected."""
+    project = compilation.project
+    if not project.seeds:
+        raise NothingSelected("the project has no seeds; put a CSV with a header into `seeds/`")
+    keys = {key for name in names for key in _select(name, project)} or set(project.seeds)
+    steps = tuple(
+        Step("seed", key, seed.name, (), (), 0)
+        for key, seed in sorted(project.seeds.items())
+        if key in keys
+    )
+    return RunPlan(compilation, steps, ())
+
+
+def _select(name: str, project: Project) -> list[str]:
+    wanted = name.replace("`", "").lower()
+    found = [key for key in project.seeds if fnmatchcase(key, wanted)]
+    if not found:
+        known = [seed.name for seed in project.seeds.values()]
+        hint = suggestion(name, known) or f"there are {len(known)}: `rocky list seeds`"
+        raise NothingSelected(f"no seed `{name}`; {hint}")
+    return found

@@ -7,14 +7,13 @@ and no rule complains about it again.
 import re
 from typing import Annotated, Any, Final, NamedTuple
 
-from rocky.datatypes.text import TypeSyntaxError, parse_type
-from rocky.datatypes.types import UNKNOWN, DataType, StructField
-from rocky.diagnostics.suggest import suggestion
-from rocky.project.documents import Document, Problem
-from rocky.project.rules import Parsed, Problems
-from rocky.project.shapes import INVALID, reader_for
-from rocky.project.variables import Keys, written
-from rocky.source import Span
+from rocky.diagnostics.suggestion import suggestion
+from rocky.diagnostics.text import Span
+from rocky.language.datatypes.text import TypeSyntaxError, parse_type
+from rocky.language.datatypes.types import UNKNOWN, DataType, StructField
+from rocky.project.toml.documents import Document, Parsed, Problem, Problems
+from rocky.project.toml.records import INVALID, reader_for
+from rocky.project.toml.variables import Keys, written
 
 
 class UnreadableType(ValueError):

@@ -8,18 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from rocky.datatypes.types import UNKNOWN, DataType
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import severity_of
-from rocky.diagnostics.suggest import suggestion
+from rocky.diagnostics.suggestion import suggestion
+from rocky.diagnostics.text import Span
+from rocky.language.datatypes.types import UNKNOWN, DataType
 from rocky.project.columns import TypeText
-from rocky.project.documents import Document, Problem, parse_document
 from rocky.project.files import Report, child_path, read_text, scan_folders
 from rocky.project.models import ModelFile
-from rocky.project.rules import Problems
-from rocky.project.shapes import INVALID, read_record, reader_for
-from rocky.project.variables import Keys, written
-from rocky.source import Span
+from rocky.project.toml.documents import Document, Problem, Problems, parse_document
+from rocky.project.toml.records import INVALID, read_record, reader_for
+from rocky.project.toml.variables import Keys, written
 
 _SUFFIX: Final = ".contract.toml"
 

@@ -12,8 +12,8 @@ from typing import Final
 from blake3 import blake3
 
 from rocky.diagnostics import Code, Diagnostic
+from rocky.diagnostics.text import Span
 from rocky.errors import RockyError
-from rocky.source import Span
 
 Report = Callable[[Diagnostic], None]
 

@@ -13,14 +13,13 @@ from typing import Final
 
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import severity_of
-from rocky.project.blocks import Import
-from rocky.project.documents import Document, Problem
+from rocky.diagnostics.text import Span
+from rocky.project.configuration.blocks import Import
 from rocky.project.files import Report
 from rocky.project.interfaces import Interface, InterfaceTable, load_interface
-from rocky.project.rules import Problems
 from rocky.project.sources import SourceTable
-from rocky.project.variables import Keys, Substituted, Unset, written
-from rocky.source import Span
+from rocky.project.toml.documents import Document, Problem, Problems
+from rocky.project.toml.variables import Keys, Substituted, Unset, written
 
 ANY_PIN: Final = "*"
 

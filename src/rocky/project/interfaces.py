@@ -12,13 +12,13 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from blake3 import blake3
 
-from rocky.datatypes.text import TypeSyntaxError, parse_type, type_from_json
-from rocky.datatypes.types import DataType, StructField
 from rocky.diagnostics import Code, Diagnostic
+from rocky.diagnostics.text import Span
+from rocky.language.datatypes.text import TypeSyntaxError, parse_type, type_from_json
+from rocky.language.datatypes.types import DataType, StructField
 from rocky.project.files import read_text
-from rocky.project.rules import Parsed, Problems
-from rocky.project.shapes import read_record
-from rocky.source import Span
+from rocky.project.toml.documents import Parsed, Problems
+from rocky.project.toml.records import read_record
 
 INTERFACE_VERSION: Final = 1
 """The newest form of the file that this Rocky reads."""

@@ -14,26 +14,24 @@ from typing import Any
 from blake3 import blake3
 
 from rocky.diagnostics import Code, Diagnostic, Label
-from rocky.project.digests import digest_data
-from rocky.project.documents import Document, Problem, parse_document
+from rocky.diagnostics.text import Span
+from rocky.project.configuration.model import ModelSettings
 from rocky.project.files import Stamp, read_text
-from rocky.project.front_matter import FrontMatter, find_front_matter
-from rocky.project.inheritance import Inherited, resolve_settings
-from rocky.project.models import ModelFile, SettingsPlace, stem_of
-from rocky.project.python_models import check_python_model, refuse_python_settings
-from rocky.project.query_variables import (
+from rocky.project.model_text import (
+    FrontMatter,
     Variable,
     fill_variables,
+    find_front_matter,
     find_variables,
     has_variables,
 )
-from rocky.project.rules import Problems
-from rocky.project.settings import ModelSettings
-from rocky.source import Span
+from rocky.project.models import Inherited, ModelFile, SettingsPlace, resolve_settings, stem_of
+from rocky.project.python_models import check_python_model, refuse_python_settings
+from rocky.project.toml.documents import Document, Problem, Problems, digest_data, parse_document
 
 
 @dataclass(frozen=True, slots=True)
-class Loading:
+class LoadContext:
     """A load in progress: where from, and what was found so far.
 
     `variables` are the values of `@var(name)`, `used` the names that models ask for.
@@ -55,7 +53,7 @@ def load_model(
     sidecar: str | None,
     stamps: tuple[Stamp, Stamp | None] | None,
     base: Inherited,
-    loading: Loading,
+    loading: LoadContext,
 ) -> ModelFile:
     """The model at `path`. When its files are unusable it is reported and blocked."""
     before = len(loading.diagnostics)
@@ -96,7 +94,7 @@ def load_model(
     return model
 
 
-def _fill(model: ModelFile, loading: Loading) -> None:
+def _fill(model: ModelFile, loading: LoadContext) -> None:
     """Fill in a model's variables; without all of their values it is reported and blocked."""
     found, missing = fill_variables(model.sql, loading.variables)
     asked = [each.name for each in find_variables(model.sql) if each.name]
@@ -150,7 +148,7 @@ def _bad_file_name(path: str) -> Diagnostic:
     )
 
 
-def _read_sidecar(path: str, stem: str, loading: Loading) -> Document | None:
+def _read_sidecar(path: str, stem: str, loading: LoadContext) -> Document | None:
     read = read_text(loading.root, path, loading.report)
     document = None
     if read:
@@ -161,7 +159,7 @@ def _read_sidecar(path: str, stem: str, loading: Loading) -> Document | None:
 
 
 def _read_front_matter(
-    path: str, text: str, matter: FrontMatter, sidecar: str | None, loading: Loading
+    path: str, text: str, matter: FrontMatter, sidecar: str | None, loading: LoadContext
 ) -> Document | None:
     stem = stem_of(path)
     opening = Span(text.index("---"), matter.start)
@@ -200,7 +198,7 @@ def _at_opening(problem: Problem, span: Span, path: str, *labels: Label) -> Diag
 
 
 def _read_settings(
-    document: Document, stem: str, base: Inherited, loading: Loading, *, python: bool
+    document: Document, stem: str, base: Inherited, loading: LoadContext, *, python: bool
 ) -> ModelSettings:
     problems: Problems = []
     settings = resolve_settings(document.data, base, problems)

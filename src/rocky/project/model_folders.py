@@ -11,18 +11,15 @@ from pathlib import Path
 from blake3 import blake3
 
 from rocky.diagnostics import Code, Diagnostic
-from rocky.diagnostics.suggest import suggestion
-from rocky.project.digests import digest_data
-from rocky.project.documents import parse_document
+from rocky.diagnostics.suggestion import suggestion
+from rocky.project.cache import ModelCache
+from rocky.project.configuration.config import ModelPattern
+from rocky.project.configuration.model import NO_DEFAULTS, FolderDefaults, merge_defaults
 from rocky.project.files import Folder, child_path, read_text
-from rocky.project.inheritance import Inherited, inherit
-from rocky.project.memory import Memory
-from rocky.project.model_files import Loading, load_model
-from rocky.project.models import ModelFile
-from rocky.project.patterns import ModelPattern
-from rocky.project.rules import Problems
-from rocky.project.settings import NO_DEFAULTS, FolderDefaults, merge_defaults
-from rocky.project.shapes import reader_for
+from rocky.project.model_files import LoadContext, load_model
+from rocky.project.models import Inherited, ModelFile, inherit
+from rocky.project.toml.documents import Problems, digest_data, parse_document
+from rocky.project.toml.records import reader_for
 
 
 @dataclass(slots=True)
@@ -39,9 +36,9 @@ class ModelsFound:
 class FolderLoader:
     """Loads the folders of one walk, parents first."""
 
-    loading: Loading
+    loading: LoadContext
     patterns: list[ModelPattern]
-    memory: Memory
+    memory: ModelCache
     found: ModelsFound = field(default_factory=ModelsFound)
     defaults: dict[str, tuple[FolderDefaults, bytes]] = field(default_factory=dict)
     modules: dict[str, bytes] = field(default_factory=dict)

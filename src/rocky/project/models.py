@@ -1,24 +1,90 @@
 """Models on disk: one `.sql` or `.py` file each, with an optional sidecar or front matter.
 
 `sql` is what the compiler reads: it starts after front matter and has values in place of
-`@var(...)`, so `place_in_file` leads from a span in it to one in the file. A model
-remembered from an earlier load has neither text nor settings until someone asks: most of a
-large project nobody does.
+`@var(...)`, so `place_in_file` leads from a span in it to one in the file. A model remembered from
+an earlier load has neither text nor settings until someone asks: most of a large project nobody
+does. Settings of its own win over what it takes from its folder and its pipeline.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from blake3 import blake3
+
 from rocky.diagnostics import Code
-from rocky.diagnostics.allows import is_marked
-from rocky.project.assertions import AssertionRecord
+from rocky.diagnostics.suppression import is_marked
+from rocky.diagnostics.text import SourceText, Span
+from rocky.project.configuration.config import ModelPattern
+from rocky.project.configuration.model import (
+    AssertionRecord,
+    FolderDefaults,
+    Freshness,
+    Level,
+    ModelSettings,
+    TargetSetting,
+    merge_freshness,
+)
+from rocky.project.configuration.strategies import FullRefresh, Strategy
 from rocky.project.files import Stamp, read_unchanged
-from rocky.project.inheritance import Inherited, resolve_settings
-from rocky.project.lint_levels import Level
-from rocky.project.query_variables import Filled
-from rocky.project.settings import Freshness, ModelSettings, TargetSetting
-from rocky.project.strategies import Strategy
-from rocky.source import Span
+from rocky.project.model_text import Filled, find_front_matter
+from rocky.project.toml.documents import Problems
+from rocky.project.toml.parser import locate_keys
+from rocky.project.toml.records import read_record
+from rocky.project.toml.variables import Keys
+
+_FULL_REFRESH: Final = FullRefresh()
+_NO_SETTINGS: Final = ModelSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """What every model of a folder starts from; made once a folder and pattern.
+
+    `digest` covers all of it: a model that inherits something else has another digest.
+    """
+
+    root: str
+    pipeline: str | None
+    settings: ModelSettings
+    catalog: str
+    schema: str
+    digest: bytes
+
+
+def inherit(root: str, pattern: ModelPattern, defaults: FolderDefaults, digest: bytes) -> Inherited:
+    """The start of the models a pattern has in a folder with these defaults."""
+    catalog = defaults.target.catalog or pattern.catalog
+    schema = defaults.target.schema or pattern.schema
+    settings = ModelSettings(
+        strategy=defaults.strategy or _FULL_REFRESH,
+        intent=defaults.intent,
+        freshness=defaults.freshness,
+        tags=defaults.tags,
+        lints=defaults.lints,
+    )
+    own = f"{pattern.pipeline}\0{catalog}\0{schema}\0".encode()
+    return Inherited(
+        root, pattern.pipeline, settings, catalog, schema, blake3(own + digest).digest()
+    )
+
+
+def resolve_settings(data: dict[str, Any], base: Inherited, problems: Problems) -> ModelSettings:
+    """A model's own settings over those it inherits."""
+    own = read_record(ModelSettings, data, (), problems) or _NO_SETTINGS
+    inherited = base.settings
+    changes: dict[str, Any] = {}
+    if own.strategy is None:
+        changes["strategy"] = inherited.strategy
+    if own.intent is None and inherited.intent is not None:
+        changes["intent"] = inherited.intent
+    if inherited.freshness is not None:
+        changes["freshness"] = merge_freshness(inherited.freshness, own.freshness)
+    if inherited.tags:
+        changes["tags"] = {**inherited.tags, **own.tags}
+    if inherited.lints:
+        changes["lints"] = {**inherited.lints, **own.lints}
+    return own._replace(**changes) if changes else own
 
 
 class Target(NamedTuple):
@@ -240,3 +306,29 @@ class ModelFile:
         if self.filled is not None:
             span = self.filled.written(span)
         return Span(span.start + self.sql_offset, span.end + self.sql_offset)
+
+
+def setting_place(
+    model: ModelFile, texts: Mapping[str, SourceText], keys: Keys, *, on_key: bool = False
+) -> tuple[str, Span | None]:
+    """The file and span of a setting such as `("strategy", "time_column")`.
+
+    A setting the model does not have itself (it may be inherited) gives the nearest table
+    around it, or the model's own path with no span.
+    """
+    if model.settings_place is None:
+        return model.path, None
+    path, start = model.settings_place
+    text = texts[path].text
+    end = len(text)
+    if path == model.path:
+        matter = find_front_matter(text)
+        end = matter.end if matter and matter.end is not None else end
+    places = locate_keys(text[start:end])
+    while keys:
+        place = places.get(keys)
+        if place:
+            span = place.key if on_key else place.value
+            return path, Span(span.start + start, span.end + start)
+        keys, on_key = keys[:-1], False
+    return path, None

@@ -1,27 +1,33 @@
-"""Project: everything on disk that the compiler needs, loaded and validated once.
+"""Project: everything on disk that the compiler needs, loaded and validated once; also on a branch.
 
-Mistakes in the files are in `diagnostics`; what could be read is here all the same. A
-model in `blocked` exists but has no usable text: it cannot be compiled, and its readers
-must not be told that it is unknown.
+Mistakes in the files are in `diagnostics`; what could be read is here all the same. A model in
+`blocked` exists but has no usable text: it cannot be compiled, and its readers must not be told
+that it is unknown. A branch is a place and not a name: models, targets and SQL are what they are in
+production, so their hashes are too. Sources that are tables of the warehouse are read from the
+branch's own copies; other files that lie there are nobody's copy, and are read where they are.
 """
 
+import posixpath
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rocky.diagnostics import Diagnostic
-from rocky.project.config import Config
+from rocky.diagnostics.text import SourceText
+from rocky.errors import NothingSelected
+from rocky.project.configuration.blocks import Adapter, State
+from rocky.project.configuration.config import Config
 from rocky.project.contracts import Contract
 from rocky.project.files import show_text
-from rocky.project.imports import LoadedImport
+from rocky.project.imports import ImportedTable, LoadedImport
 from rocky.project.models import ModelFile
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
-from rocky.source import SourceText
 
 
-class Texts(Mapping[str, SourceText]):
+class ProjectTexts(Mapping[str, SourceText]):
     """The texts that diagnostics point into, read when asked for."""
 
     def __init__(self, root: str, models: Mapping[str, ModelFile]) -> None:
@@ -45,7 +51,7 @@ class Texts(Mapping[str, SourceText]):
         return len(self._models)
 
 
-class OnBranch(NamedTuple):
+class BranchRef(NamedTuple):
     """The branch whose tables are meant, and the adapter whose tables it has, where it is known."""
 
     name: str
@@ -68,9 +74,115 @@ class Project:
     seeds: dict[str, SeedTable]
     contracts: dict[str, Contract]
     diagnostics: tuple[Diagnostic, ...]
-    texts: Texts
+    texts: ProjectTexts
     blocked: frozenset[str]
     config_hash: bytes
     variables: frozenset[str] = frozenset()
     imports: Mapping[str, LoadedImport] = field(default_factory=dict)
-    branch: OnBranch | None = None
+    branch: BranchRef | None = None
+
+
+PREFIX: Final = "branch__"
+"""What the folder of a branch, and its schema in a catalogue, begins with."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+_S3: Final = re.compile(r"s3[an]?://", re.IGNORECASE)
+_FILE: Final = re.compile(r"file:(//(localhost(?=/))?)?(?=/)", re.IGNORECASE)
+_LEVELS: Final = 3
+"""A table of a warehouse lies in a folder of a schema of a catalog."""
+
+
+def branch_prefix(name: str) -> str:
+    """The namespace of a branch's tables. Raises NothingSelected for what is no name of one."""
+    if not _NAME.fullmatch(name) or name.endswith("."):
+        raise NothingSelected(
+            f"`{name}` cannot be the name of a branch: up to 64 letters, digits, `_`, `.` and `-`,"
+            " the first a letter, a digit or `_`"
+        )
+    return f"{PREFIX}{name}"
+
+
+def branch_root(warehouse: str, name: str) -> str:
+    """Where the tables of a branch lie: below the warehouse it was made of."""
+    return f"{warehouse.rstrip('/')}/{branch_prefix(name)}"
+
+
+def branch_state(state: Path, name: str) -> Path:
+    """The state file of a branch, beside the project's own."""
+    return state.with_name(f"{state.stem}.{branch_prefix(name)}{state.suffix}")
+
+
+def on_branch(project: Project, name: str, adapter: str | None = None) -> Project:
+    """The project with its tables on a branch, which has those of one adapter."""
+    config = project.config
+    adapters = {key: _on_branch(each, name) for key, each in config.adapter.items()}
+    sources = {
+        key: _source_on_branch(project, source, name) for key, source in project.sources.items()
+    }
+    state = state_on_branch(config.state, name)
+    return replace(
+        project,
+        config=config._replace(adapter=adapters, state=state),
+        sources=sources,
+        branch=BranchRef(name, adapter),
+    )
+
+
+def require_branch_adapter(project: Project, adapter: Adapter) -> None:
+    """Raises NothingSelected for an adapter whose tables the project's branch has not got."""
+    branch = project.branch
+    if branch is None or branch.adapter is None:
+        return
+    own = project.config.adapter.get(branch.adapter)
+    # Adapters may share a warehouse, and then the branch has the tables of both.
+    if own is None or own.warehouse != adapter.warehouse:
+        raise NothingSelected(
+            f"branch `{branch.name}` has the tables of `[adapter.{branch.adapter}]` and no other:"
+            " select models or a pipeline of that adapter"
+        )
+
+
+def state_on_branch(state: State, name: str) -> State:
+    """Where a state that is kept elsewhere has that of a branch: beside its own."""
+    prefix = branch_prefix(name)
+    return state._replace(
+        s3_prefix=f"{state.s3_prefix.rstrip('/')}/{prefix}/",
+        valkey_prefix=f"{state.valkey_prefix}{prefix}:",
+    )
+
+
+def _on_branch(adapter: Adapter, name: str) -> Adapter:
+    # A catalogue knows one table by a name, and that is production's.
+    return adapter._replace(warehouse=branch_root(adapter.warehouse, name), register=False)
+
+
+def _source_on_branch(project: Project, source: SourceTable, name: str) -> SourceTable:
+    """A source that is a table of a warehouse is the branch's own table of that name."""
+    if source.path is None or source.format != "delta" or isinstance(source, ImportedTable):
+        # A branch has copies of the project's own tables; those of others are where they are.
+        return source
+    for adapter in project.config.adapter.values():
+        below = _below(project.root, adapter.warehouse, source.path)
+        if below is not None:
+            return replace(source, path=f"{branch_root(adapter.warehouse, name)}/{below}")
+    return source
+
+
+def _below(root: Path, warehouse: str, path: str) -> str | None:
+    """The path of a table below a warehouse; None for what is no table of it."""
+    start, place = _place(root, warehouse), _place(root, path)
+    if not place.startswith(f"{start}/"):
+        return None
+    below = place.removeprefix(f"{start}/")
+    parts = below.split("/")
+    return below if len(parts) == _LEVELS and not parts[0].startswith(PREFIX) else None
+
+
+def _place(root: Path, path: str) -> str:
+    """One spelling of a place, whichever of its names was written."""
+    if _S3.match(path):
+        bucket, _, key = _S3.sub("", path, count=1).partition("/")
+        return f"s3://{posixpath.normpath(f'{bucket}/{key}')}"
+    if "://" in path and not _FILE.match(path):
+        return path.rstrip("/")
+    return (root / _FILE.sub("", path, count=1)).resolve().as_posix()

@@ -13,15 +13,13 @@ from typing import Final, NamedTuple
 
 from blake3 import blake3
 
-from rocky.datatypes.types import StructField
 from rocky.diagnostics import Code, Diagnostic
-from rocky.diagnostics.suggest import suggestion
+from rocky.diagnostics.suggestion import suggestion
+from rocky.diagnostics.text import SourceText, Span
+from rocky.language.datatypes.types import StructField
 from rocky.project.columns import read_columns
-from rocky.project.documents import Document, Problem
-from rocky.project.files import Report
-from rocky.project.models import ModelFile, stem_of
-from rocky.project.settings import ModelSettings
-from rocky.project.strategies import (
+from rocky.project.configuration.model import ModelSettings
+from rocky.project.configuration.strategies import (
     ContentAddressed,
     DeleteInsert,
     FullRefresh,
@@ -29,7 +27,9 @@ from rocky.project.strategies import (
     Merge,
     Snapshot,
 )
-from rocky.source import SourceText, Span
+from rocky.project.files import Report
+from rocky.project.models import ModelFile, stem_of
+from rocky.project.toml.documents import Document, Problem
 
 FUNCTION: Final = "model"
 VOLATILE: Final = "volatile: python"

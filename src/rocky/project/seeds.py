@@ -1,29 +1,121 @@
 """Seeds: small tables kept as `seeds/NAME.csv`, with a header line.
 
-A sidecar `NAME.toml` may declare `columns`; a column it does not declare gets a type by
-`csv_types`. Inferred columns are always nullable: an empty cell is a null.
+A sidecar `NAME.toml` may declare `columns`. One it does not declare is nullable and gets its type
+from the texts of its cells, by the first rule that fits; empty cells are nulls and have no say:
+1. no cell with text -> string
+2. every cell a whole number of at most 64 bits -> bigint
+3. every cell a number -> double; but whole numbers beyond 64 bits -> string, because a
+   double would change their digits. Decimals are only ever declared.
+4. every cell `yyyy-MM-dd` -> date
+5. every cell such a date, or one with a time and perhaps a zone -> timestamp
+6. every cell `true` or `false`, in any case -> boolean
+7. otherwise -> string
+
+Spark's own inference starts at int; bigint does not change when a larger number arrives.
 """
 
 import csv
 import io
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date, time
 from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
 
-from rocky.datatypes.types import StructField
 from rocky.diagnostics import Code, Diagnostic, Label
-from rocky.diagnostics.suggest import suggestion
+from rocky.diagnostics.suggestion import suggestion
+from rocky.diagnostics.text import SourceText, Span
+from rocky.language.datatypes.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    StructField,
+)
 from rocky.project.columns import read_columns
-from rocky.project.csv_types import infer_types
-from rocky.project.documents import Document, Problem, parse_document
+from rocky.project.configuration.model import TargetSetting
 from rocky.project.files import Report, child_path, read_text, scan_folders
-from rocky.project.rules import Problems
-from rocky.project.settings import TargetSetting
-from rocky.project.shapes import read_record
-from rocky.project.variables import written
-from rocky.source import SourceText, Span
+from rocky.project.toml.documents import Document, Problem, Problems, parse_document
+from rocky.project.toml.records import read_record
+from rocky.project.toml.variables import written
+
+_WHOLE: Final = re.compile(r"[+-]?[0-9]+")
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|NaN|-?Inf")
+_DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_TIMESTAMP: Final = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?"
+    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+_MOST_DIGITS: Final = 18
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+
+
+def infer_types(cells: Iterable[str]) -> DataType:
+    """The type of one column."""
+    values = {cell for cell in cells if cell}
+    if not values:
+        return STRING
+    for fits, found in _CANDIDATES:
+        if all(map(fits, values)):
+            return found
+    return STRING
+
+
+def _is_whole(cell: str) -> bool:
+    if _WHOLE.fullmatch(cell) is None:
+        return False
+    return len(cell) <= _MOST_DIGITS or (len(cell) <= 40 and _LEAST <= int(cell) <= _MOST)
+
+
+def _is_number(cell: str) -> bool:
+    if _NUMBER.fullmatch(cell) is None:
+        return False
+    return _WHOLE.fullmatch(cell) is None or _is_whole(cell)
+
+
+def _is_date(cell: str) -> bool:
+    found = _DATE.fullmatch(cell)
+    return found is not None and _exists(found)
+
+
+def _exists(found: re.Match[str]) -> bool:
+    try:
+        date(int(found[1]), int(found[2]), int(found[3]))
+    except ValueError:
+        return False
+    return True
+
+
+def _is_timestamp(cell: str) -> bool:
+    found = _TIMESTAMP.fullmatch(cell)
+    if found is None or not _is_date(found[1]):
+        return False
+    if found[2] is None:
+        return True
+    try:
+        time(int(found[2]), int(found[3]), int(found[4] or 0))
+    except ValueError:
+        return False
+    return True
+
+
+def _is_flag(cell: str) -> bool:
+    return cell.lower() in ("true", "false")
+
+
+_CANDIDATES: Final = (
+    (_is_whole, BIGINT),
+    (_is_number, DOUBLE),
+    (_is_date, DATE),
+    (_is_timestamp, TIMESTAMP),
+    (_is_flag, BOOLEAN),
+)
 
 
 @dataclass(frozen=True, slots=True)

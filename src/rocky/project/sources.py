@@ -7,17 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from rocky.datatypes.types import StructField
 from rocky.diagnostics import Code, Diagnostic, Label
+from rocky.diagnostics.text import Span
+from rocky.language.datatypes.types import StructField
 from rocky.project.columns import column_places, read_columns
-from rocky.project.documents import Document, Problem, parse_document
+from rocky.project.configuration.model import Freshness
 from rocky.project.files import Report, child_path, read_text, scan_folders, show_text
-from rocky.project.rules import Problems
-from rocky.project.settings import Freshness
-from rocky.project.shapes import INVALID, misspelt, reader_for, unknown_key, wrong_type
-from rocky.project.toml_places import locate_keys
-from rocky.project.variables import written
-from rocky.source import Span
+from rocky.project.toml.documents import Document, Problem, Problems, parse_document
+from rocky.project.toml.parser import locate_keys
+from rocky.project.toml.records import INVALID, misspelt, reader_for, unknown_key, wrong_type
+from rocky.project.toml.variables import written
 
 Format = Literal["csv", "json", "parquet", "delta", "iceberg", "orc", "jdbc", "table"]
 _NAME_DEPTH: Final = 3

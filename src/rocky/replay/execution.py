@@ -2,58 +2,68 @@
 
 Each model reads the inputs that were recorded, not what another replay has just made, so one that
 diverged does not make its readers diverge, and any order will do. What cannot be built again is
-found out first: if that is everything, Spark is never started.
+found out first: if that is everything, Spark is never started. The project is asked only for what a
+record cannot hold: how Spark is reached, and with which keys.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Event, Lock
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
+from rocky.diagnostics.suggestion import suggestion
+from rocky.errors import NothingSelected
+from rocky.ledger import open_evidence_reader
 from rocky.ledger.provenance import CollectedFile
-from rocky.replay.binding import Binder, batches_of
-from rocky.replay.candidates import Candidate, by_settings, prepare_candidate
-from rocky.replay.comparing import Rebuilt, compare
-from rocky.replay.reads import Finder
-from rocky.replay.recipe import RecordedFile
-from rocky.replay.recorded import RecordedModel, RecordedRun
-from rocky.replay.scratch import Scratch, open_scratch
-from rocky.replay.trust import NotReplayable
+from rocky.ledger.run_records import RunRecord
+from rocky.project import Project
+from rocky.project.configuration.blocks import Adapter
+from rocky.replay.candidates import (
+    InputFinder,
+    ReplayCandidate,
+    group_by_settings,
+    prepare_candidate,
+)
+from rocky.replay.comparison import RebuiltModel, compare_rebuilt
+from rocky.replay.recipe import RecordedFile, restore_settings
+from rocky.replay.record import NotReplayable, RecordedModel, RecordedRun
+from rocky.replay.scratch import InputViews, Scratch, open_scratch, split_batches
 from rocky.replay.verdicts import LeftOut, ModelVerdict, ReplayReport, Verdict
-from rocky.run.build import Build, Built
-from rocky.run.building import Materialize
-from rocky.run.engine import Engine
-from rocky.run.failures import CAUGHT, classify_step_failure
-from rocky.run.materialize.table import materialize
-from rocky.run.pinning import PinnedTable
-from rocky.run.scheduler import Job, Watcher, run_jobs
-from rocky.run.step_failures import StepFailure
-from rocky.store.cloning import clone_table
-from rocky.store.warehouse import Warehouse
+from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
+from rocky.run.engine.protocol import Engine, StepFailure
+from rocky.run.engine.spark import open_project_engine
+from rocky.run.execute.scheduler import Job, Watcher, run_jobs
+from rocky.run.materialize.build import Build, Built, Materialize
+from rocky.run.materialize.strategy import materialize
+from rocky.run.prepare.pins import PinnedTable, open_project_warehouse
+from rocky.run.prepare.session import stop_on_interrupt
+from rocky.store.anchor import find_recorded_warehouse
+from rocky.store.clone import clone_table
+from rocky.store.warehouse import Warehouse, open_warehouse
 
 PARALLEL: Final = 2
 """Models at once unless told."""
 
-_OF_THE_MODEL: Final = frozenset(
+_MODEL_FAILURES: Final = frozenset(
     {"data_error", "query_rejected", "model_failed", "rejected", "interval_failed"}
 )
 """Failures that are an answer: the same build did not fail when it was recorded."""
 
 
-Told = Callable[[ModelVerdict], None]
+OnVerdict = Callable[[ModelVerdict], None]
 """Who hears of a verdict as soon as there is one; one at a time."""
 
 
-def _tell_nobody(_: ModelVerdict) -> None:
+def _ignore_verdict(_: ModelVerdict) -> None:
     """Nobody listens."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class ReplayContext:
     """What a replay works with.
 
     `open_engine` is given the settings that were recorded, and says beside the engine which of them
@@ -71,7 +81,7 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class Orders:
+class ReplayRequest:
     """What was asked of a replay: how many models at once, what to keep, where to run."""
 
     parallel: int = PARALLEL
@@ -81,15 +91,15 @@ class Orders:
 
 def execute_replay(
     recorded: RecordedRun,
-    ground: Ground,
-    orders: Orders = Orders(),  # noqa: B008 - frozen
+    ground: ReplayContext,
+    orders: ReplayRequest = ReplayRequest(),  # noqa: B008 - frozen
     stop: Event | None = None,
-    told: Told = _tell_nobody,
+    told: OnVerdict = _ignore_verdict,
 ) -> ReplayReport:
     """Build the models of a run again and compare. Raises when nothing could be run at all."""
-    finder = Finder(ground.warehouse, ground.root, ground.options, ground.collected)
+    finder = InputFinder(ground.warehouse, ground.root, ground.options, ground.collected)
     verdicts: dict[str, ModelVerdict] = {}
-    candidates: list[Candidate] = []
+    candidates: list[ReplayCandidate] = []
     left_out: list[LeftOut] = []
     for place, model in enumerate(recorded.models):
         if model.without_table is not None:
@@ -124,7 +134,12 @@ class _Replay(Watcher):
     """A replay on its way."""
 
     def __init__(
-        self, ground: Ground, finder: Finder, scratch: Scratch, stop: Event, told: Told
+        self,
+        ground: ReplayContext,
+        finder: InputFinder,
+        scratch: Scratch,
+        stop: Event,
+        told: OnVerdict,
     ) -> None:
         self._ground = ground
         self._finder = finder
@@ -136,12 +151,14 @@ class _Replay(Watcher):
         self._lost: tuple[str, ...] = ()
         self._verdicts: dict[str, ModelVerdict] = {}
 
-    def build(self, candidates: Sequence[Candidate], parallel: int) -> dict[str, ModelVerdict]:
+    def build(
+        self, candidates: Sequence[ReplayCandidate], parallel: int
+    ) -> dict[str, ModelVerdict]:
         """Build and compare all candidates. Raises KeyboardInterrupt when it was to stop."""
-        for alike in by_settings(candidates):
+        for alike in group_by_settings(candidates):
             settings = alike[0].environment.settings
             with self._ground.open_engine(settings) as (self._engine, self._lost):
-                for batch in batches_of((each, each.reads) for each in alike):
+                for batch in split_batches((each, each.reads) for each in alike):
                     self._build_batch(batch.members, parallel)
         return self._verdicts
 
@@ -149,14 +166,14 @@ class _Replay(Watcher):
         assert self._engine is not None
         try:
             self._engine.jobs.cancel(job)
-        except CAUGHT:
+        except STEP_ERRORS:
             # A Spark that is gone has nothing left to cancel.
             return
 
-    def _build_batch(self, candidates: Sequence[Candidate], parallel: int) -> None:
+    def _build_batch(self, candidates: Sequence[ReplayCandidate], parallel: int) -> None:
         assert self._engine is not None
         by_id = {each.view: each for each in candidates}
-        binder = Binder(self._engine)
+        binder = InputViews(self._engine)
 
         def work(job: str) -> bool:
             verdict = self._judge(by_id[job], binder)
@@ -178,16 +195,16 @@ class _Replay(Watcher):
         if self._stop.is_set():
             raise KeyboardInterrupt
 
-    def _judge(self, candidate: Candidate, binder: Binder) -> ModelVerdict:
+    def _judge(self, candidate: ReplayCandidate, binder: InputViews) -> ModelVerdict:
         engine = self._engine
         assert engine is not None
         try:
             with engine.jobs.tagged(candidate.view):
-                return compare(self._rebuild(candidate, binder), engine)
-        except CAUGHT as error:
+                return compare_rebuilt(self._rebuild(candidate, binder), engine)
+        except STEP_ERRORS as error:
             return _failed(candidate, classify_step_failure(error, engine.explain))
 
-    def _rebuild(self, candidate: Candidate, binder: Binder) -> Rebuilt:
+    def _rebuild(self, candidate: ReplayCandidate, binder: InputViews) -> RebuiltModel:
         engine, record = self._engine, candidate.record
         assert engine is not None
         began = monotonic()
@@ -197,7 +214,7 @@ class _Replay(Watcher):
         binder.bind(candidate.reads)
         built = self._ground.build_table(self._assemble(candidate, engine))
         snapshot = table.snapshot()
-        return Rebuilt(
+        return RebuiltModel(
             candidate.model,
             record,
             PinnedTable(table, snapshot) if snapshot is not None else None,
@@ -208,7 +225,7 @@ class _Replay(Watcher):
             _troubles(built),
         )
 
-    def _assemble(self, candidate: Candidate, engine: Engine) -> Build:
+    def _assemble(self, candidate: ReplayCandidate, engine: Engine) -> Build:
         recipe, record = candidate.recipe, candidate.record
         ending = "sql" if recipe.python is None else "py"
         path = f"{recipe.name}.{ending}"
@@ -237,9 +254,9 @@ def _troubles(built: Built) -> tuple[str, ...]:
     )
 
 
-def _failed(candidate: Candidate, failure: StepFailure) -> ModelVerdict:
+def _failed(candidate: ReplayCandidate, failure: StepFailure) -> ModelVerdict:
     model = candidate.model
-    if failure.kind not in _OF_THE_MODEL:
+    if failure.kind not in _MODEL_FAILURES:
         return _refused(model, f"it could not be built: {failure.message}", failed=True)
     return ModelVerdict(
         model.name,
@@ -249,3 +266,68 @@ def _failed(candidate: Candidate, failure: StepFailure) -> ModelVerdict:
         reason=f"it was built then and fails now: {failure.message}",
         failed=True,
     )
+
+
+def replay_project_run(
+    project: Project,
+    recorded: RecordedRun,
+    orders: ReplayRequest,
+    *,
+    state: Path,
+    environment: Mapping[str, str],
+    spark: Any = None,
+    told: OnVerdict = lambda _: None,
+) -> ReplayReport:
+    """Build a recorded run again.
+
+    `told` hears of each verdict as soon as there is one. `spark` is the caller's own session, which
+    is left as it was.
+    """
+    chosen, warehouse = find_replay_warehouse(project, recorded.run, orders.adapter, environment)
+
+    @contextmanager
+    def opened(settings: Mapping[str, str]) -> Iterator[tuple[Engine, tuple[str, ...]]]:
+        restored, lost = restore_settings(chosen, environment, settings, project.root)
+        # Nobody else is to hear of the tables of a scratch area.
+        unheard = restored._replace(register=False)
+        with open_project_engine(unheard, project.root, spark) as engine:
+            yield engine, lost
+
+    def collected() -> tuple[CollectedFile, ...]:
+        evidence = open_evidence_reader(state)
+        if evidence is None:
+            return ()
+        with evidence:
+            return evidence.collected()
+
+    ground = ReplayContext(warehouse, project.root, opened, chosen.conf, collected)
+    stop = Event()
+    with stop_on_interrupt(stop):
+        return execute_replay(recorded, ground, orders, stop, told)
+
+
+def find_replay_warehouse(
+    project: Project, run: RunRecord, name: str | None, environment: Mapping[str, str]
+) -> tuple[Adapter, Warehouse]:
+    """The adapter to run on, and the warehouse in which the run left its tables.
+
+    Without a name it is the adapter whose warehouse that is. A project may have been moved since,
+    with its tables: where nothing is left, they are in the adapter's own. Raises NothingSelected.
+    """
+    adapters = project.config.adapter
+    if name is not None and name not in adapters:
+        hint = suggestion(name, adapters) or "adapters: " + ", ".join(adapters)
+        raise NothingSelected(f"no adapter `{name}`; {hint}")
+    chosen = [adapters[name]] if name is not None else list(adapters.values())
+    opened = [(each, open_project_warehouse(each, project.root, environment)) for each in chosen]
+    adapter, own = opened[0]
+    if run.warehouse is None:
+        return adapter, own
+
+    def reopen(place: str) -> Warehouse:
+        return open_warehouse(place, base=project.root, options={**environment, **adapter.conf})
+
+    found = find_recorded_warehouse(
+        run.warehouse, [each for _, each in opened], reopen, project.root
+    )
+    return next((each for each in opened if each[1] is found), (adapter, found))

@@ -1,1 +1,1 @@
-"""Runs: models built in the order of the graph, each recorded as it ends."""
+"""Runs, floor by floor: prepare, reuse, execute (materialize: one strategy a file), record."""

@@ -1,8 +1,8 @@
-"""Checksums: the BLAKE3 of files, remembered as long as the file system says they are the same.
+"""Checksums: the BLAKE3 of files, and whether a table's files still hold the bytes they had.
 
-A file is taken for the same when its size, times and inode are. Its change time cannot be set back,
-so a file that was edited and given its old time is noticed; one that was hashed within moments of
-its last change is not remembered, because a second change could have the same time.
+A hash is remembered as long as size, times and inode are the same. A change time cannot be set
+back, so a file that was edited and given its old time is noticed; one that was hashed within
+moments of its last change is not remembered, because a second change could have the same time.
 """
 
 import os
@@ -14,7 +14,10 @@ from typing import Any, Final
 
 from blake3 import blake3
 
-from rocky.compiler.cache_files import load_values, save_values
+from rocky.project.cache import load_values, save_values
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.objects import FileLocation
+from rocky.store.warehouse import Table
 
 CHECKSUMS: Final = "checksums.bin"
 _CHUNK: Final = 4 << 20
@@ -35,7 +38,7 @@ def state_of(path: str) -> FileState:
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
-def is_settled(state: FileState, now_ns: int) -> bool:
+def is_stable(state: FileState, now_ns: int) -> bool:
     """Whether a file that changed after `now_ns` would have another state."""
     return now_ns - max(state[1], state[2]) > _SETTLED_NS
 
@@ -85,7 +88,40 @@ class Checksums:
         if remembered is not None and remembered[:4] == state:
             return str(remembered[4])
         digest = hash_file(path)
-        if is_settled(state, time_ns()) and state_of(path) == state:
+        if is_stable(state, time_ns()) and state_of(path) == state:
             self._known[path] = (*state, digest)
             self._fresh = True
         return digest
+
+
+def missing_file(table: Table, snapshot: Snapshot) -> str | None:
+    """A file of a snapshot that is not there, or not as long as it was."""
+    sizes: dict[str, dict[str, int]] = {}
+    for file in snapshot.files:
+        place = table.place_of(file)
+        # What lies elsewhere lies in the folder of another table, which is listed once as well.
+        folder = place.path.removesuffix(f"/{file.name}")
+        if folder not in sizes:
+            sizes[folder] = {info.path: info.size for info in place.objects.list(folder)}
+        if sizes[folder].get(place.path) != file.size:
+            return file.path
+    return None
+
+
+def damaged_file(table: Table, snapshot: Snapshot) -> str | None:
+    """A file of a snapshot that does not hold the bytes it is named by. All are read."""
+    for file in snapshot.files:
+        place = table.place_of(file)
+        local = place.local
+        try:
+            digest = hash_file(local) if local is not None else _hash_object(place)
+        except OSError:
+            return file.path
+        if digest != file.address:
+            return file.path
+    return None
+
+
+def _hash_object(place: FileLocation) -> str | None:
+    data = place.read()
+    return None if data is None else blake3(data).hexdigest()

@@ -1,19 +1,38 @@
-"""Outcomes: how each step of a run ended, and how the run did.
+"""Outcomes: how each step and the run ended, what a pipeline adds, and the listener that is told.
 
-Values only: the ledger's records hold what happened, a report adds what people ask at the end.
+Values only. What a pipeline notes of a table is written in the transaction that records its
+success, and nothing of it when the table fails. Calls of a listener come from several threads but
+never two at once; it must be quick, models wait for it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from threading import RLock
+from typing import Final, Protocol
 
 from rocky.errors import StateConflict, StateSyncFailed
-from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
+from rocky.ledger.pipeline_records import (
+    AnomalyRecord,
+    CheckOutcome,
+    DriftRecord,
+    GracePeriod,
+    LoadedFile,
+    RowCount,
+)
 from rocky.ledger.record import RunId
-from rocky.ledger.records import CostRate, ModelExecution, ModelStatus, RunStatus, TotalsRecord
+from rocky.ledger.run_records import (
+    AttemptRecord,
+    CostRate,
+    ModelExecution,
+    ModelStatus,
+    RunStatus,
+    TotalsRecord,
+)
+from rocky.plan.budget import BudgetVerdict
 from rocky.plan.steps import Step
-from rocky.run.budget import BudgetVerdict
-from rocky.run.build import BuiltPartition
+from rocky.run.engine.protocol import Engine
+from rocky.run.materialize.build import BuiltPartition
 
 _GOOD = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
 
@@ -90,3 +109,124 @@ def status_of(outcomes: Sequence[StepOutcome]) -> RunStatus:
         return RunStatus.SUCCESS
     some = any(each.succeeded for each in outcomes if each.step.selected)
     return RunStatus.PARTIAL_FAILURE if some else RunStatus.FAILURE
+
+
+class Listener(Protocol):
+    """Whoever wants to know."""
+
+    def queued(self, run_id: str, steps: Sequence[Step]) -> None:
+        """The run begins; all its steps, in order."""
+
+    def started(self, step: Step) -> None: ...
+
+    def progress(self, step: Step, done: int, known: int) -> None:
+        """So many of the Spark tasks known by now are done."""
+
+    def retried(self, step: Step, attempt: AttemptRecord) -> None:
+        """An attempt failed; another follows after its `backoff_ms`."""
+
+    def finished(self, outcome: StepOutcome) -> None:
+        """A step ended, one way or another, and is recorded."""
+
+
+class SilentListener:
+    """Nobody listens."""
+
+    def queued(self, run_id: str, steps: Sequence[Step]) -> None: ...
+
+    def started(self, step: Step) -> None: ...
+
+    def progress(self, step: Step, done: int, known: int) -> None: ...
+
+    def retried(self, step: Step, attempt: AttemptRecord) -> None: ...
+
+    def finished(self, outcome: StepOutcome) -> None: ...
+
+
+class SerialListener:
+    """A listener whose calls never overlap, whoever makes them."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self._lock = RLock()
+
+    def tell(self, say: Callable[[Listener], None]) -> None:
+        with self._lock:
+            say(self._listener)
+
+
+@dataclass(frozen=True, slots=True)
+class StepNotes:
+    """What is recorded of one table beside what building it did.
+
+    `asset_key` is what orchestrators call it. `full_refresh` is why the table is loaded whole.
+    `marker` says what its source was when it was listed, `columns` is JSON of those it had;
+    `copied_from` is which source it is. `ended` are grace periods that are over. `refusal` is why
+    it fails before anything is read.
+    """
+
+    asset_key: tuple[str, ...] = ()
+    marker: str | None = None
+    columns: str | None = None
+    drift: tuple[DriftRecord, ...] = ()
+    grace: tuple[GracePeriod, ...] = ()
+    ended: tuple[GracePeriod, ...] = ()
+    loaded: tuple[LoadedFile, ...] = ()
+    full_refresh: str | None = None
+    refusal: str | None = None
+    copied_from: str | None = None
+
+
+NO_NOTES: Final = StepNotes()
+
+
+@dataclass(frozen=True, slots=True)
+class EndedSteps:
+    """A run whose steps have ended. `engine` starts Spark if nothing has yet."""
+
+    run_id: RunId
+    outcomes: tuple[StepOutcome, ...]
+    engine: Callable[[], Engine]
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What was found when all steps had ended. `counts` are rows by full name, for the history.
+
+    `failed` when a check of severity `error` did not pass and that is to fail the run.
+    """
+
+    check_outcomes: tuple[CheckOutcome, ...] = ()
+    anomalies: tuple[AnomalyRecord, ...] = ()
+    counts: Mapping[str, RowCount] = field(default_factory=dict)
+    failed: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+NO_CONCLUSION: Final = Conclusion()
+
+Conclude = Callable[[EndedSteps], Conclusion]
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineContribution:
+    """All that a pipeline adds to a run. `steps` are by model key.
+
+    `unchanged` are the full names of tables that had nothing new and so are no steps.
+    `failed` are tables that could not even be looked at, with why: they fail the run in part.
+    `checks_decide` where checking is all that the run is for: what fails them fails it as a whole.
+    """
+
+    pipeline: str | None = None
+    steps: Mapping[str, StepNotes] = field(default_factory=dict)
+    unchanged: tuple[str, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+    filter: str | None = None
+    resumed_from: RunId | None = None
+    idempotency_key: str | None = None
+    conclude: Conclude | None = None
+    checks_decide: bool = False
+
+
+NO_CONTRIBUTION: Final = PipelineContribution()

@@ -1,21 +1,50 @@
-"""A run of a project's own models, put together: everything opened, the plan carried out."""
+"""A run of a project's own models: everything opened, the plan carried out, leftovers removed.
 
-from datetime import UTC, datetime
+Leftovers are files of an unfinished run that no version refers to. They go an hour after they were
+written, when no writer can still want them.
+"""
 
-from rocky.errors import StateSyncFailed
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from rocky.errors import LedgerLocked, StateSyncFailed
+from rocky.ledger.writer import Ledger
+from rocky.plan.intervals import windows_of
+from rocky.plan.request import PARALLEL, RunRequest, choose_adapter
 from rocky.plan.steps import RunPlan
-from rocky.run.aftermath import sweep_after
-from rocky.run.means import Means
-from rocky.run.notes import PipelineNotes
-from rocky.run.opened import OpenedRun, open_run
-from rocky.run.outcomes import RunReport, note_unsent
-from rocky.run.request import PARALLEL, RunRequest, choose_adapter
-from rocky.run.runner import run_plan
-from rocky.run.surroundings import RunOptions
-from rocky.run.windows import windows_of
+from rocky.run.execute.runner import run_plan
+from rocky.run.outcomes import PipelineContribution, RunReport, note_unsent
+from rocky.run.prepare.caller import Caller
+from rocky.run.prepare.resources import RunParameters
+from rocky.run.prepare.session import RunSession, open_run
+from rocky.store.file_usage import sweep_table
+from rocky.store.warehouse import Warehouse
+
+LEFTOVER_AGE: Final = timedelta(hours=1)
 
 
-def run_request(plan: RunPlan, request: RunRequest, means: Means) -> RunReport:
+def sweep_leftovers(plan: RunPlan, report: RunReport, warehouse: Warehouse, ledger: Ledger) -> int:
+    """Remove what an unfinished run left behind in the tables this one built; how many files.
+
+    A table that another run has begun to write meanwhile is left for later.
+    """
+    if report.resumed_from is None:
+        return 0
+    before = round((report.started_at - LEFTOVER_AGE).timestamp() * 1000)
+    swept = 0
+    for each in report.outcomes:
+        if not each.succeeded or each.step.kind != "build":
+            continue
+        table = warehouse.table(plan.project.models[each.step.key].target)
+        try:
+            with ledger.claim([table.name], "rocky run"):
+                swept += len(sweep_table(table, before))
+        except LedgerLocked:
+            continue
+    return swept
+
+
+def run_request(plan: RunPlan, request: RunRequest, means: Caller) -> RunReport:
     """Carry out a request. Raises as `run_plan` does.
 
     Of a run that was made and whose state could not be sent there is a report, which says so.
@@ -34,17 +63,17 @@ def run_request(plan: RunPlan, request: RunRequest, means: Means) -> RunReport:
     return report
 
 
-def _run_opened(opened: OpenedRun, plan: RunPlan, request: RunRequest) -> RunReport:
+def _run_opened(opened: RunSession, plan: RunPlan, request: RunRequest) -> RunReport:
     around = opened.surroundings
-    options = RunOptions(
+    options = RunParameters(
         request.parallel or PARALLEL,
         request.full_refresh,
         request.rebuild,
         request.reuse,
         (*request.select, *(f"!{each}" for each in request.exclude)),
         windows_of(plan, request.window, around.ledger, datetime.now(UTC)),
-        PipelineNotes(request.pipeline, idempotency_key=request.idempotency_key),
+        PipelineContribution(request.pipeline, idempotency_key=request.idempotency_key),
     )
     report = run_plan(plan, around, options, listener=opened.means.listener, stop=opened.stop)
-    sweep_after(plan, report, around.warehouse, around.ledger)
+    sweep_leftovers(plan, report, around.warehouse, around.ledger)
     return report

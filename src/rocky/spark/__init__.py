@@ -1,1 +1,5 @@
-"""Spark: the only package that imports pyspark. It asks Spark's analyser and runs nothing."""
+"""Spark: the only package that imports pyspark.
+
+`interface`, `settings`, `java` and `source_files` must stay importable without it: a run that
+builds nothing loads these and no pyspark.
+"""

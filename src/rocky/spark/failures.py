@@ -16,7 +16,7 @@ from pyspark.errors import (
     PythonException,
 )
 
-from rocky.spark.failure_kinds import Failure, FailureKind
+from rocky.spark.interface import Failure, FailureKind
 
 SPARK_ERRORS: Final = (PySparkException, Py4JError)
 """What Spark raises: all that `classify_failure` is meant for."""

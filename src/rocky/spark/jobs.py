@@ -1,22 +1,81 @@
-"""Jobs: the Spark jobs of one model, known by a tag, from several threads at once.
+"""Jobs: the Spark jobs of one model, known by a tag, and what their tasks used.
 
-The tag given is made unique inside Spark, so that a second connection in one process does not
-read the figures of the first. The classic API marks jobs through the Spark context: the session's
-own tags were found not to cancel anything there.
+The tag given is made unique inside Spark, so that a second connection in one process does not read
+the figures of the first. The classic API marks jobs through the Spark context: the session's own
+tags were found not to cancel anything there.
+
+A stage belongs to the first job that ran it, and every attempt of it cost something: attempts are
+summed, also those that failed. A stage that was skipped has figures too, and they are not zero.
 """
 
 import json
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from py4j.protocol import Py4JError
 
-from rocky.spark.connections import Connection
-from rocky.spark.layout import Metrics
-from rocky.spark.metrics import SKIPPED, StageProgress, known_tasks, sum_stages
+from rocky.spark.connection import Connection
+from rocky.spark.interface import Metrics
+
+SKIPPED = "SKIPPED"
+PENDING = "PENDING"
+
+
+def sum_stages(attempts: Sequence[Mapping[str, Any]]) -> Metrics:
+    """The sum over attempts of stages, each as Spark's status API writes it."""
+    ran = [attempt for attempt in attempts if attempt["status"] not in {SKIPPED, PENDING}]
+
+    def total(*names: str) -> int:
+        return sum(int(attempt[name]) for attempt in ran for name in names)
+
+    return Metrics(
+        executor_run_ms=total("executorRunTime"),
+        executor_cpu_ms=total("executorCpuTime") // 1_000_000,
+        bytes_read=total("inputBytes"),
+        rows_read=total("inputRecords"),
+        shuffle_bytes=total("shuffleWriteBytes"),
+        spill_bytes=total("diskBytesSpilled"),
+        peak_memory_bytes=max((_peak(attempt) for attempt in ran), default=0),
+        tasks=total("numCompleteTasks", "numFailedTasks", "numKilledTasks"),
+    )
+
+
+def _peak(attempt: Mapping[str, Any]) -> int:
+    """The execution memory of the task that used most; Spark's own figure is a sum over tasks."""
+    spread = attempt.get("taskMetricsDistributions")
+    if spread:
+        return int(max(spread["peakExecutionMemory"], default=0))
+    # Without a task that ended well there is no spread.
+    return int(attempt["peakExecutionMemory"]) // max(1, int(attempt["numTasks"]))
+
+
+class StageProgress(NamedTuple):
+    """A stage of a job: its id, how many tasks it has and how many are done."""
+
+    stage: int
+    tasks: int
+    done: int
+    begun: bool
+
+
+def known_tasks(jobs: Iterable[Sequence[StageProgress]]) -> tuple[int, int]:
+    """Tasks done and tasks known, over jobs.
+
+    Spark lists a stage whose result is there already as one still to run, until the job is over.
+    Stages are numbered after those they wait for, so what has not begun while a later one has is
+    left out.
+    """
+    stages: dict[int, StageProgress] = {}
+    for job in jobs:
+        last = max((each.stage for each in job if each.begun), default=-1)
+        for each in job:
+            if each.begun or each.stage > last:
+                stages[each.stage] = each
+    return sum(each.done for each in stages.values()), sum(each.tasks for each in stages.values())
+
 
 # Figures arrive through a queue; when it does not run empty, some of them would be missing.
 _QUEUE_MS: Final = 20_000

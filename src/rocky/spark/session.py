@@ -23,21 +23,21 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from rocky.errors import AdapterUnusable, SparkUnavailable
-from rocky.project.adapter import Adapter
-from rocky.spark.addresses import check_master
-from rocky.spark.connections import (
+from rocky.project.configuration.blocks import Adapter
+from rocky.spark.connection import (
     Connection,
     adopt_session,
+    check_master,
     check_version,
     connection_of,
     kind_of,
+    open_remote,
     silence_refusals,
 )
-from rocky.spark.failure_kinds import FailureKind
 from rocky.spark.failures import classify_failure
+from rocky.spark.interface import FailureKind
 from rocky.spark.java import choose_java
-from rocky.spark.launch import Jvm, last_words, launch_jvm
-from rocky.spark.remotes import open_remote
+from rocky.spark.jvm import Jvm, last_output, launch_jvm
 from rocky.spark.settings import check_conf, start_settings
 
 DEFAULT_MASTER: Final = "local[*]"
@@ -64,7 +64,7 @@ def connect_spark(adapter: Adapter, root: Path) -> Connection:
         return open_remote(adapter.remote, adapter.conf)
     running = SparkContext._active_spark_context  # noqa: SLF001 - asking must not start one
     if running is not None:
-        return _share(running, adapter)
+        return _share_driver(running, adapter)
     master = adapter.master or DEFAULT_MASTER
     check_master(master)
     session, jvm = _start(master, adapter.conf, root, record=True)
@@ -109,7 +109,7 @@ class _Stop:
                 self._jvm.end()
 
 
-def _share(running: SparkContext, adapter: Adapter) -> Connection:
+def _share_driver(running: SparkContext, adapter: Adapter) -> Connection:
     """A session of our own on a Spark that runs in this process already."""
     if adapter.master and kind_of(adapter.master) != kind_of(running.master):
         raise AdapterUnusable(
@@ -158,7 +158,7 @@ def _reason(failure: BaseException, jvm: Jvm | None) -> str:
     if jvm is not None and known.kind is FailureKind.CONNECTION_LOST:
         # It gave up before it was asked anything; why is in its log only.
         with jvm.log.open("rb") as log:
-            return last_words(log)
+            return last_output(log)
     return known.message
 
 

@@ -1,7 +1,7 @@
 """The files of a source: found when it is pinned, so that a model reads these and no later ones.
 
-A relative path starts at the project's folder. Names that begin with a dot or an underscore are
-hidden from Spark, and so from the list.
+No pyspark here. A relative path starts at the project's folder. Names that begin with a dot or an
+underscore are hidden from Spark, and so from the list.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from rocky.errors import SourceUnreadable
 from rocky.project.sources import SourceTable
-from rocky.project.variables import Substituted, written
+from rocky.project.toml.variables import Substituted, written
 
 
 class PinnedFile(NamedTuple):
@@ -32,33 +32,33 @@ class Pinned(NamedTuple):
 
 def pin_files(session: Any, source: SourceTable, root: Path) -> Pinned:
     """The files of a source. Raises SourceUnreadable when there are none, and what Spark raises."""
-    place = place_of(source, root)
+    place = source_location(source, root)
     if not is_remote(place):
         return pin_local_files(source, root)
-    return _found(source, place, _pin_remote(session, place))
+    return _require_files(source, place, _pin_remote(session, place))
 
 
 def pin_local_files(source: SourceTable, root: Path) -> Pinned:
     """The files of a source that lies in folders; needs no Spark. Raises SourceUnreadable."""
-    place = place_of(source, root)
+    place = source_location(source, root)
     if source.files:
         return Pinned(tuple(sorted(_pin_file(root.absolute() / each) for each in source.files)))
-    return _found(source, place, _pin_local(place))
+    return _require_files(source, place, _pin_local(place))
 
 
-def _found(source: SourceTable, place: str, pinned: Pinned) -> Pinned:
+def _require_files(source: SourceTable, place: str, pinned: Pinned) -> Pinned:
     if not pinned.files:
         what = "no file matches" if has_magic(place) else "there is no data at"
-        raise SourceUnreadable(f"{named(source)}: {what} `{written(source.path or '')}`")
+        raise SourceUnreadable(f"{source_label(source)}: {what} `{written(source.path or '')}`")
     return pinned
 
 
-def named(source: SourceTable) -> str:
+def source_label(source: SourceTable) -> str:
     """How a message names a source."""
     return f"source `{source.name}` (declared in `{source.file}`)"
 
 
-def hide_place(source: SourceTable, message: str) -> str:
+def hide_location(source: SourceTable, message: str) -> str:
     """A message without what came from variables: that may be a secret."""
     for value in (source.path, *source.options.values()):
         if isinstance(value, Substituted) and value:
@@ -81,7 +81,7 @@ def folder_above(pattern: str) -> str:
     return "/".join(plain)
 
 
-def place_of(source: SourceTable, root: Path) -> str:
+def source_location(source: SourceTable, root: Path) -> str:
     """A URI as it is; a path from the project's folder on."""
     text = source.path or ""
     return text if is_remote(text) else str(root.absolute() / text.removeprefix("file://"))

@@ -4,6 +4,13 @@ Spark's own writer is the fastest there is; what makes its bytes repeatable is t
 with a say in them is pinned here, as an option of the write, so that it holds on any Spark. One
 cannot be an option: timestamps are INT96 unless the session says otherwise, so a session that does
 not (`rocky.spark.settings`) is refused. Naming the files by their bytes is the store's work.
+
+Rows are spread over a fixed number of files by their own hash and sorted by all columns, so cores,
+adaptive execution and shuffle settings leave no trace in the bytes. The hash, not the columns, is
+what rows are spread by: Spark drops a repartition by columns that a grouping spread already.
+
+Nulls that footers cannot tell of (below an array, a map or a nullable struct) are checked in the
+query that writes, so nothing is committed when one is found.
 """
 
 import re
@@ -14,15 +21,150 @@ from uuid import uuid4
 from pyspark.sql import Observation
 from pyspark.sql import functions as f
 
-from rocky.datatypes.types import DataType, StructField
 from rocky.errors import InternalError, ModelFailed
-from rocky.spark.canonical import sort_rows, spread_rows
-from rocky.spark.layout import Layout, Staged
-from rocky.spark.names import column_named
-from rocky.spark.nulls import checked_column
-from rocky.spark.rows_hash import ROWS, observed_columns, read_hash
-from rocky.spark.schemas import fields_of, readable_schema
-from rocky.spark.storable import storage_problems
+from rocky.language.datatypes.types import (
+    ArrayType,
+    DataType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
+from rocky.spark.frame import column_named, fields_of, readable_schema
+from rocky.spark.interface import Layout, Staged, storage_problems
+from rocky.spark.rows_hash import LANES, ROWS, observed_columns, read_hash, row_hash
+
+_NESTED = (ArrayType, MapType, StructType)
+
+
+def checked_column(field: StructField, given: StructField) -> Any:
+    """The column; a null in it that its type does not allow, and no footer counts, stops the query.
+
+    `given` is the column as Spark knows it.
+    """
+    column = column_named(field.name)
+    broken = _holds_null(column, field.type, given.type)
+    if isinstance(field.type, _NESTED) and given.nullable and not field.nullable:
+        broken = _either(column.isNull(), broken)
+    if broken is None:
+        return column
+    message = f"column `{field.name}` holds a null where its type allows none"
+    return f.when(broken, f.raise_error(f.lit(message))).otherwise(column)
+
+
+def _holds_null(column: Any, wanted: DataType, given: DataType) -> Any | None:
+    """Whether a value holds a null that its type does not allow; None when it cannot."""
+    match wanted, given:
+        case ArrayType(), ArrayType():
+            may_hold = given.contains_null and not wanted.contains_null
+            return _any_holds_null(column, wanted.element, given.element, may_hold=may_hold)
+        case MapType(), MapType():
+            values = f.map_values(column)
+            may_hold = given.contains_null and not wanted.contains_null
+            in_values = _any_holds_null(values, wanted.value, given.value, may_hold=may_hold)
+            keys = _any_holds_null(f.map_keys(column), wanted.key, given.key, may_hold=False)
+            return keys if in_values is None else _either(in_values, keys)
+        case StructType(), StructType():
+            found = None
+            for ours, theirs in zip(wanted.fields, given.fields, strict=True):
+                member = column.getField(theirs.name)
+                inner = _holds_null(member, ours.type, theirs.type)
+                if theirs.nullable and not ours.nullable:
+                    inner = _either(member.isNull(), inner)
+                if inner is not None:
+                    found = _either(inner, found)
+            return None if found is None else column.isNotNull() & found
+        case _:
+            return None
+
+
+def _any_holds_null(
+    values: Any, wanted: DataType, given: DataType, *, may_hold: bool
+) -> Any | None:
+    if not may_hold and _holds_null(values, wanted, given) is None:
+        return None
+
+    def breaks(one: Any) -> Any:
+        inner = _holds_null(one, wanted, given)
+        return _either(one.isNull(), inner) if may_hold else inner
+
+    return f.coalesce(f.exists(values, breaks), f.lit(False))
+
+
+def _either(one: Any, other: Any | None) -> Any:
+    return one if other is None else one | other
+
+
+_UNORDERED: Final = ("variant", "void")
+
+
+def spread_rows(
+    frame: Any, fields: Sequence[StructField], pieces: int, partitions: Sequence[str] = ()
+) -> Any:
+    """The frame's rows, spread over `pieces` by their hash.
+
+    With partition columns these alone decide: else every piece would hold a file of each partition.
+    """
+    by = [field for field in fields if field.name in partitions] or fields
+    return frame.repartition(pieces, _spread(by)) if pieces > 1 else frame.repartition(1)
+
+
+def _spread(fields: Sequence[StructField]) -> Any:
+    """What decides on a row's piece: rows that differ may meet, so plain columns are enough."""
+    plain = [column_named(field.name) for field in fields if _is_plain(field.type)]
+    return f.xxhash64(*plain) if plain else row_hash(fields)
+
+
+def sort_rows(frame: Any, fields: Sequence[StructField], first: Sequence[str] = ()) -> Any:
+    """The rows of each piece sorted by the columns `first`, then so that only equal rows tie."""
+    keys = [column_named(name) for name in first]
+    keys += [_sort_key(field) for field in fields if _is_ordered(field.type)]
+    if not all(_is_exact(field.type) for field in fields):
+        # Zeros of either sign, maps in any order: values that differ and do not sort apart.
+        keys += [row_hash(fields, lane, maps_in_order=True) for lane in LANES]
+    return frame.sortWithinPartitions(*keys)
+
+
+def _is_plain(kind: DataType) -> bool:
+    return not isinstance(kind, ArrayType | MapType | StructType) and kind.kind not in _UNORDERED
+
+
+def _sort_key(field: StructField) -> Any:
+    column = column_named(field.name)
+    if isinstance(field.type, StringType) and field.type.collation != "UTF8_BINARY":
+        return column.cast("binary")
+    return column
+
+
+def _is_ordered(kind: DataType) -> bool:
+    """Whether Spark can sort by a type at all."""
+    match kind:
+        case ArrayType(element=element):
+            return _is_ordered(element)
+        case StructType(fields=fields):
+            return all(_is_ordered(field.type) for field in fields)
+        case MapType():
+            return False
+        case _:
+            return kind.kind not in _UNORDERED
+
+
+def _is_exact(kind: DataType) -> bool:
+    """Whether two values that sort as equal have equal bytes."""
+    match kind:
+        case ArrayType(element=element):
+            return _is_exact(element) and not _is_collated(element)
+        case StructType(fields=fields):
+            return all(_is_exact(field.type) and not _is_collated(field.type) for field in fields)
+        case MapType():
+            return False
+        case _:
+            return kind.kind not in ("float", "double", "variant")
+
+
+def _is_collated(kind: DataType) -> bool:
+    return isinstance(kind, StringType) and kind.collation != "UTF8_BINARY"
+
 
 OPTIONS: Final[Mapping[str, str]] = {
     "compression": "zstd",

@@ -1,11 +1,12 @@
 """Iceberg: a second set of metadata over the same files, for readers that know no Delta.
 
 The Delta log stays the truth: Iceberg metadata is written after a commit, from the snapshot alone,
-and can be written again at any time.
+and can be written again at any time. Of the Iceberg modules only this one may be imported without
+`pyiceberg`.
 """
 
+from rocky.store.delta.snapshot import Snapshot
 from rocky.store.extras import load_extra
-from rocky.store.snapshot import Snapshot
 from rocky.store.warehouse import Table
 
 

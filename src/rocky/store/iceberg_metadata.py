@@ -4,15 +4,20 @@ The metadata of Delta version 7 is `metadata/v7.metadata.json`, so two writers o
 one file; `version-hint.text` says which is the latest. Only what changed is written: manifests of
 files that stay are kept. When a change cannot be said in Iceberg's terms (a column dropped, a type
 that is not widened, other partitions) the metadata begins anew.
+
+Files are read and written through the store of the table itself: pyiceberg's own file access would
+need the credentials of an object store a second time, in other words.
 """
 
+import io
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from obstore.exceptions import BaseError
 from pyiceberg.catalog.noop import NoopCatalog
 from pyiceberg.exceptions import ResolveError, ValidationError
+from pyiceberg.io import FileIO, InputFile, InputStream, OutputFile, OutputStream
 from pyiceberg.manifest import DataFile as IcebergFile
 from pyiceberg.manifest import DataFileContent, FileFormat
 from pyiceberg.schema import Schema
@@ -24,16 +29,95 @@ from pyiceberg.typedef import Record
 from pyiceberg.types import IcebergType, ListType, MapType, StructType
 
 from rocky.errors import StoreUnwritable
-from rocky.store.files import DataFile
-from rocky.store.iceberg_files import TableFileIO
-from rocky.store.iceberg_types import (
+from rocky.store.data_file import DataFile
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.iceberg_schema import (
     column_metrics,
     iceberg_schema,
     partition_spec,
     partition_value,
 )
-from rocky.store.snapshot import Snapshot
+from rocky.store.objects import Objects
 from rocky.store.warehouse import Table
+
+
+class StoredInput(InputFile):
+    """A file that is read whole: manifests are small."""
+
+    def __init__(self, location: str, objects: Objects, path: str) -> None:
+        super().__init__(location)
+        self._objects = objects
+        self._path = path
+
+    def __len__(self) -> int:
+        found = self._objects.info(self._path)
+        return found.size if found else 0
+
+    def exists(self) -> bool:
+        return self._objects.info(self._path) is not None
+
+    def open(self, seekable: bool = True) -> InputStream:  # noqa: ARG002, FBT001, FBT002 - pyiceberg's signature
+        data = self._objects.read(self._path)
+        if data is None:
+            raise FileNotFoundError(f"`{self.location}` is missing")
+        return io.BytesIO(data)
+
+
+class StoredOutput(OutputFile):
+    """A file that appears, whole, when its stream is closed."""
+
+    def __init__(self, location: str, objects: Objects, path: str) -> None:
+        super().__init__(location)
+        self._objects = objects
+        self._path = path
+
+    def __len__(self) -> int:
+        return len(self.to_input_file())
+
+    def exists(self) -> bool:
+        return self.to_input_file().exists()
+
+    def to_input_file(self) -> StoredInput:
+        return StoredInput(self.location, self._objects, self._path)
+
+    def create(self, overwrite: bool = False) -> OutputStream:  # noqa: ARG002, FBT001, FBT002 - pyiceberg's signature
+        return _Stream(lambda data: self._objects.put(self._path, data))
+
+
+class _Stream(io.BytesIO):
+    """Bytes that are kept when the stream is closed."""
+
+    def __init__(self, keep: Callable[[bytes], None]) -> None:
+        super().__init__()
+        self._keep = keep
+
+    def close(self) -> None:
+        if not self.closed:
+            self._keep(self.getvalue())
+        super().close()
+
+
+class TableFileIO(FileIO):
+    """The files below a table's location; `prefix` is its path below the root of the objects."""
+
+    def __init__(self, objects: Objects, prefix: str, location: str) -> None:
+        super().__init__({})
+        self._objects = objects
+        self._prefix = prefix
+        self._location = location
+
+    def new_input(self, location: str) -> StoredInput:
+        return StoredInput(location, self._objects, self._path(location))
+
+    def new_output(self, location: str) -> StoredOutput:
+        return StoredOutput(location, self._objects, self._path(location))
+
+    def delete(self, location: Any) -> None:
+        self._objects.delete([self._path(getattr(location, "location", location))])
+
+    def _path(self, location: str) -> str:
+        return self._prefix + location.removeprefix(self._location)
+
 
 HINT: Final = "metadata/version-hint.text"
 KEPT_SNAPSHOTS: Final = 100
@@ -48,7 +132,7 @@ _PROPERTIES: Final = {
 
 def write_metadata(table: Table, snapshot: Snapshot) -> str:
     """The location of metadata for a snapshot, which is written unless it is there."""
-    publishing = _Publishing(table)
+    publishing = _Publication(table)
     try:
         publishing.publish(snapshot)
     except (OSError, BaseError, ValidationError) as error:
@@ -62,7 +146,7 @@ def _path_of(version: int) -> str:
     return f"metadata/v{version}.metadata.json"
 
 
-class _Publishing:
+class _Publication:
     """One table's metadata on its way from one snapshot to another."""
 
     def __init__(self, table: Table) -> None:

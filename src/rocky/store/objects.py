@@ -2,20 +2,27 @@
 
 "Absent" is only ever an answer of the place itself: whatever else keeps an object from being read
 (a permission, a refused connection, a missing bucket) raises `StoreUnreadable`.
+
+A `FileLocation` says in which objects a file of a table lies, which need not be those of the
+table: a clone in an object store refers to files of the table it was made of by their URIs, as
+Delta allows. Only files of the warehouse's own bucket are believed. In a folder clones have links
+of their own, so there a URI is refused.
 """
 
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import LocalStore, ObjectStore, S3Store
 
 from rocky.errors import StoreUnreadable, StoreUnwritable
-from rocky.store.locations import Location
+from rocky.store.data_file import is_uri
+from rocky.store.location import Location
 
 if TYPE_CHECKING:  # These names exist for type checkers only.
     from obstore import ObjectMeta
@@ -202,3 +209,103 @@ def why_failed(error: Exception) -> str:
     text = str(error)
     found = next((reason for word, reason in _REASONS if word in text), None)
     return found or text.split("\n", 1)[0]
+
+
+_BUFFER: Final = 1024 * 1024
+
+
+class _SeekableObject(io.RawIOBase):
+    """A reader of obstore's as a file of Python's: it is neither closed nor used in `with`."""
+
+    def __init__(self, reader: Any) -> None:
+        self._reader = reader
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return int(self._reader.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._reader.tell())
+
+    def readinto(self, buffer: Any) -> int:
+        found = bytes(self._reader.read(len(buffer)))
+        buffer[: len(found)] = found
+        return len(found)
+
+
+def open_object(objects: Objects, path: str) -> BinaryIO:
+    """A file or an object, seekable. Raises `FileNotFoundError` when it is missing."""
+    file = objects.local_path(path)
+    if file is not None:
+        return file.open("rb")
+    reader = obstore.open_reader(objects.store, path, buffer_size=_BUFFER)
+    return cast("BinaryIO", io.BufferedReader(_SeekableObject(reader), _BUFFER))
+
+
+_S3_PREFIXES: Final = ("s3a://", "s3://")
+
+
+@dataclass(frozen=True, slots=True)
+class FileLocation:
+    """Where a file lies: a path below the root of some objects."""
+
+    objects: Objects
+    path: str
+
+    def __str__(self) -> str:
+        return self.objects.place(self.path)
+
+    @property
+    def spark_uri(self) -> str:
+        return self.objects.location.spark_place(self.path)
+
+    @property
+    def local(self) -> Path | None:
+        """The file on a disk, or None in an object store."""
+        return self.objects.local_path(self.path)
+
+    def info(self) -> ObjectInfo | None:
+        return self.objects.info(self.path)
+
+    def read(self) -> bytes | None:
+        return self.objects.read(self.path)
+
+
+def locate_file(objects: Objects, prefix: str, path: str) -> FileLocation:
+    """Where the file that a log calls `path` lies, for the table at `prefix`.
+
+    Raises `StoreUnreadable` for a URI that leads out of the bucket.
+    """
+    if not is_uri(path):
+        return FileLocation(objects, f"{prefix}/{path}")
+    key = key_in_bucket(objects, path)
+    if key is None:
+        raise StoreUnreadable(
+            f"`{path}` is not in the bucket of `{objects.place(prefix)}`, which refers to it; only"
+            " files of one bucket can be shared"
+        )
+    root = objects.location.prefix
+    if root and key.startswith(f"{root}/"):
+        return FileLocation(objects, key.removeprefix(f"{root}/"))
+    return FileLocation(whole_bucket(objects), key)
+
+
+def whole_bucket(objects: Objects) -> Objects:
+    """All objects of the bucket that these lie in, by their keys."""
+    if not objects.wider:
+        objects.wider.append(open_objects(objects.location.whole_bucket()))
+    return objects.wider[0]
+
+
+def key_in_bucket(objects: Objects, uri: str) -> str | None:
+    """The key that a URI names in the bucket of some objects; None when it names another place."""
+    bucket = objects.location.bucket
+    starts = (f"{scheme}{bucket}/" for scheme in _S3_PREFIXES if bucket)
+    key = next((uri.removeprefix(start) for start in starts if uri.startswith(start)), None)
+    # A store that takes `..` for a folder above would read another file than is named.
+    return None if key is None or {"", ".", ".."} & set(key.split("/")) else key

@@ -11,15 +11,19 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from rocky.errors import ChangeRefused, StoreUnreadable
-from rocky.store.change import Change, Committed
-from rocky.store.checkpoint import FAILED, is_due, write_checkpoint
-from rocky.store.commit import commit_change
-from rocky.store.elsewhere import FilePlace, place_of
-from rocky.store.files import DataFile
-from rocky.store.locations import locate
-from rocky.store.log import FOLDER, Log
-from rocky.store.objects import Objects, open_objects
-from rocky.store.snapshot import Snapshot
+from rocky.store.data_file import DataFile
+from rocky.store.delta.change import Change, Committed
+from rocky.store.delta.commit import commit_change
+from rocky.store.delta.log import (
+    CHECKPOINT_FAILED,
+    LOG_FOLDER,
+    Log,
+    is_checkpoint_due,
+    write_checkpoint,
+)
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.location import locate
+from rocky.store.objects import FileLocation, Objects, locate_file, open_objects
 
 STAGING: Final = "_staging"
 RESERVED: Final = "_rocky"
@@ -73,7 +77,7 @@ class Table:
     def with_checkpoint(self, committed: Committed) -> Committed:
         """A commit that was just made, with its checkpoint if one is due."""
         version = committed.snapshot.version
-        if committed.repeated or not is_due(version):
+        if committed.repeated or not is_checkpoint_due(version):
             return committed
         warning = write_checkpoint(self.log, version)
         committed = replace(committed, warnings=() if warning is None else (warning,))
@@ -81,7 +85,9 @@ class Table:
             # One that failed may have left its file, and readers may come to believe it.
             return replace(committed, checkpoint_hash=self.log.checkpoint_hash(version))
         except StoreUnreadable as error:
-            return replace(committed, warnings=(*committed.warnings, f"{FAILED}: {error}"))
+            return replace(
+                committed, warnings=(*committed.warnings, f"{CHECKPOINT_FAILED}: {error}")
+            )
 
     def history(self) -> list[dict[str, Any]]:
         """What each commit says of itself, with its `version`, newest first."""
@@ -91,9 +97,9 @@ class Table:
         """A fresh staging folder's path, relative to the table. Nothing is made."""
         return f"{STAGING}/{uuid.uuid4().hex}"
 
-    def place_of(self, file: DataFile) -> FilePlace:
+    def place_of(self, file: DataFile) -> FileLocation:
         """Where a data file lies: not in the table's folder when a clone shares it."""
-        return place_of(self.objects, self.prefix, file.path)
+        return locate_file(self.objects, self.prefix, file.path)
 
     def file_uri(self, file: DataFile) -> str:
         """What Spark reads a data file by."""
@@ -136,7 +142,7 @@ class Warehouse:
                 continue
             for schema in self.objects.folders(catalog):
                 for folder in self.objects.folders(schema):
-                    if f"{folder}/{FOLDER}" in self.objects.folders(folder):
+                    if f"{folder}/{LOG_FOLDER}" in self.objects.folders(folder):
                         yield self._table(folder.replace("/", "."), folder)
 
     def _table(self, name: str, prefix: str) -> Table:

@@ -5,17 +5,17 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rocky.datatypes.text import parse_type
-from rocky.datatypes.types import StructField
+from rocky.language.datatypes.text import parse_type
+from rocky.language.datatypes.types import StructField
 from rocky.ledger.pipeline_records import RowCount
-from rocky.pipelines.checks.evaluate import Surrounding, run_pipeline_checks
-from rocky.pipelines.checks.tables import CheckedTable, ChecksResult, SourceSide
-from rocky.project.checks import Checks
-from rocky.project.documents import Document
+from rocky.pipelines.checks.evaluation import CheckContext, run_pipeline_checks
+from rocky.pipelines.report import CheckedTable, ChecksResult, SourceSide
+from rocky.project.configuration.pipelines import Checks
 from rocky.project.models import Target
 from rocky.project.sources import SourceTable
-from rocky.spark.layout import Layout
-from rocky.store.change import Change
+from rocky.project.toml.documents import Document
+from rocky.spark.interface import Layout
+from rocky.store.delta.change import Change
 from rocky.store.warehouse import open_warehouse
 from tests.run.memory_engine import MemoryEngine
 
@@ -61,7 +61,7 @@ class Bench:
         self, checks: Checks, *tables: CheckedTable, known: tuple[str, ...] = ()
     ) -> ChecksResult:
         self.opened = 0
-        around = Surrounding(NOW, known, self.warehouse)
+        around = CheckContext(NOW, known, self.warehouse)
         return run_pipeline_checks(checks._replace(enabled=True), tables, self.open_engine, around)
 
 

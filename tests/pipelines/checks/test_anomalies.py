@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocky.ledger.check_history import KEPT
-from rocky.pipelines.checks.anomalies import BASELINE_RUNS, find_anomaly
-from rocky.project.checks import MOST_FLAT_RUNS, Checks
+from rocky.ledger.pipeline_state import KEPT_COUNTS
+from rocky.pipelines.checks.counts import BASELINE_RUNS, find_anomaly
+from rocky.project.configuration.pipelines import MOST_FLAT_RUNS, Checks
 from tests.pipelines.checks.bench import history
 
 counts = st.integers(0, 10_000)
-histories = st.lists(counts, max_size=KEPT)
+histories = st.lists(counts, max_size=KEPT_COUNTS)
 
 
 def kind_of(earlier, count, **settings):
@@ -76,7 +76,7 @@ def test_a_first_run_is_no_anomaly(count):
     assert None is kind_of([], count)
 
 
-@given(st.lists(counts, min_size=1, max_size=KEPT), counts, st.floats(1, 500))
+@given(st.lists(counts, min_size=1, max_size=KEPT_COUNTS), counts, st.floats(1, 500))
 def test_only_the_newest_runs_before_this_one_decide_a_deviation(earlier, count, threshold):
     settings = {"anomaly_threshold_pct": threshold, "flat_line_runs": 0}
     newest = earlier[-BASELINE_RUNS:]
@@ -95,7 +95,7 @@ def test_only_the_newest_runs_before_this_one_decide_a_deviation(earlier, count,
     assert near or expected == found
 
 
-@given(st.lists(counts, min_size=1, max_size=KEPT), st.integers(1, MOST_FLAT_RUNS))
+@given(st.lists(counts, min_size=1, max_size=KEPT_COUNTS), st.integers(1, MOST_FLAT_RUNS))
 def test_growth_that_goes_on_is_never_flat(steps, runs):
     grown = [sum(steps[: index + 1]) + index for index in range(len(steps))]
 
@@ -106,7 +106,7 @@ def test_growth_that_goes_on_is_never_flat(steps, runs):
 def test_every_number_of_flat_runs_that_can_be_set_can_be_seen(runs, count):
     earlier = [count, count + 1, *[count + 1] * (runs - 1)]
 
-    assert len(earlier) <= KEPT
+    assert len(earlier) <= KEPT_COUNTS
     settings = {"anomaly_threshold_pct": 0.0, "flat_line_runs": runs}
     assert "flat" == kind_of(earlier, count + 1, **settings)
     assert None is kind_of(earlier[:-1], count + 1, **settings)

@@ -3,15 +3,15 @@
 from dataclasses import replace
 
 from rocky.ledger.record import RunId
-from rocky.pipelines.checks.concluding import PipelineChecks
-from rocky.pipelines.checks.tables import UnreadableTable
-from rocky.project.checks import Checks
-from rocky.run.notes import RunSoFar
+from rocky.pipelines.checks.evaluation import PipelineChecks
+from rocky.pipelines.report import UnreadableTable
+from rocky.project.configuration.pipelines import Checks
+from rocky.run.outcomes import EndedSteps
 from tests.pipelines.checks.bench import NOW, Bench, history
 
 
 def conclude(bench, checks, *tables):
-    so_far = RunSoFar(RunId("run-1"), (), bench.open_engine, NOW)
+    so_far = EndedSteps(RunId("run-1"), (), bench.open_engine, NOW)
     return PipelineChecks(checks, lambda _: tables, bench.warehouse)(so_far)
 
 

@@ -6,9 +6,16 @@ from datetime import timedelta
 import pytest
 
 from rocky.errors import SparkUnavailable
-from rocky.pipelines.checks.evaluate import Surrounding, run_pipeline_checks
-from rocky.project.assertions import AssertionRecord
-from rocky.project.checks import Checks, CustomCheck, FreshnessCheck, NullRate, Overlap, Toggle
+from rocky.pipelines.checks.evaluation import CheckContext, run_pipeline_checks
+from rocky.project.configuration.model import AssertionRecord
+from rocky.project.configuration.pipelines import (
+    Checks,
+    CustomCheck,
+    FreshnessCheck,
+    NullRate,
+    Overlap,
+    Toggle,
+)
 from tests.pipelines.checks.bench import NOW, Bench, told, with_statistics
 
 ORDERS = "id bigint, status string"
@@ -86,7 +93,7 @@ def test_without_fail_on_error_failures_are_only_told(bench):
 
 
 def test_checks_that_are_not_enabled_ask_nothing(bench, orders):
-    result = run_pipeline_checks(Checks(row_count=True), [orders], None, Surrounding(NOW))
+    result = run_pipeline_checks(Checks(row_count=True), [orders], None, CheckContext(NOW))
 
     assert ((), (), {}) == (result.outcomes, result.anomalies, result.counts)
 
@@ -254,7 +261,7 @@ def test_the_log_answers_how_many_nulls_there_are(bench, orders):
 
 
 def test_a_large_table_is_sampled_always_alike(bench, orders, monkeypatch):
-    monkeypatch.setattr("rocky.pipelines.checks.null_rates.EXACT_UP_TO_ROWS", 1)
+    monkeypatch.setattr("rocky.pipelines.checks.counts.EXACT_UP_TO_ROWS", 1)
     bench.check(Checks(null_rate=NullRate(("status",), 0.5)), orders)
 
     assert [
@@ -446,7 +453,7 @@ def test_spark_that_cannot_be_opened_fails_what_needs_it_and_nothing_else(bench,
         custom=(CustomCheck("c", "SELECT 0"), CustomCheck("d", "SELECT 0")),
         assertions=(AssertionRecord("not_null", "id"),),
     )
-    result = run_pipeline_checks(checks, [orders], refuse, Surrounding(NOW))
+    result = run_pipeline_checks(checks, [orders], refuse, CheckContext(NOW))
 
     assert {"row_count": True, "c": "no Java", "d": "no Java", "not_null:id": "no Java"} == told(
         result

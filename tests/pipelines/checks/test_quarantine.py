@@ -11,10 +11,10 @@ from rocky.pipelines.checks.quarantine import (
     plan_quarantine,
     untagged_columns,
 )
-from rocky.project.assertions import ABOUT_ROWS, AssertionRecord
-from rocky.project.checks import Quarantine
+from rocky.project.configuration.model import ABOUT_ROWS, AssertionRecord
+from rocky.project.configuration.pipelines import Quarantine
 from rocky.project.models import Target
-from rocky.run.checks.questions import _ROW_RULES
+from rocky.run.checks.assertion_sql import _ROW_RULES
 from tests.pipelines.checks.bench import NOW, columns_of
 from tests.run.memory_engine import MemoryEngine
 

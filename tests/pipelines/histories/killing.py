@@ -13,13 +13,13 @@ from unittest.mock import patch
 
 from rocky.errors import ConcurrentChange
 from rocky.ledger import ledger_file
-from rocky.ledger.claims import HeldClaim
+from rocky.ledger.claims import LocalClaim
 from rocky.ledger.ledger_file import LedgerFile
-from rocky.ledger.transcript import Transcript
-from rocky.remote.copies import RemoteFailure
-from rocky.remote.valkey_server import ValkeyServer
-from rocky.run.build import Build, Built
-from rocky.run.materialize.table import materialize
+from rocky.ledger.schema import RowWriter
+from rocky.run.materialize.build import Build, Built
+from rocky.run.materialize.strategy import materialize
+from rocky.state.backend import RemoteFailure
+from rocky.state.valkey_server import ValkeyServer
 from rocky.store.objects import Objects
 
 _WRITING = ("create", "put", "delete", "move")
@@ -73,7 +73,7 @@ def _fatal_transaction(fate: Fate) -> Any:
     real = LedgerFile.transaction
 
     @contextmanager
-    def transaction(ledger: LedgerFile) -> Iterator[Transcript]:
+    def transaction(ledger: LedgerFile) -> Iterator[RowWriter]:
         fate.before()
         with real(ledger) as rows:
             yield rows
@@ -108,21 +108,21 @@ def _unsent(fate: Fate, function: Callable[..., Any]) -> Any:
 @contextmanager
 def _locks_that_end() -> Iterator[None]:
     """Afterwards no lock is held that was taken inside, and its file lies where it was."""
-    held: dict[int, HeldClaim] = {}
-    hold, release = ledger_file.hold_claim, HeldClaim.release
+    held: dict[int, LocalClaim] = {}
+    hold, release = ledger_file.hold_claim, LocalClaim.release
 
-    def remember(*given: Any) -> HeldClaim:
+    def remember(*given: Any) -> LocalClaim:
         claim = hold(*given)
         held[claim.descriptor] = claim
         return claim
 
-    def forget(claim: HeldClaim) -> None:
+    def forget(claim: LocalClaim) -> None:
         held.pop(claim.descriptor, None)
         release(claim)
 
     with (
         patch.object(ledger_file, "hold_claim", remember),
-        patch.object(HeldClaim, "release", forget),
+        patch.object(LocalClaim, "release", forget),
     ):
         yield
     for descriptor in held:

@@ -22,26 +22,26 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rocky.compiler.pipeline import compile_project
-from rocky.evidence.verify import verify_evidence
-from rocky.ledger import open_evidence
-from rocky.ledger.reader import open_reader
-from rocky.ledger.records import RunRecord
+from rocky.compiler.passes import compile_project
+from rocky.evidence.verification import verify_evidence
+from rocky.ledger import open_evidence_reader
+from rocky.ledger.readers.history import open_history_reader
+from rocky.ledger.run_records import RunRecord
 from rocky.ledger.writer import Ledger
 from rocky.pipelines.pipeline_run import run_pipeline
 from rocky.pipelines.report import PipelineReport
+from rocky.plan.request import RunRequest
 from rocky.project import load_project
-from rocky.project.adapter import Adapter
+from rocky.project.configuration.blocks import Adapter
 from rocky.project.models import Target
-from rocky.remote import claims
-from rocky.remote.session import RemoteSession, open_session
-from rocky.run import opened, opening
-from rocky.run.anchoring import leave_anchor
-from rocky.run.building import Materialize
-from rocky.run.circumstances import Circumstances
-from rocky.run.means import Means
-from rocky.run.request import RunRequest
-from rocky.run.surroundings import Surroundings
+from rocky.run.engine import spark
+from rocky.run.materialize.build import Materialize
+from rocky.run.prepare import session
+from rocky.run.prepare.caller import Caller, RunOrigin
+from rocky.run.prepare.claims import write_ledger_anchor
+from rocky.run.prepare.resources import RunResources
+from rocky.state import claims
+from rocky.state.session import RemoteSession, open_session
 from rocky.store.warehouse import Table, open_warehouse
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import write
@@ -143,18 +143,18 @@ class LakeMachine:
         """One run of the pipeline, as the product opens it."""
         project = load_project(self.root, env=self.environment)
         compilation = compile_project(project, jobs=1, cache=False)
-        means = Means(
+        means = Caller(
             self.state,
-            Circumstances("Manual", "cli", self.name),
+            RunOrigin("Manual", "cli", self.name),
             self.environment,
             warn=self.warnings.append,
         )
         around = {"build_table": build_table, **({"clock": lambda: now} if now else {})}
-        made, leave = partial(Surroundings, **around), partial(leave_anchor, now=now)
+        made, leave = partial(RunResources, **around), partial(write_ledger_anchor, now=now)
         with (
             self.being_here(before_write),
-            patch.object(opened, "Surroundings", made),
-            patch.object(opened, "leave_anchor", leave),
+            patch.object(session, "RunResources", made),
+            patch.object(session, "write_ledger_anchor", leave),
         ):
             return run_pipeline(
                 compilation, "bronze", RunRequest(parallel=1, filters=filters), means
@@ -179,8 +179,8 @@ class LakeMachine:
 
         session = partial(open_session, claim_seconds=self.claim_seconds)
         with ExitStack() as patched:
-            patched.enter_context(patch.object(opening, "open_project_engine", open_engine))
-            patched.enter_context(patch.object(opened, "open_session", session))
+            patched.enter_context(patch.object(spark, "open_project_engine", open_engine))
+            patched.enter_context(patch.object(session, "open_session", session))
             patched.enter_context(patch.object(claims, "process_space", lambda: self.name))
             patched.enter_context(patch.object(platform, "node", lambda: self.name))
             yield
@@ -203,14 +203,14 @@ class LakeMachine:
 
     def runs(self) -> list[RunRecord]:
         """All runs that this machine's file knows, the oldest first."""
-        reader = open_reader(self.state)
+        reader = open_history_reader(self.state)
         assert reader is not None
         with reader:
             return list(reversed(reader.runs()))
 
     def findings(self) -> list[str]:
         """What verifying the evidence finds."""
-        evidence = open_evidence(self.state)
+        evidence = open_evidence_reader(self.state)
         assert evidence is not None
         with evidence:
             found = verify_evidence(evidence, lambda place: open_warehouse(place, base=self.root))

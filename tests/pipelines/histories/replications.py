@@ -16,14 +16,14 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from rocky.collect.leaving import leave_anchors
-from rocky.collect.resetting import forget_watermark
 from rocky.errors import StateSyncFailed
-from rocky.ledger.lookups import open_lookups
+from rocky.evidence.retention.anchors import leave_anchors
+from rocky.evidence.retention.sweep import remove_watermark
+from rocky.ledger.readers.lookup import open_lookup_reader
 from rocky.ledger.writer import Ledger, open_ledger
 from rocky.pipelines.report import PipelineReport
 from rocky.project.models import Target
-from rocky.store.snapshot import WATERMARK, Snapshot
+from rocky.store.delta.snapshot import WATERMARK, Snapshot
 from rocky.store.warehouse import open_warehouse
 from tests.pipelines.histories.killing import Killed, LostAnswer, killed_at
 from tests.pipelines.histories.reference import GRACE, Copy, Known, Notice, Row, TableReference
@@ -210,7 +210,7 @@ class Replications(RuleBasedStateMachine):
     def forget(self, table: str) -> None:
         """As `rocky state delete` does it."""
         with open_ledger(self.project.state) as ledger:
-            forget_watermark(ledger, table)
+            remove_watermark(ledger, table)
             self.leave(ledger)
 
     def leave(self, ledger: Ledger) -> None:
@@ -258,7 +258,7 @@ class Replications(RuleBasedStateMachine):
         return shown(Copy(columns, tuple(self.project.rows(f"{SCHEMA}.{name}")), mark))
 
     def _known(self) -> dict[str, Known]:
-        lookups = open_lookups(self.project.state)
+        lookups = open_lookup_reader(self.project.state)
         if lookups is None:
             return dict.fromkeys(STRATEGIES, Known())
         marks = self.project.watermarks()
@@ -276,7 +276,7 @@ class Replications(RuleBasedStateMachine):
 
     def recorded(self) -> dict[str, str]:
         """The runs that have the last word on each copy."""
-        lookups = open_lookups(self.project.state)
+        lookups = open_lookup_reader(self.project.state)
         if lookups is None:
             return {}
         with lookups:

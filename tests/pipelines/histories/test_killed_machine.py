@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from rocky.errors import LedgerLocked
-from rocky.ledger.records import DIED, RunStatus
+from rocky.ledger.run_records import DIED, RunStatus
 from rocky.pipelines.report import PipelineReport
 from tests.pipelines.histories.lake_machines import (
     PATIENCE_SECONDS,

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from hypothesis.stateful import rule, run_state_machine_as_test
 
-from rocky.collect.resetting import forget_watermark
+from rocky.evidence.retention.sweep import remove_watermark
 from rocky.ledger.writer import open_ledger
 from rocky.pipelines.report import PipelineReport
-from rocky.remote.names import CLAIMS
-from rocky.remote.session import RemoteSession
+from rocky.state.backend import CLAIMS
+from rocky.state.session import RemoteSession
 from tests.pipelines.histories.lake_machines import LakeMachine
 from tests.pipelines.histories.reference import Known
 from tests.pipelines.histories.replications import ONE_DAY, Replications
@@ -94,7 +94,7 @@ class MachineHistories(Replications):
         with self.project.here.session() as session:
             session.acquire()
             with session.claim([table]), open_ledger(self.project.state) as ledger:
-                forget_watermark(ledger, table)
+                remove_watermark(ledger, table)
             session.finalize()
             with open_ledger(self.project.state) as ledger:
                 self.leave(ledger)

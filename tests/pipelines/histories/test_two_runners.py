@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from rocky.collect.resetting import forget_watermark
 from rocky.errors import LedgerLocked
+from rocky.evidence.retention.sweep import remove_watermark
 from rocky.ledger.record import RunId
 from rocky.ledger.writer import open_ledger
 from rocky.pipelines.report import PipelineReport
-from rocky.run import runner
+from rocky.run.execute import runner
 from tests.pipelines.lakes import ORDERS, LakeProject, at
 from tests.run.runs import verify
 
@@ -72,7 +72,7 @@ def test_a_watermark_that_is_deleted_while_a_run_begins_is_not_written_again_by_
 
     def delete_and_begin(*given: Any) -> RunId:
         with open_ledger(lake.state) as ledger:
-            forget_watermark(ledger, ORDERS)
+            remove_watermark(ledger, ORDERS)
         return begin_run(*given)
 
     monkeypatch.setattr(runner, "begin_run", delete_and_begin)

@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rocky.ledger.reader import open_reader
-from rocky.ledger.records import RunRecord
+from rocky.ledger.readers.history import open_history_reader
+from rocky.ledger.run_records import RunRecord
 from rocky.pipelines.report import PipelineReport
 from tests.pipelines.lakes import LakeProject
 from tests.run.runs import write
@@ -66,7 +66,7 @@ class LoadProject(LakeProject):
         return int(self.snapshot(name).version) + 1
 
     def last_run(self) -> RunRecord:
-        reader = open_reader(self.state)
+        reader = open_history_reader(self.state)
         assert reader is not None
         with reader:
             found = reader.run(reader.runs()[0].run_id)

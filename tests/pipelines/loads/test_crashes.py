@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rocky.errors import ConcurrentChange
-from rocky.ledger.loaded_files import load_loaded
-from rocky.store.change import Change, Committed
+from rocky.ledger.pipeline_state import load_file_hashes
+from rocky.store.delta.change import Change, Committed
 from rocky.store.warehouse import Table
 from tests.pipelines.lakes import statuses
 from tests.pipelines.loads.folders import ORDERS, LoadProject, errors
@@ -82,7 +82,7 @@ def test_what_a_killed_load_has_brought_is_recorded_by_the_next(tmp_path):
     report = project.run()
 
     assert {ORDERS: "success"} == statuses(report)
-    assert 1 == len(load_loaded(project.state, [ORDERS])[ORDERS])
+    assert 1 == len(load_file_hashes(project.state, [ORDERS])[ORDERS])
     assert [1] == project.ids()
     assert 1 == project.versions()
     assert [] == verify(tmp_path)

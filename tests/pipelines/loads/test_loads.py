@@ -2,7 +2,7 @@
 
 import gzip
 
-from rocky.ledger.loaded_files import load_loaded
+from rocky.ledger.pipeline_state import load_file_hashes
 from tests.pipelines.lakes import statuses
 from tests.pipelines.loads.folders import ORDERS, LoadProject, errors, reasons
 from tests.run.runs import verify
@@ -222,7 +222,7 @@ def test_what_was_loaded_is_recorded_with_the_run_that_did_it(tmp_path):
 
     report = project.run()
 
-    assert 1 == len(load_loaded(project.state, [ORDERS])[ORDERS])
+    assert 1 == len(load_file_hashes(project.state, [ORDERS])[ORDERS])
     (execution,) = project.last_run().models_executed
     assert "append" == execution.strategy
     assert report.run.run_id == project.last_run().run_id

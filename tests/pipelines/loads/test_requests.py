@@ -3,7 +3,7 @@
 import pytest
 
 from rocky.errors import NothingSelected, RunRefused, SourceUnreadable
-from rocky.run.build import Window
+from rocky.plan.request import Window
 from tests.pipelines.lakes import statuses
 from tests.pipelines.loads.folders import ORDERS, LoadProject, errors, reasons
 from tests.replay.replays import Replays, verdicts

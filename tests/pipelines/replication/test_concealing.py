@@ -2,16 +2,16 @@
 
 import pytest
 
-from rocky.pipelines.replication.concealing import (
-    conceal_option,
-    conceal_url,
-    hide_url,
-    hide_values,
+from rocky.pipelines.replication.discovery import (
+    hide_option,
+    hide_password,
+    text_without_secrets,
+    url_without_password,
 )
-from rocky.pipelines.replication.jdbc import JdbcTables
-from rocky.pipelines.replication.opening import option_texts
-from rocky.project.pipelines import ReplicationSource
-from rocky.project.variables import Substituted
+from rocky.pipelines.replication.plan import option_texts
+from rocky.pipelines.replication.spark_discovery import JdbcTables
+from rocky.project.configuration.pipelines import ReplicationSource
+from rocky.project.toml.variables import Substituted
 
 
 @pytest.mark.parametrize(
@@ -31,16 +31,16 @@ from rocky.project.variables import Substituted
     ],
 )
 def test_an_address_is_shown_without_its_password(url, shown):
-    assert shown == hide_url(url)
-    assert repr(shown) == repr(conceal_url(url))
-    assert url == conceal_url(url)
+    assert shown == url_without_password(url)
+    assert repr(shown) == repr(hide_password(url))
+    assert url == hide_password(url)
 
 
 @pytest.mark.parametrize(
     "key", ["password", "sslPassword", "token", "fs.s3a.secret.key", "AccessKey"]
 )
 def test_an_option_that_looks_like_a_secret_does_not_show_itself(key):
-    value = conceal_option(key, "hunter2")
+    value = hide_option(key, "hunter2")
 
     assert "hunter2" == value
     assert "'***'" == repr(value)
@@ -58,7 +58,7 @@ def test_other_options_show_themselves():
 def test_a_message_is_told_without_secrets():
     said = "cannot reach jdbc:x://h?password=abc as s3cr3t"
 
-    assert "cannot reach jdbc:x://h?password=*** as ${PW}" == hide_values(
+    assert "cannot reach jdbc:x://h?password=*** as ${PW}" == text_without_secrets(
         said, [Substituted("s3cr3t", "${PW}")]
     )
 

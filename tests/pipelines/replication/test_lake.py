@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rocky.errors import SourceUnreadable
-from rocky.pipelines.replication.lake import FolderLake
-from rocky.project.variables import Substituted
+from rocky.pipelines.replication.lakes import FolderLake
+from rocky.project.toml.variables import Substituted
 
 OLD = time.time() - 3600
 
@@ -225,8 +225,8 @@ def test_a_lake_is_listed_and_routed_without_loading_pyspark(lake):
     )
     code = (
         "import sys\nfrom pathlib import Path\nfrom rocky.project import load_project\n"
-        "from rocky.pipelines.replication.opening import open_discovery\n"
-        "from rocky.pipelines.replication.routing import route_tables\n"
+        "from rocky.pipelines.replication.plan import open_discovery\n"
+        "from rocky.pipelines.replication.routes import route_tables\n"
         "root = Path(sys.argv[1])\npipeline = load_project(root, env={}).config.pipeline['b']\n"
         "found = open_discovery(pipeline, root, {}, lambda: 1 / 0).discover('five')\n"
         "print(len(route_tables(pipeline, found).tables), 'pyspark' in sys.modules)\n"

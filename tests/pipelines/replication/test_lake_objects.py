@@ -6,9 +6,9 @@ import pytest
 from obstore import put
 
 from rocky.errors import SourceUnreadable
-from rocky.pipelines.replication import lake_objects
-from rocky.pipelines.replication.lake_objects import ObjectLake
-from rocky.store.locations import locate
+from rocky.pipelines.replication import lakes
+from rocky.pipelines.replication.lakes import ObjectLake
+from rocky.store.location import locate
 from rocky.store.objects import open_objects
 from tests.servers.s3 import BUCKET, SECRET, s3_environment, s3_server
 
@@ -28,7 +28,7 @@ def write(settings, prefix, *keys):
 
 
 def test_tables_are_grouped_from_one_listing(settings, monkeypatch):
-    monkeypatch.setattr(lake_objects, "_GRAIN_NS", -(10**12))
+    monkeypatch.setattr(lakes, "_OBJECT_GRAIN_NS", -(10**12))
     write(
         settings,
         "lake",

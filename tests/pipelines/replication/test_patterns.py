@@ -4,9 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocky.pipelines.replication.patterns import flatten, match_schema
-from rocky.pipelines.replication.templates import fill_column, fill_template, name_problem
-from rocky.project.pipelines import MetadataColumn, SchemaPattern
+from rocky.pipelines.replication.schema_patterns import (
+    fill_column,
+    fill_template,
+    flatten_components,
+    match_schema,
+    name_problem,
+)
+from rocky.project.configuration.pipelines import MetadataColumn, SchemaPattern
 
 REGIONS = SchemaPattern("src__", "__", ("tenant", "regions...", "connector"))
 PLAIN = SchemaPattern("src__", "__", ("tenant", "connector"))
@@ -63,7 +68,7 @@ def test_parts_that_were_joined_come_back_in_order(parts):
     components = match_schema("src__" + "__".join(parts), REGIONS)
 
     assert components is not None
-    assert tuple(parts) == flatten(components)
+    assert tuple(parts) == flatten_components(components)
 
 
 COMPONENTS = {"tenant": "acme", "regions": ("us", "west")}

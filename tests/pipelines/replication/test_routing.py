@@ -5,11 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocky.errors import NothingSelected, RunRefused
-from rocky.pipelines.replication.discovery import Discovered, FailedSource, FoundTable, Place
+from rocky.pipelines.owners import find_declared_owners
+from rocky.pipelines.replication.discovery import (
+    DiscoveredTable,
+    FailedSource,
+    SourceListing,
+    SourcePlace,
+)
 from rocky.pipelines.replication.filters import parse_filters
-from rocky.pipelines.replication.routing import route_tables
-from rocky.pipelines.taken import find_taken
-from rocky.project.pipelines import (
+from rocky.pipelines.replication.routes import route_tables
+from rocky.project.configuration.pipelines import (
     MetadataColumn,
     OverrideMatch,
     ReplicationPipeline,
@@ -34,12 +39,14 @@ PIPELINE = ReplicationPipeline(
 ACME, GLOBEX = "src__acme__us__west__shopify", "src__globex__eu__stripe"
 
 
-def found(schema: str, table: str) -> FoundTable:
-    return FoundTable("five", schema, table, Place("parquet", f"lake/five/{schema}/{table}"))
+def found(schema: str, table: str) -> DiscoveredTable:
+    return DiscoveredTable(
+        "five", schema, table, SourcePlace("parquet", f"lake/five/{schema}/{table}")
+    )
 
 
 TABLES = (found(ACME, "orders"), found(ACME, "customers"), found(GLOBEX, "charges"))
-DISCOVERED = Discovered("lake", TABLES, (), (ACME, GLOBEX, "information", "tmp"))
+DISCOVERED = SourceListing("lake", TABLES, (), (ACME, GLOBEX, "information", "tmp"))
 
 
 def route(*filters: str, pipeline=PIPELINE, discovered=DISCOVERED):
@@ -137,12 +144,12 @@ def test_a_filter_that_matches_nothing_is_an_error(filters, message):
 
 def test_a_pattern_that_matches_nothing_is_an_error():
     with pytest.raises(NothingSelected, match="none of 1 schemas of the source matches"):
-        route(discovered=Discovered("lake", (found("other", "t"),), (), ("other",)))
+        route(discovered=SourceListing("lake", (found("other", "t"),), (), ("other",)))
 
 
 def test_a_source_without_schemas_is_an_error():
     with pytest.raises(NothingSelected, match="the source has no schemas"):
-        route(discovered=Discovered("lake", ()))
+        route(discovered=SourceListing("lake", ()))
 
 
 def test_overrides_go_field_by_field_the_most_specific_first():
@@ -214,7 +221,7 @@ def test_merge_without_keys_fails_that_table_only():
 
 def test_a_name_that_is_no_folder_fails_that_table_only():
     tables = (*TABLES, found(ACME, "a|b"))
-    routing = route(discovered=Discovered("lake", tables))
+    routing = route(discovered=SourceListing("lake", tables))
 
     assert [f"{ACME}.a|b"] == [each.name for each in routing.failed]
     assert 3 == len(routing.tables)
@@ -222,7 +229,7 @@ def test_a_name_that_is_no_folder_fails_that_table_only():
 
 def test_what_could_not_be_listed_fails_if_the_filters_may_mean_it():
     failed = (FailedSource(GLOBEX, None, "no"), FailedSource("other", None, "no"))
-    discovered = Discovered("lake", TABLES[:2], failed)
+    discovered = SourceListing("lake", TABLES[:2], failed)
 
     assert [GLOBEX] == [each.schema for each in route(discovered=discovered).failed]
     assert [] == list(route("tenant=acme", discovered=discovered).failed)
@@ -238,7 +245,7 @@ def test_two_sources_with_one_target_refuse_the_run_and_both_are_named():
     with pytest.raises(RunRefused) as error:
         route(
             pipeline=PIPELINE._replace(target=target),
-            discovered=Discovered("lake", (*TABLES, other)),
+            discovered=SourceListing("lake", (*TABLES, other)),
         )
 
     assert str(error.value).startswith(
@@ -257,16 +264,18 @@ def test_a_target_of_a_model_is_taken(tmp_path):
         },
     )
 
-    assert "model `orders`" == find_taken(project, "bronze")[route().tables[0].key]
+    assert "model `orders`" == find_declared_owners(project, "bronze")[route().tables[0].key]
 
 
 def test_a_table_is_not_copied_onto_itself():
     pipeline = PIPELINE._replace(
         source=ReplicationSource(), target=ReplicationTarget(), metadata_columns=()
     )
-    table = FoundTable("spark_catalog", "raw", "orders", Place("table", "spark_catalog.raw.orders"))
+    table = DiscoveredTable(
+        "spark_catalog", "raw", "orders", SourcePlace("table", "spark_catalog.raw.orders")
+    )
     with pytest.raises(RunRefused, match="would be copied onto itself"):
-        route(pipeline=pipeline, discovered=Discovered("catalog", (table,)))
+        route(pipeline=pipeline, discovered=SourceListing("catalog", (table,)))
 
 
 PART = st.sampled_from(["a", "b", "A", "a_", "_b", "a__b", "x", ""])
@@ -281,7 +290,7 @@ TEMPLATE = st.sampled_from(["{tenant}", "{tenant}__{regions}", "{regions:}_{conn
 )
 def test_either_every_table_has_a_target_of_its_own_or_nothing_is_routed(tables, catalog, schema):
     target = ReplicationTarget(catalog_template=catalog, schema_template=schema)
-    discovered = Discovered("lake", tuple(found(*each) for each in tables))
+    discovered = SourceListing("lake", tuple(found(*each) for each in tables))
     try:
         routing = route(pipeline=PIPELINE._replace(target=target), discovered=discovered)
     except (RunRefused, NothingSelected):

@@ -12,9 +12,9 @@ import pytest
 from deltalake import write_deltalake
 
 from rocky.errors import RunRefused
-from rocky.project.strategies import Snapshot
-from rocky.run.build import Build, Built
-from rocky.run.materialize.expressions import column_list
+from rocky.project.configuration.strategies import Snapshot
+from rocky.run.engine.sql import column_list
+from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.starting_point import Outcome, commit_replacement
 from rocky.run.materialize.workspace import open_workspace
 from tests.pipelines.lakes import LakeProject, statuses
@@ -84,7 +84,7 @@ def load_first(build: Build, strategy: Snapshot) -> Built:
 
 @pytest.fixture(autouse=True)
 def _no_spark(monkeypatch):
-    monkeypatch.setattr("rocky.run.materialize.table.snapshot", load_first)
+    monkeypatch.setattr("rocky.run.materialize.strategy.snapshot", load_first)
 
 
 def test_the_history_of_a_declared_source_has_its_columns_and_their_times(tmp_path):

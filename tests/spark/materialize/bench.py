@@ -8,19 +8,19 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from rocky.compiler.pipeline import compile_project
-from rocky.datatypes.text import parse_schema
-from rocky.datatypes.types import StructField
+from rocky.compiler.passes import compile_project
+from rocky.language.datatypes.text import parse_schema
+from rocky.language.datatypes.types import StructField
+from rocky.language.syntax.references import bind_names
+from rocky.plan.request import Window
 from rocky.project import load_project
-from rocky.run.build import Build, Built, Window
-from rocky.run.engine import Engine
-from rocky.run.layouts import partition_columns_of
-from rocky.run.materialize.table import materialize
-from rocky.spark.layout import Layout
-from rocky.store.change import Change, Committed
-from rocky.store.snapshot import ROWS_HASH, Snapshot
+from rocky.run.engine.protocol import Engine
+from rocky.run.materialize.build import Build, Built, partition_columns_of
+from rocky.run.materialize.strategy import materialize
+from rocky.spark.interface import Layout
+from rocky.store.delta.change import Change, Committed
+from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
 from rocky.store.warehouse import Table, open_warehouse
-from rocky.syntax.references import bind_names
 
 NOW = datetime(2024, 5, 17, 10, 30, tzinfo=UTC)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from rocky.run.engine import Engine
-from rocky.run.spark_engine import SparkEngine
-from rocky.spark.connections import adopt_session
+from rocky.run.engine.protocol import Engine
+from rocky.run.engine.spark import SparkEngine
+from rocky.spark.connection import adopt_session
 from tests.spark.materialize.bench import Bench
 
 

@@ -1,8 +1,8 @@
 import pytest
 
 from rocky.errors import ModelFailed, RowsRefused
-from rocky.store.snapshot import WATERMARK
-from rocky.syntax.references import bind_names
+from rocky.language.syntax.references import bind_names
+from rocky.store.delta.snapshot import WATERMARK
 from tests.corpus.asking import shop, spark_answer
 from tests.corpus.gaps import ACCEPTED_GAPS
 from tests.corpus.questions import questions, recorded_answers, shop_tables

@@ -4,8 +4,8 @@ from decimal import Decimal
 import pytest
 
 from rocky.errors import ConcurrentChange, ModelFailed, StoreUnreadable
-from rocky.run.materialize.table import materialize
-from rocky.store.snapshot import WATERMARK
+from rocky.run.materialize.strategy import materialize
+from rocky.store.delta.snapshot import WATERMARK
 
 pytestmark = pytest.mark.spark
 

@@ -1,7 +1,7 @@
 import pytest
 
 from rocky.errors import ConcurrentChange, ModelFailed
-from rocky.spark.layout import Layout
+from rocky.spark.interface import Layout
 
 pytestmark = pytest.mark.spark
 

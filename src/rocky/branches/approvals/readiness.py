@@ -6,21 +6,22 @@ own records are asked: the newest execution of each model, what it left and what
 
 from collections.abc import Iterable, Iterator
 
-from rocky.branches.inputs import read_inputs
-from rocky.branches.view import BranchTable, BranchView
-from rocky.compiler.compilation import Compilation
+from rocky.analysis.compilation import Compilation
+from rocky.branches.tables import BranchTable, BranchView, read_inputs
 from rocky.compiler.fingerprints import fingerprints_of
-from rocky.ledger.lookups import Lookups
 from rocky.ledger.provenance import ReadRecord
-from rocky.ledger.questions import RecordedExecution
-from rocky.ledger.records import InputRecord, ModelStatus
+from rocky.ledger.readers.history import RecordedExecution
+from rocky.ledger.readers.lookup import LookupReader
+from rocky.ledger.run_records import InputRecord, ModelStatus
+from rocky.plan.request import adapter_of
 from rocky.project import ModelFile, Project
-from rocky.project.strategies import is_inline
-from rocky.run.request import adapter_of
-from rocky.run.seeds import SEED_HASH, seed_hash, seed_target
+from rocky.project.configuration.strategies import is_inline
+from rocky.run.materialize.seeds import SEED_HASH, seed_hash, seed_target
 
 
-def find_unready(compilation: Compilation, view: BranchView, lookups: Lookups) -> tuple[str, ...]:
+def find_outdated_tables(
+    compilation: Compilation, view: BranchView, lookups: LookupReader
+) -> tuple[str, ...]:
     """A line for each model or seed whose table on the branch is not what the code makes now."""
     project = compilation.project
     stored = {
@@ -83,7 +84,7 @@ def _why_unbuilt(
 
 
 def _inputs(
-    recorded: RecordedExecution, lookups: Lookups
+    recorded: RecordedExecution, lookups: LookupReader
 ) -> Iterable[InputRecord] | Iterable[ReadRecord]:
     """What was read; of a table that the branch was made with, what its build had read."""
     made = None

@@ -12,16 +12,19 @@ from rocky.cli.commands.run import RunCommand, run_compiled
 from rocky.cli.console import write_json, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
-from rocky.cli.planning import plan_asked
-from rocky.cli.projects import chosen_place, compile_chosen
-from rocky.cli.remote_state import refresh_state
 from rocky.cli.render.apply import apply_document
-from rocky.cli.state_files import state_path
-from rocky.lazy import load_attribute
-from rocky.plans.application import Application
-from rocky.plans.checking import check_plan
-from rocky.plans.request_documents import parse_asked
-from rocky.plans.stored import load_plan
+from rocky.operations.branch.lookup import require_branch
+from rocky.operations.plan.application import PlanApplication
+from rocky.operations.plan.proposal import check_kept_plan
+from rocky.operations.plan_request import plan_asked
+from rocky.operations.workspace import (
+    compile_workspace,
+    project_location,
+    refresh_state,
+    state_path,
+)
+from rocky.plan.kept_plan import load_plan
+from rocky.plan.request import parse_request_document
 
 
 class ApplyCommand(RunCommand):
@@ -43,19 +46,20 @@ def command(settings: Settings, plan: str) -> ExitCode:
     PLAN is its id, at least the first eight digits of it, or the path of its file. Code, settings,
     inputs, tables and records must be as the plan found them; otherwise nothing is run.
     """
-    stored = load_plan(chosen_place(settings)[0], plan)
-    asked = parse_asked(stored.payload.get("request", {}))
+    stored = load_plan(project_location(settings.workspace)[0], plan)
+    asked = parse_request_document(stored.payload.get("request", {}))
     own = replace(settings, branch=asked.branch, variables=asked.variables)
     if asked.branch is not None:
-        own = load_attribute("rocky.cli.branches", "require_branch")(own)
-    refresh_state(own, state_path(own))
-    compilation = compile_chosen(own)
-    now = plan_asked(own, compilation, asked.request)
-    check_plan(stored, now, state_path(own))
+        found = require_branch(own.workspace)
+        own = replace(own, branch=found.branch, branch_adapter=found.branch_adapter)
+    refresh_state(own.workspace, state_path(own.workspace))
+    compilation = compile_workspace(own.workspace)
+    now = plan_asked(own.workspace, compilation, asked.request)
+    check_kept_plan(stored, now, state_path(own.workspace))
     if not settings.quiet:
         write_note(f"applying plan {stored.plan_id}")
 
     def publish(document: dict[str, Any]) -> None:
         write_json("apply", apply_document(stored, document))
 
-    return run_compiled(own, compilation, asked.request, publish, Application(stored))
+    return run_compiled(own, compilation, asked.request, publish, PlanApplication(stored))

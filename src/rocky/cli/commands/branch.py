@@ -7,9 +7,9 @@ from typing import Final
 
 import click
 
-from rocky.cli.branches import BranchCommand
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.groups import CommandGroup
+from rocky.cli.options import BranchCommand
 from rocky.lazy import load_attribute
 
 COMMANDS: Final = {

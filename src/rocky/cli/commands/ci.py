@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
+from rocky.analysis.compilation import Compilation
 from rocky.cli.console import write_json, write_line, write_text
-from rocky.cli.consumers import consumers_option, with_consumers
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.projects import compile_chosen
+from rocky.cli.options import RockyCommand, Settings, consumers_option
 from rocky.cli.render.compilation import render_summary
 from rocky.cli.render.findings import FORMATS, findings_document, render_findings
 from rocky.cli.selection import chosen_models, use_json
-from rocky.compiler.compilation import Compilation
 from rocky.diagnostics import Severity
+from rocky.operations.consumers import with_consumers
+from rocky.operations.workspace import compile_workspace
 
 
 @click.command("ci", cls=RockyCommand)
@@ -40,7 +40,7 @@ def command(
     if style is None and not settings.asked and os.environ.get("GITHUB_ACTIONS") == "true":
         style = "github"
     as_json = use_json(settings, style)
-    compilation = compile_chosen(settings, jobs=jobs, cache=not no_cache)
+    compilation = compile_workspace(settings.workspace, jobs=jobs, cache=not no_cache)
     compilation = with_consumers(compilation, consumers)
     code = judge(compilation)
     diagnostics = compilation.diagnostics

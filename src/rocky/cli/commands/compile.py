@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 
+from rocky.analysis.compilation import Compilation
+from rocky.analysis.contracts import record_baselines
 from rocky.cli.console import write_json, write_line, write_note, write_text
-from rocky.cli.consumers import consumers_option, with_consumers
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.projects import load_chosen
+from rocky.cli.options import RockyCommand, Settings, consumers_option
 from rocky.cli.render.compilation import compilation_document, render_summary
 from rocky.cli.render.findings import FORMATS, render_findings
 from rocky.cli.render.verification import (
@@ -22,11 +22,11 @@ from rocky.cli.render.verification import (
     verification_document,
 )
 from rocky.cli.selection import broken_inputs, chosen_findings, chosen_models, use_json
-from rocky.compiler.compilation import Compilation
-from rocky.compiler.pipeline import compile_project
-from rocky.contracts import record_baselines
+from rocky.compiler.passes import compile_project
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.lazy import load_attribute
+from rocky.operations.consumers import with_consumers
+from rocky.operations.workspace import load_workspace
 from rocky.project import Project
 
 
@@ -66,7 +66,7 @@ def command(  # noqa: PLR0913 - one for each option
         raise click.UsageError("`--record-baselines` is for all contracts: leave out `--model`")
     if live and names:
         raise click.UsageError("`--live` looks at all sources: leave out `--model`")
-    project = load_chosen(settings, cache=not no_cache)
+    project = load_workspace(settings.workspace, cache=not no_cache)
     compilation = compile_project(project, jobs=jobs, cache=not no_cache)
     recorded = record_baselines(project, compilation.models) if record else []
     if recorded:
@@ -99,13 +99,13 @@ def command(  # noqa: PLR0913 - one for each option
 
 
 def _look_at_sources(project: Project) -> list[Diagnostic]:
-    compare_live = load_attribute("rocky.run.live_sources", "compare_live")
+    compare_live = load_attribute("rocky.pipelines.drift.live", "compare_live")
     find_adapter = load_attribute("rocky.cli.commands.show", "find_adapter")
     found: list[Diagnostic] = compare_live(project, find_adapter(project, "default"))
     return found
 
 
 def _ask_spark(compilation: Compilation, models: list[str]) -> Verification:
-    analyse = load_attribute("rocky.spark.analyse", "analyse_project")
+    analyse = load_attribute("rocky.spark.analyser", "analyse_project")
     found: Verification = analyse(compilation, models=models)
     return found

@@ -4,14 +4,14 @@ import click
 
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import Settings
+from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.cost import CostView, cost_document, group_by_tag, render_cost
 from rocky.cli.render.fitting import describe_dropped, terminal_width
 from rocky.cli.render.usage import Builds
-from rocky.cli.state_files import StateCommand, chosen_reader, find_run
 from rocky.errors import NothingSelected
 from rocky.ledger import LATEST
-from rocky.ledger.records import ModelExecution, RunRecord
+from rocky.ledger.run_records import ModelExecution, RunRecord
+from rocky.operations.workspace import find_run, open_history
 
 
 @click.command("cost", cls=StateCommand)
@@ -33,7 +33,7 @@ def command(settings: Settings, run: str, dimension: str) -> ExitCode:
     kind, _, tag = dimension.partition(":")
     if dimension not in ("model", "tag") and not (kind == "tag" and tag):
         raise click.UsageError(f"`--by` is `model`, `tag` or `tag:NAME`, not `{dimension}`")
-    found = find_run(settings, run)
+    found = find_run(settings.workspace, run)
     groups = find_groups(found, tag or None) if kind == "tag" else None
     view = CostView(found, dimension, groups, find_builds(settings, found))
     if settings.json:
@@ -55,7 +55,7 @@ def find_builds(settings: Settings, run: RunRecord) -> Builds:
     }
     if not wanted:
         return {}
-    with chosen_reader(settings) as reader:
+    with open_history(settings.workspace) as reader:
         origins = {run_id for run_id, _ in wanted}
         found = [reader.run(each) for each in origins] if reader is not None else []
     return {

@@ -11,13 +11,12 @@ import click
 
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import Settings
-from rocky.cli.projects import load_chosen
+from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.doctor import examination_document, render_examination
-from rocky.cli.state_files import StateCommand, state_path
-from rocky.doctor.examining import CHECKS, examine, is_critical, refuse_unknown
-from rocky.doctor.patient import Patient
 from rocky.errors import ProjectNotFound, RockyError
+from rocky.operations.doctor.examination import CHECKS, examine, is_critical, refuse_unknown
+from rocky.operations.doctor.findings import Subject
+from rocky.operations.workspace import load_workspace, state_path
 
 
 @click.command("doctor", cls=StateCommand)
@@ -43,19 +42,19 @@ def command(settings: Settings, names: Sequence[str]) -> ExitCode:
     return ExitCode.CRITICAL if is_critical(results) else ExitCode.OK
 
 
-def find_patient(settings: Settings, names: Sequence[str]) -> Patient:
+def find_patient(settings: Settings, names: Sequence[str]) -> Subject:
     """The project of this invocation, or why there is none."""
     start_spark = "spark" in names
     path = _state_path(settings)
     try:
-        project = load_chosen(settings, cache=False)
+        project = load_workspace(settings.workspace, cache=False)
     except RockyError as failure:
-        return Patient(path, os.environ, failure=failure, start_spark=start_spark)
-    return Patient(path, os.environ, project, start_spark=start_spark)
+        return Subject(path, os.environ, failure=failure, start_spark=start_spark)
+    return Subject(path, os.environ, project, start_spark=start_spark)
 
 
 def _state_path(settings: Settings) -> Path | None:
     try:
-        return state_path(settings)
+        return state_path(settings.workspace)
     except ProjectNotFound:
         return None

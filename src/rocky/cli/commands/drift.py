@@ -10,17 +10,14 @@ from rocky.cli.commands.run import RunCommand
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
-from rocky.cli.pipelines import replications
-from rocky.cli.projects import compile_chosen
-from rocky.cli.refusing import refuse_errors
-from rocky.cli.remote_state import refresh_state
 from rocky.cli.render.prospects import drift_document, render_drift
-from rocky.cli.state_files import state_path
 from rocky.lazy import load_attribute
+from rocky.operations.pipelines import replications
+from rocky.operations.refusals import refuse_errors
+from rocky.operations.workspace import compile_workspace, refresh_state, state_path
 from rocky.plan.refusals import config_findings
-from rocky.run.circumstances import observe_circumstances
-from rocky.run.means import Means
-from rocky.run.request import RunRequest
+from rocky.plan.request import RunRequest
+from rocky.run.prepare.caller import Caller, observe_origin
 
 
 @click.command("drift", cls=RunCommand)
@@ -37,14 +34,14 @@ def command(
 
     Exits 1 when a source could not be looked at.
     """
-    compilation = compile_chosen(settings)
-    refuse_errors(settings, compilation, config_findings(compilation))
+    compilation = compile_workspace(settings.workspace)
+    refuse_errors(compilation, config_findings(compilation))
     chosen = replications(compilation.project, pipeline)
-    refresh_state(settings, state_path(settings))
-    look = load_attribute("rocky.pipelines.replication.outlook", "look_at_replication")
-    adapter_of = load_attribute("rocky.pipelines.pipeline_run", "adapter_of")
+    refresh_state(settings.workspace, state_path(settings.workspace))
+    look = load_attribute("rocky.pipelines.replication.preview", "preview_replication")
+    adapter_of = load_attribute("rocky.pipelines.pipeline_run", "pipeline_adapter")
     root = compilation.project.root
-    means = Means(state_path(settings), observe_circumstances(root, os.environ), os.environ)
+    means = Caller(state_path(settings.workspace), observe_origin(root, os.environ), os.environ)
     request = RunRequest(filters=tuple(filters), adapter=target)
     documents: dict[str, Any] = {}
     unseen = False

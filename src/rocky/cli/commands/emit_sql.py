@@ -12,12 +12,12 @@ import click
 from rocky.cli.console import write_json, write_line, write_note, write_text
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings, TextCommand
-from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.findings import render_findings
 from rocky.cli.selection import chosen_findings, chosen_models
 from rocky.diagnostics import Severity
 from rocky.errors import RockyError
+from rocky.operations.workspace import compile_workspace
 from rocky.project import ModelFile
 
 
@@ -36,7 +36,7 @@ def command(settings: Settings, model: str | None, out: Path | None) -> ExitCode
     That of MODEL, or of all models in the order they would run. It is text also when piped;
     `-o json` asks for JSON.
     """
-    compilation = compile_chosen(settings)
+    compilation = compile_workspace(settings.workspace)
     names = (model,) if model is not None else ()
     models = chosen_models(compilation, names)
     findings = chosen_findings(compilation, models) if names else compilation.diagnostics

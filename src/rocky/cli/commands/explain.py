@@ -9,8 +9,8 @@ from rocky.cli.console import write_json, write_line, write_text
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import ProjectlessTextCommand, Settings
 from rocky.diagnostics import REGISTRY, CodeInfo
-from rocky.diagnostics.explain import explanation
-from rocky.diagnostics.named import code_named
+from rocky.diagnostics.explanation import explanation
+from rocky.diagnostics.suggestion import code_named
 from rocky.errors import InternalError
 from rocky.lazy import load_attribute
 

@@ -13,15 +13,14 @@ import click
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.projects import load_chosen, unknown_name
 from rocky.cli.render.gc import collection_document, render_collection
-from rocky.cli.state_files import state_path
-from rocky.collect.collecting import Collection, Orders, collect_files
-from rocky.collect.retention import Retention
 from rocky.diagnostics import Severity
 from rocky.errors import NothingSelected, RunRefused
+from rocky.evidence.retention.collection import CollectionReport, CollectionRequest, collect_files
+from rocky.evidence.retention.decisions import Retention
+from rocky.operations.workspace import load_workspace, state_path, unknown_name
 from rocky.project import Project
-from rocky.project.config import Config
+from rocky.project.configuration.config import Config
 from rocky.store.warehouse import Warehouse, open_warehouse
 
 
@@ -37,14 +36,14 @@ class CollectCommand(RockyCommand):
 @click.pass_obj
 def command(settings: Settings, dry_run: bool, target: str | None) -> ExitCode:
     """Remove files that no table, branch or retained run needs."""
-    project = load_chosen(settings, cache=False)
+    project = load_workspace(settings.workspace, cache=False)
     _refuse_unclear(project)
     config = project.config
-    orders = Orders(
+    orders = CollectionRequest(
         retention_of(config), dry_run or not config.gc.physical_delete, datetime.now(UTC)
     )
     warehouses = open_warehouses(project, target, os.environ)
-    path = state_path(settings)
+    path = state_path(settings.workspace)
     collection = collect_files(path, warehouses, orders)
     _show(settings, collection, orders.retention)
     if orders.dry_run and not dry_run and not settings.quiet:
@@ -74,7 +73,7 @@ def open_warehouses(
     return list(found.values())
 
 
-def exit_code_of(collection: Collection) -> ExitCode:
+def exit_code_of(collection: CollectionReport) -> ExitCode:
     failed = any(each.failed is not None for each in collection.tables)
     return ExitCode.FAILED if failed else ExitCode.OK
 
@@ -98,7 +97,7 @@ def _refuse_unclear(project: Project) -> None:
         )
 
 
-def _show(settings: Settings, collection: Collection, retention: Retention) -> None:
+def _show(settings: Settings, collection: CollectionReport, retention: Retention) -> None:
     if settings.json:
         write_json("gc", collection_document(collection, retention))
     elif not settings.quiet or exit_code_of(collection) is not ExitCode.OK:

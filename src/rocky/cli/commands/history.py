@@ -1,33 +1,26 @@
 """`rocky history`: what ran, newest first. Reads the state file only, no project and no Spark."""
 
 import re
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import click
 
-from rocky.cli.console import write_json, write_line, write_note
+from rocky.cli.console import write_line, write_note, write_report
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import Settings
-from rocky.cli.projects import load_chosen, model_named
+from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.audit import render_audit
 from rocky.cli.render.fitting import Fitted, describe_dropped, terminal_width
 from rocky.cli.render.history import (
     audited_execution,
     audited_run,
-    executions_document,
-    history_document,
     render_executions,
     render_runs,
 )
 from rocky.cli.render.units import format_moment
-from rocky.cli.state_files import StateCommand, chosen_reader
-from rocky.errors import NothingSelected, ProjectNotFound
-from rocky.ledger import Reader, RecordedExecution
-from rocky.ledger.record import RunId
-from rocky.ledger.records import RunRecord
+from rocky.operations.history import ExecutionsReport, HistoryReport, HistoryRequest, history
 
+REPORTS: Final = {"history": HistoryReport | ExecutionsReport}
 _AGE: Final = re.compile(r"([1-9][0-9]{0,5})([mhdw])")
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _FIRST_MOMENT: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -77,77 +70,37 @@ def command(
     settings: Settings, model: str | None, limit: int, since: datetime | None, audit: bool
 ) -> ExitCode:
     """Show what ran, newest first."""
-    with chosen_reader(settings) as reader:
-        if model is not None:
-            name, executions = find_executions(settings, reader, model, limit, since)
-            runs = find_runs(reader, executions) if audit else None
-            _show_executions(settings, name, executions, runs, since)
-        else:
-            found = reader.runs(limit, since) if reader is not None else ()
-            _show_runs(settings, found, since, audit=audit)
+    report = history(settings.workspace, HistoryRequest(model, limit, since, audit))
+    if settings.json:
+        write_report("history", report)
+    elif isinstance(report, ExecutionsReport):
+        _show_executions(settings, report, since, audit=audit)
+    else:
+        _show_runs(settings, report, since, audit=audit)
     return ExitCode.OK
 
 
-def find_executions(
-    settings: Settings, reader: Reader | None, model: str, limit: int, since: datetime | None
-) -> tuple[str, tuple[RecordedExecution, ...]]:
-    """A model's name and executions. Raises NothingSelected when nobody knows the model.
-
-    A model that was deleted has a history all the same, so the project is asked only about names
-    that the ledger has never heard.
-    """
-    last = reader.last_execution(model) if reader is not None else None
-    if last is not None:
-        name = last.execution.model_name
-    else:
-        try:
-            name = model_named(load_chosen(settings), model).name
-        except ProjectNotFound:
-            raise NothingSelected(f"no model `{model}` has ever run") from None
-    return name, reader.executions(name, limit, since) if reader is not None else ()
-
-
-def find_runs(
-    reader: Reader | None, executions: Sequence[RecordedExecution]
-) -> dict[RunId, RunRecord]:
-    """The runs of some executions, as far as they are still recorded."""
-    if reader is None:
-        return {}
-    found = {each.run_id: reader.run(each.run_id) for each in executions}
-    return {run_id: run for run_id, run in found.items() if run is not None}
-
-
 def _show_runs(
-    settings: Settings, runs: Sequence[RunRecord], since: datetime | None, *, audit: bool
+    settings: Settings, report: HistoryReport, since: datetime | None, *, audit: bool
 ) -> None:
-    if settings.json:
-        write_json("history", history_document(runs, audit=audit))
-    elif runs and audit:
-        write_line(render_audit([audited_run(each) for each in runs]))
-    elif runs:
-        _show_table(settings, render_runs(runs, terminal_width()))
+    if report.runs and audit:
+        write_line(render_audit([audited_run(each.record) for each in report.runs]))
+    elif report.runs:
+        _show_table(settings, render_runs(report, terminal_width()))
     elif not settings.quiet:
         write_note(_nothing("run", since, "`rocky run` makes the first"))
 
 
 def _show_executions(
-    settings: Settings,
-    name: str,
-    executions: Sequence[RecordedExecution],
-    runs: Mapping[RunId, RunRecord] | None,
-    since: datetime | None,
+    settings: Settings, report: ExecutionsReport, since: datetime | None, *, audit: bool
 ) -> None:
-    if settings.json:
-        write_json("history", executions_document(name, executions, runs))
-    elif executions and runs is not None:
-        write_line(
-            render_audit([audited_execution(each, runs.get(each.run_id)) for each in executions])
-        )
-    elif executions:
-        _show_table(settings, render_executions(executions, terminal_width()))
+    if report.executions and audit:
+        write_line(render_audit([audited_execution(each) for each in report.executions]))
+    elif report.executions:
+        _show_table(settings, render_executions(report, terminal_width()))
     elif not settings.quiet:
-        first = f"`rocky run --model {name}` makes the first"
-        write_note(_nothing(f"execution of `{name}`", since, first))
+        first = f"`rocky run --model {report.model}` makes the first"
+        write_note(_nothing(f"execution of `{report.model}`", since, first))
 
 
 def _show_table(settings: Settings, table: Fitted) -> None:

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 
 import click
 
+from rocky.analysis.imports.findings import read_changes
+from rocky.analysis.imports.offer import Offer, accept_offer, find_offers, with_offers, write_pin
 from rocky.cli.console import write_json, write_text
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.groups import ProjectGroup
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.projects import load_chosen, unknown_name
 from rocky.cli.render.imports import Done, ImportView, imports_document, render_imports
-from rocky.compiler.imports import read_changes
-from rocky.compiler.pipeline import compile_project
+from rocky.compiler.passes import compile_project
 from rocky.errors import NothingSelected
-from rocky.imports.accepting import Offer, find_offers, take_offer, with_offers, write_pin
+from rocky.operations.workspace import load_workspace, unknown_name
 from rocky.project import Project
 
 
@@ -42,12 +42,12 @@ def update(
         raise click.UsageError("`--check` writes nothing: leave out the other options")
     if fetch_only and pins:
         raise click.UsageError("`--fetch-only` accepts nothing that could be pinned")
-    project = load_chosen(settings)
+    project = load_workspace(settings.workspace)
     offers = find_offers(project, _chosen(project, names), os.environ)
     views = _views(project, offers)
     if not check:
         for offer in offers:
-            take_offer(project.root, offer, accept=not fetch_only)
+            accept_offer(project.root, offer, accept=not fetch_only)
         for offer in offers:
             if pins and offer.pin_stale:
                 write_pin(project.root, project.config_path, offer)

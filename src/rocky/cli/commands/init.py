@@ -11,7 +11,7 @@ import click
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import ProjectlessCommand, Settings
-from rocky.cli.templates import write_starter
+from rocky.operations.templates import write_starter
 
 
 @click.command("init", cls=ProjectlessCommand)

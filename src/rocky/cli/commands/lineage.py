@@ -2,10 +2,11 @@
 
 import click
 
+from rocky.analysis.compilation import Compilation
+from rocky.analysis.lineage import ColumnRef, Direction, Lineage, reach_models
 from rocky.cli.console import write_json, write_note, write_text
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.projects import compile_chosen
 from rocky.cli.render.graphs import render_dot, render_mermaid
 from rocky.cli.render.lineage import (
     ColumnView,
@@ -18,9 +19,7 @@ from rocky.cli.render.lineage import (
     render_model,
 )
 from rocky.cli.targets import KnownColumn, KnownRelation, Relations
-from rocky.compiler.compilation import Compilation
-from rocky.lineage import ColumnRef, Lineage, reach_models
-from rocky.lineage.columns import Direction
+from rocky.operations.workspace import compile_workspace
 
 FORMATS = ("text", "dot", "mermaid")
 
@@ -49,7 +48,7 @@ def command(
     """
     if style is not None and settings.json and settings.asked:
         raise click.UsageError("`--format` is a form of text; leave it out or drop `-o json`")
-    compilation = compile_chosen(settings)
+    compilation = compile_workspace(settings.workspace)
     relation, found = Relations(compilation).resolve(target, column)
     if not upstream and not downstream:
         upstream, downstream = True, found is None

@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
+from rocky.analysis.compilation import Compilation
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
 from rocky.cli.targets import source_kind
-from rocky.compiler.compilation import Compilation
 from rocky.diagnostics import Severity
+from rocky.operations.workspace import compile_workspace
 
 KINDS = ("models", "sources", "seeds")
 
@@ -28,7 +28,7 @@ def command(settings: Settings, kind: str | None) -> ExitCode:
 
     With KIND only those. Upstream and downstream count direct neighbours.
     """
-    compilation = compile_chosen(settings)
+    compilation = compile_workspace(settings.workspace)
     entries = list_entries(compilation)
     if kind is not None:
         entries = {kind: entries[kind]}

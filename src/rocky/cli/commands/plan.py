@@ -11,13 +11,11 @@ from rocky.cli.commands.run import RunCommand
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
-from rocky.cli.planning import plan_asked, refuse_secrets
-from rocky.cli.projects import compile_chosen
-from rocky.cli.remote_state import refresh_state
 from rocky.cli.render.plan import describe_plan, plan_document, plan_notes, render_plan
 from rocky.cli.run_options import request_of, run_options
-from rocky.cli.state_files import state_path
-from rocky.plans.stored import FOLDER, save_plan
+from rocky.operations.plan_request import plan_asked, refuse_secrets
+from rocky.operations.workspace import compile_workspace, refresh_state, state_path
+from rocky.plan.kept_plan import PLANS_FOLDER, save_plan
 
 
 @click.command("plan", cls=RunCommand)
@@ -31,10 +29,10 @@ def command(settings: Settings, /, **given: Any) -> ExitCode:
     asked what columns its source has now.
     """
     request = request_of(given)
-    refuse_secrets(settings)
-    refresh_state(settings, state_path(settings))
-    compilation = compile_chosen(settings)
-    plan = plan_asked(settings, compilation, request)
+    refuse_secrets(settings.workspace)
+    refresh_state(settings.workspace, state_path(settings.workspace))
+    compilation = compile_workspace(settings.workspace)
+    plan = plan_asked(settings.workspace, compilation, request)
     kept = save_plan(compilation.project.root, plan.stored)
     if settings.json:
         write_json("plan", plan_document(plan, kept))
@@ -43,5 +41,5 @@ def command(settings: Settings, /, **given: Any) -> ExitCode:
     for note in plan_notes(plan, quiet=settings.quiet):
         write_note(note)
     if not settings.quiet:
-        write_note(f"plan {kept.plan_id} is kept in {FOLDER}; {describe_plan(plan, kept)}")
+        write_note(f"plan {kept.plan_id} is kept in {PLANS_FOLDER}; {describe_plan(plan, kept)}")
     return ExitCode.FAILED if plan.over_budget else ExitCode.OK

@@ -8,7 +8,7 @@ import click
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import ProjectlessCommand, Settings
-from rocky.cli.templates import PLAYGROUNDS, SHOP, write_playground
+from rocky.operations.templates import PLAYGROUNDS, SHOP, write_playground
 
 _FIRST_STEPS: Final = {
     SHOP: (

@@ -5,20 +5,20 @@ from pathlib import Path
 
 import click
 
+from rocky.analysis.compilation import Compilation
+from rocky.analysis.imports.findings import rebinding
+from rocky.analysis.imports.offer import write_atomically
+from rocky.analysis.imports.publication import encode_interface, publish_interface
 from rocky.cli.console import write_json, write_note, write_text
-from rocky.cli.consumers import find_published
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.findings import render_findings
 from rocky.cli.render.imports import Publication, publication_document, render_publication
-from rocky.compiler.compilation import Compilation
-from rocky.compiler.imports import rebinding
 from rocky.diagnostics import Severity
 from rocky.errors import InterfaceRefused, NothingSelected
-from rocky.imports.accepting import write_whole
-from rocky.imports.publishing import encode_interface, publish_interface
+from rocky.operations.consumers import find_published
+from rocky.operations.workspace import compile_workspace
 from rocky.project.interfaces import Interface, decode_interface
 
 
@@ -39,7 +39,7 @@ def command(
 
     Without SELECTOR those of `models` in `[publish]`, else every model that has a table.
     """
-    compilation = compile_chosen(settings)
+    compilation = compile_workspace(settings.workspace)
     project = compilation.project
     _refuse_errors(settings, compilation)
     keys = find_published(compilation, selectors or project.config.publish.models)
@@ -56,7 +56,7 @@ def command(
     published = Publication(path, now, _on_disk(path), check=check)
     if not check and not published.is_current:
         _refuse_foreign(published)
-        write_whole(path, text)
+        write_atomically(path, text)
     if settings.json:
         write_json("publish", publication_document(published))
     elif not settings.quiet or (check and not published.is_current):

@@ -13,16 +13,14 @@ import click
 
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import Settings
-from rocky.cli.projects import load_chosen
-from rocky.cli.remote_state import refresh_state
+from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.replay import recorded_document, render_recorded
 from rocky.cli.render.units import format_duration
 from rocky.cli.render.verdicts import render_report, report_document
-from rocky.cli.state_files import StateCommand, state_path
 from rocky.lazy import load_attribute
 from rocky.ledger import LATEST
-from rocky.replay.recorded import RecordedRun, load_recorded
+from rocky.operations.workspace import load_workspace, refresh_state, state_path
+from rocky.replay.record import RecordedRun, load_recorded_run
 from rocky.replay.verdicts import ModelVerdict, ReplayReport
 
 
@@ -56,8 +54,8 @@ def command(settings: Settings, /, run: str, **given: Any) -> ExitCode:
     """
     _refuse_meaningless(given)
     models: Sequence[str] = given["models"]
-    refresh_state(settings, state_path(settings))
-    recorded = load_recorded(state_path(settings), run, models)
+    refresh_state(settings.workspace, state_path(settings.workspace))
+    recorded = load_recorded_run(state_path(settings.workspace), run, models)
     if given["verifies"]:
         return _verify(settings, recorded)
     if given["executes"]:
@@ -93,15 +91,15 @@ def _verify(settings: Settings, recorded: RecordedRun) -> ExitCode:
 
 
 def _execute(settings: Settings, recorded: RecordedRun, given: dict[str, Any]) -> ExitCode:
-    orders = load_attribute("rocky.replay.execution", "Orders")
-    replay = load_attribute("rocky.replay.project_replay", "replay_recorded")
+    orders = load_attribute("rocky.replay.execution", "ReplayRequest")
+    replay = load_attribute("rocky.replay.execution", "replay_project_run")
     chosen = {name: given[name] for name in ("parallel", "keep") if given[name] is not None}
     chosen["adapter"] = given["target"]
     report: ReplayReport = replay(
-        load_chosen(settings),
+        load_workspace(settings.workspace),
         recorded,
         orders(**chosen),
-        state=state_path(settings),
+        state=state_path(settings.workspace),
         environment=os.environ,
         told=_tell_nobody if settings.quiet else _tell,
     )

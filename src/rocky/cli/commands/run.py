@@ -13,30 +13,30 @@ from typing import Any
 
 import click
 
+from rocky.analysis.compilation import Compilation
 from rocky.cli.console import describe_failure, write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.live import LineListener
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
-from rocky.cli.projects import compile_chosen
-from rocky.cli.refusing import refuse_errors
 from rocky.cli.render.pipelines import pipeline_document, render_pipeline
 from rocky.cli.render.run import describe_budget, render_run, run_document
 from rocky.cli.run_options import request_of, run_options
-from rocky.cli.state_files import state_path
-from rocky.cli.syncing import sync_listener
-from rocky.compiler.compilation import Compilation
 from rocky.errors import PromotionUnfinished, RockyError, RunSkipped
 from rocky.lazy import load_attribute
+from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
+from rocky.operations.plan.application import PlanApplication
+from rocky.operations.refusals import refuse_errors
+from rocky.operations.workspace import compile_workspace, state_path
 from rocky.pipelines.report import PipelineReport
-from rocky.plan.refusals import config_findings, refusing_findings
-from rocky.plans.application import Application
-from rocky.run.circumstances import observe_circumstances
-from rocky.run.listener import Listener, Silence
-from rocky.run.means import Means
-from rocky.run.outcomes import RunReport
-from rocky.run.request import RunRequest, plan_request
-from rocky.run.unheeded import pipeline_settings_without_effect, settings_without_effect
+from rocky.plan.refusals import (
+    config_findings,
+    pipeline_settings_without_effect,
+    refusing_findings,
+    settings_without_effect,
+)
+from rocky.plan.request import RunRequest, plan_request
+from rocky.run.outcomes import Listener, RunReport, SilentListener
+from rocky.run.prepare.caller import Caller, observe_origin
 
 Publish = Callable[[dict[str, Any]], None]
 """Where the JSON document goes."""
@@ -60,7 +60,9 @@ def command(settings: Settings, /, **given: Any) -> ExitCode:
     depends on.
     """
     request = request_of(given)
-    return run_compiled(settings, compile_chosen(settings), request, partial(write_json, "run"))
+    return run_compiled(
+        settings, compile_workspace(settings.workspace), request, partial(write_json, "run")
+    )
 
 
 def run_compiled(
@@ -68,7 +70,7 @@ def run_compiled(
     compilation: Compilation,
     request: RunRequest,
     publish: Publish,
-    application: Application | None = None,
+    application: PlanApplication | None = None,
 ) -> ExitCode:
     """Run what is asked for of a project that is compiled; nothing of it is read again.
 
@@ -76,12 +78,12 @@ def run_compiled(
     """
     names = pipelines_to_run(compilation.project, request)
     with _listener(settings) as listener:
-        means = Means(
-            state_path(settings),
-            observe_circumstances(compilation.project.root, os.environ),
+        means = Caller(
+            state_path(settings.workspace),
+            observe_origin(compilation.project.root, os.environ),
             os.environ,
             listener,
-            synced=sync_listener(settings),
+            synced=settings.workspace.synced,
             warn=lambda warning: write_note(f"warning: {warning}"),
         )
         invocation = _Invocation(settings, compilation, request, means, application)
@@ -119,8 +121,8 @@ class _Invocation:
     settings: Settings
     compilation: Compilation
     request: RunRequest
-    means: Means
-    application: Application | None = None
+    means: Caller
+    application: PlanApplication | None = None
 
     def run(self, name: str | None) -> _Ran:
         """Run one pipeline, or the selected models where there is no name."""
@@ -130,7 +132,7 @@ class _Invocation:
             if self.application is not None:
                 # What a plan was made for is not what will be there.
                 raise
-            recover = load_attribute("rocky.cli.promoting", "recover_before_run")
+            recover = load_attribute("rocky.operations.branch.production", "recover_before_run")
             recover(self.settings, self.compilation.project)
             return self._run(name)
 
@@ -169,7 +171,7 @@ class _Invocation:
 
     def _run_models(self) -> _Ran:
         plan = plan_request(self.compilation, self.request)
-        refuse_errors(self.settings, self.compilation, refusing_findings(plan))
+        refuse_errors(self.compilation, refusing_findings(plan))
         for setting in settings_without_effect(plan):
             write_note(f"warning: {setting} has no effect yet")
         run = load_attribute("rocky.run.project_run", "run_request")
@@ -177,7 +179,7 @@ class _Invocation:
         return self._ran(report, render_run(report), run_document(report))
 
     def _run_pipeline(self, name: str) -> _Ran:
-        refuse_errors(self.settings, self.compilation, config_findings(self.compilation))
+        refuse_errors(self.compilation, config_findings(self.compilation))
         config = self.compilation.project.config
         if name in config.pipeline:
             for setting in pipeline_settings_without_effect(config, config.pipeline[name]):
@@ -186,7 +188,7 @@ class _Invocation:
         report: PipelineReport = run(self.compilation, name, self.request, self._means_of(name))
         return self._ran(report.run, render_pipeline(report), pipeline_document(report))
 
-    def _means_of(self, pipeline: str | None) -> Means:
+    def _means_of(self, pipeline: str | None) -> Caller:
         if self.application is None:
             return self.means
         return replace(self.means, applied=self.application.for_run(pipeline))
@@ -206,7 +208,7 @@ def _run_all(invocation: "_Invocation", names: Sequence[str], publish: Publish) 
         invocation.compilation,
         invocation.request,
     )
-    refuse_errors(settings, compilation, config_findings(compilation))
+    refuse_errors(compilation, config_findings(compilation))
     pipelines = compilation.project.config.pipeline
     documents: list[dict[str, Any]] = []
     ended: dict[str, _Ran] = {}
@@ -266,7 +268,7 @@ def _worst(codes: Sequence[ExitCode]) -> ExitCode:
 def _listener(settings: Settings) -> Iterator[Listener]:
     """Who hears of progress: nobody, a terminal, or a log."""
     if settings.quiet:
-        yield Silence()
+        yield SilentListener()
     elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         with load_attribute("rocky.cli.live", "LiveListener")(
             no_colour=not settings.colour

@@ -12,7 +12,6 @@ import click
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.findings import render_findings
 from rocky.cli.render.run import describe_budget
@@ -22,17 +21,15 @@ from rocky.cli.render.seeds import (
     seeds_document,
     unchanged_document,
 )
-from rocky.cli.state_files import state_path
 from rocky.errors import RunRefused
 from rocky.lazy import load_attribute
+from rocky.operations.workspace import compile_workspace, state_path
 from rocky.plan.refusals import refusing_findings
-from rocky.plan.seeds import plan_seeds
-from rocky.plan.steps import RunPlan
-from rocky.run.circumstances import observe_circumstances
-from rocky.run.means import Means
+from rocky.plan.request import RunRequest, choose_adapter
+from rocky.plan.steps import RunPlan, plan_seeds
+from rocky.run.materialize.seeds import is_loaded, refuse_shared_target
 from rocky.run.outcomes import RunReport
-from rocky.run.request import RunRequest, choose_adapter
-from rocky.run.seeds import is_loaded, refuse_shared_target
+from rocky.run.prepare.caller import Caller, observe_origin
 from rocky.store.warehouse import open_warehouse
 
 
@@ -52,7 +49,7 @@ def command(
     settings: Settings, names: Sequence[str], full_refresh: bool, target: str | None
 ) -> ExitCode:
     """Load the seeds that are named, or all, into their tables."""
-    compilation = compile_chosen(settings)
+    compilation = compile_workspace(settings.workspace)
     plan = plan_seeds(compilation, names)
     errors = refusing_findings(plan)
     if errors:
@@ -67,9 +64,9 @@ def command(
     report: RunReport = run(
         plan,
         request,
-        Means(
-            state_path(settings),
-            observe_circumstances(compilation.project.root, os.environ),
+        Caller(
+            state_path(settings.workspace),
+            observe_origin(compilation.project.root, os.environ),
             os.environ,
         ),
     )

@@ -11,16 +11,16 @@ import click
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings, TableCommand
-from rocky.cli.projects import load_chosen, model_named, model_names, unknown_name
 from rocky.cli.render.rows import RowsView, render_rows, rows_document
-from rocky.diagnostics.suggest import suggestion
+from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
+from rocky.operations.workspace import load_workspace, model_named, model_names, unknown_name
 from rocky.project import Project
-from rocky.project.adapter import Adapter
+from rocky.project.configuration.blocks import Adapter
 from rocky.project.models import Target
-from rocky.run.seeds import seed_target
-from rocky.store.rows import load_rows
-from rocky.store.snapshot import Snapshot
+from rocky.run.materialize.seeds import seed_target
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.parquet.rows import load_rows
 from rocky.store.warehouse import RESERVED, Table, Warehouse, open_warehouse
 
 _DOTS: Final = 2
@@ -62,7 +62,7 @@ def command(
     MODEL is the name of a model or a seed, or the full name of any table. Which rows come first is
     not defined.
     """
-    project = load_chosen(settings)
+    project = load_workspace(settings.workspace)
     shown = find_shown(project, model)
     if shown is None:
         table = find_stored(project, model, target)

@@ -10,12 +10,12 @@ import click
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.groups import CommandGroup
-from rocky.cli.options import Settings
+from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.state import StateView, render_state, state_document
-from rocky.cli.state_files import StateCommand, chosen_reader, state_path
 from rocky.lazy import load_attribute
 from rocky.ledger import SCHEMA_VERSION
-from rocky.ledger.remembered import open_remembered
+from rocky.ledger.pipeline_state import open_pipeline_state_reader
+from rocky.operations.workspace import open_history, state_path
 
 
 class StateGroup(StateCommand, CommandGroup):
@@ -37,9 +37,9 @@ def command(context: click.Context) -> ExitCode:
 
 
 def load_state(settings: Settings) -> StateView:
-    path = state_path(settings)
-    with chosen_reader(settings) as reader:
-        remembered = open_remembered(path) if reader is not None else None
+    path = state_path(settings.workspace)
+    with open_history(settings.workspace) as reader:
+        remembered = open_pipeline_state_reader(path) if reader is not None else None
         if reader is None or remembered is None:
             return StateView(path, SCHEMA_VERSION)
         with remembered:

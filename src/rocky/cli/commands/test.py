@@ -12,16 +12,16 @@ import click
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings, TableCommand
-from rocky.cli.projects import compile_chosen
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.findings import render_findings
 from rocky.cli.render.tests import checks_document, render_tests
 from rocky.errors import RunRefused
 from rocky.lazy import load_attribute
+from rocky.operations.workspace import compile_workspace
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.selectors import select_models
 from rocky.plan.steps import RunPlan, plan_steps
-from rocky.run.checks.outcomes import ChecksReport, Wanted, models_with_tests
+from rocky.run.checks.outcomes import CheckSelection, ChecksReport, models_with_tests
 
 
 @click.command("test", cls=TableCommand)
@@ -44,14 +44,14 @@ def command(
     Unit tests give a model rows and compare what its query makes of them; data tests look at the
     tables that are built. Exit 1 when one of severity `error` fails.
     """
-    compilation = compile_chosen(settings)
+    compilation = compile_workspace(settings.workspace)
     keys = select_models(compilation, (*selectors, *models))
     plan = plan_steps(compilation, keys)
     _refuse_errors(settings, plan)
-    wanted = Wanted(unit=unit or not data, data=data or not unit, adapter=target)
+    wanted = CheckSelection(unit=unit or not data, data=data or not unit, adapter=target)
     report = ChecksReport()
     if models_with_tests(plan, wanted):
-        check = load_attribute("rocky.run.checks.project_checks", "check_plan")
+        check = load_attribute("rocky.run.checks.suite", "check_models")
         report = check(plan, wanted, os.environ)
     elif not settings.quiet:
         kind = "tests" if wanted.unit and wanted.data else "unit tests" if unit else "data tests"

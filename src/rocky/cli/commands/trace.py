@@ -4,13 +4,13 @@ import click
 
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import Settings
+from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.bars import Canvas
 from rocky.cli.render.fitting import shows_blocks, terminal_width
 from rocky.cli.render.trace import SHOWN, render_trace, trace_document
-from rocky.cli.state_files import StateCommand, find_run
 from rocky.evidence.timeline import timeline_of
 from rocky.ledger import LATEST
+from rocky.operations.workspace import find_run
 
 _PIPED_WIDTH = 80
 
@@ -29,7 +29,7 @@ def command(settings: Settings, run: str, limit: int | None) -> ExitCode:
 
     RUN is a run's id; without one, the latest.
     """
-    found = find_run(settings, run)
+    found = find_run(settings.workspace, run)
     timeline = timeline_of(found)
     if settings.json:
         write_json("trace", trace_document(found, timeline, limit))

@@ -11,12 +11,12 @@ import click
 from rocky.cli.console import write_json, write_line, write_text
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.projects import load_chosen
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.findings import findings_document, render_findings
 from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.diagnostics.render import render_summary as count_findings
-from rocky.diagnostics.suppress import apply_suppressions, find_allows
+from rocky.diagnostics.suppression import apply_suppressions, find_allows
+from rocky.operations.workspace import load_workspace
 from rocky.project import Project
 
 
@@ -24,7 +24,7 @@ from rocky.project import Project
 @click.pass_obj
 def command(settings: Settings) -> ExitCode:
     """Check the project's files, without looking into SQL."""
-    project = load_chosen(settings)
+    project = load_workspace(settings.workspace)
     diagnostics = standing_findings(project)
     valid = all(each.severity is not Severity.ERROR for each in diagnostics)
     if settings.json:

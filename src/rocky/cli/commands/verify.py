@@ -4,16 +4,14 @@ import click
 
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import Settings
-from rocky.cli.remote_state import refresh_state
+from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.evidence import render_verification, verification_document
-from rocky.cli.state_files import StateCommand, state_path
-from rocky.cli.warehouses import lost_ledger, recorded_warehouses
-from rocky.diagnostics.suggest import suggestion
+from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import LedgerUnreadable, NothingSelected
-from rocky.evidence.settling import verify_ledger
-from rocky.evidence.verify import EVERYTHING, Scope, Verification
+from rocky.evidence.verification import EVERYTHING, Verification, VerificationScope, verify_ledger
 from rocky.ledger import LATEST, EvidenceReader
+from rocky.operations.warehouses import lost_ledger, recorded_warehouses
+from rocky.operations.workspace import refresh_state, state_path
 
 
 @click.command("verify", cls=StateCommand)
@@ -36,32 +34,35 @@ def command(settings: Settings, what: str | None, everything: bool) -> ExitCode:
     return ExitCode.FAILED if found.findings else ExitCode.OK
 
 
-def verify_chosen(settings: Settings, what: str | None) -> tuple[Scope, Verification]:
+def verify_chosen(settings: Settings, what: str | None) -> tuple[VerificationScope, Verification]:
     """What was asked for, and what came of it. Raises NothingSelected."""
 
-    def choose(reader: EvidenceReader) -> Scope:
+    def choose(reader: EvidenceReader) -> VerificationScope:
         return EVERYTHING if what is None else find_scope(reader, what)
 
-    refresh_state(settings, state_path(settings))
-    found = verify_ledger(state_path(settings), recorded_warehouses(settings), choose)
+    refresh_state(settings.workspace, state_path(settings.workspace))
+    found = verify_ledger(
+        state_path(settings.workspace), recorded_warehouses(settings.workspace), choose
+    )
     if found is not None:
         return found
-    lost = lost_ledger(settings)
+    lost = lost_ledger(settings.workspace)
     if lost is not None:
         raise LedgerUnreadable(
-            f"the tables were made under the ledger `{lost}`, and `{state_path(settings)}` is not"
-            " there or empty: put it back, or name it with `--state-path`"
+            f"the tables were made under the ledger `{lost}`, and"
+            f" `{state_path(settings.workspace)}` is not there or empty: put it back, or"
+            " name it with `--state-path`"
         )
     raise NothingSelected("no run is recorded yet; `rocky run` makes the first")
 
 
-def find_scope(reader: EvidenceReader, what: str) -> Scope:
+def find_scope(reader: EvidenceReader, what: str) -> VerificationScope:
     """The run, model or table that a word names. Raises NothingSelected."""
     runs = [key for key, _ in reader.rows("run_history")]
     if what == LATEST and runs:
-        return Scope(run_id=runs[-1])
+        return VerificationScope(run_id=runs[-1])
     if what in runs:
-        return Scope(run_id=what)
+        return VerificationScope(run_id=what)
     wanted = what.replace("`", "").lower()
     names: dict[str, str] = {}
     for _, execution in reader.all_executions():
@@ -69,6 +70,6 @@ def find_scope(reader: EvidenceReader, what: str) -> Scope:
             names[execution.model_name.lower()] = execution.target
             names[execution.target.lower()] = execution.target
     if wanted in names:
-        return Scope(target=names[wanted])
+        return VerificationScope(target=names[wanted])
     hint = suggestion(what, [*runs, *names]) or "`rocky history` lists the runs"
     raise NothingSelected(f"no run, model or table `{what}` is recorded; {hint}")

@@ -2,12 +2,12 @@
 
 from typing import Any, Final
 
-from rocky.plans.stored import StoredPlan
+from rocky.plan.kept_plan import KeptPlan
 
 _FINE: Final = frozenset({"Success", "SkippedIdempotent", "SkippedInFlight"})
 
 
-def apply_document(plan: StoredPlan, result: dict[str, Any]) -> dict[str, Any]:
+def apply_document(plan: KeptPlan, result: dict[str, Any]) -> dict[str, Any]:
     """What `rocky apply -o json` prints: the plan, and what the run of it printed."""
     return {
         "plan_id": plan.plan_id,

@@ -10,14 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rocky.branches.approvals.checking import Checked, Question, find_shortfall
-from rocky.branches.approvals.signing import Signed
-from rocky.branches.approvals.sshsig import NAMESPACE
+from rocky.analysis.changes.change import Impact, ProjectDiff
+from rocky.branches.approvals.signatures import SignedApproval
+from rocky.branches.approvals.ssh import NAMESPACE
+from rocky.branches.approvals.validity import ApprovalScope, CheckedApprovals, find_shortfall
 from rocky.branches.state_hash import BranchState
-from rocky.changes.change import Impact
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
-from rocky.diff.project_diff import ProjectDiff
 from rocky.ledger.branch_records import ApprovalRecord
 
 _BREAKING_SHOWN = 20
@@ -48,7 +47,7 @@ def describe_verdict(state: BranchState) -> str:
     return f"{state.verdict} ({listed})"
 
 
-def render_signed(signed: Signed, question: Question, root: Path) -> str:
+def render_signed(signed: SignedApproval, question: ApprovalScope, root: Path) -> str:
     """What was signed, where it is, and how anybody checks it."""
     record, files = signed.record, signed.files
     return "\n".join(
@@ -61,7 +60,7 @@ def render_signed(signed: Signed, question: Question, root: Path) -> str:
     )
 
 
-def verify_command(signed: Signed, question: Question, root: Path) -> str:
+def verify_command(signed: SignedApproval, question: ApprovalScope, root: Path) -> str:
     """A line for a shell that checks a signature without Rocky."""
     signers = root / question.policy.signers.path
     words = ["ssh-keygen", "-Y", "verify", "-f", _from_here(signers)]
@@ -70,7 +69,7 @@ def verify_command(signed: Signed, question: Question, root: Path) -> str:
     return f"{shlex.join(words)} < {shlex.quote(_from_here(signed.files.statement))}"
 
 
-def signed_document(signed: Signed, question: Question, root: Path) -> dict[str, Any]:
+def signed_document(signed: SignedApproval, question: ApprovalScope, root: Path) -> dict[str, Any]:
     """What `rocky branch approve -o json` prints."""
     return {
         "approval_id": signed.record.approval_id,
@@ -84,7 +83,7 @@ def signed_document(signed: Signed, question: Question, root: Path) -> dict[str,
     }
 
 
-def render_checked(checked: Checked, question: Question) -> str:
+def render_checked(checked: CheckedApprovals, question: ApprovalScope) -> str:
     """Every approval of a branch, one a line, and whether they are enough."""
     rows = [(each.approval_id, each.approver, "counts", "") for each in checked.accepted]
     rows += [
@@ -97,7 +96,7 @@ def render_checked(checked: Checked, question: Question) -> str:
     return "\n".join([*lines, describe_standing(checked, question)])
 
 
-def describe_standing(checked: Checked, question: Question) -> str:
+def describe_standing(checked: CheckedApprovals, question: ApprovalScope) -> str:
     """Whether enough people have approved."""
     policy, there = question.policy, len(checked.accepted)
     if not policy.required:
@@ -107,7 +106,7 @@ def describe_standing(checked: Checked, question: Question) -> str:
     return f"{there} of {counted(policy.min_approvers, 'approval')}: {enough}"
 
 
-def checked_document(checked: Checked, question: Question) -> dict[str, Any]:
+def checked_document(checked: CheckedApprovals, question: ApprovalScope) -> dict[str, Any]:
     """What `rocky branch approvals -o json` prints."""
     policy = question.policy
     return {

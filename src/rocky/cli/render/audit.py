@@ -4,27 +4,10 @@ An auditor copies the commit and the config's hash into other tools, so neither 
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from rocky.ledger.records import RunRecord
+from rocky.operations.history import RunAudit
 
-AUDIT_FIELDS: Final = (
-    "config_hash",
-    "triggering_identity",
-    "session_source",
-    "git_commit",
-    "git_branch",
-    "git_dirty",
-    "target_catalog",
-    "warehouse",
-    "hostname",
-    "rocky_version",
-    "pipeline",
-    "selection",
-    "full_refresh",
-    "engine",
-    "reason",
-)
 _TREES: Final = {
     True: "dirty: what ran is not what the commit has",
     False: "clean",
@@ -33,18 +16,12 @@ _TREES: Final = {
 _LABEL_WIDTH: Final = 8
 
 
-def audit_of(run: RunRecord) -> dict[str, Any]:
-    """The audit's part of a run's document; what is not known is absent."""
-    whole = run.to_json()
-    return {name: whole[name] for name in AUDIT_FIELDS if name in whole}
-
-
 class AuditEntry(NamedTuple):
     """What is accounted for: a run, or one model's execution in it. `run` may have been removed."""
 
     title: str
     facts: dict[str, str]
-    run: RunRecord | None
+    run: RunAudit | None
 
 
 def render_audit(entries: Sequence[AuditEntry]) -> str:
@@ -66,7 +43,7 @@ def render_audit(entries: Sequence[AuditEntry]) -> str:
     return "\n\n".join(blocks)
 
 
-def _facts(run: RunRecord) -> dict[str, str]:
+def _facts(run: RunAudit) -> dict[str, str]:
     facts = {
         "who": run.triggering_identity or "nobody is recorded",
         "trigger": f"{run.trigger} (session source: {run.session_source})",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from rocky.evidence.timeline import Bar
-from rocky.ledger.records import ModelStatus
+from rocky.ledger.run_records import ModelStatus
 
 _APART: Final = 9
 """Characters between two ticks, at least: room for a label."""

@@ -17,7 +17,7 @@ from rocky.cli.render.history import outcome_of
 from rocky.cli.render.tables import GAP
 from rocky.cli.render.units import format_duration
 from rocky.evidence.timeline import Bar, Timeline
-from rocky.ledger.records import ModelExecution, ModelStatus
+from rocky.ledger.run_records import ModelExecution, ModelStatus
 
 _NARROW_NAME: Final = 24
 _WIDE: Final = 120

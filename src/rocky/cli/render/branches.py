@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rocky.branches.view import BranchTable, BranchView, same_content
+from rocky.branches.tables import BranchTable, BranchView, same_content
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import NOTHING, format_count, format_moment

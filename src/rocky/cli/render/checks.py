@@ -9,7 +9,7 @@ from typing import Any, Final
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
-from rocky.pipelines.checks.samples import Sample
+from rocky.pipelines.report import Sample
 
 Samples = Mapping[tuple[str, str], Sample]
 

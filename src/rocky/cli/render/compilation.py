@@ -5,14 +5,13 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from rocky.analysis.compilation import Compilation, unpack_schema
 from rocky.cli.render.findings import findings_document
-from rocky.compiler.compilation import Compilation
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
-from rocky.compiler.records import unpack_schema
-from rocky.datatypes.text import decode_type
-from rocky.datatypes.types import UNKNOWN
 from rocky.diagnostics import Diagnostic, Severity
-from rocky.ir.model import ModelIr, is_deterministic
+from rocky.language.datatypes.text import decode_type
+from rocky.language.datatypes.types import UNKNOWN
+from rocky.language.ir import ModelIr, is_deterministic
 from rocky.project import ModelFile
 
 SHOWN_REASONS = 5

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.fitting import Fitted, Room, render_fitted
-from rocky.cli.render.history import describe_run, outcome_of, run_duration_ms
+from rocky.cli.render.history import describe_run, outcome_of
 from rocky.cli.render.units import (
     format_bytes,
     format_count,
@@ -20,7 +20,8 @@ from rocky.cli.render.units import (
     format_usd,
 )
 from rocky.cli.render.usage import Builds, Saving, Usage, saving_of, usage_of
-from rocky.ledger.records import CostRate, ModelExecution, RunRecord
+from rocky.ledger.run_records import CostRate, ModelExecution, RunRecord
+from rocky.operations.history import run_duration_ms
 
 UNATTRIBUTED: Final = "<unattributed>"
 """The key, in documents, of the group of models without a tag."""

@@ -2,17 +2,12 @@
 
 from typing import Any
 
-from rocky.branches.data_diff.difference import (
-    ChangedRow,
-    DataDiff,
-    KeySource,
-    TableDifference,
-)
-from rocky.changes.change import Change
+from rocky.analysis.changes.change import Change
+from rocky.branches.row_diff import ChangedRow, DataDiff, KeySource, TableDifference
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.rows import NULL
 from rocky.cli.render.units import format_count
-from rocky.diagnostics.render.cells import lay_out
+from rocky.diagnostics.render.terminal import lay_out
 
 _WIDEST = 60
 

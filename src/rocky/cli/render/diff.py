@@ -5,13 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from rocky.changes.change import Change, Impact, Reached
-from rocky.cli.git_base import SHOWN_COMMIT, Sides
-from rocky.cli.projects import unknown_name
+from rocky.analysis.changes.change import Change, Impact, ProjectDiff, Reached, TableDiff
 from rocky.cli.render.compilation import counted
-from rocky.diff.project_diff import ProjectDiff, TableDiff
 from rocky.errors import NothingSelected
 from rocky.git import ChangedFile
+from rocky.operations.revisions import SHOWN_COMMIT, Sides
+from rocky.operations.workspace import unknown_name
 
 STATUSES: Final = ("modified", "added", "removed", "affected", "renamed")
 _TYPE_RULES: Final = ("column_type_changed", "column_type_widened")

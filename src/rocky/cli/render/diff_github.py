@@ -6,11 +6,10 @@ has no line any more, and is placed at the file it was in.
 
 from typing import Final
 
-from rocky.changes.change import Change, Impact
+from rocky.analysis.changes.change import Change, Impact, TableDiff
+from rocky.analysis.compilation import Compilation
 from rocky.cli.render.diff import DiffView, describe_change, describe_reach
-from rocky.compiler.compilation import Compilation
-from rocky.diagnostics.render.github import escape_message, escape_property
-from rocky.diff.project_diff import TableDiff
+from rocky.diagnostics.render.lines import escape_message, escape_property
 
 _COMMANDS: Final = {Impact.BREAKING: "error", Impact.WARNING: "warning", Impact.INFO: "notice"}
 

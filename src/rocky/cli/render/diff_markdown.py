@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rocky.changes.change import Change, Impact
+from rocky.analysis.changes.change import Change, Impact, TableDiff
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.diff import (
     DiffView,
@@ -22,7 +22,6 @@ from rocky.cli.render.diff import (
     group_reached,
 )
 from rocky.cli.render.fitting import elide
-from rocky.diff.project_diff import TableDiff
 
 LIMIT: Final = 60_000
 _RESERVED: Final = 600

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from rocky.changes.change import Change, Impact
+from rocky.analysis.changes.change import Change, Impact
 from rocky.cli.render.diff import (
     DiffView,
     describe_change,
@@ -17,7 +17,7 @@ from rocky.cli.render.diff import (
     group_reached,
 )
 from rocky.cli.render.fitting import Room, describe_dropped, render_fitted
-from rocky.diagnostics.render.cells import lay_out
+from rocky.diagnostics.render.terminal import lay_out
 
 _HEAD: Final = ("IMPACT", "TABLE", "STATUS", "CHANGE", "COLUMN", "BEFORE", "AFTER", "REACHES")
 _EXPENDABLE: Final = ("STATUS", "BEFORE", "AFTER")

@@ -6,7 +6,7 @@ from typing import Any
 
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import format_duration
-from rocky.doctor.results import CheckResult, Health
+from rocky.operations.doctor.findings import CheckResult, Health
 
 
 def render_examination(results: Sequence[CheckResult]) -> str:

@@ -4,10 +4,10 @@ from typing import Any
 
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.units import format_bytes
-from rocky.evidence.verify import Scope, Verification
+from rocky.evidence.verification import Verification, VerificationScope
 
 
-def verification_document(scope: Scope, found: Verification) -> dict[str, Any]:
+def verification_document(scope: VerificationScope, found: Verification) -> dict[str, Any]:
     """What `rocky verify -o json` prints."""
     document: dict[str, Any] = {
         "scope": _scope_document(scope),
@@ -36,7 +36,7 @@ def verification_document(scope: Scope, found: Verification) -> dict[str, Any]:
     return document
 
 
-def _scope_document(scope: Scope) -> dict[str, str]:
+def _scope_document(scope: VerificationScope) -> dict[str, str]:
     if scope.run_id is not None:
         return {"kind": "run", "name": scope.run_id}
     if scope.target is not None:
@@ -44,7 +44,7 @@ def _scope_document(scope: Scope) -> dict[str, str]:
     return {"kind": "all"}
 
 
-def render_verification(scope: Scope, found: Verification, *, quiet: bool) -> str:
+def render_verification(scope: VerificationScope, found: Verification, *, quiet: bool) -> str:
     """One line a finding, one a note, and what was checked."""
     lines = [f"{each.code}: {each.where}: {each.message}" for each in found.findings]
     if not quiet:
@@ -53,7 +53,7 @@ def render_verification(scope: Scope, found: Verification, *, quiet: bool) -> st
     return "\n".join(lines)
 
 
-def _summary(scope: Scope, found: Verification) -> str:
+def _summary(scope: VerificationScope, found: Verification) -> str:
     checked = found.checked
     what = {"run": "run `{}`", "table": "table `{}`"}.get(_scope_document(scope)["kind"], "")
     name = what.format(scope.run_id or scope.target)

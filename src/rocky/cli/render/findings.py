@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from rocky.diagnostics import Diagnostic
-from rocky.diagnostics.order import in_reading_order
+from rocky.diagnostics.diagnostic import in_reading_order
 from rocky.diagnostics.render import render_concise, render_full, render_github, render_json
+from rocky.diagnostics.text import SourceText
 from rocky.project import Project
-from rocky.source import SourceText
 
 FORMATS = ("full", "concise", "github")
 

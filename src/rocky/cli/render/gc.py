@@ -6,16 +6,14 @@ from typing import Any, Final
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import NOTHING, format_bytes, format_count
-from rocky.collect.collecting import Collection
-from rocky.collect.collector import Collected
-from rocky.collect.decisions import Keep
-from rocky.collect.retention import Retention
+from rocky.evidence.retention.collection import CollectedTable, CollectionReport
+from rocky.evidence.retention.decisions import KeepReason, Retention
 from rocky.store.objects import ObjectInfo
 
 _HEAD: Final = ("TABLE", "REMOVED", "SIZE", "KEPT", "SIZE", "WHY")
 
 
-def render_collection(collection: Collection) -> str:
+def render_collection(collection: CollectionReport) -> str:
     """A row a table, what went wrong, and a last line."""
     if collection.refused is not None:
         return f"left everything alone: {collection.refused}"
@@ -27,7 +25,7 @@ def render_collection(collection: Collection) -> str:
     return "\n".join([render_table(head, rows, {1, 2, 3, 4}), *failures, _last_line(collection)])
 
 
-def _cells(table: Collected) -> tuple[str, ...]:
+def _cells(table: CollectedTable) -> tuple[str, ...]:
     if table.left_alone is not None:
         return table.target, NOTHING, NOTHING, NOTHING, NOTHING, f"left alone: {table.left_alone}"
     gone, kept = _removed_files(table), [each.file for each in table.kept]
@@ -41,24 +39,24 @@ def _cells(table: Collected) -> tuple[str, ...]:
     )
 
 
-def _reasons(table: Collected) -> Iterable[str]:
-    for why in Keep:
+def _reasons(table: CollectedTable) -> Iterable[str]:
+    for why in KeepReason:
         kept = [each for each in table.kept if each.why is why]
         if not kept:
             continue
         match why:
-            case Keep.NEEDED:
+            case KeepReason.NEEDED:
                 runs = frozenset[str]().union(*(each.runs for each in kept))
                 yield f"{len(kept)} needed by {counted(len(runs), 'run')}"
-            case Keep.SHARED:
+            case KeepReason.SHARED:
                 yield f"{len(kept)} on branches"
-            case Keep.HELD:
+            case KeepReason.HELD:
                 yield f"{len(kept)} a running run may read"
             case _:
                 yield f"{len(kept)} {why.value}"
 
 
-def _last_line(collection: Collection) -> str:
+def _last_line(collection: CollectionReport) -> str:
     gone = [file for each in collection.tables for file in _removed_files(each)]
     kept = [one.file for each in collection.tables for one in each.kept]
     said = "would remove" if collection.dry_run else "removed"
@@ -72,7 +70,7 @@ def _last_line(collection: Collection) -> str:
     return ", ".join(parts)
 
 
-def collection_document(collection: Collection, retention: Retention) -> dict[str, Any]:
+def collection_document(collection: CollectionReport, retention: Retention) -> dict[str, Any]:
     """What `rocky gc -o json` prints."""
     tables = [_document(each) for each in collection.tables]
     document: dict[str, Any] = {
@@ -97,14 +95,14 @@ def collection_document(collection: Collection, retention: Retention) -> dict[st
     return document
 
 
-def _document(table: Collected) -> dict[str, Any]:
+def _document(table: CollectedTable) -> dict[str, Any]:
     gone = _removed_files(table)
     document: dict[str, Any] = {
         "table": table.target,
         "warehouse": table.warehouse,
         "status": _status(table),
         "removed": {"files": len(gone), "bytes": _bytes(gone)},
-        "kept": {why.value: _kept_document(table, why) for why in Keep},
+        "kept": {why.value: _kept_document(table, why) for why in KeepReason},
         "files": [
             *(_file_document(each.file, each.reason) for each in table.removals),
             *(_file_document(each, "staged: its writer did not finish") for each in table.staged),
@@ -116,7 +114,7 @@ def _document(table: Collected) -> dict[str, Any]:
     return document
 
 
-def _kept_document(table: Collected, why: Keep) -> dict[str, Any]:
+def _kept_document(table: CollectedTable, why: KeepReason) -> dict[str, Any]:
     kept = [each for each in table.kept if each.why is why]
     runs = frozenset[str]().union(*(each.runs for each in kept))
     return {
@@ -130,7 +128,7 @@ def _file_document(file: ObjectInfo, reason: str) -> dict[str, Any]:
     return {"path": file.path, "size_bytes": file.size, "reason": reason}
 
 
-def _status(table: Collected) -> str:
+def _status(table: CollectedTable) -> str:
     if table.failed is not None:
         return "failed"
     if table.left_alone is not None:
@@ -138,7 +136,7 @@ def _status(table: Collected) -> str:
     return "collected" if _removed_files(table) else "clean"
 
 
-def _removed_files(table: Collected) -> list[ObjectInfo]:
+def _removed_files(table: CollectedTable) -> list[ObjectInfo]:
     return [*(each.file for each in table.removals), *table.staged]
 
 

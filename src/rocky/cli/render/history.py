@@ -1,11 +1,10 @@
-"""Runs and a model's executions, as tables for people and as JSON documents."""
+"""Runs and a model's executions, as tables for people."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Sequence
 from typing import Any, Final
 
-from rocky.cli.render.audit import AuditEntry, audit_of
+from rocky.cli.render.audit import AuditEntry
 from rocky.cli.render.checks import describe_findings
 from rocky.cli.render.fitting import Fitted, Room, render_fitted
 from rocky.cli.render.units import (
@@ -15,9 +14,14 @@ from rocky.cli.render.units import (
     format_moment,
     format_usd,
 )
-from rocky.ledger import RecordedExecution
-from rocky.ledger.record import RunId
-from rocky.ledger.records import ModelExecution, ModelStatus, RunRecord, RunStatus
+from rocky.ledger.run_records import ModelExecution, ModelStatus, RunRecord, RunStatus
+from rocky.operations.history import (
+    ExecutionsReport,
+    ExecutionSummary,
+    HistoryReport,
+    audit_of,
+    run_duration_ms,
+)
 
 _SHORT_HASH: Final = 12
 _RESUMED: Final = "resume"
@@ -49,33 +53,6 @@ _BASES: Final = {
 }
 
 
-def history_document(runs: Sequence[RunRecord], *, audit: bool) -> dict[str, Any]:
-    """What `rocky history -o json` prints of runs."""
-    return {"count": len(runs), "runs": [_run(each, audit=audit) for each in runs]}
-
-
-def executions_document(
-    model: str,
-    executions: Sequence[RecordedExecution],
-    runs: Mapping[RunId, RunRecord] | None = None,
-) -> dict[str, Any]:
-    """What `rocky history --model -o json` prints; `runs` are given for an audit."""
-    documents = []
-    for run_id, each in executions:
-        document = {"run_id": run_id, **_execution(each)}
-        if runs is not None and run_id in runs:
-            document["run"] = {"trigger": runs[run_id].trigger, **audit_of(runs[run_id])}
-        documents.append(document)
-    return {"model": model, "count": len(executions), "executions": documents}
-
-
-def run_duration_ms(run: RunRecord) -> int | None:
-    """How long a run took; None while it runs, and for ever when it died."""
-    if run.finished_at is None:
-        return None
-    return (run.finished_at - run.started_at) // timedelta(milliseconds=1)
-
-
 def describe_status(run: RunRecord) -> str:
     return "died" if run.died else _STATUSES[run.status]
 
@@ -100,62 +77,7 @@ def describe_outcome(execution: ModelExecution) -> str:
     return word
 
 
-def _run(run: RunRecord, *, audit: bool) -> dict[str, Any]:
-    whole = run.to_json()
-    document: dict[str, Any] = {
-        "run_id": run.run_id,
-        "started_at": whole["started_at"],
-        "finished_at": whole.get("finished_at"),
-        "duration_ms": run_duration_ms(run),
-        "status": whole["status"],
-        "died": run.died,
-        "trigger": run.trigger,
-        "pipeline": run.pipeline,
-        "filter": run.filter,
-        "resumed_from": run.resumed_from,
-        "idempotency_key": run.idempotency_key,
-        "plan_id": run.plan_id,
-        "unchanged": run.unchanged,
-        "failed_sources": whole.get("failed_sources"),
-        "check_outcomes": whole.get("check_outcomes"),
-        "anomalies": whole.get("anomalies"),
-        "models_executed": len(run.models_executed),
-        "models": [_model(each) for each in run.models_executed],
-        "totals": whole.get("totals"),
-        "budget_breaches": whole.get("budget_breaches"),
-    }
-    return _known(document) | (audit_of(run) if audit else {})
-
-
-def _model(execution: ModelExecution) -> dict[str, Any]:
-    return _known(
-        {
-            "model_name": execution.model_name,
-            "status": execution.status.value,
-            "duration_ms": execution.duration_ms,
-            "rows_affected": execution.rows_affected,
-            "cost_usd": execution.cost_usd,
-            "decision": execution.decision,
-            "reason": execution.reason,
-            "reused_from": execution.reused_from,
-            "reuse_basis": execution.reuse_basis,
-            "recipe_hash": execution.recipe_hash,
-            "error": execution.error,
-        }
-    )
-
-
-def _execution(execution: ModelExecution) -> dict[str, Any]:
-    whole = execution.to_json()
-    whole.pop("model_name")
-    return whole
-
-
-def _known(document: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in document.items() if value is not None}
-
-
-def render_runs(runs: Sequence[RunRecord], width: int | None) -> Fitted:
+def render_runs(report: HistoryReport, width: int | None) -> Fitted:
     """A line a run, newest first."""
     head = ["RUN", "STARTED (UTC)", "TOOK", "STATUS", "MODELS", "ROWS", "USD"]
     rows = [
@@ -168,7 +90,7 @@ def render_runs(runs: Sequence[RunRecord], width: int | None) -> Fitted:
             format_count(_sum(model.rows_affected for model in each.models_executed)),
             format_usd(_sum(model.cost_usd for model in each.models_executed)),
         ]
-        for each in runs
+        for each in (summary.record for summary in report.runs)
     ]
     # A run's id says when it began, so that goes first.
     return render_fitted(head, rows, {2, 5, 6}, Room(width, ("STARTED (UTC)", "ROWS", "USD")))
@@ -195,7 +117,7 @@ def describe_models(executions: Sequence[ModelExecution], never_begun: int = 0) 
     )
 
 
-def render_executions(executions: Sequence[RecordedExecution], width: int | None) -> Fitted:
+def render_executions(report: ExecutionsReport, width: int | None) -> Fitted:
     """A line an execution, newest first."""
     rows = [
         (
@@ -209,7 +131,7 @@ def render_executions(executions: Sequence[RecordedExecution], width: int | None
             each.sql_hash[:_SHORT_HASH] or NOTHING,
             describe_reason(each),
         )
-        for run_id, each in executions
+        for run_id, each in ((entry.run_id, entry.execution) for entry in report.executions)
     ]
     head = ("RUN", "STARTED (UTC)", "TOOK", "DECISION", "ROWS", "VERSION", "USD", "SQL", "WHY")
     expendable = ("STARTED (UTC)", "SQL", "VERSION", "WHY", "USD", "ROWS")
@@ -231,15 +153,15 @@ def describe_start(run: RunRecord) -> str:
 def audited_run(run: RunRecord) -> AuditEntry:
     """A run, to be accounted for."""
     facts = {"when": describe_start(run), "models": _describe_steps(run)}
-    return AuditEntry(f"{run.run_id}: {describe_status(run)}", facts, run)
+    return AuditEntry(f"{run.run_id}: {describe_status(run)}", facts, audit_of(run))
 
 
-def audited_execution(recorded: RecordedExecution, run: RunRecord | None) -> AuditEntry:
+def audited_execution(entry: ExecutionSummary) -> AuditEntry:
     """One model's execution, to be accounted for with its run."""
-    run_id, each = recorded
+    run_id, each = entry.run_id, entry.execution
     took = f"took {format_duration(each.duration_ms)}"
     facts = {"when": f"started {format_moment(each.started_at)} UTC, {took}"}
-    return AuditEntry(f"{run_id}: {describe_outcome(each)}", facts, run)
+    return AuditEntry(f"{run_id}: {describe_outcome(each)}", facts, entry.run)
 
 
 def describe_reason(execution: ModelExecution) -> str:

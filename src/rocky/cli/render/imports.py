@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from rocky.changes.change import Change
+from rocky.analysis.changes.change import Change
+from rocky.analysis.changes.declarations import InterfaceChange, compare_interfaces
+from rocky.analysis.imports.offer import Offer
 from rocky.cli.render.compilation import counted
-from rocky.imports.accepting import Offer
-from rocky.imports.comparing import InterfaceChange, compare_interfaces
 from rocky.project.interfaces import Interface, decode_interface
 
 Readers = Mapping[tuple[str, str, str, str | None], Sequence[str]]

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from rocky.analysis.compilation import Compilation
+from rocky.analysis.lineage import ColumnRef, Direction, Hop, Lineage, RowHop, Trace, model_edges
 from rocky.cli.render.tables import render_table
 from rocky.cli.targets import KnownColumn, KnownRelation, source_kind
-from rocky.compiler.compilation import Compilation
-from rocky.lineage import ColumnRef, Hop, Lineage, RowHop, Trace, model_edges
-from rocky.lineage.columns import Direction
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,12 @@ from rocky.cli.render.prospects import prospects_document, render_prospects
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import format_bytes, format_duration, format_usd
 from rocky.diagnostics import Code
-from rocky.ledger.encoding import format_time
-from rocky.plans.decisions import decision_of, reason_of, shown_steps
-from rocky.plans.drafts import DraftRun, worst_verdict
-from rocky.plans.making import MadePlan, PlannedRun
-from rocky.plans.schema_changes import change_document
-from rocky.plans.stored import StoredPlan
-from rocky.run.forecast import Foreseen
-from rocky.run.outlook import Outlook
+from rocky.ledger.record import format_time
+from rocky.operations.plan.draft import DraftRun, change_document, worst_verdict
+from rocky.operations.plan.preview import RunPreview, decision_of, reason_of, shown_steps
+from rocky.operations.plan.proposal import PlannedRun, PlanProposal
+from rocky.plan.kept_plan import KeptPlan
+from rocky.run.reuse.forecast import StepForecast
 
 _HEAD: Final = ("MODEL", "DECISION", "REASON")
 _LISTED_AT_MOST: Final = 20
@@ -27,7 +25,7 @@ UNCERTAIN: Final = (
 )
 
 
-def render_plan(plan: MadePlan) -> str:
+def render_plan(plan: PlanProposal) -> str:
     """What each run of a plan would do, and what it would do to the columns of tables."""
     several = len(plan.runs) > 1
     parts = []
@@ -39,19 +37,19 @@ def render_plan(plan: MadePlan) -> str:
     return "\n".join(parts)
 
 
-def describe_plan(plan: MadePlan, kept: StoredPlan) -> str:
+def describe_plan(plan: PlanProposal, kept: KeptPlan) -> str:
     """What to do with a plan that was made."""
     if plan.over_budget:
         return "it is over budget, and `rocky apply` refuses it"
     return f"`rocky apply {kept.plan_id[:_SHORT]}` carries it out"
 
 
-def plan_notes(plan: MadePlan, *, quiet: bool) -> Iterator[str]:
+def plan_notes(plan: PlanProposal, *, quiet: bool) -> Iterator[str]:
     """What goes to standard error: warnings, budgets, and what could not be told."""
     for run in plan.runs:
         yield from run.draft.notes
         outlook = run.draft.view
-        if isinstance(outlook, Outlook) and not outlook.certain and not quiet:
+        if isinstance(outlook, RunPreview) and not outlook.certain and not quiet:
             yield f"note: {UNCERTAIN}"
         for found in run.budget.findings:
             yield f"{found.severity}[{Code.BUDGET_EXCEEDED}]: {found.message}"
@@ -59,7 +57,7 @@ def plan_notes(plan: MadePlan, *, quiet: bool) -> Iterator[str]:
             yield f"note: {said}"
 
 
-def plan_document(plan: MadePlan, kept: StoredPlan) -> dict[str, Any]:
+def plan_document(plan: PlanProposal, kept: KeptPlan) -> dict[str, Any]:
     """What `rocky plan -o json` prints: one document, also for several pipelines."""
     runs = [_run_document(run) for run in plan.runs]
     findings = [each.document() for run in plan.runs for each in run.budget.findings]
@@ -108,7 +106,7 @@ def _describe_estimate(run: PlannedRun) -> str | None:
 
 
 def _render_steps(draft: DraftRun) -> str:
-    if isinstance(draft.view, Outlook):
+    if isinstance(draft.view, RunPreview):
         return _render_outlook(draft.view)
     if isinstance(draft.view, tuple):
         return render_prospects(*draft.view)
@@ -118,7 +116,7 @@ def _render_steps(draft: DraftRun) -> str:
     return render_table(("TABLE", "DECISION", "REASON"), rows, set())
 
 
-def _render_outlook(outlook: Outlook) -> str:
+def _render_outlook(outlook: RunPreview) -> str:
     """A table of the steps and a last line. In a large plan what would stay is only counted."""
     rows = [
         (each.step.name, decision_of(each, outlook), reason_of(each))
@@ -153,7 +151,7 @@ def _run_document(run: PlannedRun) -> dict[str, Any]:
     }
     if draft.pipeline is not None:
         found["pipeline"] = draft.pipeline
-    if isinstance(draft.view, Outlook):
+    if isinstance(draft.view, RunPreview):
         assert draft.plan is not None
         models = [step.name for step in draft.plan.steps if step.kind != "seed"]
         layers = [list(layer) for layer in draft.plan.layers]
@@ -163,7 +161,7 @@ def _run_document(run: PlannedRun) -> dict[str, Any]:
     return {**found, "tables": list(draft.view)}
 
 
-def _outlook(outlook: Outlook) -> dict[str, Any]:
+def _outlook(outlook: RunPreview) -> dict[str, Any]:
     found: dict[str, Any] = {
         "certain": outlook.certain,
         "counts": _counts(outlook),
@@ -172,7 +170,7 @@ def _outlook(outlook: Outlook) -> dict[str, Any]:
     return found if outlook.resumes is None else {**found, "resumes": outlook.resumes}
 
 
-def _document(each: Foreseen, outlook: Outlook) -> dict[str, Any]:
+def _document(each: StepForecast, outlook: RunPreview) -> dict[str, Any]:
     taken = each.decision.taken if each.decision is not None else None
     reused = taken is not None and taken.basis != "resume"
     facts = {
@@ -187,7 +185,7 @@ def _document(each: Foreseen, outlook: Outlook) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _counts(outlook: Outlook) -> dict[str, int]:
+def _counts(outlook: RunPreview) -> dict[str, int]:
     counts: dict[str, int] = {}
     for each in shown_steps(outlook):
         word = decision_of(each, outlook)
@@ -195,7 +193,7 @@ def _counts(outlook: Outlook) -> dict[str, int]:
     return counts
 
 
-def _last_line(outlook: Outlook) -> str:
+def _last_line(outlook: RunPreview) -> str:
     words = {
         "build": "to build",
         "reuse": "to reuse",

@@ -3,15 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rocky.branches.approvals.checking import Rejected
-from rocky.branches.promotion.recovering import Recovered
+from rocky.branches.approvals.validity import RejectedStatement
+from rocky.branches.promotion.journal import RecoveredPromotion
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import NOTHING, format_moment
 from rocky.ledger.branch_records import PromotionRecord
 
 
-def promotion_document(promotion: PromotionRecord, rejected: Iterable[Rejected]) -> dict[str, Any]:
+def promotion_document(
+    promotion: PromotionRecord, rejected: Iterable[RejectedStatement]
+) -> dict[str, Any]:
     """What `rocky branch promote -o json` prints."""
     return {
         "promotion": promotion.to_json(),
@@ -55,7 +57,7 @@ def _approvers(promotion: PromotionRecord) -> str:
     return ", ".join(each.approver for each in promotion.approvals if each.kind == "approval")
 
 
-def recovered_document(found: Sequence[Recovered]) -> dict[str, Any]:
+def recovered_document(found: Sequence[RecoveredPromotion]) -> dict[str, Any]:
     """What `rocky branch recover -o json` prints."""
     return {
         "recovered": [
@@ -71,7 +73,7 @@ def recovered_document(found: Sequence[Recovered]) -> dict[str, Any]:
     }
 
 
-def render_recovered(found: Sequence[Recovered]) -> str:
+def render_recovered(found: Sequence[RecoveredPromotion]) -> str:
     if not found:
         return "nothing was interrupted"
     return "\n".join(

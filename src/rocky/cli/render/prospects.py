@@ -6,14 +6,14 @@ from typing import Any, Final
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.pipelines import describe_drift
 from rocky.cli.render.tables import render_table
-from rocky.pipelines.replication.outlook import Prospect
-from rocky.pipelines.replication.planning import ReplicationPlan
+from rocky.pipelines.replication.plan import ReplicationPlan
+from rocky.pipelines.replication.preview import CopyPreview
 
 _LISTED_AT_MOST: Final = 20
 _LEAVE: Final = "leave"
 
 
-def render_prospects(plan: ReplicationPlan, prospects: Sequence[Prospect]) -> str:
+def render_prospects(plan: ReplicationPlan, prospects: Sequence[CopyPreview]) -> str:
     """A table of what would be done, the drift that decides it, and a last line."""
     listed = [each for each in prospects if each.decision != _LEAVE]
     if len(prospects) <= _LISTED_AT_MOST:
@@ -29,7 +29,7 @@ def render_prospects(plan: ReplicationPlan, prospects: Sequence[Prospect]) -> st
     return "\n".join([*parts, said or "nothing to do"])
 
 
-def prospects_document(plan: ReplicationPlan, prospects: Sequence[Prospect]) -> dict[str, Any]:
+def prospects_document(plan: ReplicationPlan, prospects: Sequence[CopyPreview]) -> dict[str, Any]:
     """What `rocky plan -o json` prints of a replication."""
     return {
         "tables": [_document(each) for each in prospects],
@@ -38,12 +38,12 @@ def prospects_document(plan: ReplicationPlan, prospects: Sequence[Prospect]) -> 
     }
 
 
-def drift_lines(prospects: Sequence[Prospect]) -> list[str]:
+def drift_lines(prospects: Sequence[CopyPreview]) -> list[str]:
     """Each difference in a line."""
     return [describe_drift(each.table, record) for each in prospects for record in each.drift]
 
 
-def render_drift(plan: ReplicationPlan, prospects: Sequence[Prospect]) -> str:
+def render_drift(plan: ReplicationPlan, prospects: Sequence[CopyPreview]) -> str:
     """What has changed in a source since it was copied."""
     lines = drift_lines(prospects)
     lines += [
@@ -55,7 +55,7 @@ def render_drift(plan: ReplicationPlan, prospects: Sequence[Prospect]) -> str:
     return "\n".join([*lines, f"{counted(looked, 'table')} looked at, {drifted} drifted"])
 
 
-def drift_document(plan: ReplicationPlan, prospects: Sequence[Prospect]) -> dict[str, Any]:
+def drift_document(plan: ReplicationPlan, prospects: Sequence[CopyPreview]) -> dict[str, Any]:
     """What `rocky drift -o json` prints of one pipeline."""
     return {
         "tables_checked": sum(each.decision != _LEAVE for each in prospects),
@@ -71,7 +71,7 @@ def drift_document(plan: ReplicationPlan, prospects: Sequence[Prospect]) -> dict
     }
 
 
-def _document(prospect: Prospect) -> dict[str, Any]:
+def _document(prospect: CopyPreview) -> dict[str, Any]:
     return {
         "table": prospect.table,
         "source": prospect.source,

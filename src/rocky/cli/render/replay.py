@@ -20,8 +20,8 @@ from rocky.cli.render.units import (
     format_usd,
 )
 from rocky.ledger.provenance import ProvenanceRecord, ReadRecord
-from rocky.ledger.records import ModelExecution
-from rocky.replay.recorded import RecordedModel, RecordedRun
+from rocky.ledger.run_records import ModelExecution
+from rocky.replay.record import RecordedModel, RecordedRun
 
 _WIDTH: Final = 9
 

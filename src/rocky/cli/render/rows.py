@@ -15,9 +15,9 @@ from typing import Any, Final
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import GAP
 from rocky.cli.render.units import format_bytes
-from rocky.datatypes.types import DataType, IntervalType, StructField, is_numeric
-from rocky.diagnostics.render.cells import lay_out
-from rocky.store.snapshot import Snapshot
+from rocky.diagnostics.render.terminal import lay_out
+from rocky.language.datatypes.types import DataType, IntervalType, StructField, is_numeric
+from rocky.store.delta.snapshot import Snapshot
 
 NULL: Final = "NULL"
 _WORDS: Final = {None: NULL, True: "true", False: "false"}

@@ -12,8 +12,8 @@ from rocky.cli.render.units import (
     format_usd,
 )
 from rocky.diagnostics import Code
-from rocky.ledger.encoding import format_time
-from rocky.ledger.records import BudgetBreach, ModelExecution, ModelStatus, RunStatus
+from rocky.ledger.record import format_time
+from rocky.ledger.run_records import BudgetBreach, ModelExecution, ModelStatus, RunStatus
 from rocky.run.outcomes import RunReport, StepOutcome
 
 _HEAD: Final = (

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import format_bytes, format_count, format_duration
-from rocky.ledger.encoding import format_time
-from rocky.ledger.records import ModelStatus
+from rocky.ledger.record import format_time
+from rocky.ledger.run_records import ModelStatus
+from rocky.run.materialize.seeds import UNCHANGED
 from rocky.run.outcomes import RunReport, StepOutcome
-from rocky.run.seeds import UNCHANGED
 
 _KEYS: Final = (
     "name",

@@ -10,9 +10,9 @@ from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import NOTHING, format_count, format_moment
 from rocky.ledger.pipeline_records import GracePeriod, IdempotencyRecord
-from rocky.ledger.reader import EMPTY, LedgerTotals
-from rocky.ledger.records import PartitionRecord, PartitionStatus, WatermarkState
-from rocky.ledger.remembered import CountedTable
+from rocky.ledger.pipeline_state import CountedTable
+from rocky.ledger.readers.history import EMPTY_TOTALS, LedgerTotals
+from rocky.ledger.run_records import PartitionRecord, PartitionStatus, WatermarkState
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class StateView:
     path: Path
     supported: int
     version: int | None = None
-    totals: LedgerTotals = EMPTY
+    totals: LedgerTotals = EMPTY_TOTALS
     watermarks: tuple[WatermarkState, ...] = ()
     partitions: tuple[PartitionRecord, ...] = ()
     grace_periods: tuple[GracePeriod, ...] = ()

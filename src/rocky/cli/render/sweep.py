@@ -4,9 +4,9 @@ from typing import Any
 
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.units import format_count, format_moment
-from rocky.collect.sweeping import SweepReport
-from rocky.ledger.encoding import format_time
-from rocky.project.state import StateRetention
+from rocky.evidence.retention.sweep import SweepReport
+from rocky.ledger.record import format_time
+from rocky.project.configuration.blocks import StateRetention
 
 _MANY = 20
 

@@ -5,9 +5,14 @@ from typing import Any, Final
 
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
-from rocky.run.checks.comparison import Difference
-from rocky.run.checks.outcomes import AssertionOutcome, ChecksReport, UnitOutcome
-from rocky.run.checks.texts import Cell, Row
+from rocky.run.checks.outcomes import (
+    AssertionOutcome,
+    Cell,
+    ChecksReport,
+    Difference,
+    Row,
+    UnitOutcome,
+)
 
 _SHOWN: Final = 10
 _WIDTH: Final = 40

@@ -9,7 +9,7 @@ from rocky.cli.render.history import describe_status, outcome_of
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import NOTHING, format_duration
 from rocky.evidence.timeline import Bar, Timeline, longest
-from rocky.ledger.records import ModelExecution, RunRecord
+from rocky.ledger.run_records import ModelExecution, RunRecord
 
 SHOWN: Final = 50
 """Bars that a terminal shows unless it is told otherwise."""

@@ -10,7 +10,7 @@ from math import fsum
 from typing import Any
 
 from rocky.ledger.record import RunId
-from rocky.ledger.records import ModelExecution
+from rocky.ledger.run_records import ModelExecution
 
 Builds = Mapping[tuple[RunId, str], ModelExecution]
 """The executions that reused models stand on, by run and model name in lower case."""

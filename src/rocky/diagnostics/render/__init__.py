@@ -1,10 +1,9 @@
 """One renderer per output format over one Diagnostic value."""
 
-from rocky.diagnostics.render.concise import render_concise
+from rocky.diagnostics.diagnostic import NO_FILE, Texts
 from rocky.diagnostics.render.full import render_full, render_summary
-from rocky.diagnostics.render.github import render_github
 from rocky.diagnostics.render.json import render_json
-from rocky.diagnostics.render.texts import NO_FILE, Texts
+from rocky.diagnostics.render.lines import render_concise, render_github
 
 __all__ = [
     "NO_FILE",

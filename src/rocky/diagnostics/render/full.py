@@ -8,11 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from rocky.diagnostics.codes import BY_CODE, Severity
-from rocky.diagnostics.diagnostic import Diagnostic, Label
+from rocky.diagnostics.diagnostic import Diagnostic, Label, Texts, format_place, lookup, path_of
 from rocky.diagnostics.render.snippet import Mark, gutter_width, render_snippet
-from rocky.diagnostics.render.style import Style
-from rocky.diagnostics.render.texts import Texts, format_place, lookup, path_of
-from rocky.source import SourceText
+from rocky.diagnostics.render.terminal import Style
+from rocky.diagnostics.text import SourceText
 
 
 def render_full(diagnostics: Sequence[Diagnostic], texts: Texts, *, colour: bool = False) -> str:

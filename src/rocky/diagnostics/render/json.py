@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rocky.diagnostics.codes import BY_CODE
-from rocky.diagnostics.diagnostic import Diagnostic, Fix, Label
-from rocky.diagnostics.render.texts import NO_FILE, Texts, lookup
-from rocky.source import SourceText, Span
+from rocky.diagnostics.diagnostic import NO_FILE, Diagnostic, Fix, Label, Texts, lookup
+from rocky.diagnostics.text import SourceText, Span
 
 _Find = Callable[[str], SourceText | None]
 

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rocky.diagnostics.codes import Severity
-from rocky.diagnostics.render.cells import Row, Window, clip, lay_out, window_around
-from rocky.diagnostics.render.concealing import conceal_secrets
-from rocky.diagnostics.render.style import Style
-from rocky.source import SourceText, Span
+from rocky.diagnostics.render.redaction import redact_secrets
+from rocky.diagnostics.render.terminal import Row, Style, Window, clip, lay_out, window_around
+from rocky.diagnostics.text import SourceText, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ def render_snippet(
     text: SourceText, marks: list[Mark], width: int, severity: Severity, style: Style
 ) -> list[str]:
     """The lines of a snippet, each with its gutter `width` digits wide."""
-    text = conceal_secrets(text)
+    text = redact_secrets(text)
     pieces = _pieces_by_line(text, marks)
     bar = style.gutter(" " * width + " |")
     lines = [bar]

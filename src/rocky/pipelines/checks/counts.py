@@ -1,20 +1,29 @@
-"""`row_count` and `column_match`: a copy against its source, as both are after the copy.
+"""Checks by counting: `row_count`, `column_match`, `null_rate`, and counts unlike earlier runs'.
 
-The copy's own count stands in its log. A count that cannot be read is a failed check, never zero:
-two zeros would be equal.
+A copy is held against its source as both are after the copy. A count that cannot be read is a
+failed check, never zero: two zeros would be equal; and the rate of no rows is no rate. The count of
+this run is never part of its own baseline: a truncated table would pull the average down with it.
 """
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
 
-from rocky.ledger.pipeline_records import CheckOutcome
-from rocky.pipelines.checks.asking import Asker
-from rocky.pipelines.checks.tables import CheckedTable
-from rocky.project.settings import CheckSeverity
-from rocky.run.failures import CAUGHT
+from rocky.errors import RockyError
+from rocky.language.datatypes.types import StructField
+from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, RowCount
+from rocky.pipelines.checks.answers import TableQueries, count_nulls, find_column
+from rocky.pipelines.report import CheckedTable
+from rocky.project.configuration.model import CheckSeverity
+from rocky.project.configuration.pipelines import Checks, NullRate
+from rocky.run.engine.failures import STEP_ERRORS
+from rocky.run.engine.sql import quote_name
 
 
-def check_row_count(table: CheckedTable, severity: CheckSeverity, asker: Asker) -> CheckOutcome:
+def check_row_count(
+    table: CheckedTable, severity: CheckSeverity, asker: TableQueries
+) -> CheckOutcome:
     """A copy has as many rows as its source; a table that is no copy has any."""
     found = table.snapshot.rows
     outcome = CheckOutcome(
@@ -27,7 +36,7 @@ def check_row_count(table: CheckedTable, severity: CheckSeverity, asker: Asker) 
         expected = source.rows
         if expected is None:
             expected = asker.count(asker.source_view(table), source.where)
-    except CAUGHT as failure:
+    except STEP_ERRORS as failure:
         return replace(outcome, error=f"the source could not be counted: {asker.explain(failure)}")
     return replace(outcome, passed=found == expected, expected=str(expected))
 
@@ -56,3 +65,149 @@ def check_columns(table: CheckedTable, severity: CheckSeverity) -> CheckOutcome:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
+
+
+BASELINE_RUNS: Final = 10
+"""How many of the newest earlier counts are averaged."""
+_PERCENT: Final = 100.0
+
+
+def find_anomaly(
+    table: str, history: Sequence[RowCount], count: int, checks: Checks
+) -> AnomalyRecord | None:
+    """What is odd about a count, given the counts before this run, oldest first."""
+    earlier = [each.count for each in history]
+    if not earlier:
+        return None
+    baseline = baseline_of(earlier)
+    deviation = deviation_of(count, baseline)
+    kind, reason = None, ""
+    if checks.anomaly_threshold_pct and deviation > checks.anomaly_threshold_pct:
+        kind = "drop" if count < baseline else "spike"
+        reason = (
+            f"{count} rows, {deviation:.0f} % {'below' if kind == 'drop' else 'above'} the average"
+            f" of {baseline:.0f} over the last {_in_runs(min(len(earlier), BASELINE_RUNS))}"
+        )
+    elif is_flat(earlier, count, checks.flat_line_runs):
+        kind = "flat"
+        reason = (
+            f"{count} rows, as for {_in_runs(flat_for(earlier, count))}, after it had been growing"
+        )
+    if kind is None:
+        return None
+    return AnomalyRecord(
+        table, kind, count, baseline, deviation, reason, severity=checks.anomaly_severity
+    )
+
+
+def baseline_of(earlier: Sequence[int]) -> float:
+    """The average of the newest earlier counts, of which there is at least one."""
+    newest = earlier[-BASELINE_RUNS:]
+    return sum(newest) / len(newest)
+
+
+def deviation_of(count: int, baseline: float) -> float:
+    """How far a count is from its baseline, in per cent of it."""
+    if baseline == 0:
+        return _PERCENT if count else 0.0
+    return abs(count - baseline) / baseline * _PERCENT
+
+
+def is_flat(earlier: Sequence[int], count: int, runs: int) -> bool:
+    """Whether a table that grew before has not changed its count for this many runs."""
+    still = flat_for(earlier, count)
+    grew = any(after > before for before, after in pairwise(earlier))
+    return runs > 0 and still >= runs and grew
+
+
+def flat_for(earlier: Sequence[int], count: int) -> int:
+    """The number of newest runs, this one included, that did not change the count."""
+    still = 0
+    for each in reversed(earlier):
+        if each != count:
+            break
+        still += 1
+    return still
+
+
+def _in_runs(count: int) -> str:
+    return f"{count} {'run' if count == 1 else 'runs'}"
+
+
+EXACT_UP_TO_ROWS: Final = 100_000
+"""Tables up to this size are counted in full: a sample of them saves nothing and may be empty."""
+_SAMPLE_SEED: Final = 42
+_ALL_PER_CENT: Final = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class _NullCount:
+    """Nulls among the rows that were looked at."""
+
+    nulls: int
+    rows: int
+    sampled: bool = False
+
+
+def check_null_rates(
+    table: CheckedTable, check: NullRate, asker: TableQueries
+) -> Iterator[CheckOutcome]:
+    """For each column named, whether at most the threshold of its rows is NULL."""
+    for name in check.columns:
+        outcome = CheckOutcome(
+            table.name,
+            f"null_rate:{name}",
+            "null_rate",
+            passed=False,
+            severity=check.severity,
+            expected=f"at most {check.threshold:g}",
+        )
+        try:
+            found = _count_column_nulls(table, name, check.sample_percent, asker)
+        except STEP_ERRORS as failure:
+            yield replace(outcome, error=asker.explain(failure))
+            continue
+        rate = found.nulls / found.rows
+        sampled = " of a sample" if found.sampled else ""
+        yield replace(
+            outcome,
+            passed=rate <= check.threshold,
+            observed=f"{rate:.6g} ({found.nulls} of {found.rows} rows{sampled})",
+            failing_rows=None if found.sampled else found.nulls,
+        )
+
+
+def _count_column_nulls(
+    table: CheckedTable, name: str, percent: float, asker: TableQueries
+) -> _NullCount:
+    """Raises RockyError when there is no rate, and what Spark raises."""
+    column = find_column(table.snapshot, name)
+    if column is None:
+        raise RockyError(f"the table has no column `{name}`")
+    rows = table.snapshot.rows
+    if rows == 0:
+        raise RockyError("the table has no rows, so that there is no rate")
+    nulls = count_nulls(table.snapshot, column)
+    if nulls is not None:
+        return _NullCount(nulls, rows)
+    if percent < _ALL_PER_CENT and rows > EXACT_UP_TO_ROWS:
+        sample = _query_nulls(
+            table, column, asker, f" TABLESAMPLE ({percent:g} PERCENT) REPEATABLE ({_SAMPLE_SEED})"
+        )
+        if sample.rows:
+            return replace(sample, sampled=True)
+    return _query_nulls(table, column, asker, "")
+
+
+def _query_nulls(
+    table: CheckedTable, column: StructField, asker: TableQueries, sample: str
+) -> _NullCount:
+    view = quote_name(asker.target_view(table))
+    sql = (
+        f"SELECT count_if({quote_name(column.name)} IS NULL) AS nulls, count(*) AS n"  # noqa: S608 - names are quoted
+        f" FROM {view}{sample}"
+    )
+    row = asker.first_row(sql)
+    if row is None or row[0] is None or row[1] is None:
+        raise RockyError("Spark gave no answer")
+    return _NullCount(int(row[0]), int(row[1]))

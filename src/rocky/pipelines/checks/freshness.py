@@ -10,15 +10,14 @@ from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import Final
 
-from rocky.datatypes.types import StructField
 from rocky.errors import RockyError
+from rocky.language.datatypes.types import StructField
 from rocky.ledger.pipeline_records import CheckOutcome
-from rocky.pipelines.checks.asking import Asker
-from rocky.pipelines.checks.log_answers import find_column, newest_of
-from rocky.pipelines.checks.tables import CheckedTable
-from rocky.project.checks import FreshnessCheck
-from rocky.run.failures import CAUGHT
-from rocky.run.literals import quote_name, quote_text
+from rocky.pipelines.checks.answers import TableQueries, find_column, newest_moment
+from rocky.pipelines.report import CheckedTable
+from rocky.project.configuration.pipelines import FreshnessCheck
+from rocky.run.engine.failures import STEP_ERRORS
+from rocky.run.engine.sql import quote_name, quote_text
 
 SKEW: Final = timedelta(minutes=5)
 """How far clocks may be apart: a timestamp up to this far ahead is the present."""
@@ -37,7 +36,7 @@ class _Newest:
 
 
 def check_freshness(
-    table: CheckedTable, check: FreshnessCheck, asker: Asker, now: datetime
+    table: CheckedTable, check: FreshnessCheck, asker: TableQueries, now: datetime
 ) -> CheckOutcome:
     """The newest row of a table is at most as old as the threshold of its schema allows."""
     allowed = threshold_of(table, check)
@@ -51,7 +50,7 @@ def check_freshness(
     )
     try:
         newest = _newest(table, _column(table, check), asker, now)
-    except CAUGHT as failure:
+    except STEP_ERRORS as failure:
         return replace(outcome, error=asker.explain(failure))
     ahead = f"; {newest.ahead} with a timestamp in the future" if newest.ahead else ""
     if newest.moment is None:
@@ -135,11 +134,13 @@ def _column(table: CheckedTable, check: FreshnessCheck) -> StructField:
     return column
 
 
-def _newest(table: CheckedTable, column: StructField, asker: Asker, now: datetime) -> _Newest:
+def _newest(
+    table: CheckedTable, column: StructField, asker: TableQueries, now: datetime
+) -> _Newest:
     if table.snapshot.rows == 0:
         return _Newest(None)
     latest = now.astimezone(UTC) + SKEW
-    found = newest_of(table.snapshot, column)
+    found = newest_moment(table.snapshot, column)
     if found is not None and found <= latest:
         return _Newest(found)
     moment, limit = f"CAST({quote_name(column.name)} AS TIMESTAMP)", _literal(latest)

@@ -10,20 +10,19 @@ from dataclasses import replace
 from typing import Final
 
 from rocky.ledger.pipeline_records import CheckOutcome
-from rocky.pipelines.checks.asking import Asker
-from rocky.pipelines.checks.asserting import KeepSample
-from rocky.pipelines.checks.samples import Sample
-from rocky.pipelines.checks.tables import CheckedTable
-from rocky.project.checks import Overlap
-from rocky.run.checks.texts import sample_rows
-from rocky.run.failures import CAUGHT
-from rocky.run.literals import quote_name, quote_text
+from rocky.pipelines.checks.answers import TableQueries
+from rocky.pipelines.checks.assertions import KeepSample
+from rocky.pipelines.report import CheckedTable, Sample
+from rocky.project.configuration.pipelines import Overlap
+from rocky.run.checks.outcomes import sample_rows
+from rocky.run.engine.failures import STEP_ERRORS
+from rocky.run.engine.sql import quote_name, quote_text
 
 _NEEDED: Final = 2
 
 
 def check_overlap(
-    tables: Sequence[CheckedTable], check: Overlap, asker: Asker, keep: KeepSample
+    tables: Sequence[CheckedTable], check: Overlap, asker: TableQueries, keep: KeepSample
 ) -> Iterator[CheckOutcome]:
     """For each group of siblings, how many keys more than one of them has."""
     groups = [group for group in siblings(tables) if len(group) >= _NEEDED]
@@ -33,7 +32,7 @@ def check_overlap(
         outcome = _outcome(f"cross_source_overlap:{label}", first.target.table, check)
         try:
             yield _judged(outcome, group, check, asker, keep)
-        except CAUGHT as failure:
+        except STEP_ERRORS as failure:
             yield replace(outcome, error=asker.explain(failure))
 
 
@@ -78,7 +77,7 @@ def _judged(
     outcome: CheckOutcome,
     group: Sequence[CheckedTable],
     check: Overlap,
-    asker: Asker,
+    asker: TableQueries,
     keep: KeepSample,
 ) -> CheckOutcome:
     shared = overlap_query([(asker.target_view(each), each.name) for each in group], check)
@@ -99,7 +98,7 @@ def _judged(
     try:
         frame = engine.frame(f"{shared} ORDER BY {keys}")
         columns, rows = sample_rows(engine, frame, "rocky_shared_keys", check.sample)
-    except CAUGHT as failure:
+    except STEP_ERRORS as failure:
         # The answer stands; only its illustration is missing.
         return replace(outcome, error=f"no sample: {asker.explain(failure)}")
     keep(outcome.table, outcome.name, Sample(columns, rows))

@@ -3,22 +3,27 @@
 One condition decides for all the queries of a table, is never NULL and knows the present moment as
 a constant: so that each row of the input is in exactly one of the two tables, whenever they are
 built. A table that is tagged is rewritten from its pinned version in one commit, and without the
-tags it had, so that tagging twice is tagging once.
+tags it had, so that tagging twice is tagging once; rows that another writer has committed meanwhile
+would be gone, so that meeting them is a conflict.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from rocky.datatypes.types import StructField
-from rocky.errors import RockyError
-from rocky.project.assertions import ABOUT_ROWS, AssertionRecord
-from rocky.project.checks import Quarantine
+from rocky.errors import ConcurrentChange, RockyError
+from rocky.language.datatypes.types import StructField
+from rocky.lazy import load_attribute
+from rocky.project.configuration.model import ABOUT_ROWS, AssertionRecord
+from rocky.project.configuration.pipelines import Quarantine
 from rocky.project.models import Target
+from rocky.run.checks.assertion_sql import AssertionSubject, Unanswerable, row_condition
 from rocky.run.checks.assertions import name_of
-from rocky.run.checks.questions import Asked, Unanswerable, row_condition
-from rocky.run.literals import UnwritableValue, quote_name
+from rocky.run.engine.sql import UnwritableValue, quote_name
+from rocky.run.materialize.build import Build, Built, Materialize
+from rocky.store.delta.change import Change
+from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
 
 TAG: Final = "_quarantined"
 ERROR_PREFIX: Final = "_error_"
@@ -106,7 +111,7 @@ def _conditions(
                 f"assertion `{name_of(each)}`: the table has no column `{each.column}`"
             )
         try:
-            wrong = row_condition(each, Asked("", types, now=now))
+            wrong = row_condition(each, AssertionSubject("", types, now=now))
         except (Unanswerable, UnwritableValue) as failure:
             raise QuarantineRefused(f"assertion `{name_of(each)}`: {failure}") from failure
         found[_label(each, found)] = f"coalesce({wrong}, FALSE)"
@@ -145,7 +150,7 @@ def _set_aside(
 ) -> QuarantineTable:
     cells = ", ".join([*_names(columns), *_errors(failing)])
     sql = f"SELECT {cells} FROM {given.relation} WHERE {_any(failing)}"  # noqa: S608 - names are quoted
-    return QuarantineTable(_beside(given.target, suffix), sql, "rows that break an assertion")
+    return QuarantineTable(_table_beside(given.target, suffix), sql, "rows that break an assertion")
 
 
 def _valid(
@@ -153,7 +158,7 @@ def _valid(
 ) -> QuarantineTable:
     cells = ", ".join(_names(columns))
     sql = f"SELECT {cells} FROM {given.relation} WHERE NOT {_any(failing)}"  # noqa: S608 - names are quoted
-    return QuarantineTable(_beside(given.target, suffix), sql, "rows that break no assertion")
+    return QuarantineTable(_table_beside(given.target, suffix), sql, "rows that break no assertion")
 
 
 def _names(columns: Iterable[StructField]) -> list[str]:
@@ -168,5 +173,50 @@ def _any(failing: dict[str, str]) -> str:
     return f"({' OR '.join(failing.values())})"
 
 
-def _beside(target: Target, suffix: str) -> Target:
+def _table_beside(target: Target, suffix: str) -> Target:
     return target._replace(table=f"{target.table}{suffix}")
+
+
+def materialize_tagged(pinned: Mapping[str, Snapshot]) -> Materialize:
+    """How tables are built when some, by full name, are rewritten from a pinned version."""
+
+    def build_table(build: Build) -> Built:
+        base = pinned.get(build.model.name)
+        if base is not None:
+            return _rewrite_tagged(build, base)
+        built: Built = load_attribute("rocky.run.materialize.strategy", "materialize")(build)
+        return built
+
+    return build_table
+
+
+def _rewrite_tagged(build: Build, base: Snapshot) -> Built:
+    found = build.table.snapshot()
+    if found is None or found.version != base.version:
+        raise ConcurrentChange(
+            f"another writer changed table `{build.table.name}` since it was checked; run again"
+        )
+    # These know pyspark, which planning must not load.
+    open_workspace = load_attribute("rocky.run.materialize.workspace", "open_workspace")
+    with open_workspace(build) as workspace:
+        workspace.bind_source(build.query)
+        written = workspace.write(
+            f"SELECT * FROM {workspace.source}",  # noqa: S608 - our own view
+            workspace.columns,
+            build.layout,
+            frozenset(),
+        )
+    committed = build.table.commit(
+        Change(
+            "OVERWRITE",
+            found,
+            workspace.columns,
+            base.partition_columns,
+            written.files,
+            frozenset(file.path for file in base.files),
+            {ROWS_HASH: written.rows_hash},
+            build.commit_info,
+        )
+    )
+    action = "tagged" if committed.added or committed.removed else "same content"
+    return Built(build.query or "", (committed,), written.rows, written.rows_hash, action)

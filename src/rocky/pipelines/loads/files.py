@@ -11,10 +11,10 @@ from pathlib import Path, PurePath
 from typing import Final, Literal
 
 from rocky.errors import SourceUnreadable
-from rocky.pipelines.report import Excluded
+from rocky.pipelines.report import Exclusion
+from rocky.project.configuration.pipelines import LoadPipeline
 from rocky.project.models import Target
-from rocky.project.pipelines import LoadPipeline
-from rocky.project.variables import Substituted, written
+from rocky.project.toml.variables import Substituted, written
 from rocky.run.checksums import Checksums, hash_file
 from rocky.spark.source_files import find_data_files
 
@@ -54,7 +54,7 @@ class FoundFile:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundTable:
+class TableFiles:
     """A table that files are for. `unreadable` says why they cannot be told apart, if so."""
 
     target: Target
@@ -63,15 +63,15 @@ class FoundTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FolderListing:
     """What lies in the folder, in order; what is not to be loaded at all, with why."""
 
-    tables: tuple[FoundTable, ...]
-    excluded: tuple[Excluded, ...] = ()
+    tables: tuple[TableFiles, ...]
+    excluded: tuple[Exclusion, ...] = ()
 
 
 @dataclass(slots=True)
-class _Listed:
+class _ListedTable:
     """The files of one table as they are listed."""
 
     target: Target
@@ -79,15 +79,15 @@ class _Listed:
     unreadable: str | None = None
 
 
-def find_files(pipeline: LoadPipeline, root: Path, checksums: Checksums | None) -> Found:
+def find_files(pipeline: LoadPipeline, root: Path, checksums: Checksums | None) -> FolderListing:
     """List and hash the files of a pipeline. Raises SourceUnreadable when there is no folder."""
     folder = root.absolute() / pipeline.source_dir.removeprefix("file://")
     if not folder.is_dir():
         raise SourceUnreadable(
             f"`source_dir` names `{written(pipeline.source_dir)}`, which is no folder"
         )
-    tables: dict[str, _Listed] = {}
-    excluded: list[Excluded] = []
+    tables: dict[str, _ListedTable] = {}
+    excluded: list[Exclusion] = []
     for place in _list(folder, pipeline.source_dir):
         inside = place.relative_to(folder)
         shown = _shown(pipeline.source_dir, place, inside, root)
@@ -95,9 +95,9 @@ def find_files(pipeline: LoadPipeline, root: Path, checksums: Checksums | None) 
         size = _size_of(place)
         form, reason = _format_of(place, pipeline.format)
         if form is None or size == 0:
-            excluded.append(Excluded(shown, target.full_name, reason or EMPTY))
+            excluded.append(Exclusion(shown, target.full_name, reason or EMPTY))
             continue
-        listed = tables.setdefault(target.key, _Listed(target, []))
+        listed = tables.setdefault(target.key, _ListedTable(target, []))
         if size is None:
             why = "it is a link that leads nowhere" if place.is_symlink() else "it is gone"
             listed.unreadable = f"`{shown}` cannot be read: {why}"
@@ -108,8 +108,8 @@ def find_files(pipeline: LoadPipeline, root: Path, checksums: Checksums | None) 
             listed.unreadable = f"`{shown}` cannot be read: {error.strerror or error}"
             continue
         listed.files.append(FoundFile(str(place), shown, size, form, digest))
-    made = (FoundTable(each.target, tuple(each.files), each.unreadable) for each in tables.values())
-    return Found(tuple(made), tuple(excluded))
+    made = (TableFiles(each.target, tuple(each.files), each.unreadable) for each in tables.values())
+    return FolderListing(tuple(made), tuple(excluded))
 
 
 def target_of(pipeline: LoadPipeline, inside: PurePath) -> Target:

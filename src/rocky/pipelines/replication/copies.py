@@ -10,19 +10,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from rocky.datatypes.types import StructField
-from rocky.drift.decision import DriftDecision
-from rocky.drift.grading import GraceTerms, grade_drift
-from rocky.drift.projection import Projected
 from rocky.errors import RockyError, SourceUnreadable
-from rocky.pipelines.generated import GeneratedModel, GeneratedSource
-from rocky.pipelines.replication.history import CopyHistory, format_columns
-from rocky.pipelines.replication.markers import changed_source, source_of
-from rocky.pipelines.replication.patterns import flatten
-from rocky.pipelines.replication.routing import RoutedTable
-from rocky.project.strategies import FullRefresh, Incremental, Merge, Strategy
-from rocky.run.literals import quote_name
-from rocky.run.notes import StepNotes
+from rocky.language.datatypes.types import StructField
+from rocky.pipelines.drift.decision import DriftDecision, GraceTerms, decide_drift
+from rocky.pipelines.drift.projection import Projected
+from rocky.pipelines.generated_models import GeneratedModel, GeneratedSource
+from rocky.pipelines.replication.copy_history import (
+    CopyHistory,
+    find_source_change,
+    format_columns,
+    source_of,
+)
+from rocky.pipelines.replication.routes import RoutedTable
+from rocky.pipelines.replication.schema_patterns import flatten_components
+from rocky.project.configuration.strategies import FullRefresh, Incremental, Merge, Strategy
+from rocky.run.engine.sql import quote_name
+from rocky.run.outcomes import StepNotes
 from rocky.store.warehouse import Table
 
 _RANK: Final = "rocky_rank"
@@ -69,7 +72,7 @@ def plan_copy(
     try:
         if isinstance(columns, RockyError):
             raise columns
-        other = changed_source(routed, terms.history)
+        other = find_source_change(routed, terms.history)
         decision = _decide(routed, columns, table, terms, whole=other is not None)
         strategy = _strategy(routed, decision, columns)
     except RockyError as error:
@@ -121,7 +124,7 @@ def _decide(
     whole: bool,
 ) -> DriftDecision:
     snapshot, anew = table.snapshot(), whole or terms.full_refresh
-    decision = grade_drift(
+    decision = decide_drift(
         columns,
         terms.history.find_columns(routed.target),
         snapshot.schema if snapshot is not None and not anew else None,
@@ -214,11 +217,14 @@ def _refused(routed: RoutedTable, why: str) -> Copy:
     return Copy(routed, model, StepNotes(routed.asset_key, refusal=why))
 
 
-def refuse(routed: RoutedTable, why: str) -> Copy:
+def refuse_copy(routed: RoutedTable, why: str) -> Copy:
     """A copy that turned out not to be possible."""
     return _refused(routed, why)
 
 
 def _tags(routed: RoutedTable) -> Mapping[str, str]:
     """The parts of a source's name, so that cost is told by tenant or region."""
-    return {name: "_".join(flatten({name: value})) for name, value in routed.components.items()}
+    return {
+        name: "_".join(flatten_components({name: value}))
+        for name, value in routed.components.items()
+    }

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from rocky.diagnostics.suggest import suggestion
+from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
-from rocky.pipelines.replication.patterns import Components
+from rocky.pipelines.replication.schema_patterns import Components
 
-_OF_SCHEMAS: Final = ("id", "connector", "schema")
-_PLAIN: Final = ("table", *_OF_SCHEMAS, "catalog")
+_SCHEMA_KEYS: Final = ("id", "connector", "schema")
+_PLAIN_KEYS: Final = ("table", *_SCHEMA_KEYS, "catalog")
 
 
 class Filter(NamedTuple):
@@ -28,7 +28,7 @@ class Filter(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FilterCandidate:
     """What a filter looks at. `table` is None where a schema failed as a whole."""
 
     catalog: str | None
@@ -50,7 +50,7 @@ def parse_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
 
 def check_keys(filters: Sequence[Filter], components: Sequence[str]) -> None:
     """Raises NothingSelected for a key that is neither a component nor known everywhere."""
-    known = (*components, *(each for each in _PLAIN if each not in components))
+    known = (*components, *(each for each in _PLAIN_KEYS if each not in components))
     for each in filters:
         if each.key not in known:
             hint = suggestion(each.key, known) or "known keys: " + ", ".join(
@@ -59,12 +59,12 @@ def check_keys(filters: Sequence[Filter], components: Sequence[str]) -> None:
             raise NothingSelected(f"no filter key `{each.key}`; {hint}")
 
 
-def is_selected(candidate: Candidate, filters: Sequence[Filter]) -> bool:
+def is_selected(candidate: FilterCandidate, filters: Sequence[Filter]) -> bool:
     """Whether all filters hold."""
     return all(_holds(candidate, each) for each in filters)
 
 
-def check_matches(candidates: Sequence[Candidate], filters: Sequence[Filter]) -> None:
+def check_matches(candidates: Sequence[FilterCandidate], filters: Sequence[Filter]) -> None:
     """Raises NothingSelected when no candidate passes all filters; says which one is to blame."""
     if not filters or any(is_selected(each, filters) for each in candidates):
         return
@@ -85,18 +85,18 @@ def _listed(key: str, values: Sequence[str], most: int = 8) -> str:
     return "there are " + ", ".join(f"`{value}`" for value in values[:most]) + more
 
 
-def _values(candidate: Candidate, key: str) -> tuple[str, ...]:
+def _values(candidate: FilterCandidate, key: str) -> tuple[str, ...]:
     """What a candidate has under a key; a component goes before a name that is always there."""
     if key in candidate.components:
         value = candidate.components[key]
         return (value,) if isinstance(value, str) else value
-    if key in _OF_SCHEMAS:
+    if key in _SCHEMA_KEYS:
         return (candidate.schema,)
     found = candidate.table if key == "table" else candidate.catalog
     return () if found is None else (found,)
 
 
-def _holds(candidate: Candidate, one: Filter) -> bool:
+def _holds(candidate: FilterCandidate, one: Filter) -> bool:
     if one.key == "table":
         # Nobody knows the tables of a schema that failed: it might be among them.
         return candidate.table is None or matches_glob(one.value, candidate.table)

@@ -9,15 +9,20 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from rocky.plan.steps import Read
-from rocky.project.assertions import AssertionRecord
+from rocky.project.configuration.model import AssertionRecord
 from rocky.project.models import ModelFile
-from rocky.run.checks.outcomes import AssertionOutcome
-from rocky.run.checks.questions import Asked, Question, Unanswerable, question_of, scan_of
+from rocky.run.checks.assertion_sql import (
+    AssertionQuery,
+    AssertionSubject,
+    Unanswerable,
+    query_of,
+    scan_of,
+)
+from rocky.run.checks.outcomes import AssertionOutcome, sample_rows
 from rocky.run.checks.relations import BoundRelations
-from rocky.run.checks.texts import sample_rows
-from rocky.run.engine import Engine
-from rocky.run.failures import CAUGHT, classify_step_failure
-from rocky.run.literals import UnwritableValue
+from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
+from rocky.run.engine.protocol import Engine
+from rocky.run.engine.sql import UnwritableValue
 
 SAMPLE_ROWS: Final = 5
 
@@ -27,7 +32,7 @@ class _Pending:
     """An assertion with its question; `outcome` is what is known before anything is asked."""
 
     outcome: AssertionOutcome
-    question: Question | None
+    question: AssertionQuery | None
 
 
 def check_model(
@@ -42,7 +47,7 @@ def check_model(
 def check_assertions(
     name: str,
     assertions: Iterable[AssertionRecord],
-    ask: Callable[[AssertionRecord], Asked],
+    ask: Callable[[AssertionRecord], AssertionSubject],
     engine: Engine,
 ) -> list[AssertionOutcome]:
     """Assertions of a table called `name`, in their order; `ask` says what each is about.
@@ -71,7 +76,7 @@ def name_of(assertion: AssertionRecord) -> str:
 
 
 def _prepare(
-    name: str, assertion: AssertionRecord, ask: Callable[[AssertionRecord], Asked]
+    name: str, assertion: AssertionRecord, ask: Callable[[AssertionRecord], AssertionSubject]
 ) -> _Pending:
     outcome = AssertionOutcome(
         name,
@@ -82,14 +87,16 @@ def _prepare(
         column=assertion.column,
     )
     try:
-        return _Pending(outcome, question_of(assertion, ask(assertion)))
+        return _Pending(outcome, query_of(assertion, ask(assertion)))
     except (Unanswerable, UnwritableValue) as failure:
         return _Pending(replace(outcome, error=str(failure)), None)
-    except CAUGHT as failure:
+    except STEP_ERRORS as failure:
         return _Pending(replace(outcome, error=classify_step_failure(failure).message), None)
 
 
-def _asked(model: ModelFile, assertion: AssertionRecord, relations: BoundRelations) -> Asked:
+def _asked(
+    model: ModelFile, assertion: AssertionRecord, relations: BoundRelations
+) -> AssertionSubject:
     read = Read("model", model.key)
     if assertion.table is not None:
         read = relations.named(assertion.table)
@@ -97,14 +104,14 @@ def _asked(model: ModelFile, assertion: AssertionRecord, relations: BoundRelatio
     to_view = None
     if assertion.to_table is not None:
         to_view = relations.view_of(relations.named(assertion.to_table))
-    return Asked(relations.view_of(read), types, to_view)
+    return AssertionSubject(relations.view_of(read), types, to_view)
 
 
 def _answer(group: Sequence[_Pending], engine: Engine) -> list[AssertionOutcome]:
     """The answers to questions of one source, in one scan if that can be."""
     try:
         ((*cells,),) = engine.rows(engine.frame(scan_of(_questions(group))), 1)
-    except CAUGHT as failure:
+    except STEP_ERRORS as failure:
         if len(group) > 1:
             return [one for each in group for one in _answer([each], engine)]
         error = classify_step_failure(failure).message
@@ -115,7 +122,7 @@ def _answer(group: Sequence[_Pending], engine: Engine) -> list[AssertionOutcome]
     ]
 
 
-def _questions(group: Iterable[_Pending]) -> list[Question]:
+def _questions(group: Iterable[_Pending]) -> list[AssertionQuery]:
     return [each.question for each in group if each.question is not None]
 
 
@@ -132,7 +139,7 @@ def _outcome(pending: _Pending, failing: Any, observed: Any, engine: Engine) -> 
     try:
         frame = engine.frame(question.sample)
         names, rows = sample_rows(engine, frame, "rocky_failing_rows", SAMPLE_ROWS)
-    except CAUGHT as failure:
+    except STEP_ERRORS as failure:
         # The answer stands; only its illustration is missing.
         return replace(outcome, error=f"no sample: {classify_step_failure(failure).message}")
     return replace(outcome, sample_columns=names, sample=rows)

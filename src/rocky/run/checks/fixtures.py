@@ -11,7 +11,8 @@ from datetime import date, datetime, tzinfo
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from rocky.datatypes.types import (
+from rocky.diagnostics.suggestion import suggestion
+from rocky.language.datatypes.types import (
     STRING_KINDS,
     ArrayType,
     DataType,
@@ -23,8 +24,7 @@ from rocky.datatypes.types import (
     map_of,
     struct,
 )
-from rocky.diagnostics.suggest import suggestion
-from rocky.run.engine import Views
+from rocky.run.engine.protocol import Views
 
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 

@@ -7,17 +7,41 @@ over the relations it reads. A table that was never built is not empty: it is mi
 from types import TracebackType
 from typing import Self
 
-from rocky.compiler.compilation import Compilation
-from rocky.compiler.names import Names
-from rocky.datatypes.types import StructField
+from rocky.analysis.compilation import Compilation
+from rocky.analysis.names import Names
 from rocky.errors import InputNotBuilt, RockyError
+from rocky.language.datatypes.types import StructField
+from rocky.language.syntax.references import bind_names
 from rocky.plan.steps import Read, resolve_name
-from rocky.project.strategies import is_inline
-from rocky.run.checks.columns import columns_of, parts_of
-from rocky.run.engine import Engine
-from rocky.run.seeds import seed_target
+from rocky.project.configuration.strategies import is_inline
+from rocky.project.project import Project
+from rocky.run.engine.protocol import Engine
+from rocky.run.materialize.seeds import seed_target
 from rocky.store.warehouse import Warehouse
-from rocky.syntax.references import bind_names
+
+
+def columns_of(compilation: Compilation, read: Read) -> tuple[StructField, ...]:
+    """The columns that were compiled or declared. Raises RockyError for a broken model."""
+    project = compilation.project
+    if read.kind == "model":
+        if read.key not in compilation.models:
+            raise RockyError(f"model `{name_of(project, read)}` could not be compiled")
+        columns = compilation.models[read.key].columns
+        return tuple(StructField(each.name, each.type, each.nullable) for each in columns)
+    group = project.seeds if read.kind == "seed" else project.sources
+    return tuple(group[read.key].columns)
+
+
+def name_of(project: Project, read: Read) -> str:
+    """The name as it is declared."""
+    if read.kind == "model":
+        return project.models[read.key].name
+    return (project.seeds if read.kind == "seed" else project.sources)[read.key].name
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """A written name as names are looked up: in lower case, without backticks."""
+    return tuple(part.strip("`") for part in name.lower().split("."))
 
 
 class BoundRelations:

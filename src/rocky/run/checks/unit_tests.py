@@ -12,28 +12,26 @@ from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from rocky.compiler.compilation import Compilation
-from rocky.compiler.names import Names
-from rocky.datatypes.types import UNKNOWN, StructField
+from rocky.analysis.compilation import Compilation
+from rocky.analysis.names import Names
+from rocky.language.datatypes.types import UNKNOWN, StructField
+from rocky.language.syntax.placeholders import fill_placeholders
+from rocky.language.syntax.references import bind_names
 from rocky.plan.steps import Read, reads_of, resolve_name
+from rocky.project.configuration.model import UnitTest
 from rocky.project.models import ModelFile
 from rocky.project.python_models import inputs_of
-from rocky.project.settings import UnitTest
-from rocky.run.checks.columns import columns_of, name_of, parts_of
-from rocky.run.checks.comparison import compare_rows
 from rocky.run.checks.fixtures import (
     UnusableFixture,
     bind_fixture,
     convert_rows,
     nullable_columns,
 )
-from rocky.run.checks.outcomes import UnitOutcome
-from rocky.run.checks.texts import text_rows
-from rocky.run.engine import Engine, Frame
-from rocky.run.failures import CAUGHT, classify_step_failure
-from rocky.run.literals import quote_name
-from rocky.spark.placeholders import fill_placeholders
-from rocky.syntax.references import bind_names
+from rocky.run.checks.outcomes import UnitOutcome, compare_rows, text_rows
+from rocky.run.checks.relations import columns_of, name_of, parts_of
+from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
+from rocky.run.engine.protocol import Engine, Frame
+from rocky.run.engine.sql import quote_name
 
 _SPARE_ROWS: Final = 1000
 """How many rows more than expected are fetched: enough to show what is wrong."""
@@ -62,7 +60,7 @@ class UnitTests:
             return self._compare(model, test, outcome, views)
         except UnusableFixture as failure:
             return replace(outcome, error=str(failure))
-        except CAUGHT as failure:
+        except STEP_ERRORS as failure:
             return replace(outcome, error=classify_step_failure(failure).message)
         finally:
             self._engine.views.unbind(views)

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from rocky.errors import ModelFailed
-from rocky.project.strategies import Append
-from rocky.run.build import Build, Built
+from rocky.project.configuration.strategies import Append
+from rocky.run.engine.sql import column_list
+from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import open_base
-from rocky.run.materialize.expressions import column_list
 from rocky.run.materialize.starting_point import (
     Outcome,
     add_hashes,
@@ -22,7 +22,7 @@ from rocky.run.materialize.starting_point import (
     commit_replacement,
 )
 from rocky.run.materialize.workspace import Workspace, open_workspace
-from rocky.store.snapshot import ROWS_HASH, Snapshot
+from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
 
 LOADED_FILES: Final = "loadedFiles"
 """What commitInfo calls the hashes of the files that a commit has brought."""
@@ -30,7 +30,7 @@ LOADED_WHOLE: Final = "loadedWhole"
 """What it says besides when they took the place of all rows there were."""
 
 
-class Brought(NamedTuple):
+class LoadedFiles(NamedTuple):
     """The hashes of the files of a load, and whether they took the place of all rows."""
 
     files: frozenset[str]
@@ -59,12 +59,12 @@ def append_files(build: Build, strategy: Append) -> Built:
         return _append(workspace, snapshot)
 
 
-def loaded_by(actions: Iterable[Mapping[str, Any]]) -> Brought:
+def loaded_by(actions: Iterable[Mapping[str, Any]]) -> LoadedFiles:
     """What a commit says it has brought. Raises ValueError when that is damaged."""
     infos = (action["commitInfo"] for action in actions if action.get("commitInfo"))
     info: Mapping[str, Any] = next(infos, {})
     files = frozenset(json.loads(info.get(LOADED_FILES, "[]")))
-    return Brought(files, info.get(LOADED_WHOLE) == "true")
+    return LoadedFiles(files, info.get(LOADED_WHOLE) == "true")
 
 
 def _refuse_loaded(build: Build, strategy: Append, snapshot: Snapshot) -> None:

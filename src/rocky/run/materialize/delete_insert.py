@@ -4,9 +4,9 @@ The table is partitioned by these columns, so whole files go and none is rewritt
 whose files come out as they were is left as it is.
 """
 
-from rocky.run.build import Build, Built
+from rocky.run.engine.sql import column_list
+from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import hash_without, open_base
-from rocky.run.materialize.expressions import column_list
 from rocky.run.materialize.starting_point import (
     Outcome,
     add_hashes,
@@ -14,7 +14,7 @@ from rocky.run.materialize.starting_point import (
     commit_replacement,
 )
 from rocky.run.materialize.workspace import open_workspace
-from rocky.store.files import DataFile
+from rocky.store.data_file import DataFile
 
 
 def delete_insert(build: Build) -> Built:

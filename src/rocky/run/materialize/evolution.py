@@ -8,7 +8,9 @@ same commit as the new ones. Anything else needs a full refresh, and says so.
 from collections.abc import Sequence
 from typing import Final
 
-from rocky.datatypes.types import (
+from rocky.errors import ModelFailed
+from rocky.language.datatypes.safe_casts import is_lossless
+from rocky.language.datatypes.types import (
     ArrayType,
     DataType,
     MapType,
@@ -18,15 +20,13 @@ from rocky.datatypes.types import (
     map_of,
     struct,
 )
-from rocky.datatypes.widening import is_lossless
-from rocky.errors import ModelFailed
-from rocky.run.materialize.expressions import quote_name
-from rocky.run.materialize.file_bounds import may_hold_null
+from rocky.run.engine.sql import quote_name
+from rocky.run.materialize.key_bounds import may_hold_null
 from rocky.run.materialize.starting_point import NO_ROWS, StartingPoint, subtract_hash
 from rocky.run.materialize.workspace import Workspace
-from rocky.store.evolution import evolves
-from rocky.store.files import DataFile
-from rocky.store.snapshot import ROWS_HASH, Snapshot
+from rocky.store.data_file import DataFile
+from rocky.store.delta.schema import evolves
+from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
 
 _ADVICE: Final = "run with `--full-refresh` to build the table anew"
 

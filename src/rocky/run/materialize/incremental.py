@@ -1,15 +1,20 @@
-"""incremental: rows above the watermark are appended, and the watermark moves with them.
+"""incremental: rows above the watermark are appended, and the watermark moves in the same commit.
 
 The high end is taken before rows are copied, so a row that arrives in between waits for the next
-run. Two runs that began from one watermark cannot both append: the second is refused, because the
-property it sets has changed. A row without a time is loaded by full loads only.
+run. A watermark is a type and a text that Spark casts back to exactly the value, never the clock's
+word. Two runs that began from one watermark cannot both append: the second is refused.
 """
 
-from rocky.project.strategies import Incremental
-from rocky.run.build import Build, Built
-from rocky.run.engine import Written
+import json
+from dataclasses import dataclass
+
+from rocky.errors import ModelFailed, StoreUnreadable
+from rocky.language.datatypes.types import DataType
+from rocky.project.configuration.strategies import Incremental
+from rocky.run.engine.protocol import Written
+from rocky.run.engine.sql import column_list, quote_name, quote_text
+from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import open_base
-from rocky.run.materialize.expressions import column_list, quote_name
 from rocky.run.materialize.starting_point import (
     Outcome,
     StartingPoint,
@@ -17,10 +22,58 @@ from rocky.run.materialize.starting_point import (
     commit_outcome,
     commit_replacement,
 )
-from rocky.run.materialize.watermarks import Mark, highest, watermark_of
 from rocky.run.materialize.workspace import Workspace, open_workspace
-from rocky.store.change import Committed, Operation
-from rocky.store.snapshot import ROWS_HASH, Snapshot
+from rocky.store.delta.change import Committed, Operation
+from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """A value of a column, as Spark prints it."""
+
+    column: str
+    type: str
+    value: str
+
+    @property
+    def sql(self) -> str:
+        return f"CAST({quote_text(self.value)} AS {self.type})"
+
+    def to_json(self) -> str:
+        return json.dumps(
+            {"column": self.column, "type": self.type, "value": self.value},
+            sort_keys=True,
+            ensure_ascii=False,
+        )
+
+
+def watermark_of(snapshot: Snapshot | None, column: str) -> Watermark | None:
+    """The watermark of a table; None when there is none, or it is one of another column.
+
+    Raises StoreUnreadable for one that cannot be read: taking it for none would load all again.
+    """
+    text = snapshot.configuration.get(WATERMARK) if snapshot is not None else None
+    if not text:
+        return None
+    try:
+        found = json.loads(text)
+        mark = Watermark(found["column"], found["type"], found["value"])
+    except (ValueError, KeyError, TypeError) as error:
+        message = f"the table's watermark `{text}` cannot be read; build it with `--full-refresh`"
+        raise StoreUnreadable(message) from error
+    return mark if mark.column.lower() == column.lower() else None
+
+
+def highest_watermark(
+    workspace: Workspace, view: str, column: str, kind: DataType, above: Watermark | None
+) -> Watermark | None:
+    """The highest value of a column, of those above a watermark; None when there is none."""
+    name = quote_name(column)
+    where = f" WHERE {name} > {above.sql}" if above is not None else ""
+    (row,) = workspace.ask(f"SELECT CAST(max({name}) AS STRING) FROM {view}{where}")
+    if row[0] == "NaN":
+        raise ModelFailed(f"column `{column}` holds NaN, and nothing that comes later is above it")
+    return Watermark(column, kind.text, row[0]) if row[0] is not None else None
 
 
 def incremental(build: Build, strategy: Incremental) -> Built:
@@ -30,7 +83,7 @@ def incremental(build: Build, strategy: Incremental) -> Built:
         column = workspace.column(strategy.timestamp_column)
         snapshot = build.table.snapshot()
         low = None if build.full_refresh else watermark_of(snapshot, column.name)
-        high = highest(workspace, workspace.source, column.name, column.type, low)
+        high = highest_watermark(workspace, workspace.source, column.name, column.type, low)
         if low is None or snapshot is None:
             committed, written = load_all(workspace, snapshot, high)
             action = "replaced"
@@ -52,7 +105,7 @@ def incremental(build: Build, strategy: Incremental) -> Built:
 
 
 def load_all(
-    workspace: Workspace, snapshot: Snapshot | None, high: Mark | None
+    workspace: Workspace, snapshot: Snapshot | None, high: Watermark | None
 ) -> tuple[Committed, Written]:
     """Replace the table by all rows up to a time; no time at all means that no row has one."""
     build = workspace.build
@@ -72,7 +125,7 @@ def load_all(
 
 
 def append(
-    workspace: Workspace, base: StartingPoint, low: Mark, high: Mark, batch: int
+    workspace: Workspace, base: StartingPoint, low: Watermark, high: Watermark, batch: int
 ) -> tuple[Committed, Written]:
     """Append the rows above one time and up to another."""
     build = workspace.build

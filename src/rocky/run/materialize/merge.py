@@ -8,20 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from rocky.datatypes.types import StructField
 from rocky.errors import ModelFailed
-from rocky.project.strategies import Merge
-from rocky.run.build import Build, Built
-from rocky.run.engine import Written
+from rocky.language.datatypes.types import StructField
+from rocky.project.configuration.strategies import Merge
+from rocky.run.engine.protocol import Written
+from rocky.run.engine.sql import FILE_NAME, column_list, quote_name, same_key, same_values
+from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import hash_without, open_base
-from rocky.run.materialize.expressions import (
-    FILE_NAME,
-    column_list,
-    quote_name,
-    same_key,
-    same_values,
-)
-from rocky.run.materialize.keys import check_unique, inspect_keys
+from rocky.run.materialize.key_bounds import check_unique, inspect_keys
 from rocky.run.materialize.starting_point import (
     Outcome,
     StartingPoint,
@@ -30,9 +24,9 @@ from rocky.run.materialize.starting_point import (
     commit_replacement,
 )
 from rocky.run.materialize.workspace import Workspace, open_workspace
-from rocky.spark.layout import TARGET_FILE_BYTES, Layout
-from rocky.store.files import DataFile
-from rocky.store.snapshot import Snapshot
+from rocky.spark.interface import TARGET_FILE_BYTES, Layout
+from rocky.store.data_file import DataFile
+from rocky.store.delta.snapshot import Snapshot
 
 _FILE: Final = "__rocky_file"
 _CHANGED: Final = "__rocky_changed"

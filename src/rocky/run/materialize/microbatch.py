@@ -5,17 +5,16 @@ come from the rows there are: an interval without rows costs nothing. A table th
 replaced in one commit.
 """
 
-from rocky.project.strategies import Grain, Microbatch
-from rocky.run.build import Build, Built
+from rocky.language.syntax.placeholders import fill_placeholders
+from rocky.plan.intervals import interval_of
+from rocky.project.configuration.strategies import Grain, Microbatch
+from rocky.run.engine.sql import quote_name
+from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import open_base
-from rocky.run.materialize.expressions import quote_name
-from rocky.run.materialize.incremental import append, load_all
-from rocky.run.materialize.intervals import interval_of
-from rocky.run.materialize.watermarks import Mark, watermark_of
+from rocky.run.materialize.incremental import Watermark, append, load_all, watermark_of
 from rocky.run.materialize.workspace import Workspace, open_workspace
-from rocky.spark.placeholders import fill_placeholders
-from rocky.store.change import Committed
-from rocky.store.snapshot import ROWS_HASH
+from rocky.store.delta.change import Committed
+from rocky.store.delta.snapshot import ROWS_HASH
 
 _WIDEST = ("0001-01-01", "9999-12-31")
 _KEYS: dict[Grain, str] = {
@@ -31,7 +30,7 @@ def microbatch(build: Build, strategy: Microbatch) -> Built:
     """Append what is new, batch by batch."""
     commits: list[Committed] = []
     rows = 0
-    last: Mark | None = None
+    last: Watermark | None = None
     with open_workspace(build) as workspace:
         bind_between(workspace, *_WIDEST)
         column = workspace.column(strategy.timestamp_column)
@@ -40,12 +39,12 @@ def microbatch(build: Build, strategy: Microbatch) -> Built:
         found = _batches(workspace, column.name, strategy.granularity, low)
         if low is None and (snapshot is not None or not found):
             # What is there goes with one commit: batch by batch, readers would miss most of it.
-            last = Mark(column.name, column.type.text, found[-1][1]) if found else None
+            last = Watermark(column.name, column.type.text, found[-1][1]) if found else None
             committed, written = load_all(workspace, snapshot, last)
             commits.append(committed)
             rows, snapshot, found = written.rows, committed.snapshot, []
         for number, (key, value) in enumerate(found):
-            high = last = Mark(column.name, column.type.text, value)
+            high = last = Watermark(column.name, column.type.text, value)
             interval = interval_of(key, strategy.granularity)
             bind_between(workspace, *interval.texts(strategy.granularity))
             if low is None or snapshot is None:
@@ -74,7 +73,7 @@ def bind_between(workspace: Workspace, start: str, end: str) -> None:
 
 
 def _batches(
-    workspace: Workspace, column: str, grain: Grain, low: Mark | None
+    workspace: Workspace, column: str, grain: Grain, low: Watermark | None
 ) -> list[tuple[str, str]]:
     """The keys of intervals that have new rows, each with its highest time, in order."""
     name = quote_name(column)

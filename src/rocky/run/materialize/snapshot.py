@@ -7,26 +7,19 @@ one commit. Rows that are gone stay current unless their deletion is to be noted
 
 from typing import Final
 
-from rocky.datatypes.types import DATETIME_KINDS, StructField
 from rocky.errors import ModelFailed
-from rocky.project.strategies import HISTORY_COLUMNS, Snapshot
-from rocky.run.build import Build, Built
-from rocky.run.engine import Written
+from rocky.language.datatypes.types import DATETIME_KINDS, StructField
+from rocky.project.configuration.strategies import HISTORY_COLUMNS, Snapshot
+from rocky.run.engine.protocol import Written
+from rocky.run.engine.sql import FILE_NAME, column_list, moment, quote_name, same_key, same_values
+from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import open_base
-from rocky.run.materialize.expressions import (
-    FILE_NAME,
-    column_list,
-    moment,
-    quote_name,
-    same_key,
-    same_values,
-)
-from rocky.run.materialize.keys import check_unique
+from rocky.run.materialize.key_bounds import check_unique
 from rocky.run.materialize.merge import commit_rewritten, layout_for, refuse_foreign
 from rocky.run.materialize.starting_point import Outcome, StartingPoint, commit_replacement
 from rocky.run.materialize.workspace import Workspace, open_workspace
-from rocky.store import snapshot as store
-from rocky.store.files import DataFile
+from rocky.store.data_file import DataFile
+from rocky.store.delta import snapshot as store
 
 _HIT: Final = "__rocky_hit"
 _FILE: Final = "__rocky_file"

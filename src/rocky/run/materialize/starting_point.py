@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rocky.datatypes.types import StructField
-from rocky.run.build import Build
-from rocky.store.change import Change, Committed, Operation
-from rocky.store.files import DataFile
-from rocky.store.snapshot import ROWS_HASH, WATERMARK, Snapshot
+from rocky.language.datatypes.types import StructField
+from rocky.run.materialize.build import Build
+from rocky.store.data_file import DataFile
+from rocky.store.delta.change import Change, Committed, Operation
+from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK, Snapshot
 
 _MODULUS: Final = 1 << 128
 

@@ -4,23 +4,17 @@ A row outside its interval is an error, not a row left out: it would be lost, or
 interval that fails does not keep the others from being built; the failure is told at its key.
 """
 
-from rocky.datatypes.types import DataType
 from rocky.errors import ModelFailed
-from rocky.project.strategies import Grain, TimeInterval
-from rocky.run.build import Build, Built, BuiltPartition
-from rocky.run.engine import Written
-from rocky.run.failures import CAUGHT, classify_step_failure
+from rocky.language.datatypes.types import DataType
+from rocky.language.syntax.placeholders import fill_placeholders
+from rocky.plan.intervals import Interval, all_keys, batches, interval_of, select_keys, span_of
+from rocky.project.configuration.strategies import Grain, TimeInterval
+from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
+from rocky.run.engine.protocol import Written
+from rocky.run.engine.sql import column_list, quote_name, quote_text
+from rocky.run.materialize.build import Build, Built, BuiltPartition
 from rocky.run.materialize.evolution import hash_without, open_base
-from rocky.run.materialize.expressions import column_list, quote_name, quote_text
-from rocky.run.materialize.file_bounds import bounds_of
-from rocky.run.materialize.intervals import (
-    Interval,
-    all_keys,
-    batches,
-    interval_of,
-    select_keys,
-    span_of,
-)
+from rocky.run.materialize.key_bounds import bounds_of
 from rocky.run.materialize.starting_point import (
     Outcome,
     StartingPoint,
@@ -29,10 +23,9 @@ from rocky.run.materialize.starting_point import (
     commit_replacement,
 )
 from rocky.run.materialize.workspace import Workspace, open_workspace
-from rocky.spark.placeholders import fill_placeholders
-from rocky.store.change import Committed
-from rocky.store.files import DataFile
-from rocky.store.snapshot import ROWS_HASH
+from rocky.store.data_file import DataFile
+from rocky.store.delta.change import Committed
+from rocky.store.delta.snapshot import ROWS_HASH
 
 _PASSED_ON = frozenset({"cancelled", "internal"})
 """Failures of the run, not of an interval."""
@@ -50,7 +43,7 @@ def time_interval(build: Build, strategy: TimeInterval) -> Built:
         try:
             anew = build.full_refresh and not commits
             committed, counts = _build_batch(build, strategy, batch, anew=anew)
-        except CAUGHT as error:
+        except STEP_ERRORS as error:
             failure = classify_step_failure(error)
             if failure.retryable or failure.kind in _PASSED_ON:
                 raise

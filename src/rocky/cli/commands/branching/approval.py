@@ -7,14 +7,12 @@ from datetime import UTC, datetime
 
 import click
 
-from rocky.branches.approvals.checking import check_approvals
-from rocky.branches.approvals.signing import sign_statement
-from rocky.branches.approvals.statement import Kind
-from rocky.cli.approving import choose_signer, make_keygen, open_change, require_ready
-from rocky.cli.branches import BranchCommand
+from rocky.branches.approvals.signatures import sign_statement
+from rocky.branches.approvals.statements import Kind
+from rocky.branches.approvals.validity import check_approvals
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import Settings
+from rocky.cli.options import BranchCommand, Settings
 from rocky.cli.render.approvals import (
     checked_document,
     render_checked,
@@ -22,6 +20,7 @@ from rocky.cli.render.approvals import (
     render_subject,
     signed_document,
 )
+from rocky.operations.branch.change import choose_signer, keygen_of, open_change, require_ready
 
 
 @click.command("approve", cls=BranchCommand)
@@ -38,10 +37,10 @@ def approve(
     What is signed is the state of its code, settings, contracts and tables, and what the change
     breaks: when any of it changes, the approval is void.
     """
-    keygen = make_keygen()
-    with open_change(settings, name, datetime.now(UTC)) as change:
+    keygen = keygen_of(settings.workspace)
+    with open_change(settings.workspace, name, datetime.now(UTC)) as change:
         require_ready(change)
-        signer = choose_signer(change, keygen, key, principal, message)
+        signer = choose_signer(settings.workspace, change, key, principal, message)
         question = change.question
         for warning in question.policy.warnings:
             write_note(f"warning: {warning}")
@@ -60,8 +59,8 @@ def approve(
 @click.pass_obj
 def approvals(settings: Settings, name: str) -> ExitCode:
     """List approvals of a branch, and which count."""
-    with open_change(settings, name, datetime.now(UTC)) as change:
-        checked = check_approvals(change.root, change.question, make_keygen())
+    with open_change(settings.workspace, name, datetime.now(UTC)) as change:
+        checked = check_approvals(change.root, change.question, keygen_of(settings.workspace))
         for warning in change.question.policy.warnings:
             write_note(f"warning: {warning}")
         if settings.json:

@@ -7,33 +7,38 @@ from typing import Final
 
 import click
 
-from rocky.branches.creating import Origin
-from rocky.branches.making import Wanted, branch_claim, create_branch
-from rocky.branches.parents import Candidates, OtherBranch, find_parent
-from rocky.cli.branch_states import fetch_branch_state
-from rocky.cli.branches import (
-    BranchCommand,
+from rocky.branches.clones import BranchOrigin
+from rocky.branches.lifecycle import (
+    BranchRequest,
+    OtherBranch,
+    ParentCandidates,
+    branch_claim,
+    create_branch,
+    find_parent,
+)
+from rocky.cli.console import write_json, write_line, write_note
+from rocky.cli.exit_codes import ExitCode
+from rocky.cli.options import BranchCommand, Settings
+from rocky.cli.render.branches import branch_document, render_created
+from rocky.errors import NothingSelected
+from rocky.ledger import LATEST, Ledger
+from rocky.ledger.branch_records import BranchRecord
+from rocky.ledger.branches import branch_key
+from rocky.ledger.claims import living_runs
+from rocky.operations.branch.lookup import (
     People,
     branch_warehouses,
     find_people,
     open_branches,
     warehouse_of,
 )
-from rocky.cli.console import write_json, write_line, write_note
-from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import Settings
-from rocky.cli.render.branches import branch_document, render_created
-from rocky.cli.state_files import main_state_path
-from rocky.cli.upkeep import change_state, load_sound_project
-from rocky.errors import NothingSelected
-from rocky.ledger import LATEST, Ledger
-from rocky.ledger.branch_records import BranchRecord
-from rocky.ledger.branching import branch_key
-from rocky.ledger.claims import living_runs
+from rocky.operations.branch.state import fetch_branch_state
+from rocky.operations.state_change import change_state, load_sound_project
+from rocky.operations.workspace import main_state_path
+from rocky.plan.request import main_adapter
 from rocky.project import Project
-from rocky.project.branching import branch_prefix, on_branch, state_on_branch
-from rocky.run.circumstances import observe_circumstances
-from rocky.run.request import main_adapter
+from rocky.project.project import branch_prefix, on_branch, state_on_branch
+from rocky.run.prepare.caller import observe_origin
 
 _RUN_ID: Final = re.compile(r"run-\d{8}-\d{6}-\d{3}")
 
@@ -64,14 +69,16 @@ def command(
     """
     branch_prefix(name)
     _refuse_ambiguous(name)
-    project = load_sound_project(settings, "made")
-    people = find_people(project.root, base)
-    parent = open_branches(settings).get(branch_key(wanted)) if wanted is not None else None
+    project = load_sound_project(settings.workspace, "made")
+    people = find_people(settings.workspace, project.root, base)
+    parent = (
+        open_branches(settings.workspace).get(branch_key(wanted)) if wanted is not None else None
+    )
     adapter = _adapter(project, target, parent)
     now = datetime.now(UTC)
-    origin = Origin(observe_circumstances(project.root, os.environ), project.config_hash.hex(), now)
-    first, *others = branch_warehouses(project, name, adapter)
-    request = Wanted(
+    origin = BranchOrigin(observe_origin(project.root, os.environ), project.config_hash.hex(), now)
+    first, *others = branch_warehouses(settings.workspace, project, name, adapter)
+    request = BranchRequest(
         name,
         people.who,
         first,
@@ -87,8 +94,8 @@ def command(
         chosen = find_parent(wanted, candidates)
         return create_branch(ledger, request, chosen, origin, os.environ)
 
-    working = [each.run_id for each in living_runs(main_state_path(settings))]
-    record, warnings = change_state(settings, [branch_claim(name)], create)
+    working = [each.run_id for each in living_runs(main_state_path(settings.workspace))]
+    record, warnings = change_state(settings.workspace, [branch_claim(name)], create)
     for warning in (*warnings, *map(_describe_mix, working)):
         write_note(f"warning: {warning}")
     if settings.json:
@@ -131,12 +138,15 @@ def _candidates(
     adapter: str,
     people: People,
     parent: BranchRecord | None,
-) -> Candidates:
+) -> ParentCandidates:
     others = {}
     if parent is not None:
-        there = warehouse_of(on_branch(project, parent.name), adapter)
-        state = fetch_branch_state(settings, parent)
+        there = warehouse_of(settings.workspace, on_branch(project, parent.name), adapter)
+        state = fetch_branch_state(settings.workspace, parent)
         others[branch_key(parent.name)] = OtherBranch(parent.name, there, state)
-    return Candidates(
-        warehouse_of(project, adapter), main_state_path(settings), others, people.resolve
+    return ParentCandidates(
+        warehouse_of(settings.workspace, project, adapter),
+        main_state_path(settings.workspace),
+        others,
+        people.resolve,
     )

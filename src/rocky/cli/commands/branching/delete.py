@@ -4,25 +4,19 @@ from datetime import UTC, datetime
 
 import click
 
-from rocky.branches.making import branch_claim, clear_deleted, delete_branch, has_leftovers
-from rocky.cli.branch_states import held_branch
-from rocky.cli.branches import (
-    BranchCommand,
-    branch_warehouses,
-    find_branch,
-    find_deleted,
-    find_who,
-)
+from rocky.branches.lifecycle import branch_claim, clear_deleted, delete_branch, has_leftovers
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import Settings
+from rocky.cli.options import BranchCommand, Settings
 from rocky.cli.render.branches import branch_document
-from rocky.cli.state_files import main_state_path
-from rocky.cli.upkeep import change_state, load_sound_project
 from rocky.ledger import Ledger
 from rocky.ledger.branch_records import BranchRecord, BranchStatus
+from rocky.operations.branch.lookup import branch_warehouses, find_branch, find_deleted, find_who
+from rocky.operations.branch.state import held_branch
+from rocky.operations.state_change import change_state, load_sound_project
+from rocky.operations.workspace import main_state_path
 from rocky.project import Project
-from rocky.project.branching import branch_state
+from rocky.project.project import branch_state
 
 
 @click.command("delete", cls=BranchCommand)
@@ -33,9 +27,9 @@ def command(settings: Settings, name: str) -> ExitCode:
 
     What was promoted stays in production, and so do the records of it and the approvals.
     """
-    project = load_sound_project(settings, "deleted")
+    project = load_sound_project(settings.workspace, "deleted")
     record = _find(settings, project, name)
-    who = find_who(project.root)
+    who = find_who(settings.workspace, project.root)
     removed, warnings = drop_branch(settings, project, record, who)
     if settings.json:
         document = {"branch": branch_document(record), "objects_removed": removed or 0}
@@ -49,13 +43,15 @@ def command(settings: Settings, name: str) -> ExitCode:
 
 def _find(settings: Settings, project: Project, name: str) -> BranchRecord:
     """The branch; or one that is recorded as deleted, and whose tables are still there."""
-    gone = find_deleted(settings, name)
+    gone = find_deleted(settings.workspace, name)
     if gone is None:
-        return find_branch(settings, name)
-    state = branch_state(main_state_path(settings), gone.name)
-    if has_leftovers(branch_warehouses(project, gone.name, gone.adapter), state):
+        return find_branch(settings.workspace, name)
+    state = branch_state(main_state_path(settings.workspace), gone.name)
+    if has_leftovers(
+        branch_warehouses(settings.workspace, project, gone.name, gone.adapter), state
+    ):
         return gone
-    return find_branch(settings, name)
+    return find_branch(settings.workspace, name)
 
 
 def drop_branch(
@@ -65,7 +61,7 @@ def drop_branch(
 
     Nothing of a branch goes before everybody can know that it is deleted.
     """
-    warehouses = branch_warehouses(project, record.name, record.adapter)
+    warehouses = branch_warehouses(settings.workspace, project, record.name, record.adapter)
     removed: list[int] = []
 
     def delete(ledger: Ledger) -> None:
@@ -75,8 +71,8 @@ def drop_branch(
     def clear(ledger: Ledger) -> None:
         removed.append(clear_deleted(ledger, record, warehouses))
 
-    with held_branch(settings, record, warehouses[0]):
-        _, warnings = change_state(settings, [branch_claim(record.name)], delete, clear)
+    with held_branch(settings.workspace, record, warehouses[0]):
+        _, warnings = change_state(settings.workspace, [branch_claim(record.name)], delete, clear)
     if not removed:
         stays = (
             f"others could not be told that branch `{record.name}` is deleted, so its tables are"

@@ -5,21 +5,21 @@ from contextlib import AbstractContextManager
 
 import click
 
-from rocky.branches.data_diff.diffing import OtherSide, Wanted, diff_tables
-from rocky.branches.view import BranchView
-from rocky.cli.branches import BranchCommand, find_branch, open_view
+from rocky.branches.row_diff import DiffRequest, OtherSide, diff_tables
+from rocky.branches.tables import BranchView
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import Settings
-from rocky.cli.projects import load_chosen, model_named
+from rocky.cli.options import BranchCommand, Settings
 from rocky.cli.render.data_diff import diff_document, render_diff
-from rocky.diagnostics.suggest import suggestion
+from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
 from rocky.lazy import load_attribute
+from rocky.operations.branch.lookup import find_branch, open_view
+from rocky.operations.workspace import load_workspace, model_named
+from rocky.plan.request import main_adapter
 from rocky.project import Project
-from rocky.project.branching import on_branch
-from rocky.run.engine import Engine
-from rocky.run.request import main_adapter
+from rocky.project.project import on_branch
+from rocky.run.engine.protocol import Engine
 
 
 @click.command("diff", cls=BranchCommand)
@@ -61,10 +61,10 @@ def command(
     MODELS are names of models, or full names of tables; without any, all are compared. Only files
     that one side alone has are read, on Spark, and nothing is started when none are.
     """
-    record = find_branch(settings, name)
-    project = load_chosen(settings)
-    view = open_view(project, record)
-    wanted = Wanted(to, _find_targets(project, view, models), keys, sample)
+    record = find_branch(settings.workspace, name)
+    project = load_workspace(settings.workspace)
+    view = open_view(settings.workspace, project, record)
+    wanted = DiffRequest(to, _find_targets(project, view, models), keys, sample)
     found = diff_tables(
         view,
         project.models.values(),
@@ -81,7 +81,7 @@ def command(
 def _engine_of(project: Project, adapter: str) -> Callable[[], AbstractContextManager[Engine]]:
     def open_engine() -> AbstractContextManager[Engine]:
         # Here, not above: a comparison that reads nothing must not wait for Spark's modules.
-        opened = load_attribute("rocky.run.opening", "open_project_engine")
+        opened = load_attribute("rocky.run.engine.spark", "open_project_engine")
         found: AbstractContextManager[Engine] = opened(
             main_adapter(project, adapter)[1], project.root
         )

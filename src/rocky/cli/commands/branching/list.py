@@ -2,14 +2,14 @@
 
 import click
 
-from rocky.cli.branches import BranchCommand, refreshed_state
 from rocky.cli.console import write_json, write_line
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import Settings
+from rocky.cli.options import BranchCommand, Settings
 from rocky.cli.render.branches import branch_document, render_branches
 from rocky.cli.render.promotions import render_promotions
 from rocky.ledger.branch_records import BranchStatus
-from rocky.ledger.branching import load_branches, load_promotions
+from rocky.ledger.branches import load_branches, load_promotions
+from rocky.operations.branch.lookup import refreshed_state
 
 
 @click.command("list", cls=BranchCommand)
@@ -22,7 +22,7 @@ def command(settings: Settings, everything: bool, promotions: bool) -> ExitCode:
         return _list_promotions(settings)
     found = [
         each
-        for each in load_branches(refreshed_state(settings))
+        for each in load_branches(refreshed_state(settings.workspace))
         if everything or each.status is BranchStatus.OPEN
     ]
     if settings.json:
@@ -34,7 +34,7 @@ def command(settings: Settings, everything: bool, promotions: bool) -> ExitCode:
 
 
 def _list_promotions(settings: Settings) -> ExitCode:
-    found = load_promotions(refreshed_state(settings))
+    found = load_promotions(refreshed_state(settings.workspace))
     if settings.json:
         documents = [each.to_json() for each in found]
         write_json("branch list", {"promotions": documents, "total": len(found)})

@@ -9,37 +9,32 @@ from datetime import UTC, datetime
 
 import click
 
-from rocky.branches.approvals.checking import check_approvals
-from rocky.branches.approvals.signing import sign_statement
-from rocky.branches.approvals.statement import Kind
-from rocky.branches.promotion.gating import (
+from rocky.branches.approvals.signatures import sign_statement
+from rocky.branches.approvals.statements import Kind
+from rocky.branches.approvals.validity import check_approvals
+from rocky.branches.promotion.gate import (
+    find_other_inputs,
     judge_change,
     refuse_branch,
     refuse_breaking,
+    refuse_moved_inputs,
     refuse_unapproved,
+    refuse_unverified,
 )
-from rocky.branches.promotion.promoting import (
+from rocky.branches.promotion.journal import forget_promotion
+from rocky.branches.promotion.promotion import (
     PROMOTED,
-    Made,
-    load_made,
+    BranchHistory,
+    load_branch_history,
     promote_tables,
-    refuse_empty,
+    refuse_empty_promotion,
     tables_to_promote,
 )
-from rocky.branches.promotion.recovering import forget_promotion
-from rocky.branches.promotion.relying import (
-    find_relied,
-    refuse_moved_inputs,
-    refuse_unsound,
-)
-from rocky.branches.promotion.reverting import REVERTED, find_promotion, revert_tables
-from rocky.branches.view import BranchTable
-from rocky.cli.approving import OpenChange, choose_signer, make_keygen, open_change
-from rocky.cli.branches import BranchCommand, refreshed_state
+from rocky.branches.promotion.revert import REVERTED, find_promotion, revert_tables
+from rocky.branches.tables import BranchTable
 from rocky.cli.console import write_json, write_line, write_note
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import Settings
-from rocky.cli.promoting import draft_promotion, open_production, recover_and_tell
+from rocky.cli.options import BranchCommand, Settings
 from rocky.cli.render.promotions import (
     promotion_document,
     recovered_document,
@@ -47,12 +42,15 @@ from rocky.cli.render.promotions import (
     render_promotion,
     render_recovered,
 )
-from rocky.cli.state_files import main_state_path
-from rocky.cli.upkeep import load_sound_project
-from rocky.cli.warehouses import recorded_warehouses_of
 from rocky.ledger.branch_records import ApprovalRecord
-from rocky.project.branching import branch_state
-from rocky.run.request import main_adapter
+from rocky.operations.branch.change import OpenChange, choose_signer, keygen_of, open_change
+from rocky.operations.branch.lookup import refreshed_state
+from rocky.operations.branch.production import draft_promotion, open_production, recover_and_tell
+from rocky.operations.state_change import load_sound_project
+from rocky.operations.warehouses import recorded_warehouses_of
+from rocky.operations.workspace import main_state_path
+from rocky.plan.request import main_adapter
+from rocky.project.project import branch_state
 
 
 @click.command("promote", cls=BranchCommand)
@@ -77,29 +75,31 @@ def promote(
     """
     if not allow_breaking and (key is not None or principal is not None):
         raise click.UsageError("`--key` and `--as` are for `--allow-breaking`, which signs")
-    now, keygen = datetime.now(UTC), make_keygen()
-    with open_change(settings, name, now) as change:
+    now, keygen = datetime.now(UTC), keygen_of(settings.workspace)
+    with open_change(settings.workspace, name, now) as change:
         question = change.question
         for warning in question.policy.warnings:
             write_note(f"warning: {warning}")
         refuse_branch(change.view, change.unready)
         tables = tables_to_promote(change.view)
-        refuse_empty(change.view, tables)
+        refuse_empty_promotion(change.view, tables)
         checked = check_approvals(change.root, question, keygen)
         refuse_unapproved(checked, question)
         made = _rely_on(settings, change, tables)
         verdict = judge_change(change.diff, change.view)
         allowed: tuple[ApprovalRecord, ...] = ()
         if allow_breaking and verdict.is_breaking:
-            signer = choose_signer(change, keygen, key, principal, message)
+            signer = choose_signer(settings.workspace, change, key, principal, message)
             signed = sign_statement(Kind.ALLOW_BREAKING, question, signer, change.root, keygen)
             allowed = (signed.record,)
         refuse_breaking(verdict, allowed)
         project = change.compilation.project
-        with open_production(settings, project, change.record.adapter) as opened:
-            recover_and_tell(opened, now)
+        with open_production(settings.workspace, project, change.record.adapter) as opened:
+            recover_and_tell(settings.workspace, opened, now)
             draft = replace(
-                draft_promotion(opened, PROMOTED, change.record.name, now, message),
+                draft_promotion(
+                    settings.workspace, opened, PROMOTED, change.record.name, now, message
+                ),
                 state_hash=question.state.hash,
                 verdict=verdict.impact,
                 breaking=verdict.breaking,
@@ -116,16 +116,18 @@ def promote(
     return ExitCode.OK
 
 
-def _rely_on(settings: Settings, change: OpenChange, tables: Sequence[BranchTable]) -> Made:
+def _rely_on(
+    settings: Settings, change: OpenChange, tables: Sequence[BranchTable]
+) -> BranchHistory:
     """What is recorded of the branch, when it holds. Raises PromotionRefused."""
     project, record = change.compilation.project, change.record
     # Fetched already, when the branch was judged.
-    state = branch_state(main_state_path(settings), record.name)
+    state = branch_state(main_state_path(settings.workspace), record.name)
     conf = main_adapter(project, record.adapter)[1].conf
-    reopen = recorded_warehouses_of(project, [change.view.warehouse], conf)
-    refuse_unsound(change.view, tables, state, reopen)
-    made = load_made(state)
-    refuse_moved_inputs(record.name, find_relied(change.view, tables, made.tables))
+    reopen = recorded_warehouses_of(settings.workspace, project, [change.view.warehouse], conf)
+    refuse_unverified(change.view, tables, state, reopen)
+    made = load_branch_history(state)
+    refuse_moved_inputs(record.name, find_other_inputs(change.view, tables, made.tables))
     return made
 
 
@@ -160,14 +162,14 @@ def revert(
     PROMOTION is its id, or the name of a branch: then its newest. A revert can be reverted too, by
     its own id.
     """
-    project = load_sound_project(settings, "reverted")
-    refreshed_state(settings)
+    project = load_sound_project(settings.workspace, "reverted")
+    refreshed_state(settings.workspace)
     now = datetime.now(UTC)
-    with open_production(settings, project, main_adapter(project, target)[0]) as opened:
+    with open_production(settings.workspace, project, main_adapter(project, target)[0]) as opened:
         # First: one that was interrupted is known only when it is finished.
-        recover_and_tell(opened, now)
+        recover_and_tell(settings.workspace, opened, now)
         found = find_promotion(opened.surroundings.ledger.path, promotion)
-        draft = draft_promotion(opened, REVERTED, found.branch, now, message)
+        draft = draft_promotion(settings.workspace, opened, REVERTED, found.branch, now, message)
         record = revert_tables(opened, found, draft, discard_later=discard_later)
     if settings.json:
         write_json("branch revert", promotion_document(record, ()))
@@ -185,8 +187,8 @@ def recover(settings: Settings, forget: str | None, target: str | None) -> ExitC
 
     Exit 1 when it had to be undone.
     """
-    project = load_sound_project(settings, "recovered")
-    with open_production(settings, project, main_adapter(project, target)[0]) as opened:
+    project = load_sound_project(settings.workspace, "recovered")
+    with open_production(settings.workspace, project, main_adapter(project, target)[0]) as opened:
         if forget is not None:
             moved = forget_promotion(opened, forget)
             if settings.json:
@@ -194,7 +196,7 @@ def recover(settings: Settings, forget: str | None, target: str | None) -> ExitC
             else:
                 write_line(render_forgotten(forget, moved))
             return ExitCode.OK
-        found = recover_and_tell(opened, datetime.now(UTC))
+        found = recover_and_tell(settings.workspace, opened, datetime.now(UTC))
     if settings.json:
         write_json("branch recover", recovered_document(found))
     else:

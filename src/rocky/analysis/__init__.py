@@ -1,0 +1,1 @@
+"""Readers of a Compilation: lineage, lints, contracts, changes, imports; and that value itself."""

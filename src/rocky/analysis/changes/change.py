@@ -1,0 +1,176 @@
+"""A change: one difference between two states of a table, and the rules of what it does to readers.
+
+One row a rule. The page `docs/reference/breaking-changes.md` repeats this table and a test keeps
+both equal. A rule's name is part of the output formats and never changes its meaning; its impact
+never depends on the project. `ProjectDiff` is what comparing two compilations came to.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Literal, NamedTuple
+
+
+class Impact(StrEnum):
+    """What a change does to those who read the table. As it is shown, worst first."""
+
+    BREAKING = "breaking"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A column that a change reaches. `kind` is that of lineage, or `rows`.
+
+    `rows` means that the column's values are as before and the rows they stand in may not be.
+    """
+
+    model: str
+    column: str
+    kind: str
+    side: Literal["base", "head"] = "head"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference. `rule` is a key of the written rules, `column` absent for whole tables.
+
+    `before` and `after` are what is shown of each side: a type, a name, a setting.
+    """
+
+    rule: str
+    impact: Impact
+    column: str | None = None
+    before: str | None = None
+    after: str | None = None
+    detail: str = ""
+    reaches: tuple[Reached, ...] = ()
+
+
+_BREAKING, _WARNING, _INFO = Impact.BREAKING, Impact.WARNING, Impact.INFO
+
+
+class Rule(NamedTuple):
+    """One row: `sentence` says what changed and why the impact is what it is."""
+
+    name: str
+    impact: Impact
+    sentence: str
+
+
+_TABLE: Final = (
+    Rule("model_removed", _BREAKING, "the model is gone: whoever reads its table reads old rows"),
+    Rule("model_added", _INFO, "the model is new: nobody reads it yet"),
+    Rule(
+        "model_renamed", _INFO, "the model has another name; where its table has too, that counts"
+    ),
+    Rule("target_changed", _BREAKING, "the table is written under another name"),
+    Rule("column_removed", _BREAKING, "the column is gone"),
+    Rule("column_renamed", _BREAKING, "the column has another name: same logic, same type"),
+    Rule("column_added", _INFO, "the column is new"),
+    Rule(
+        "column_reordered", _WARNING, "the column stands elsewhere: matters to readers by position"
+    ),
+    Rule("column_type_widened", _WARNING, "the type holds every value it held, and more"),
+    Rule("column_type_changed", _BREAKING, "the type is another, and may not hold what it held"),
+    Rule("column_nullability_loosened", _BREAKING, "the column can be null and could not before"),
+    Rule("column_nullability_tightened", _INFO, "the column cannot be null any more"),
+    Rule("logic_changed", _WARNING, "the column is computed in another way"),
+    Rule("rows_changed", _WARNING, "which rows there are is decided in another way"),
+    Rule("strategy_changed", _BREAKING, "the table is brought up to date by another strategy"),
+    Rule(
+        "strategy_key_changed", _BREAKING, "rows are matched, dated or replaced by something else"
+    ),
+    Rule("strategy_setting_changed", _WARNING, "the strategy works in other steps"),
+    Rule("format_changed", _BREAKING, "the table has another format"),
+    Rule("partitioning_changed", _BREAKING, "the table's files are partitioned by other columns"),
+    Rule("classification_removed", _BREAKING, "the column is not marked as sensitive any more"),
+    Rule("classification_added", _WARNING, "the column is marked as sensitive"),
+    Rule("classification_changed", _WARNING, "the column is marked as sensitive in another way"),
+    Rule("contract_weakened", _BREAKING, "a promise of the contract is withdrawn"),
+    Rule("contract_tightened", _INFO, "the contract promises more"),
+    Rule("source_removed", _WARNING, "the source is not declared any more"),
+    Rule("source_added", _INFO, "the source is newly declared"),
+    Rule("source_column_changed", _WARNING, "the source is declared with other columns"),
+    Rule("source_changed", _WARNING, "the source is read from elsewhere, or in another way"),
+    Rule("seed_removed", _BREAKING, "the seed is gone: whoever reads its table reads old rows"),
+    Rule("seed_added", _INFO, "the seed is new: nobody reads it yet"),
+    Rule("seed_data_changed", _INFO, "the rows of the seed are others"),
+    Rule(
+        "settings_changed", _WARNING, "a setting that can change rows, places or rights is another"
+    ),
+    Rule("operation_changed", _INFO, "a setting of how runs go, or of what is checked, is another"),
+)
+
+RULES: Final[Mapping[str, Rule]] = {rule.name: rule for rule in _TABLE}
+"""The rules by name, in the order of the page."""
+
+_ORDER: Final = {impact: place for place, impact in enumerate(Impact)}
+
+
+def change_of(
+    rule: str,
+    column: str | None = None,
+    before: str | None = None,
+    after: str | None = None,
+    detail: str = "",
+) -> Change:
+    """A change by a rule, with the rule's impact."""
+    return Change(rule, RULES[rule].impact, column, before, after, detail)
+
+
+def worst_impact(changes: Iterable[Change]) -> Impact | None:
+    """The worst impact among changes; None when there are none."""
+    found = [change.impact for change in changes]
+    return min(found, key=_ORDER.__getitem__, default=None)
+
+
+Status = Literal["added", "removed", "modified", "renamed", "affected"]
+"""`affected`: none of the model's own files changed, but its columns, or what reaches them, did."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableDiff:
+    """What became of one model, source or seed that is not as it was.
+
+    `name`, `path` and `target` are those of the head, of a removed one those of the base;
+    `base_name`, `base_path` and `base_target` say what they were where that differs.
+    `affected_by` names the tables whose changes reach an `affected` one.
+    """
+
+    name: str
+    kind: Literal["model", "source", "seed"]
+    status: Status
+    path: str | None = None
+    target: str | None = None
+    base_name: str | None = None
+    base_path: str | None = None
+    base_target: str | None = None
+    changes: tuple[Change, ...] = ()
+    affected_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectDiff:
+    """All that differs. `settings` are changes of `rocky.toml` that are of no single table."""
+
+    tables: tuple[TableDiff, ...] = ()
+    settings: tuple[Change, ...] = ()
+    total_models: int = 0
+    unchanged: int = 0
+
+    @property
+    def changes(self) -> Iterator[tuple[TableDiff | None, Change]]:
+        """Every change with its table."""
+        for change in self.settings:
+            yield None, change
+        for table in self.tables:
+            for change in table.changes:
+                yield table, change
+
+    @property
+    def impact(self) -> Impact | None:
+        """The worst of all impacts; None when nothing changed."""
+        found = {change.impact for _, change in self.changes}
+        return next((each for each in Impact if each in found), None)

@@ -1,0 +1,238 @@
+"""Compilation: everything known about a project after compiling it, and the records it is kept in.
+
+A record is small where every compile looks (what was looked up, the face) and packed where few do
+(schema, lineage, findings): ten thousand records load in milliseconds and only those somebody asks
+for are unpacked into a `ModelIr`. Nothing here knows the binder, so that a compile with nothing to
+bind never loads it; `rocky.compiler.model_binder` makes records.
+"""
+
+import marshal
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from blake3 import blake3
+
+from rocky.diagnostics import Code, Diagnostic, Label, Severity
+from rocky.diagnostics.text import Span
+from rocky.language.datatypes.text import decode_type
+from rocky.language.datatypes.types import StructField
+from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, Edge, Influence, ModelIr, OutputColumn
+from rocky.project import Project
+from rocky.project.cache import MARSHAL_VERSION
+
+Place = Callable[[Span], Span]
+"""From a span of a model's SQL to one of its file."""
+
+
+class Record(NamedTuple):
+    """One bound model.
+
+    `key` says what text and settings were bound; `lookups` pairs every name the query looked up
+    with the face it found, so that a record is good as long as both still hold. `face` is the hash
+    of all that readers see of this model. `columns` and `unknown` are counts, `star` is the place
+    of a star through which the output follows an input, `names_columns` tells whether the settings
+    name output columns. `findings`, `schema` and `body` are packed.
+    """
+
+    key: bytes
+    lookups: tuple[tuple[tuple[str, ...], bytes], ...]
+    reads: tuple[str, ...]
+    face: bytes
+    columns: int
+    unknown: int
+    star: tuple[int, int] | None
+    names_columns: bool
+    determinism: tuple[str, ...]
+    findings: bytes
+    schema: bytes
+    body: bytes
+
+
+class Schema(NamedTuple):
+    """The columns, each with the text of its type and whether it may be null."""
+
+    columns: list[tuple[str, str, bool]]
+    known: bool
+
+
+class Body(NamedTuple):
+    """What only few ask for.
+
+    `details` has for each column whether it was named, where (-1 when nowhere) and its sources,
+    which index `origins` (table, column) as `index << 3 | kind`; so do `influences`, with a role.
+    """
+
+    details: list[tuple[bool, int, int, tuple[int, ...]]]
+    origins: list[tuple[str, str]]
+    influences: list[tuple[int, int]]
+    unknowns: list[tuple[str, int]]
+    normal: bytes
+
+
+def pack(value: Any) -> bytes:
+    """Bytes that are a function of the values alone, never of object identity."""
+    return marshal.dumps(value, MARSHAL_VERSION)
+
+
+def unpack_schema(record: Record) -> Schema:
+    return Schema._make(marshal.loads(record.schema))
+
+
+def unpack_body(record: Record) -> Body:
+    return Body._make(marshal.loads(record.body))
+
+
+def fields_of(record: Record) -> tuple[tuple[StructField, ...], bool]:
+    """The schema a reader of the model sees, and whether it is complete."""
+    columns, known = unpack_schema(record)
+    return tuple(StructField(name, decode_type(kind), null) for name, kind, null in columns), known
+
+
+def unpack_model(name: str, record: Record) -> ModelIr:
+    """The IR of a model from its record."""
+    columns, known = unpack_schema(record)
+    details, origins, influences, unknowns, normal = unpack_body(record)
+    return ModelIr(
+        name,
+        tuple(
+            _unpack_column(column, detail, origins)
+            for column, detail in zip(columns, details, strict=True)
+        ),
+        known,
+        record.reads,
+        tuple(
+            Influence(origins[at][0], origins[at][1], INFLUENCE_ROLES[role])
+            for at, role in influences
+        ),
+        record.determinism,
+        tuple(unknowns),
+        (Span(*record.star),) if record.star is not None else (),
+        blake3(record.schema).hexdigest(16),
+        normal.hex(),
+    )
+
+
+def _unpack_column(
+    column: tuple[str, str, bool],
+    detail: tuple[bool, int, int, tuple[int, ...]],
+    origins: list[tuple[str, str]],
+) -> OutputColumn:
+    name, kind, nullable = column
+    named, start, end, sources = detail
+    edges = tuple(
+        Edge(origins[source >> 3][0], origins[source >> 3][1], LINEAGE_KINDS[source & 7])
+        for source in sources
+    )
+    span = Span(start, end) if start >= 0 else None
+    return OutputColumn(name, decode_type(kind), nullable, edges, named, span)
+
+
+def unpack_findings(record: Record, path: str, model: str, place: Place) -> list[Diagnostic]:
+    """The findings of a record as diagnostics in the model's file."""
+    if not record.findings:
+        return []
+    return [
+        _unpack_diagnostic(packed, path, model, place) for packed in marshal.loads(record.findings)
+    ]
+
+
+def _unpack_diagnostic(packed: tuple[Any, ...], path: str, model: str, place: Place) -> Diagnostic:
+    code, message, own_path, span, severity, condition, labels, help_text = packed
+    return Diagnostic(
+        Code(code),
+        message,
+        _placed(span, None if own_path else place),
+        own_path or path,
+        Severity(severity),
+        condition,
+        tuple(_unpack_label(label, path if own_path else None, place) for label in labels),
+        help_text,
+        model=model,
+    )
+
+
+def _unpack_label(packed: tuple[Any, ...], elsewhere: str | None, place: Place) -> Label:
+    """A label; `elsewhere` is the model's path when the diagnostic itself is in another file."""
+    span, message, path, column = packed
+    return Label(_placed(span, None if path else place), message, path or elsewhere, column)
+
+
+def _placed(span: tuple[int, int] | None, place: Place | None) -> Span | None:
+    if span is None:
+        return None
+    return place(Span(*span)) if place is not None else Span(*span)
+
+
+class CompiledModels(Mapping[str, ModelIr]):
+    """Models by key. A model that could not be bound is not among them.
+
+    `stamp` is that of the cache files; None when the compile was to leave them alone.
+    """
+
+    __slots__ = ("_project", "_records", "_unpacked", "stamp")
+
+    def __init__(
+        self, project: Project, records: Mapping[str, Record], stamp: bytes | None = None
+    ) -> None:
+        self._project = project
+        self._records = records
+        self._unpacked: dict[str, ModelIr] = {}
+        self.stamp = stamp
+
+    def __getitem__(self, key: str) -> ModelIr:
+        found = self._unpacked.get(key)
+        if found is None:
+            found = unpack_model(self._project.models[key].name, self._records[key])
+            self._unpacked[key] = found
+        return found
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._records
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def record(self, key: str) -> Record:
+        """What is kept of a model, for those who need a little of very many."""
+        return self._records[key]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """How the compile went; `bound` models were worked on, the others came from the cache."""
+
+    models: int
+    bound: int
+    columns: int
+    unknown_columns: int
+    unknown_reasons: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """A compiled project.
+
+    `order` lists models so that each comes after what it reads; models in a cycle come last.
+    `upstream` and `downstream` hold model, source and seed names as the project declares them.
+    `diagnostics` are final: suppressed ones are gone, levels are set.
+    """
+
+    project: Project
+    models: CompiledModels
+    order: tuple[str, ...]
+    upstream: Mapping[str, tuple[str, ...]]
+    downstream: Mapping[str, tuple[str, ...]]
+    diagnostics: tuple[Diagnostic, ...]
+    statistics: Statistics
+
+    @property
+    def has_errors(self) -> bool:
+        return any(each.severity is Severity.ERROR for each in self.diagnostics)
+
+    def diagnostics_of(self, model: str) -> tuple[Diagnostic, ...]:
+        """The findings that belong to one model."""
+        return tuple(each for each in self.diagnostics if each.model == model)

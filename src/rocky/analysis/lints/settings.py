@@ -1,0 +1,174 @@
+"""Lints of settings that name a column the model does not produce; W006 of a merge key.
+
+A classification or a partition of a column that is not there would otherwise be silently without
+effect, or fail only when the model runs. A mere description is a warning.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rocky.diagnostics import Code, Diagnostic, Label
+from rocky.diagnostics.codes import Severity, severity_of
+from rocky.diagnostics.suggestion import suggestion
+from rocky.diagnostics.text import SourceText
+from rocky.language.ir import ModelIr
+from rocky.project.configuration.strategies import (
+    ContentAddressed,
+    DeleteInsert,
+    Incremental,
+    Merge,
+    Microbatch,
+    Snapshot,
+    TimeInterval,
+)
+from rocky.project.models import ModelFile, setting_place
+from rocky.project.toml.variables import Keys
+
+Texts = Mapping[str, SourceText]
+
+_SHOWN: Final = 8
+_NAMING_STRATEGIES: Final = frozenset(
+    {Incremental, Merge, TimeInterval, Microbatch, DeleteInsert, Snapshot, ContentAddressed}
+)
+
+
+def names_columns(model: ModelFile) -> bool:
+    """Whether the settings can be at odds with the query at all; most models' cannot.
+
+    They name an output column, or the query may ask for an interval (`@start_date`).
+    """
+    settings = model.settings
+    if type(settings.strategy) in _NAMING_STRATEGIES:
+        return True
+    if settings.classification or settings.tests or settings.columns:
+        return True
+    freshness = settings.freshness
+    return (
+        settings.format_options is not None
+        or (freshness is not None and freshness.time_column is not None)
+        or (not model.is_python and "@" in model.sql)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSetting:
+    """A column that a setting names. `role` reads well in front of the column's name."""
+
+    keys: Keys
+    column: str
+    role: str
+    on_key: bool = False
+
+
+def is_missing(setting: ColumnSetting, ir: ModelIr) -> bool:
+    """Whether the model certainly does not produce the column."""
+    return ir.known and ir.column(setting.column) is None
+
+
+def missing_column(
+    code: Code,
+    setting: ColumnSetting,
+    model: ModelFile,
+    ir: ModelIr,
+    texts: Texts,
+    severity: Severity | None = None,
+) -> Diagnostic:
+    """The finding about a setting whose column is not an output column."""
+    path, span = setting_place(model, texts, setting.keys, on_key=setting.on_key)
+    names = [column.name for column in ir.columns]
+    shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    produced = f"it produces {shown}{more}" if names else "it produces no columns"
+    return Diagnostic(
+        code,
+        f"{setting.role} `{setting.column}` is not an output column of model `{model.name}`",
+        span,
+        path,
+        severity or severity_of(code),
+        labels=() if path == model.path else (Label(None, produced, model.path),),
+        help=suggestion(setting.column, names)
+        or f"select `{setting.column}`, or name one of its columns: {shown}{more}",
+        model=model.name,
+    )
+
+
+def merge_key_missing(model: ModelFile, ir: ModelIr, texts: Texts) -> Iterator[Diagnostic]:
+    """One finding a column of `unique_key` that is not produced."""
+    strategy = model.strategy
+    if not isinstance(strategy, Merge):
+        return
+    for index, name in enumerate(strategy.unique_key):
+        setting = ColumnSetting(("strategy", "unique_key", index), name, "the merge key")
+        if is_missing(setting, ir):
+            yield missing_column(Code.MERGE_KEY_MISSING, setting, model, ir, texts)
+
+
+_CODE: Final = Code.SETTING_COLUMN_MISSING
+_TIME_CODE: Final = Code.TIME_COLUMN_MISSING
+
+
+def setting_column_missing(model: ModelFile, ir: ModelIr, texts: Texts) -> Iterator[Diagnostic]:
+    """One finding a setting."""
+    if not ir.known:
+        return
+    for code, setting in (*_strategy_columns(model), *_other_columns(model)):
+        if is_missing(setting, ir):
+            yield missing_column(code, setting, model, ir, texts)
+    for name in model.settings.columns:
+        setting = ColumnSetting(("columns", name), name, "the described column", on_key=True)
+        if is_missing(setting, ir):
+            yield missing_column(_CODE, setting, model, ir, texts, Severity.WARNING)
+
+
+def _strategy_columns(model: ModelFile) -> Iterator[tuple[Code, ColumnSetting]]:
+    match model.strategy:
+        case Incremental(timestamp_column=name):
+            yield (
+                _TIME_CODE,
+                ColumnSetting(("strategy", "timestamp_column"), name, "the time column"),
+            )
+        case Merge(update_columns=names) if names is not None:
+            yield from _listed(("strategy", "update_columns"), names, "the column to update")
+        case DeleteInsert(partition_by=names):
+            yield from _listed(("strategy", "partition_by"), names, "the partition column")
+        case Snapshot(unique_key=names, updated_at=updated):
+            yield from _listed(("strategy", "unique_key"), names, "the snapshot key")
+            if updated is not None:
+                keys = ("strategy", "updated_at")
+                yield _TIME_CODE, ColumnSetting(keys, updated, "the time of change")
+        case ContentAddressed(partition_columns=names):
+            yield from _listed(("strategy", "partition_columns"), names, "the partition column")
+        case _:
+            pass
+
+
+def _other_columns(model: ModelFile) -> Iterator[tuple[Code, ColumnSetting]]:
+    settings = model.settings
+    if settings.freshness is not None and settings.freshness.time_column is not None:
+        keys = ("freshness", "time_column")
+        name = settings.freshness.time_column
+        yield _TIME_CODE, ColumnSetting(keys, name, "the freshness column")
+    options = settings.format_options
+    if options is not None:
+        keys = ("format_options", "partition_by")
+        yield from _listed(keys, options.partition_by, "the partition column")
+        keys = ("format_options", "cluster_by")
+        yield from _listed(keys, options.cluster_by, "the cluster column")
+    for name in settings.classification:
+        keys = ("classification", name)
+        yield _CODE, ColumnSetting(keys, name, "the classified column", on_key=True)
+    for index, test in enumerate(settings.tests):
+        if test.table is not None:
+            continue
+        if test.column is not None:
+            setting = ColumnSetting(("tests", index, "column"), test.column, "the tested column")
+            yield _CODE, setting
+        yield from _listed(("tests", index, "columns"), test.columns, "the tested column")
+
+
+def _listed(
+    keys: tuple[str | int, ...], names: tuple[str, ...], role: str
+) -> Iterator[tuple[Code, ColumnSetting]]:
+    for index, name in enumerate(names):
+        yield _CODE, ColumnSetting((*keys, index), name, role)

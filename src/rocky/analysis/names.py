@@ -1,0 +1,152 @@
+"""Names: what a table name written in a model's SQL means in the project.
+
+A model answers to its name and to its target's full name; a source and a seed to their declared
+names; a table of another project to its full name and to `import.model`. A model hides a source of
+the same name from everyone but itself. `CompiledTables` are the tables of a compiled project as one
+model sees them, for binding it once more.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from blake3 import blake3
+
+from rocky.analysis.compilation import CompiledModels, fields_of
+from rocky.language.datatypes.text import encode_type
+from rocky.language.tables import Table
+from rocky.project import Project
+from rocky.project.imports import ImportedTable
+
+NO_FACE: Final = b""
+"""The face of a table that does not exist."""
+EVERY_NAME: Final[tuple[str, ...]] = ()
+"""The look-up of a query that asked which names there are."""
+
+
+class Names:
+    """The index of everything a query of the project may read."""
+
+    __slots__ = ("_external", "_faces", "_models", "_project", "_shown")
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._shown: list[str] = []
+        self._models = _index_models(project)
+        self._external: dict[tuple[str, ...], Table] = {}
+        self._faces: dict[tuple[str, ...], bytes] = {}
+        for key, source in project.sources.items():
+            parts = tuple(part.strip("`") for part in key.split("."))
+            table = Table(source.name, source.columns, parts, bool(source.columns))
+            self._add_external(table, parts)
+        for key, seed in project.seeds.items():
+            parts = tuple(part.strip("`") for part in key.split("."))
+            self._add_external(Table(seed.name, seed.columns, parts, bool(seed.columns)), parts)
+            schema = seed.target.schema
+            if schema:
+                self._external.setdefault((schema.lower(), parts[-1]), self._external[parts])
+        for source in project.sources.values():
+            if isinstance(source, ImportedTable):
+                # Last, so that a short name never hides one that somebody declared.
+                parts = source.imported.lower(), source.model.lower()
+                table = Table(source.name, source.columns, parts, bool(source.columns))
+                self._external.setdefault(parts, table)
+
+    def _add_external(self, table: Table, parts: tuple[str, ...]) -> None:
+        self._external[parts] = table
+        if len(parts) == 2:
+            self._external.setdefault(("spark_catalog", *parts), table)
+
+    @property
+    def shown(self) -> list[str]:
+        """Every declared name, as it was written."""
+        if not self._shown:
+            project = self._project
+            declared = (project.models, project.sources, project.seeds)
+            self._shown = [each.name for group in declared for each in group.values()]
+        return self._shown
+
+    def model(self, parts: tuple[str, ...], reader: str) -> str | None:
+        """The key of the model the parts name, unless a source means it to this reader."""
+        found = self._models.get(parts)
+        if found is not None and found == reader and parts in self._external:
+            return None
+        return found
+
+    def external(self, parts: tuple[str, ...]) -> Table | None:
+        return self._external.get(parts)
+
+    def external_face(self, parts: tuple[str, ...]) -> bytes:
+        """The hash of all that a reader sees of the source or seed the parts name."""
+        found = self._faces.get(parts)
+        if found is None:
+            found = self._faces[parts] = self._hash(parts)
+        return found
+
+    def _hash(self, parts: tuple[str, ...]) -> bytes:
+        if parts == EVERY_NAME:
+            return blake3("\0".join(self.shown).encode("utf-8", "surrogatepass")).digest(16)
+        table = self._external.get(parts)
+        if table is None:
+            return NO_FACE
+        columns = [(field.name, encode_type(field.type), field.nullable) for field in table.fields]
+        seen = repr((table.name, table.qualifier, columns, table.known))
+        return blake3(seen.encode("utf-8", "surrogatepass")).digest(16)
+
+
+def _index_models(project: Project) -> dict[tuple[str, ...], str]:
+    models: dict[tuple[str, ...], str] = {}
+    add = models.setdefault
+    # A project has few schemas and many models: each schema is lowered once.
+    lowered: dict[tuple[str, str], tuple[str, str]] = {}
+    for key, model in project.models.items():
+        catalog, schema, table = model.target
+        prefix = lowered.get((catalog, schema))
+        if prefix is None:
+            prefix = lowered[catalog, schema] = catalog.lower(), schema.lower()
+        table = table.lower()
+        add((*prefix, table), key)
+        add((prefix[1], table), key)
+    for key in project.models:
+        models[(key,)] = key
+    for key in project.blocked:
+        add((key,), key)
+    return models
+
+
+FieldChange = Callable[[Table], Table | None]
+"""What becomes of a table; None is one that is not there."""
+
+
+class CompiledTables:
+    """Tables that were all bound before; `change` may make others of them."""
+
+    def __init__(
+        self,
+        project: Project,
+        models: CompiledModels,
+        names: Names,
+        reader: str,
+        change: FieldChange,
+    ) -> None:
+        self._project = project
+        self._models = models
+        self._names = names
+        self._reader = reader
+        self._change = change
+
+    def find(self, parts: tuple[str, ...]) -> Table | None:
+        key = self._names.model(parts, self._reader)
+        table = self._names.external(parts) if key is None else self._model(key)
+        return self._change(table) if table is not None else None
+
+    def names(self) -> Iterable[str]:
+        return self._names.shown
+
+    def _model(self, key: str) -> Table | None:
+        if key not in self._models:
+            return None
+        model = self._project.models[key]
+        fields, known = fields_of(self._models.record(key))
+        target = model.target
+        qualifier = (target.catalog.lower(), target.schema.lower(), key)
+        return Table(model.name, fields, qualifier, known)

@@ -1,1 +1,0 @@
-"""Syntax to typed facts, one clause a file."""

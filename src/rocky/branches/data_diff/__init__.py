@@ -1,1 +1,0 @@
-"""The rows of a branch's tables beside the rows they are compared with."""

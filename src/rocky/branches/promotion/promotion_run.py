@@ -1,0 +1,116 @@
+"""A promotion as a run of production's ledger: begun, claimed, finished, whatever happens."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from rocky.errors import RockyError, StoreUnreadable, StoreUnwritable
+from rocky.ledger.record import RunId
+from rocky.ledger.run_records import RunRecord, RunStatus, TotalsRecord
+from rocky.ledger.writer import RunFindings
+from rocky.run.prepare.claims import (
+    begin_run,
+    is_remote_unreadable,
+    visible_head,
+    write_ledger_anchor,
+)
+from rocky.run.prepare.session import RunSession
+from rocky.version import __version__
+
+OnStep = Callable[[str], None]
+"""Told of every step before it is taken, so that tests can stop at each."""
+
+
+def ignore_step(_step: str) -> None:
+    return None
+
+
+@dataclass(slots=True)
+class PromotionRun:
+    """A promotion that has begun. `moved` counts the tables that were, for the run's totals."""
+
+    opened: RunSession
+    run_id: RunId
+    now: datetime
+    watch: OnStep = ignore_step
+    moved: int = 0
+
+
+@contextmanager
+def open_promotion_run(
+    opened: RunSession,
+    targets: Sequence[str],
+    what: str,
+    now: datetime,
+    watch: OnStep = ignore_step,
+    *,
+    finishing: bool = False,
+) -> Iterator[PromotionRun]:
+    """Inside, the tables are claimed and a run is recorded, which ends as the block does.
+
+    Raises LedgerLocked when a run writes one of the tables, PromotionUnfinished while an earlier
+    promotion is not, unless it is `finishing` that, and what a remote state raises.
+    """
+    around = opened.surroundings
+    with ExitStack() as held:
+        run_id = begin_run(
+            around, _run_record(opened, what, now), targets, held, finishing=finishing
+        )
+        if around.begun is not None:
+            around.begun(run_id)
+        work = PromotionRun(opened, run_id, now, watch)
+        try:
+            yield work
+        except BaseException as error:
+            said = str(error) if isinstance(error, RockyError) else type(error).__name__
+            around.ledger.finish_run(
+                run_id, RunStatus.FAILURE, around.clock(), reason=said or type(error).__name__
+            )
+            raise
+        anchored = _leave_anchor(work)
+        found = RunFindings(TotalsRecord(models=work.moved))
+        around.ledger.finish_run(
+            run_id, RunStatus.SUCCESS, around.clock(), found=found, anchored=anchored
+        )
+        _leave_anchor(work)
+
+
+def _run_record(opened: RunSession, what: str, now: datetime) -> RunRecord:
+    who, project = opened.surroundings.circumstances, opened.project
+    return RunRecord(
+        now,
+        who.trigger,
+        project.config_hash.hex(),
+        who.hostname,
+        __version__,
+        triggering_identity=who.triggering_identity,
+        session_source=who.session_source,
+        git_commit=who.git_commit,
+        git_branch=who.git_branch,
+        git_dirty=who.git_dirty,
+        warehouse=opened.surroundings.warehouse.objects.place(""),
+        selection=(what,),
+        unvouched=is_remote_unreadable(opened.surroundings) or None,
+    )
+
+
+def _leave_anchor(work: PromotionRun) -> bool:
+    """Whether the ledger's head was left with the tables; a warning where it could not be."""
+    around = work.opened.surroundings
+    if is_remote_unreadable(around):
+        return False
+    try:
+        return write_ledger_anchor(
+            around.warehouse,
+            around.ledger,
+            visible_head(around),
+            work.run_id,
+            around.clock(),
+            around.remote,
+        )
+    except (StoreUnreadable, StoreUnwritable) as error:
+        work.opened.means.warn(
+            f"the state of the ledger could not be left with the tables: {error}"
+        )
+        return False

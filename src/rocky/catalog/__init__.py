@@ -1,1 +1,0 @@
-"""What a name can mean: functions and tables."""

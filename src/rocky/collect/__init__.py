@@ -1,1 +1,0 @@
-"""Collecting: files that nothing needs any more, found, removed and recorded."""

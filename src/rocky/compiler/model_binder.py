@@ -1,0 +1,298 @@
+"""Binding one model of a project: its text and the tables it may read -> the record kept of it.
+
+The bytes of a record are a function of the values alone, never of object identity: the face of a
+model must be the same whichever process bound it. A model that reads one not yet bound stops with
+`NotReady`: the caller binds that one first and tries again. A Python model is not run: any column
+it reads may be in any column it declares, so its lineage is `opaque`. A snapshot's table has
+columns besides those of its query; readers see them, so they are part of its schema.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final, Protocol
+
+from blake3 import blake3
+
+from rocky.analysis.compilation import Body, Record, Schema, pack
+from rocky.analysis.lints.rules import lint_output
+from rocky.analysis.lints.settings import names_columns
+from rocky.analysis.names import EVERY_NAME, Names
+from rocky.compiler.validity import Schemas
+from rocky.diagnostics import Code, Diagnostic
+from rocky.diagnostics.suggestion import NameIndex
+from rocky.language.binder.expr import EXPRESSION, NO_SOURCES, Column, merge_sources
+from rocky.language.binder.logic.normal_form import normal_hash
+from rocky.language.binder.query import BoundQuery, bind_text
+from rocky.language.binder.scopes import Binding
+from rocky.language.datatypes.text import encode_type
+from rocky.language.datatypes.types import (
+    BOOLEAN,
+    STRING,
+    TIMESTAMP,
+    UNKNOWN,
+    DataType,
+    StructField,
+)
+from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, ModelIr, OutputColumn
+from rocky.language.tables import Table, Tables
+from rocky.project import ModelFile
+from rocky.project.configuration.strategies import (
+    HISTORY_COLUMNS,
+    NOTES_THE_TIME,
+    Snapshot,
+    Strategy,
+)
+from rocky.project.python_models import VOLATILE, Input, content_hash, inputs_of, output_of
+
+_TYPES: Final[tuple[tuple[DataType, bool], ...]] = (
+    (TIMESTAMP, False),
+    (TIMESTAMP, True),
+    (BOOLEAN, False),
+    (STRING, False),
+)
+
+
+def with_history(bound: BoundQuery, strategy: Strategy) -> BoundQuery:
+    """The bound query of a snapshot with the columns its table has in the end."""
+    binding = bound.binding
+    if not isinstance(strategy, Snapshot) or binding is None:
+        return bound
+    keys = [name.lower() for name in strategy.unique_key]
+    dated = [strategy.updated_at.lower()] if strategy.updated_at else []
+    if not dated:
+        binding.mark_volatile(NOTES_THE_TIME)
+    at = merge_sources([each for each in bound.columns if each.key in dated], EXPRESSION)
+    row = merge_sources([each for each in bound.columns if each.key in keys], EXPRESSION) | at
+    sources = (at, at, NO_SOURCES, row)
+    added = (
+        Column(name, kind, nullable, made_from, binding.fresh())
+        for name, (kind, nullable), made_from in zip(HISTORY_COLUMNS, _TYPES, sources, strict=True)
+    )
+    return replace(bound, columns=(*bound.columns, *added))
+
+
+def history_fields(strategy: Strategy) -> tuple[StructField, ...]:
+    """The columns that a snapshot adds; none for any other strategy."""
+    if not isinstance(strategy, Snapshot):
+        return ()
+    return tuple(
+        StructField(name, kind, nullable)
+        for name, (kind, nullable) in zip(HISTORY_COLUMNS, _TYPES, strict=True)
+    )
+
+
+_TYPE_TEXTS: dict[DataType, str] = {}
+_ROLES = {role: index for index, role in enumerate(INFLUENCE_ROLES)}
+
+
+def record_of(
+    key: bytes,
+    model: ModelFile,
+    bound: BoundQuery,
+    lookups: tuple[tuple[tuple[str, ...], bytes], ...],
+) -> Record:
+    """The record of a bound query, with what the lints of its output find."""
+    columns, binding = bound.columns, bound.binding
+    schema = Schema(
+        [(each.name or "", _type_text(each.type), each.nullable) for each in columns], bound.known
+    )
+    packed_schema = pack(tuple(schema))
+    diagnostics = [*bound.diagnostics, *_lint(bound)]
+    return Record(
+        key,
+        lookups,
+        tuple(binding.reads) if binding is not None else (),
+        face_of(model, packed_schema),
+        len(columns),
+        sum(column.type is UNKNOWN for column in columns),
+        _open_star(bound, binding) if binding is not None else None,
+        names_columns(model),
+        tuple(sorted(binding.volatile)) if binding is not None else (),
+        pack([pack_diagnostic(each) for each in diagnostics]) if diagnostics else b"",
+        packed_schema,
+        pack(tuple(_body(bound, binding))),
+    )
+
+
+def face_of(model: ModelFile, schema: bytes) -> bytes:
+    """The hash of the columns and of the names their table answers to."""
+    names = f"{model.name}\0{model.target.catalog}\0{model.target.schema}\0"
+    return blake3(names.encode("utf-8", "surrogatepass") + schema).digest(16)
+
+
+def _body(bound: BoundQuery, binding: Binding | None) -> Body:
+    """Everything that only unpacking the model needs."""
+    if binding is None or bound.parsed is None:
+        return Body([], [], [], [], b"")
+    return Body(
+        [_pack_column(column) for column in bound.columns],
+        binding.origins,
+        [(origin, _ROLES[role]) for origin, role in sorted(binding.influences)],
+        sorted(binding.unknowns.items()),
+        normal_hash(bound.parsed, binding),
+    )
+
+
+def _type_text(kind: DataType) -> str:
+    found = _TYPE_TEXTS.get(kind)
+    if found is None:
+        found = _TYPE_TEXTS[kind] = encode_type(kind)
+    return found
+
+
+def _pack_column(column: Column) -> tuple[bool, int, int, tuple[int, ...]]:
+    start, end = _place(column)
+    return column.named, start, end, _strongest(column.sources)
+
+
+def _strongest(sources: frozenset[int]) -> tuple[int, ...]:
+    """Each source once, by the strongest way it reaches the column."""
+    ordered = sorted(sources)
+    if len(ordered) < 2:
+        return tuple(ordered)
+    # Sources are packed origin first, so the last of each origin is the strongest.
+    return tuple(dict((source >> 3, source) for source in ordered).values())  # noqa: C402 - the last wins
+
+
+def _place(column: Column) -> tuple[int, int]:
+    """Where the column got its name, or (-1, -1)."""
+    meta = column.place.meta if column.place is not None else {}
+    if "start" in meta:
+        return meta["start"], meta["end"] + 1
+    return -1, -1
+
+
+def _lint(bound: BoundQuery) -> list[Diagnostic]:
+    """The lints of the output; they want an IR, which is only made when something looks odd."""
+    names = {column.key for column in bound.columns}
+    if len(names) == len(bound.columns) and all(column.named for column in bound.columns):
+        return []
+    binding = bound.binding
+    columns = tuple(
+        OutputColumn(
+            column.name or "",
+            column.type,
+            column.nullable,
+            named=column.named,
+            span=binding.span(column.place) if binding and column.place is not None else None,
+        )
+        for column in bound.columns
+    )
+    return lint_output(ModelIr("", columns, bound.known, ()))
+
+
+def _open_star(bound: BoundQuery, binding: Binding) -> tuple[int, int] | None:
+    """The place of a star through which the output follows an input's columns."""
+    if not any(column.open for column in bound.columns) or not binding.stars:
+        return None
+    span = binding.span(binding.stars[-1])
+    return (span.start, span.end) if span is not None else (0, 0)
+
+
+def pack_diagnostic(each: Diagnostic) -> tuple[Any, ...]:
+    return (
+        each.code.value,
+        each.message,
+        each.path,
+        tuple(each.span) if each.span is not None else None,
+        each.severity.value,
+        each.condition,
+        [
+            (tuple(label.span) if label.span else None, label.message, label.path, label.column)
+            for label in each.labels
+        ],
+        each.help,
+    )
+
+
+_OPAQUE = LINEAGE_KINDS.index("opaque")
+
+
+class NotedTables(Tables, Protocol):
+    """Tables that remember every look-up."""
+
+    lookups: dict[tuple[str, ...], bytes]
+
+
+def bind_python(model: ModelFile, key: bytes, tables: NotedTables) -> Record:
+    """The record of a Python model. Raises NotReady when it reads one that is not bound yet."""
+    reads: dict[str, None] = {}
+    origins: dict[tuple[str, str], None] = {}
+    findings: list[Diagnostic] = []
+    for each in inputs_of(model):
+        table = tables.find(each.parts)
+        if table is None:
+            findings.append(_unknown(each, tables))
+            continue
+        reads[table.name] = None
+        origins.update(dict.fromkeys((table.name, field.name) for field in table.fields))
+    columns = (*output_of(model), *history_fields(model.strategy))
+    sources = tuple(index << 3 | _OPAQUE for index in range(len(origins)))
+    schema = Schema(
+        [(field.name, encode_type(field.type), field.nullable) for field in columns], known=True
+    )
+    packed = pack(tuple(schema))
+    body = Body(
+        [(True, -1, -1, sources)] * len(columns), list(origins), [], [], content_hash(model)
+    )
+    skip = model.settings.skip
+    return Record(
+        key,
+        tuple(tables.lookups.items()),
+        tuple(reads),
+        face_of(model, packed),
+        len(columns),
+        sum(field.type is UNKNOWN for field in columns),
+        None,
+        names_columns(model),
+        () if skip is not None and skip.deterministic else (VOLATILE,),
+        pack([pack_diagnostic(each) for each in findings]) if findings else b"",
+        packed,
+        pack(tuple(body)),
+    )
+
+
+def _unknown(wanted: Input, tables: Tables) -> Diagnostic:
+    near = NameIndex(tables.names()).closest(wanted.table)
+    return Diagnostic(
+        Code.UNKNOWN_TABLE,
+        f"no table `{wanted.table}`",
+        wanted.span,
+        help=f"there is `{near}`"
+        if near
+        else f'say which table it is: `inputs = {{ {wanted.parameter} = "raw.orders" }}`',
+    )
+
+
+class ModelTables:
+    """The tables one model may read, noting each look-up."""
+
+    __slots__ = ("_names", "_reader", "_schemas", "lookups")
+
+    def __init__(self, reader: str, names: Names, schemas: Schemas) -> None:
+        self._reader = reader
+        self._names = names
+        self._schemas = schemas
+        self.lookups: dict[tuple[str, ...], bytes] = {}
+
+    def find(self, parts: tuple[str, ...]) -> Table | None:
+        key = self._names.model(parts, self._reader)
+        if key is not None:
+            table, self.lookups[parts] = self._schemas.table(key)
+            return table
+        self.lookups[parts] = self._names.external_face(parts)
+        return self._names.external(parts)
+
+    def names(self) -> Iterable[str]:
+        # A did-you-mean depends on every name there is.
+        self.lookups[EVERY_NAME] = self._names.external_face(EVERY_NAME)
+        return self._names.shown
+
+
+def bind_model(model: ModelFile, key: bytes, names: Names, schemas: Schemas) -> Record:
+    """The record of a model. Raises NotReady when it reads a model that is not bound yet."""
+    tables = ModelTables(model.key, names, schemas)
+    if model.is_python:
+        return bind_python(model, key, tables)
+    bound = with_history(bind_text(model.sql, tables), model.strategy)
+    return record_of(key, model, bound, tuple(tables.lookups.items()))

@@ -1,0 +1,169 @@
+"""compile_project: Project -> Compilation, as an ordered list of passes.
+
+Load findings, binding (cached), cycles, lints, contracts, imports, suppression. Nothing here
+prints, reads the clock or the environment; the cache is the only thing it writes. The binder knows
+which column of which table an expression is; only here is it known whether that is a line of a
+source's TOML, a seed's header or another model's select list.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from rocky.analysis.compilation import Compilation, CompiledModels, Statistics, unpack_findings
+from rocky.analysis.contracts.check import check_contracts
+from rocky.analysis.lints.rules import lint_graph, lint_settings
+from rocky.analysis.names import Names
+from rocky.compiler.graph import report_cycles, topological_levels
+from rocky.compiler.validity import BoundModels, bind_models, load_records, save_records
+from rocky.diagnostics import Diagnostic, Label
+from rocky.diagnostics.suppression import apply_suppressions, find_allows
+from rocky.language.ir import ModelIr
+from rocky.lazy import load_attribute
+from rocky.project import Project
+from rocky.project.cache import cache_stamp
+
+
+def place_origins(
+    diagnostic: Diagnostic, project: Project, models: Mapping[str, ModelIr]
+) -> Diagnostic:
+    """The diagnostic with its upstream labels placed; a label nobody can place is dropped."""
+    if all(label.column is None for label in diagnostic.labels):
+        return diagnostic
+    placed = (
+        label if label.column is None else _place(label, label.column, project, models)
+        for label in diagnostic.labels
+    )
+    return replace(diagnostic, labels=tuple(label for label in placed if label is not None))
+
+
+def _place(
+    label: Label, origin: tuple[str, str], project: Project, models: Mapping[str, ModelIr]
+) -> Label | None:
+    table, column = origin[0].lower(), origin[1].lower()
+    if table in models:
+        model, ir = project.models[table], models[table]
+        produced = ir.column(column)
+        if produced is None or produced.span is None:
+            return None
+        return Label(model.place_in_file(produced.span), label.message, model.path)
+    declared = project.sources.get(table) or project.seeds.get(table)
+    if declared is None:
+        return None
+    for field, place in zip(declared.columns, declared.column_places, strict=False):
+        if field.name.lower() == column and place is not None:
+            return Label(place, label.message, declared.file)
+    return None
+
+
+def compile_project(
+    project: Project, *, jobs: int | None = None, cache: bool = True
+) -> Compilation:
+    """Compile a project. `jobs` limits the processes; `cache=False` neither reads nor writes it."""
+    names = Names(project)
+    stamp = cache_stamp() if cache else None
+    cached = load_records(project.root, stamp) if stamp else {}
+    keys = {
+        key: model.text_hash + model.settings_hash + model.name.encode("utf-8", "surrogatepass")
+        for key, model in project.models.items()
+    }
+    outcome = bind_models(project.models, keys, cached, names, project.blocked, jobs)
+    if stamp and (outcome.bound or cached.keys() != outcome.records.keys()):
+        save_records(project.root, stamp, outcome.records)
+    models = CompiledModels(project, outcome.records, stamp)
+    upstream, downstream = _edges(project, outcome)
+    found = [
+        *project.diagnostics,
+        *_binding_findings(project, outcome, models),
+        *report_cycles(project, outcome.cycles),
+        *_settings_findings(project, outcome, models),
+        *lint_graph(_starred(outcome, models), project.models, downstream),
+        *check_contracts(project, models),
+    ]
+    if any(each.changed for each in project.imports.values()):
+        # Loaded when needed: it binds, and a compile that binds nothing shall not pay for that.
+        found = load_attribute("rocky.analysis.imports.findings", "with_imports")(
+            found, project, models, names
+        )
+    return Compilation(
+        project,
+        models,
+        _order(project, upstream),
+        upstream,
+        downstream,
+        tuple(_suppressed(project, found)),
+        _statistics(outcome, models),
+    )
+
+
+def _settings_findings(
+    project: Project, outcome: BoundModels, models: Mapping[str, ModelIr]
+) -> Iterator[Diagnostic]:
+    for key, record in outcome.records.items():
+        if record.names_columns:
+            yield from lint_settings(project.models[key], models[key], project.texts)
+
+
+def _starred(outcome: BoundModels, models: Mapping[str, ModelIr]) -> dict[str, ModelIr]:
+    """The few models whose output follows an input's columns: the only ones the graph lints see."""
+    return {key: models[key] for key, record in outcome.records.items() if record.star is not None}
+
+
+def _binding_findings(
+    project: Project, outcome: BoundModels, models: Mapping[str, ModelIr]
+) -> Iterator[Diagnostic]:
+    # In the project's order, whichever worker finished first.
+    for key, model in project.models.items():
+        record = outcome.records.get(key)
+        if record is not None and record.findings:
+            for found in unpack_findings(record, model.path, model.name, model.place_in_file):
+                yield place_origins(found, project, models)
+
+
+def _edges(
+    project: Project, outcome: BoundModels
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """Who reads whom, by declared names."""
+    upstream: dict[str, tuple[str, ...]] = {}
+    readers: dict[str, list[str]] = {}
+    for key, record in outcome.records.items():
+        name = project.models[key].name
+        upstream[name] = record.reads
+        for each in record.reads:
+            readers.setdefault(each, []).append(name)
+    return upstream, {name: tuple(sorted(each)) for name, each in readers.items()}
+
+
+def _order(project: Project, upstream: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    names = [model.name for model in project.models.values()]
+    levels, left_over = topological_levels(names, upstream)
+    return (*(name for level in levels for name in level), *left_over)
+
+
+def _suppressed(project: Project, found: list[Diagnostic]) -> list[Diagnostic]:
+    allows = {
+        model.path: find_allows(model.text, model.path, start=model.sql_offset)
+        for model in project.models.values()
+        if model.marked
+    }
+    # Asking a model for its levels may read its settings: only those are asked that need them.
+    paths = {each.path for each in found} | allows.keys()
+    levels = {model.path: model.lints for model in project.models.values() if model.path in paths}
+    return apply_suppressions(found, allows, project.config.lints, levels)
+
+
+def _statistics(outcome: BoundModels, models: Mapping[str, ModelIr]) -> Statistics:
+    unknown = {key: record.unknown for key, record in outcome.records.items() if record.unknown}
+    reasons: dict[str, int] = {}
+    for key in unknown:
+        for reason, count in models[key].unknowns:
+            reasons[reason] = reasons.get(reason, 0) + count
+    broken = sum(unknown.values()) - sum(reasons.values())
+    if unknown and not reasons:
+        reasons["an error reported above"] = broken
+    return Statistics(
+        len(outcome.records),
+        len(outcome.bound),
+        sum(record.columns for record in outcome.records.values()),
+        sum(unknown.values()),
+        tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
+    )

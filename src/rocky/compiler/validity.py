@@ -1,0 +1,197 @@
+"""Validity: which cached records still hold, and which models must be bound again.
+
+A reader sees of a model its columns and the names it answers to, and nothing else: the record's
+*face* is the hash of exactly that. Every cached record is first believed, and checked against the
+faces it looked up. Only where that fails is anything bound: what failed, and those of its readers
+that would see a difference. A compile in which everything holds therefore loads neither the binder
+nor the parser library.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from rocky.analysis.compilation import Record, fields_of
+from rocky.analysis.names import Names
+from rocky.language.tables import Table
+from rocky.project import ModelFile
+from rocky.project.cache import load_values, save_values
+
+RECORDS: Final = "compile.bin"
+
+
+def load_records(root: Path, stamp: bytes) -> dict[str, Record]:
+    """The records of the last compile with the same compiler and catalogue."""
+    make = Record._make
+    return {key: make(fields) for key, fields in load_values(root, RECORDS, stamp).items()}
+
+
+def save_records(root: Path, stamp: bytes, records: Mapping[str, Record]) -> bool:
+    """Replace the cache. False when the folder cannot be written: the next compile is cold."""
+    values = {key: tuple(record) for key, record in records.items()}
+    return save_values(root, RECORDS, stamp, values)
+
+
+_BROKEN = b"broken"
+
+
+class NotReady(Exception):
+    """A model was looked up before it was bound."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+class Schemas:
+    """The schemas of bound models, unpacked when first read."""
+
+    __slots__ = ("_models", "_records", "_tables", "broken")
+
+    def __init__(self, models: Mapping[str, ModelFile], records: Mapping[str, Record]) -> None:
+        self._models = models
+        self._records = records
+        self._tables: dict[str, tuple[bytes, Table]] = {}
+        # Models that cannot be bound (in a cycle, or with unusable files): readable, unknown.
+        self.broken: set[str] = set()
+
+    def face_of(self, key: str) -> bytes | None:
+        """The hash of all that a reader sees of a model; None when it is not bound yet."""
+        if key in self.broken:
+            return _BROKEN
+        record = self._records.get(key)
+        return record.face if record is not None else None
+
+    def table(self, key: str) -> tuple[Table, bytes]:
+        """A model as a table, and its face. Raises NotReady when it is not bound yet."""
+        if key in self.broken:
+            model = self._models.get(key)
+            name = model.name if model is not None else key
+            return Table(name, (), (key,), known=False), _BROKEN
+        record = self._records.get(key)
+        if record is None:
+            raise NotReady(key)
+        found = self._tables.get(key)
+        if found is None or found[0] != record.face:
+            model = self._models[key]
+            fields, known = fields_of(record)
+            target = model.target
+            qualifier = (target.catalog.lower(), target.schema.lower(), key)
+            found = (record.face, Table(model.name, fields, qualifier, known))
+            self._tables[key] = found
+        return found[1], found[0]
+
+
+def is_current(record: Record, key: bytes, reader: str, names: Names, schemas: Schemas) -> bool:
+    """Whether a record still holds: same text and settings, and every look-up finds the same."""
+    if record.key != key:
+        return False
+    for parts, expected in record.lookups:
+        found = names.model(parts, reader)
+        face = schemas.face_of(found) if found is not None else names.external_face(parts)
+        if face != expected:
+            return False
+    return True
+
+
+@dataclass(slots=True)
+class BoundModels:
+    """The outcome: a record for each model that could be bound, and the cycles found."""
+
+    records: dict[str, Record] = field(default_factory=dict)
+    cycles: list[list[str]] = field(default_factory=list)
+    bound: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class BindTask:
+    """What binding works on. `suspects` may be stale: the rest of the records already hold."""
+
+    models: Mapping[str, ModelFile]
+    keys: Mapping[str, bytes]
+    cached: Mapping[str, Record]
+    names: Names
+    blocked: frozenset[str]
+    stale: frozenset[str]
+    suspects: frozenset[str]
+    jobs: int | None
+
+
+def bind_models(
+    models: Mapping[str, ModelFile],
+    keys: Mapping[str, bytes],
+    cached: Mapping[str, Record],
+    names: Names,
+    blocked: frozenset[str],
+    jobs: int | None = None,
+) -> BoundModels:
+    """The record of every model; what the cache does not answer is bound."""
+    usable = [key for key in models if key not in blocked] if blocked else list(models)
+    stale = _stale(usable, models, keys, cached, names, blocked)
+    if not stale:
+        return BoundModels({key: cached[key] for key in usable})
+    suspects = _with_readers(stale, usable, cached, names) if cached else stale
+    outcome = BoundModels({key: cached[key] for key in usable if key not in suspects})
+    task = BindTask(
+        models, keys, cached, names, blocked, frozenset(stale), frozenset(suspects), jobs
+    )
+    _load_binder()(task, outcome)
+    # In the project's order, whichever worker finished first.
+    records = {key: outcome.records[key] for key in usable if key in outcome.records}
+    return BoundModels(records, outcome.cycles, outcome.bound)
+
+
+def _load_binder() -> Callable[[BindTask, BoundModels], None]:
+    """The one lazy import of the compiler.
+
+    The binder brings the parser library and the function catalogue with it: together half of what
+    a compile costs in which nothing is stale.
+    """
+    bind_stale: Callable[[BindTask, BoundModels], None] = import_module(
+        "rocky.compiler.stale_models"
+    ).bind_stale
+    return bind_stale
+
+
+def _stale(
+    usable: Iterable[str],
+    models: Mapping[str, ModelFile],
+    keys: Mapping[str, bytes],
+    cached: Mapping[str, Record],
+    names: Names,
+    blocked: frozenset[str],
+) -> set[str]:
+    """The models whose record does not hold even if all other records do."""
+    if not cached:
+        return set(usable)
+    believed = Schemas(models, cached)
+    believed.broken |= blocked
+    stale: set[str] = set()
+    for key in usable:
+        record = cached.get(key)
+        if record is None or not is_current(record, keys[key], key, names, believed):
+            stale.add(key)
+    return stale
+
+
+def _with_readers(
+    stale: set[str], usable: Iterable[str], cached: Mapping[str, Record], names: Names
+) -> set[str]:
+    """The stale models and every model that reads one of them, directly or not."""
+    readers: dict[str, list[str]] = {}
+    for key in usable:
+        if key not in stale:
+            for parts, _ in cached[key].lookups:
+                found = names.model(parts, key)
+                if found is not None:
+                    readers.setdefault(found, []).append(key)
+    suspects = set(stale)
+    waiting = list(stale)
+    while waiting:
+        for reader in readers.get(waiting.pop(), ()):
+            if reader not in suspects:
+                suspects.add(reader)
+                waiting.append(reader)
+    return suspects

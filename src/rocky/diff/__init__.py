@@ -1,1 +1,0 @@
-"""Two compilations compared: what changed, what breaks, and everything it reaches."""

@@ -1,1 +1,0 @@
-"""Drift: a live source held against its copy, and what is to be done about the difference."""

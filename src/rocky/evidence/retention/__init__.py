@@ -1,0 +1,1 @@
+"""Retention: files and runs that nothing needs any more, found, removed and recorded."""

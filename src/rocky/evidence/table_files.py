@@ -1,0 +1,365 @@
+"""The files of tables, checked byte for byte: commits in the log, checkpoints and data files.
+
+Every file in a log was recorded and none is gone. Commits of a run that died before it could record
+them come last, until the next run adopts them; commits from before commits were recorded have runs
+that do not say where their warehouse was. Anything else that nobody recorded was made by somebody
+else. Readers of Delta believe a checkpoint without looking at the commits it stands for, so one
+that was changed changes the table.
+"""
+
+import io
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from blake3 import blake3
+
+from rocky.evidence.chain import Chain
+from rocky.evidence.findings import FindingCode, Findings
+from rocky.evidence.records import LedgerRecords, Maker, TablePlace
+from rocky.evidence.tables import PARQUET_SUFFIX, ExpectedTable, LiveFile, TableHistory
+from rocky.ledger.run_records import RunRecord, RunStatus
+from rocky.store.data_file import name_of
+from rocky.store.delta.actions import Action, parse_add, parse_commit, parse_path
+from rocky.store.delta.log import CHECKPOINT_FAILED, LOG_FOLDER
+from rocky.store.objects import Objects, open_object
+
+_CHECKPOINT: Final = re.compile(r"(\d{20})\.checkpoint\.parquet")
+_HINT: Final = "_last_checkpoint"
+
+
+def check_checkpoints(
+    place: TablePlace,
+    expected: ExpectedTable,
+    files: Mapping[str, bytes],
+    commits: tuple[set[int], TableHistory],
+    findings: Findings,
+) -> None:
+    """Check the files of a log that are no commits.
+
+    `commits` are the versions that nobody recorded, and what the table was at each version.
+    """
+    unrecorded, history = commits
+    said = {
+        f"{version:020d}.checkpoint.parquet": commit.record.checkpoint_blake3
+        for version, commit in sorted(expected.commits.items())
+        if commit.record.checkpoint_blake3 is not None
+    }
+    for name, digest in said.items():
+        where, data = place.place(f"{LOG_FOLDER}/{name}"), files.get(name)
+        if data is None:
+            why = "the checkpoint was recorded and is gone"
+            findings.add(FindingCode.COMMIT_MISSING, where, why)
+        else:
+            findings.expect(
+                blake3(data).hexdigest() == digest,
+                FindingCode.COMMIT_CHANGED,
+                where,
+                "the checkpoint is not the one that was recorded: readers would believe it",
+            )
+    fresh = [name for name in files if name not in said and _version(name) in unrecorded]
+    for name in files:
+        if name not in said and name not in fresh and name != _HINT:
+            findings.add(
+                FindingCode.LOG_FILE_UNKNOWN,
+                place.place(f"{LOG_FOLDER}/{name}"),
+                "no record has this file of the log: it was put there by another tool or by hand",
+            )
+    # A commit that is not recorded yet may have a checkpoint that is not either.
+    if not fresh and (said or _HINT in files):
+        newest = max(said, default="")
+        hint = files.get(_HINT)
+        starts = said if newest and _may_lack_hint(expected, _version(newest)) else [newest]
+        findings.expect(
+            (hint is None and starts is said)
+            or any(_hint_fits(hint, name, files.get(name, b""), history) for name in starts),
+            FindingCode.COMMIT_CHANGED,
+            place.place(f"{LOG_FOLDER}/{_HINT}"),
+            "it does not describe the newest recorded checkpoint, where readers start from",
+        )
+
+
+def _may_lack_hint(expected: ExpectedTable, version: int | None) -> bool:
+    """Whether whoever made a checkpoint may not have come to say so in the hint."""
+    if version is None:
+        return False
+    commit = expected.commits[version]
+    if commit.record.run_id is not None:
+        return True
+    return any(
+        maker == commit.maker and CHECKPOINT_FAILED in (execution.action or "")
+        for maker, execution in expected.executions
+    )
+
+
+def _hint_fits(hint: bytes | None, name: str, checkpoint: bytes, history: TableHistory) -> bool:
+    """Whether a hint says of a checkpoint what is true; what is not known here may be anything."""
+    version = _version(name)
+    live = history.states.get(version) if version is not None else None
+    try:
+        said: Any = json.loads(hint or b"{}")
+        facts = {
+            "version": version,
+            "size": pq.read_metadata(io.BytesIO(checkpoint)).num_rows,
+            "sizeInBytes": len(checkpoint),
+            "numOfAddFiles": len(live) if live is not None else said.get("numOfAddFiles"),
+        }
+        return "version" in said and all(facts.get(key, each) == each for key, each in said.items())
+    except (ValueError, AttributeError, TypeError, pa.ArrowException, OSError):
+        return False
+
+
+def _version(name: str) -> int | None:
+    found = _CHECKPOINT.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+_COMMIT: Final = re.compile(r"(\d{20})\.json")
+_DAMAGED: Final = (ValueError, KeyError, TypeError, AttributeError)
+
+
+class LogChecker:
+    """Checks the logs of tables against one ledger."""
+
+    def __init__(
+        self, recorded: LedgerRecords, chain: Chain, ledger_id: str | None, findings: Findings
+    ) -> None:
+        self._recorded = recorded
+        self._chain = chain
+        self._ledger_id = ledger_id
+        self._findings = findings
+
+    def check(
+        self, place: TablePlace, expected: ExpectedTable, files: Mapping[str, bytes]
+    ) -> TableHistory:
+        """What a log says, from the bytes of its files by name; nothing if it was tampered with."""
+        self._findings.checked["tables"] += 1
+        found = {int(name[:20]): name for name in files if _COMMIT.fullmatch(name)}
+        states: dict[int, dict[str, LiveFile]] = {}
+        rows: dict[str, int] = {}
+        live: dict[str, LiveFile] = {}
+        whole = True
+        for version in range(max((*found, *expected.commits), default=-1) + 1):
+            data = files.get(found.get(version, ""))
+            actions = self._trusted(place, expected, version, data)
+            whole = whole and actions is not None
+            if actions is None:
+                continue
+            added = self._added(place, expected, version, actions)
+            removed = _removed(actions)
+            live = {path: file for path, file in live.items() if path not in removed} | added
+            rows.update({path: file.rows for path, file in added.items()})
+            states[version] = live
+        others = {name: data for name, data in files.items() if name not in found.values()}
+        unrecorded = set(found) - set(expected.commits)
+        history = TableHistory(states, rows) if whole else TableHistory()
+        check_checkpoints(place, expected, others, (unrecorded, history), self._findings)
+        return history
+
+    def _trusted(
+        self, place: TablePlace, expected: ExpectedTable, version: int, data: bytes | None
+    ) -> list[Action] | None:
+        """The actions of a commit that is what was recorded, or that nobody has recorded yet."""
+        where = place.place(f"{LOG_FOLDER}/{version:020d}.json")
+        said = expected.commits.get(version)
+        if data is None:
+            why = "the commit is gone from the log"
+            self._findings.add(FindingCode.COMMIT_MISSING, where, why)
+            return None
+        if said is not None and blake3(data).hexdigest() != said.record.blake3_hash:
+            why = "the commit is not the one that was recorded: the table was changed by hand"
+            self._findings.add(FindingCode.COMMIT_CHANGED, where, why)
+            return None
+        self._findings.checked["commits"] += 1
+        try:
+            actions = parse_commit(data)
+            info, _ = _info_of(actions), _removed(actions)
+        except _DAMAGED as error:
+            why = f"the commit cannot be read ({error})"
+            self._findings.add(FindingCode.COMMIT_UNRECORDED, where, why)
+            return None
+        if said is not None:
+            self._check_info(where, info, said.maker)
+        else:
+            self._explain(where, info, last=version > max(expected.commits, default=-1))
+        return actions
+
+    def _check_info(self, where: str, info: Mapping[str, Any], maker: Maker) -> None:
+        self._findings.expect(
+            _maker_of(info) == maker,
+            FindingCode.RECORD_INCONSISTENT,
+            where,
+            f"it says that `{_maker_of(info)[0]}` made it for `{_maker_of(info)[1]}`,"
+            f" its record says `{maker[0]}` for `{maker[1]}`",
+        )
+        run = self._recorded.runs.get(maker[0])
+        if run is not None and run.unvouched and not info.keys() & {"ledgerId", "ledgerHead"}:
+            why = "could not reach the state that is kept elsewhere: it vouches for none"
+            self._findings.note(f"{where}: made by `{run.run_id}`, which {why}")
+            return
+        known = info.get("ledgerId") == self._ledger_id and self._chain.has(info.get("ledgerHead"))
+        self._findings.expect(
+            known,
+            FindingCode.HEAD_UNKNOWN,
+            where,
+            "the commit names a state of the ledger that the chain never had: the ledger was"
+            " replaced or rewritten",
+        )
+
+    def _explain(self, where: str, info: Mapping[str, Any], *, last: bool) -> None:
+        """Say of an unrecorded commit whether that can be."""
+        run = self._recorded.runs.get(str(info.get("runId")))
+        if run is not None and run.warehouse is None and _maker_of(info) in self._recorded.files:
+            self._findings.note(f"{where}: made by `{run.run_id}`, before commits were recorded")
+        elif run is not None and last and _may_lack_record(run):
+            how = "has not ended" if run.reason is None else "died" if run.died else "gave up"
+            self._findings.note(
+                f"{where}: made by `{run.run_id}`, which {how}; the model's next run records it"
+            )
+        else:
+            self._findings.add(FindingCode.COMMIT_UNRECORDED, where, self._blame(info))
+
+    def _blame(self, info: Mapping[str, Any]) -> str:
+        """What an unrecorded commit says of where it comes from."""
+        if info.get("runId") is None:
+            return "no record has this commit: another tool changed the table"
+        ledger = info.get("ledgerId")
+        if ledger not in (None, self._ledger_id):
+            return (
+                f"run `{info['runId']}` made this commit under another ledger, `{ledger}`:"
+                " this state file took the place of that one"
+            )
+        return (
+            f"no record has this commit of run `{info['runId']}`: the ledger was rolled back to"
+            " before it, or somebody made it look like a run's"
+        )
+
+    def _added(
+        self, place: TablePlace, expected: ExpectedTable, version: int, actions: list[Action]
+    ) -> dict[str, LiveFile]:
+        """The files that a commit adds; a recorded commit adds only recorded ones."""
+        where = place.place(f"{LOG_FOLDER}/{version:020d}.json")
+        recorded = self._recorded.files.get(_maker_of(_info_of(actions)), {})
+        added: dict[str, LiveFile] = {}
+        for action in actions:
+            if not action.get("add"):
+                continue
+            try:
+                file = parse_add(action["add"])
+            except _DAMAGED as error:
+                why = f"an action cannot be read ({error})"
+                self._findings.add(FindingCode.COMMIT_UNRECORDED, where, why)
+                continue
+            added[file.name] = LiveFile(file.size, file.rows)
+            if version in expected.commits:
+                record = recorded.get(self._recorded.places.data_file(place, file.path))
+                self._findings.expect(
+                    record is not None and record.size_bytes == file.size,
+                    FindingCode.RECORD_MISSING,
+                    where,
+                    f"it adds `{file.path}` of {file.size} bytes, which no record of its run has",
+                )
+        return added
+
+
+def _info_of(actions: list[Action]) -> Mapping[str, Any]:
+    return dict(next((each["commitInfo"] for each in actions if each.get("commitInfo")), {}))
+
+
+def _maker_of(info: Mapping[str, Any]) -> Maker:
+    return str(info.get("runId")), str(info.get("model")).lower()
+
+
+def _removed(actions: list[Action]) -> set[str]:
+    return {name_of(parse_path(each["remove"])) for each in actions if each.get("remove")}
+
+
+def _may_lack_record(run: RunRecord) -> bool:
+    """Whether a run may have made a commit that it did not come to record."""
+    return run.reason is not None or run.status is RunStatus.RUNNING
+
+
+_CHUNK: Final = 8 * 1024 * 1024
+
+
+class ExpectedFile(NamedTuple):
+    """A file that was recorded: where it lies below the warehouse, and what it should be.
+
+    `rows` is what the log says of it, None where no log does.
+    """
+
+    objects: Objects
+    path: str
+    blake3_hash: str
+    size: int
+    rows: int | None
+
+
+class ExaminedFile(NamedTuple):
+    """A file as it is. `rows` is None where it does not end as Parquet does."""
+
+    size: int
+    blake3_hash: str
+    rows: int | None
+
+
+def check_files(expected: Iterable[ExpectedFile], findings: Findings) -> None:
+    """Hash every file and compare."""
+    wanted = list(dict.fromkeys(expected))
+    workers = 2 * (os.cpu_count() or 1)
+    with ThreadPoolExecutor(workers, "rocky-verify") as pool:
+        found = pool.map(lambda file: _examine_file(file.objects, file.path), wanted)
+        for file, actual in zip(wanted, found, strict=True):
+            _compare_file(file, actual, findings)
+
+
+def _compare_file(file: ExpectedFile, actual: ExaminedFile | None, findings: Findings) -> None:
+    where = file.objects.place(file.path)
+    if actual is None:
+        findings.add(FindingCode.FILE_MISSING, where, "it was recorded and is gone")
+        return
+    findings.checked["files"] += 1
+    findings.checked["bytes"] += actual.size
+    findings.expect(
+        file.path.rpartition("/")[2] == f"{file.blake3_hash}{PARQUET_SUFFIX}",
+        FindingCode.RECORD_INCONSISTENT,
+        where,
+        f"its name is not the hash that was recorded, `{file.blake3_hash}`",
+    )
+    same = findings.expect(
+        (actual.blake3_hash, actual.size) == (file.blake3_hash, file.size),
+        FindingCode.FILE_CHANGED,
+        where,
+        f"its {actual.size} bytes hash to `{actual.blake3_hash}`;"
+        f" recorded were {file.size} bytes of `{file.blake3_hash}`",
+    )
+    if same and file.rows is not None:
+        findings.expect(
+            actual.rows == file.rows,
+            FindingCode.ROWS_MISMATCH,
+            where,
+            f"it has {actual.rows} rows, the table's log says {file.rows}",
+        )
+
+
+def _examine_file(objects: Objects, path: str) -> ExaminedFile | None:
+    """A file's size, hash and rows; None where there is none."""
+    if objects.info(path) is None:
+        return None
+    hasher, size = blake3(), 0
+    with open_object(objects, path) as opened:
+        read: Callable[[], bytes] = lambda: opened.read(_CHUNK)  # noqa: E731 - `iter` asks for one
+        for chunk in iter(read, b""):
+            hasher.update(chunk)
+            size += len(chunk)
+        opened.seek(0)
+        try:
+            rows = pq.read_metadata(opened).num_rows
+        except (pa.ArrowException, OSError):
+            rows = None
+    return ExaminedFile(size, hasher.hexdigest(), rows)

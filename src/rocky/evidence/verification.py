@@ -1,0 +1,311 @@
+"""Verification: a ledger against itself and against its tables, everything computed again.
+
+Nothing is believed: not a name, not a hash, not a count. What cannot be read at all is raised,
+never taken for absent. Nothing is written. A run that writes meanwhile makes tables newer than the
+records that were read a moment before, so what is found while the ledger moves is looked at again.
+"""
+
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from rocky.errors import LedgerUnreadable
+from rocky.evidence.chain import check_anchor, check_chain, check_covered
+from rocky.evidence.chain_order import check_order
+from rocky.evidence.findings import Finding, FindingCode, Findings
+from rocky.evidence.provenance import (
+    ProvenanceChecker,
+    check_artifact,
+    check_execution,
+    check_promotions,
+    check_reuse,
+)
+from rocky.evidence.records import (
+    LedgerRecords,
+    Maker,
+    OpenWarehouse,
+    Places,
+    TablePlace,
+    load_ledger_records,
+    load_provenances,
+    maker_of,
+    split_place,
+)
+from rocky.evidence.table_files import ExpectedFile, LogChecker, check_files
+from rocky.evidence.tables import (
+    DroppedTables,
+    ExpectedTable,
+    TableHistory,
+    find_tables,
+    place_of_execution,
+)
+from rocky.ledger.chain import CHAIN_TABLE
+from rocky.ledger.readers.evidence import EvidenceReader, open_evidence_reader
+from rocky.ledger.run_records import ArtifactRecord, ModelExecution
+from rocky.store.delta.log import LOG_FOLDER, Log
+from rocky.store.journal import journalled_runs
+from rocky.store.warehouse import Warehouse
+
+_READERS: Final = 16
+_LEDGER_ID: Final = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationScope:
+    """What to check: the records and tables of one run, one table (by full name), or all.
+
+    With `files`, only files of these hashes are read again.
+    """
+
+    run_id: str | None = None
+    target: str | None = None
+    files: frozenset[str] | None = None
+
+    @property
+    def is_all(self) -> bool:
+        return self.run_id is None and self.target is None
+
+    def holds(self, maker: Maker, target: str | None) -> bool:
+        """Whether what a run did with a table belongs to it."""
+        if self.run_id is not None and maker[0] != self.run_id:
+            return False
+        return self.target is None or (target or "").lower() == self.target.lower()
+
+
+EVERYTHING: Final = VerificationScope()
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What came of it. `checked` counts what was looked at."""
+
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    checked: Mapping[str, int]
+
+
+def verify_evidence(
+    reader: EvidenceReader, open_warehouse: OpenWarehouse, scope: VerificationScope = EVERYTHING
+) -> Verification:
+    """Check a ledger and its tables.
+
+    Raises LedgerUnreadable for a file without a chain, StoreUnreadable for a table that cannot be
+    looked at.
+    """
+    if not reader.is_chained:
+        raise LedgerUnreadable(
+            f"the state file `{reader.path}` was written by an older Rocky and has no chain;"
+            " the next `rocky run` makes one"
+        )
+    findings = Findings()
+    work = _Verifier(reader, open_warehouse, scope, findings)
+    work.check()
+    return Verification(tuple(findings.found), tuple(findings.notes), Counter(findings.checked))
+
+
+class _Verifier:
+    def __init__(
+        self,
+        reader: EvidenceReader,
+        open_warehouse: OpenWarehouse,
+        scope: VerificationScope,
+        findings: Findings,
+    ) -> None:
+        self._reader = reader
+        self._scope = scope
+        self._findings = findings
+        self._chain = check_chain(reader, findings)
+        self._places = Places(open_warehouse)
+        self._recorded = load_ledger_records(reader, self._places, findings)
+        self._drops = DroppedTables(self._recorded, findings)
+        findings.checked["runs"] = len(self._recorded.runs)
+
+    def check(self) -> None:
+        tables = self._tables()
+        histories = self._check_logs(tables)
+        for place, table in tables.items():
+            history = histories.get(place, TableHistory())
+            for maker, execution in table.executions:
+                if self._scope.holds(maker, execution.target) and not self._drops.is_former(
+                    place, maker
+                ):
+                    check_execution(maker, execution, history, self._findings)
+        provenance = self._check_provenance(histories)
+        made = {
+            (run_id, each.target.lower()): each for (run_id, _), each in provenance.outputs.items()
+        }
+        for maker, execution in self._executions():
+            check_reuse(maker, execution, self._recorded, made, self._findings)
+        check_promotions(self._recorded, histories, self._findings)
+        self._check_files(histories)
+        self._check_anchors()
+
+    def _executions(self) -> Iterator[tuple[Maker, ModelExecution]]:
+        for maker, execution in self._recorded.executions.items():
+            if self._scope.holds(maker, execution.target):
+                yield maker, execution
+
+    def _tables(self) -> dict[TablePlace, ExpectedTable]:
+        """The tables to check; when it is all, also those that no record speaks of."""
+        tables = find_tables(self._recorded)
+        if not self._scope.is_all:
+            return {
+                place: table
+                for place, table in tables.items()
+                if any(
+                    self._scope.holds(maker, each.target)
+                    for maker, each in table.with_former().executions
+                )
+            }
+        for root in self._roots():
+            # The tables of a ledger that was rolled back are still there.
+            for table in self._places.warehouse(root).tables():
+                tables.setdefault(TablePlace(root, table.prefix), ExpectedTable())
+        return dict(sorted(tables.items()))
+
+    def _check_logs(
+        self, tables: Mapping[TablePlace, ExpectedTable]
+    ) -> dict[TablePlace, TableHistory]:
+        checker = LogChecker(self._recorded, self._chain, self._reader.ledger_id, self._findings)
+        logs = [
+            Log(each.name, each.prefix, self._places.warehouse(each.root).objects)
+            for each in tables
+        ]
+        with ThreadPoolExecutor(_READERS, "rocky-verify") as pool:
+            read = pool.map(_read_log, logs)
+            found = {}
+            for (place, recorded), files in zip(tables.items(), read, strict=True):
+                expected, since = self._drops.settle(place, recorded, files)
+                found[place] = replace(checker.check(place, expected, files), since=since)
+            return found
+
+    def _check_provenance(self, histories: Mapping[TablePlace, TableHistory]) -> ProvenanceChecker:
+        checker = ProvenanceChecker(self._recorded, histories, self._findings)
+        for record in load_provenances(self._reader, self._places, self._findings):
+            checker.remember(record)
+            if self._scope.holds(maker_of(record.run_id, record.model_name), record.target):
+                checker.check(record)
+        for entry in self._recorded.index:
+            if self._scope.holds(maker_of(entry.run_id, entry.model_name), entry.target):
+                checker.check_index(entry)
+        return checker
+
+    def _check_files(self, histories: Mapping[TablePlace, TableHistory]) -> None:
+        expected = []
+        for artifact in self._artifacts():
+            place, path = split_place(artifact.file_path)
+            maker = maker_of(artifact.run_id, artifact.model_name)
+            history = histories.get(self._table_of(maker) or place, TableHistory())
+            if self._drops.has_dropped(artifact.file_path):
+                continue
+            if not self._drops.is_former(place, maker):
+                check_artifact(artifact, history, self._findings)
+            if _is_collected(artifact, self._recorded):
+                self._findings.checked["collected"] += 1
+                continue
+            if self._scope.files is not None and artifact.blake3_hash not in self._scope.files:
+                continue
+            expected.append(
+                ExpectedFile(
+                    self._places.warehouse(place.root).objects,
+                    f"{place.prefix}/{path}",
+                    artifact.blake3_hash,
+                    artifact.size_bytes,
+                    history.rows.get(path),
+                )
+            )
+        check_files(expected, self._findings)
+
+    def _table_of(self, maker: Maker) -> TablePlace | None:
+        """Whose file it is: where it lies does not tell, for clones share files."""
+        execution = self._recorded.executions.get(maker)
+        if execution is None:
+            return None
+        return place_of_execution(self._recorded, maker, execution.target)
+
+    def _artifacts(self) -> Iterator[ArtifactRecord]:
+        for artifact in self._recorded.artifacts():
+            maker = maker_of(artifact.run_id, artifact.model_name)
+            if self._scope.holds(maker, split_place(artifact.file_path)[0].name):
+                yield artifact
+
+    def _check_anchors(self) -> None:
+        ledger_id = self._reader.ledger_id
+        if ledger_id is None or not _LEDGER_ID.fullmatch(ledger_id):
+            why = (
+                "it is not the id of a ledger, so nothing in a warehouse can be told to be its own"
+            )
+            self._findings.add(FindingCode.RECORD_MALFORMED, "metadata ledger_id", why)
+            return
+        order = check_order(self._chain.entries, self._recorded, self._findings)
+        newest = []
+        for root in self._roots():
+            runs = [each for each in self._recorded.runs.values() if each.warehouse == root]
+            warehouse, findings = self._places.warehouse(root), self._findings
+            self._check_journals(warehouse)
+            newest.append(check_anchor(warehouse, ledger_id, self._chain, order, runs, findings))
+        reached = [each for each in newest if each is not None]
+        if reached:
+            check_covered(max(reached), order, self._recorded.runs, self._findings)
+
+    def _check_journals(self, warehouse: Warehouse) -> None:
+        """A promotion that was interrupted has left some tables moved and others not."""
+        for run_id in journalled_runs(warehouse):
+            self._findings.add(
+                FindingCode.PROMOTION_UNFINISHED,
+                f"promotion {run_id}",
+                "it was interrupted: some tables may have moved and others not;"
+                " `rocky branch recover` finishes it",
+            )
+
+    def _roots(self) -> list[str]:
+        found = {each.warehouse for each in self._recorded.runs.values()}
+        return sorted(root for root in found if root is not None)
+
+
+def _read_log(log: Log) -> dict[str, bytes]:
+    """The bytes of every file of a log, by name."""
+    found = {}
+    for name in log.files():
+        data = log.objects.read(f"{log.prefix}/{LOG_FOLDER}/{name}")
+        if data is not None:
+            found[name] = data
+    return found
+
+
+def _is_collected(artifact: ArtifactRecord, recorded: LedgerRecords) -> bool:
+    """Whether a file was removed on purpose, and not written again since."""
+    removed = recorded.collected.get(artifact.file_path)
+    if removed is None:
+        return False
+    return removed.collected_at > recorded.last_written(artifact.file_path)
+
+
+_TRIES: Final = 3
+
+
+def verify_ledger(
+    path: Path, open_warehouse: OpenWarehouse, choose: Callable[[EvidenceReader], VerificationScope]
+) -> tuple[VerificationScope, Verification] | None:
+    """What `choose` asks for and what came of it; None when there is no ledger yet.
+
+    Raises as `verify_evidence` does.
+    """
+    scope, found, last = None, None, None
+    for _ in range(_TRIES):
+        reader = open_evidence_reader(path)
+        if reader is None:
+            return None
+        with reader:
+            newest = deque(reader.rows(CHAIN_TABLE), maxlen=1)
+            if scope is not None and found is not None and newest == last:
+                break
+            scope, last = choose(reader), newest
+            found = verify_evidence(reader, open_warehouse, scope)
+        if not found.findings:
+            break
+    return None if scope is None or found is None else (scope, found)

@@ -1,1 +1,0 @@
-"""The typed facts of a model, and hashes of their meaning."""

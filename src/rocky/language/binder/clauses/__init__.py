@@ -1,0 +1,1 @@
+"""Rules that bind queries, one clause a file."""

@@ -1,0 +1,258 @@
+"""The items of a FROM clause: tables, CTEs, derived tables, inline values, table functions."""
+
+from typing import Any, Final
+
+from sqlglot import exp
+
+from rocky.diagnostics import Code
+from rocky.diagnostics.suggestion import closest
+from rocky.language.binder.clauses.pivots import bind_pivots
+from rocky.language.binder.expr import EXPRESSION, HAS_GENERATOR, Column, merge_sources
+from rocky.language.binder.expressions.calls import (
+    argument_nodes,
+    bind_arguments,
+    call_kind,
+    function_name,
+    report_refusal,
+)
+from rocky.language.binder.expressions.determinism import note_sample
+from rocky.language.binder.scopes import Relation, Scope
+from rocky.language.functions.generators import GENERATORS
+from rocky.language.functions.operand import Refusal
+from rocky.language.tables import Table
+
+
+def bind_table(node: exp.Table, scope: Scope) -> Relation:
+    """A name in FROM: a CTE, then a table; or a table function; with its alias and pivots."""
+    args = node.args
+    alias = args.get("alias")
+    _check_sample(args.get("sample"), node, scope)
+    if args["this"].__class__ is exp.Anonymous:
+        relation = _table_function(args["this"], scope)
+    elif alias is not None and not alias.args.get("columns") and not args.get("pivots"):
+        # The common case: the alias is the columns' only qualifier from the start.
+        return _named_table(node, scope, (scope.binding.define_alias(alias.args["this"]),))
+    else:
+        relation = _named_table(node, scope)
+    relation = aliased(relation, alias, node, scope)
+    return bind_pivots(relation, args["pivots"], scope) if args.get("pivots") else relation
+
+
+def _check_sample(sample: Any, node: exp.Table, scope: Scope) -> None:
+    """TABLESAMPLE takes at most 100 percent."""
+    note_sample(sample, scope)
+    percent = sample.args.get("percent") if sample is not None else None
+    if percent.__class__ is exp.Literal and float(percent.name) > 100:
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "a sample of more than 100 percent",
+            node,
+            "_LEGACY_ERROR_TEMP_0064",
+        )
+
+
+def _named_table(
+    node: exp.Table, scope: Scope, qualifier: tuple[str, ...] | None = None
+) -> Relation:
+    args = node.args
+    identifiers = [args[part] for part in ("catalog", "db", "this") if args.get(part) is not None]
+    if not all(isinstance(identifier, exp.Identifier) for identifier in identifiers):
+        scope.binding.error(
+            Code.SYNTAX_ERROR, "a part of the name is missing", node, "PARSE_SYNTAX_ERROR"
+        )
+        return Relation([], known=False)
+    parts = tuple(identifier.name.lower() for identifier in identifiers)
+    binding = scope.binding
+    if len(parts) == 1:
+        cte = scope.ctes.get(parts[0])
+        if cte is not None:
+            binding.name_alias(identifiers[0])
+            return instantiate(cte, qualifier or parts, scope)
+    table = binding.tables.find(parts)
+    if table is None:
+        return _unknown_table(node, parts, scope)
+    binding.reads[table.name] = table
+    own = table.qualifier if table.qualifier[-len(parts) :] == parts else parts
+    return scan(table, qualifier or own, scope)
+
+
+def scan(table: Table, qualifier: tuple[str, ...], scope: Scope) -> Relation:
+    """Fresh columns for one reading of a table."""
+    binding = scope.binding
+    columns: list[Column] = []
+    name = table.name
+    ident = binding._ident
+    for field in table.fields:
+        ident += 1
+        source = frozenset((binding.origin(name, field.name) << 3,))
+        column = Column(field.name, field.type, field.nullable, source, ident, qualifier)
+        column.open = True
+        columns.append(column)
+    binding._ident = ident
+    return Relation(columns, table.known)
+
+
+def instantiate(relation: Relation, qualifier: tuple[str, ...], scope: Scope) -> Relation:
+    """A CTE's columns anew, so that reading it twice gives two sets of columns."""
+    binding = scope.binding
+    columns: list[Column] = []
+    renewed: dict[int, int] = {}
+    for column in relation.columns:
+        if column.hidden:
+            continue
+        ident = renewed.get(column.ident)
+        if ident is None:
+            ident = renewed[column.ident] = binding.fresh()
+        columns.append(column.copy(ident=ident, qualifier=qualifier))
+    return Relation(columns, relation.known)
+
+
+def _unknown_table(node: exp.Table, parts: tuple[str, ...], scope: Scope) -> Relation:
+    written = ".".join(parts)
+    if len(parts) == 2 and parts[0] in _PATH_FORMATS:
+        scope.binding.give_up("a file read by its path")
+        return Relation([], known=False)
+    candidates = [*scope.ctes, *scope.binding.tables.names()]
+    near = closest(written, candidates) or closest(parts[-1], candidates)
+    scope.binding.error(
+        Code.UNKNOWN_TABLE,
+        f"no table `{written}`",
+        _name_only(node),
+        "TABLE_OR_VIEW_NOT_FOUND",
+        help=f"there is `{near}`"
+        if near
+        else "declare it under sources/ or add a model of that name",
+    )
+    return Relation([], known=False)
+
+
+_PATH_FORMATS: Final = frozenset(
+    {"parquet", "csv", "json", "delta", "orc", "text", "avro", "binaryfile"}
+)
+
+
+def _name_only(node: exp.Table) -> exp.Expr:
+    """The table's name without its alias, for a tight span."""
+    args = node.args
+    return exp.Dot(
+        this=args.get("catalog") or args.get("db") or args["this"], expression=args["this"]
+    )
+
+
+_ALIAS_CONDITIONS: Final[dict[type, str]] = {
+    exp.Lateral: "UDTF_ALIAS_NUMBER_MISMATCH",
+    exp.Values: "INVALID_INLINE_TABLE.NUM_COLUMNS_MISMATCH",
+}
+
+
+def aliased(relation: Relation, alias: Any, node: exp.Expr, scope: Scope) -> Relation:
+    """The relation under its alias, with renamed columns where the alias lists them."""
+    if alias is None:
+        return relation
+    this = alias.args.get("this")
+    renamed = alias.args.get("columns") or []
+    columns = relation.visible()
+    if renamed and relation.known and len(renamed) != len(columns):
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            f"the alias names {len(renamed)} columns, but there are {len(columns)}",
+            alias,
+            _ALIAS_CONDITIONS.get(node.__class__, "ASSIGNMENT_ARITY_MISMATCH"),
+        )
+        return Relation([], known=False)
+    qualifier = (scope.binding.define_alias(this),) if this is not None else None
+    found: list[Column] = []
+    for index, column in enumerate(columns):
+        name = renamed[index].name if renamed else None
+        found.append(column.copy(name, qualifier=qualifier))
+    return Relation(found, relation.known)
+
+
+def unqualified(relation: Relation) -> Relation:
+    columns = [column.copy(qualifier=()) for column in relation.visible()]
+    return Relation(columns, relation.known)
+
+
+def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
+    """The columns a generator or table function yields; `args_scope` is what its arguments see."""
+    key = function_name(call).lower() if call.__class__ is exp.Anonymous else ""
+    rule = GENERATORS.get(key)
+    binding = scope.binding
+    if rule is None:
+        _no_generator(call, key, scope, view=args_scope is not scope)
+        return Relation([], known=False)
+    args = bind_arguments(key, argument_nodes(call, args_scope), args_scope)
+    if any(arg.flags & HAS_GENERATOR for arg in args):
+        binding.error(
+            Code.INVALID_CLAUSE,
+            "a generator cannot stand inside another",
+            call,
+            "UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS",
+        )
+        return Relation([], known=False)
+    outcome = rule(key, args)
+    if isinstance(outcome, Refusal):
+        report_refusal(key, outcome, args, call, scope)
+        return Relation([], known=False)
+    sources = merge_sources(args, EXPRESSION)
+    return Relation(
+        [Column(name, kind, nullable, sources, binding.fresh()) for name, kind, nullable in outcome]
+    )
+
+
+def _no_generator(call: Any, key: str, scope: Scope, *, view: bool) -> None:
+    """A function that yields no rows, or no function at all, where rows are wanted."""
+    if not key:
+        scope.binding.error(
+            Code.SYNTAX_ERROR,
+            "LATERAL VIEW needs a generator such as `explode`",
+            call,
+            "PARSE_SYNTAX_ERROR",
+        )
+        return
+    near = closest(key, list(GENERATORS))
+    known = call_kind(key)
+    scope.binding.error(
+        Code.UNKNOWN_FUNCTION,
+        f"`{key}` gives a value, not rows" if known else f"no generator or table function `{key}`",
+        call,
+        _not_rows(view=view, known=bool(known)),
+        help=f"there is `{near}`"
+        if near
+        else "`explode`, `posexplode`, `inline` and `stack` give rows",
+    )
+
+
+def _not_rows(*, view: bool, known: bool) -> str:
+    """Spark's condition, which depends on where rows were wanted."""
+    if not view:
+        return "UNRESOLVABLE_TABLE_VALUED_FUNCTION"
+    return "UNSUPPORTED_GENERATOR.NOT_GENERATOR" if known else "ROUTINE_NOT_FOUND"
+
+
+def _table_function(call: Any, scope: Scope) -> Relation:
+    """A function in FROM; IDENTIFIER('t') is a table whose name is a constant."""
+    if call.args["this"] == "IDENTIFIER" or str(call.args["this"]).lower() == "identifier":
+        nodes = argument_nodes(call, scope)
+        if len(nodes) == 1 and nodes[0].__class__ is exp.Literal:
+            words = nodes[0].name.split(".")
+            parts = dict(
+                zip(
+                    ("this", "db", "catalog"), map(exp.to_identifier, reversed(words)), strict=False
+                )
+            )
+            return _named_table(exp.Table(**parts), scope)
+        scope.binding.give_up("IDENTIFIER of an expression")
+        return Relation([], known=False)
+    return bind_generator(call, scope, scope)
+
+
+def bind_lateral_view(node: exp.Lateral, relation: Relation, scope: Scope) -> Relation:
+    """`LATERAL VIEW [OUTER] explode(x) t AS a, b` over the relation so far."""
+    inner = Scope(scope.binding, relation, scope.parent, scope.ctes)
+    made = bind_generator(node.args["this"], scope, inner)
+    made = aliased(made, node.args.get("alias"), node, scope)
+    columns = made.columns
+    if node.args.get("outer"):
+        columns = [column.nulled() for column in columns]
+    return Relation([*relation.columns, *columns], relation.known and made.known)

@@ -1,0 +1,338 @@
+"""SELECT: its clauses in the order Spark resolves them.
+
+FROM makes the relation, WHERE reads it, GROUP BY is bound before the select list (which it may
+make nullable), and HAVING, QUALIFY and ORDER BY see both the relation and the list.
+"""
+
+from typing import Any
+
+from sqlglot import exp
+
+from rocky.diagnostics import Code
+from rocky.language.binder.clauses.group_by import Grouping, bind_grouping, check_grouping
+from rocky.language.binder.clauses.joins import bind_from
+from rocky.language.binder.clauses.keys import bind_tail, is_star
+from rocky.language.binder.clauses.select_list import SelectItem, project
+from rocky.language.binder.clauses.subqueries import bind_with
+from rocky.language.binder.expr import (
+    HAS_AGGREGATE,
+    HAS_GENERATOR,
+    HAS_LATERAL_ALIAS,
+    HAS_OUTER,
+    HAS_SUBQUERY,
+    HAS_WINDOW,
+    Column,
+    Expr,
+)
+from rocky.language.binder.expressions.operators import not_spark
+from rocky.language.binder.names.output_names import output_name
+from rocky.language.binder.scopes import (
+    EMPTY_RELATION,
+    FROM_CLAUSE,
+    INFLUENCE_FILTER,
+    INFLUENCE_GROUP,
+    Relation,
+    Scope,
+    bind_expression,
+)
+from rocky.language.datatypes import types as t
+from rocky.language.datatypes.casts import can_cast
+from rocky.language.datatypes.operators import distinct_refusal
+from rocky.language.syntax.dialect import PIPE
+from rocky.language.syntax.parser import first_offset
+
+
+def bind_select(node: exp.Select, outer: Scope) -> Relation:
+    """The relation a SELECT yields."""
+    outer = bind_with(node, outer)
+    binding = outer.binding
+    args = node.args
+    # Items of FROM see the outer query, never each other: an empty relation stands between.
+    around = Scope(binding, EMPTY_RELATION, outer, outer.ctes, FROM_CLAUSE)
+    relation = bind_from(node, around) if args.get("from_") is not None else EMPTY_RELATION
+    scope = Scope(binding, relation, outer, outer.ctes)
+    _check_clause_order(node, scope)
+    _check_dialect(node, scope)
+    _name_windows(node, scope)
+    if args.get("where") is not None:
+        _bind_condition(args["where"].args["this"], scope, "where")
+    items, grouping = _bind_list(node, scope)
+    known = (relation.known or _explicit(node)) and not any(item.broken for item in items)
+    output = Relation([item.column for item in items], known)
+    aggregated = grouping is not None or any(i.expr.flags & HAS_AGGREGATE for i in items)
+    having = args.get("having")
+    if having is not None:
+        seen = _tail_scope(grouping, scope, aggregated=aggregated)
+        aggregated = _bind_having(having.args["this"], output, seen) or aggregated
+    if aggregated:
+        check_grouping(items, grouping, node, scope)
+        _check_outer(items, grouping, scope)
+        _check_lateral(items, grouping, scope)
+    if args.get("qualify") is not None:
+        _bind_qualify(args["qualify"].args["this"], output, scope)
+    if args.get("distinct") is not None:
+        _check_distinct(items, scope)
+    # After DISTINCT only what was selected can be ordered by.
+    tail = _tail_scope(grouping, scope, aggregated=aggregated)
+    bind_tail(node, output, tail if args.get("distinct") is None else None, scope)
+    _check_pipe(args.get(PIPE), items, scope)
+    if args.get(PIPE) == "aggregate" and grouping is not None:
+        return Relation([*_keys(grouping, scope), *output.columns], output.known)
+    return output
+
+
+_CLAUSES = ("where", "group", "having", "order", "limit")
+
+
+def _check_clause_order(node: exp.Select, scope: Scope) -> None:
+    """The parser library takes clauses in any order; Spark does not."""
+    before = -1
+    for name in _CLAUSES:
+        clause = node.args.get(name)
+        if clause is None:
+            continue
+        start = first_offset(clause)
+        if 0 <= start < before:
+            scope.binding.error(
+                Code.SYNTAX_ERROR,
+                f"{_WORDS[name]} stands after a clause it must stand before",
+                clause,
+                "PARSE_SYNTAX_ERROR",
+                help="the order is WHERE, GROUP BY, HAVING, ORDER BY, LIMIT",
+            )
+            return
+        before = max(before, start)
+
+
+_WORDS = {
+    "where": "WHERE",
+    "group": "GROUP BY",
+    "having": "HAVING",
+    "order": "ORDER BY",
+    "limit": "LIMIT",
+}
+
+
+def _check_dialect(node: exp.Select, scope: Scope) -> None:
+    """Clauses of other dialects, which the parser library reads as well."""
+    args = node.args
+    limit, distinct = args.get("limit"), args.get("distinct")
+    if limit is not None and limit.__class__ is exp.Fetch:
+        not_spark("FETCH FIRST", "use LIMIT", limit, scope)
+    if distinct is not None and distinct.args.get("on") is not None:
+        instead = "number the rows with `row_number()` and keep the first"
+        not_spark("DISTINCT ON", instead, distinct, scope)
+    if not args.get("expressions") and args.get(PIPE) is None:
+        scope.binding.error(
+            Code.SYNTAX_ERROR, "SELECT without a column", node, "PARSE_SYNTAX_ERROR"
+        )
+
+
+def _check_pipe(step: str | None, items: list[SelectItem], scope: Scope) -> None:
+    """Pipe steps keep aggregates to AGGREGATE, and AGGREGATE to aggregates."""
+    if step is None:
+        return
+    for item in items:
+        aggregate = bool(item.expr.flags & HAS_AGGREGATE)
+        if aggregate and step in ("select", "extend"):
+            scope.binding.error(
+                Code.INVALID_AGGREGATION,
+                f"a pipe {step.upper()} cannot hold an aggregate",
+                item.node,
+                "PIPE_OPERATOR_CONTAINS_AGGREGATE_FUNCTION",
+                help="use |> AGGREGATE",
+            )
+        elif not aggregate and step == "aggregate" and item.expr.type is not t.UNKNOWN:
+            scope.binding.error(
+                Code.INVALID_AGGREGATION,
+                "an item of a pipe AGGREGATE holds no aggregate",
+                item.node,
+                "PIPE_OPERATOR_AGGREGATE_EXPRESSION_CONTAINS_NO_AGGREGATE_FUNCTION",
+            )
+
+
+def _keys(grouping: Grouping, scope: Scope) -> list[Column]:
+    """Pipe AGGREGATE gives the grouping keys first, then the aggregates."""
+    columns = []
+    for node, expr in grouping.keys:
+        parent = node.parent
+        if parent.__class__ is exp.Alias:
+            name = parent.args["alias"].name
+        else:
+            name = expr.name if isinstance(expr, Column) else output_name(node, expr, scope)[0]
+        columns.append(
+            Column(name or "", expr.type, expr.nullable, expr.sources, scope.binding.fresh())
+        )
+    return columns
+
+
+def _explicit(node: exp.Select) -> bool:
+    """Whether the output columns are listed, so that they are known whatever FROM gives."""
+    return not any(is_star(item) for item in node.args.get("expressions") or [])
+
+
+def _bind_list(node: exp.Select, scope: Scope) -> tuple[list[SelectItem], Grouping | None]:
+    group = node.args.get("group")
+    grouping = bind_grouping(group, node, scope) if group is not None else None
+    if grouping is not None:
+        scope.grouping = grouping
+        _name_time_windows(grouping, scope)
+        for _, key in grouping.keys:
+            scope.binding.influence(key.sources, INFLUENCE_GROUP)
+        if grouping.nulled is not None:
+            scope.nulled = grouping.nulled
+            scope.inside = Scope(scope.binding, scope.relation, scope.parent, scope.ctes)
+            scope.inside.windows = scope.windows
+            scope.inside.grouping = grouping
+    items = project(node, scope, grouping)
+    scope.nulled = None
+    scope.inside = None
+    return items, grouping
+
+
+def _check_outer(items: list[SelectItem], grouping: Grouping | None, scope: Scope) -> None:
+    """An aggregate cannot mix columns of the outer query into its keys or results."""
+    candidates = [(item.node, item.expr) for item in items]
+    candidates += grouping.keys if grouping is not None else []
+    for node, expr in candidates:
+        if expr.flags & HAS_OUTER and not expr.flags & HAS_SUBQUERY:
+            scope.binding.error(
+                Code.INVALID_SUBQUERY,
+                "an aggregate in a subquery cannot use a column of the outer query here",
+                node,
+                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.CORRELATED_REFERENCE",
+                help="use the outer column in WHERE or HAVING, or outside the subquery",
+            )
+            return
+
+
+def _check_lateral(items: list[SelectItem], grouping: Grouping | None, scope: Scope) -> None:
+    for item in items:
+        if (
+            grouping is not None
+            and grouping.all
+            and item.expr.flags & HAS_LATERAL_ALIAS
+            and not item.expr.flags & HAS_AGGREGATE
+        ):
+            scope.binding.error(
+                Code.INVALID_AGGREGATION,
+                "GROUP BY ALL cannot group by an expression over another alias of the list",
+                item.node,
+                "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_GROUP_BY",
+                help="write the expression out, or name the grouping keys",
+            )
+            return
+
+
+def _name_time_windows(grouping: Grouping, scope: Scope) -> None:
+    """`GROUP BY window(...)` offers its key to the select list as a column called `window`."""
+    extra: list[Column] = []
+    for node, expr in grouping.keys:
+        name = node.args.get("this") if node.__class__ is exp.Anonymous else None
+        if isinstance(name, str) and name.lower() in ("window", "session_window"):
+            column = Column(
+                name.lower(), expr.type, expr.nullable, expr.sources, scope.binding.fresh()
+            )
+            extra.append(column)
+            grouping.shapes.add(("column", column.ident))
+    if extra:
+        relation = scope.relation
+        scope.relation = Relation([*relation.columns, *extra], relation.known)
+
+
+def _name_windows(node: exp.Select, scope: Scope) -> None:
+    windows = node.args.get("windows")
+    if windows:
+        names = [window.args["this"].name.lower() for window in windows]
+        if len(set(names)) < len(names):
+            scope.binding.error(
+                Code.INVALID_CLAUSE,
+                "two windows have one name",
+                windows[-1],
+                "INVALID_SQL_SYNTAX.REPETITIVE_WINDOW_DEFINITION",
+            )
+        scope.windows = {window.args["this"].name.lower(): window for window in windows}
+
+
+def _bind_condition(node: Any, scope: Scope, clause: str) -> Expr:
+    """A WHERE, HAVING or QUALIFY condition: a boolean."""
+    condition = bind_expression(node, scope.within(clause))
+    scope.binding.influence(condition.sources, INFLUENCE_FILTER)
+    if condition.type not in (t.BOOLEAN, t.UNKNOWN) and not (
+        # Spark casts a HAVING that is no predicate to boolean.
+        clause == "having" and can_cast(condition.type, t.BOOLEAN)
+    ):
+        scope.binding.error(
+            Code.TYPE_ERROR,
+            f"the {clause.upper()} condition is `{condition.type}`, not a boolean",
+            node,
+            "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN",
+        )
+    if clause == "where" and condition.flags & HAS_GENERATOR:
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "a generator cannot stand in WHERE",
+            node,
+            "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
+        )
+    elif clause == "where" and condition.flags & (HAS_AGGREGATE | HAS_WINDOW):
+        aggregate = bool(condition.flags & HAS_AGGREGATE)
+        scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            f"{'an aggregate' if aggregate else 'a window'} function cannot stand in WHERE",
+            node,
+            "INVALID_WHERE_CONDITION" if aggregate else "_LEGACY_ERROR_TEMP_1034",
+            help="use HAVING for aggregates, or compute it in a subquery first",
+        )
+    return condition
+
+
+def _tail_scope(grouping: Grouping | None, scope: Scope, *, aggregated: bool) -> Scope:
+    """What HAVING and ORDER BY see of the FROM clause: of an aggregate, its grouping columns."""
+    if not aggregated:
+        return scope
+    inner = scope.within(scope.clause)
+    inner.inside = scope
+    inner.relation = grouping.visible(scope) if grouping is not None else Relation([])
+    return inner
+
+
+def _bind_having(node: Any, output: Relation, scope: Scope) -> bool:
+    """Bind HAVING: the grouping columns, then the select list; aggregates in it see everything.
+
+    True when it holds an aggregate. A HAVING with none, over no aggregate, is only a filter.
+    """
+    inner = scope.within("having")
+    inner.fallback = output
+    condition = _bind_condition(node, inner, "having")
+    if condition.flags & HAS_WINDOW:
+        scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            "a window function cannot stand in HAVING",
+            node,
+            "_LEGACY_ERROR_TEMP_1034",
+        )
+    return bool(condition.flags & HAS_AGGREGATE)
+
+
+def _bind_qualify(node: Any, output: Relation, scope: Scope) -> None:
+    scope.binding.error(
+        Code.SYNTAX_ERROR,
+        "Spark has no QUALIFY",
+        node,
+        "PARSE_SYNTAX_ERROR",
+        help="compute the window function in a subquery and filter it with WHERE",
+    )
+    inner = scope.within("qualify")
+    inner.fallback = output
+    _bind_condition(node, inner, "qualify")
+
+
+def _check_distinct(items: list[SelectItem], scope: Scope) -> None:
+    for item in items:
+        refusal = distinct_refusal(item.expr.type)
+        if refusal is not None:
+            scope.binding.error(Code.INVALID_CLAUSE, refusal.message, item.node, refusal.condition)
+            return
+        # It groups by all that it lists: a query around it may drop the columns, not the rows.
+        scope.binding.influence(item.column.sources, INFLUENCE_GROUP)

@@ -1,0 +1,203 @@
+"""The select list: stars spread out, aliases given, generators unfolded."""
+
+from typing import Any, Final
+
+from sqlglot import exp
+
+from rocky.diagnostics import Code
+from rocky.language.binder.clauses.group_by import Grouping
+from rocky.language.binder.clauses.relations import bind_generator
+from rocky.language.binder.expr import EXPRESSION, HAS_GENERATOR, Column, Expr, derived
+from rocky.language.binder.expressions.calls import function_name
+from rocky.language.binder.expressions.fields import expand_star
+from rocky.language.binder.names.output_names import output_name
+from rocky.language.binder.scopes import Scope, bind_expression
+from rocky.language.datatypes import types as t
+from rocky.language.functions.generators import GENERATORS, TABLE_ONLY
+
+_WRAPPERS: Final = (exp.Alias, exp.Aliases)
+
+
+class SelectItem:
+    """One output column: the column, the expression it carries and the node it came from."""
+
+    __slots__ = ("broken", "column", "expr", "node")
+
+    def __init__(self, column: Column, expr: Expr, node: Any) -> None:
+        # A name that was not found: the column its author meant has another name.
+        self.broken = False
+        self.column = column
+        self.expr = expr
+        self.node = node
+
+
+def project(select: exp.Select, scope: Scope, grouping: Grouping | None) -> list[SelectItem]:
+    """The items of the list, in order; later ones may use the aliases of earlier ones."""
+    items: list[SelectItem] = []
+    scope.aliases = {}
+    for node in select.args.get("expressions") or []:
+        while node.__class__ is exp.Paren and node.args["this"].__class__ is exp.Star:
+            node = node.args["this"]  # noqa: PLW2901 - `(*)` is `*`
+        kind = node.__class__
+        if kind is exp.Star or (kind is exp.Column and node.args["this"].__class__ is exp.Star):
+            scope.binding.stars.append(node)
+            items.extend(_star_items(node, scope))
+        elif _generator(node) is not None:
+            items.extend(_generated(node, scope))
+        else:
+            items.append(_item(node, kind, scope, grouping))
+    for assignment in select.args.get("assignments") or []:
+        _assign(assignment, items, scope)
+    return items
+
+
+def _star_items(node: Any, scope: Scope) -> list[SelectItem]:
+    items = []
+    for column in expand_star(node, scope):
+        if scope.nulled is not None:
+            column = scope.nulled.get(column.ident, column)  # noqa: PLW2901 - the same column, seen nullable
+        items.append(SelectItem(column, column, node))
+    return items
+
+
+def _item(node: Any, kind: type, scope: Scope, grouping: Grouping | None) -> SelectItem:
+    binding = scope.binding
+    if kind is exp.Alias:
+        inner = node.args["this"]
+        expr = bind_expression(inner, scope)
+        if grouping is not None and grouping.makes_null(inner, scope):
+            expr = _nulled(expr)
+        name = node.args["alias"].name
+        column = Column(name, expr.type, expr.nullable, expr.sources, binding.fresh())
+        column.place = node.args["alias"]
+        key = column.key
+        assert scope.aliases is not None
+        known = scope.aliases.get(key)
+        if known is None:
+            scope.aliases[key] = [expr]
+        else:
+            known.append(expr)
+        _refuse_generator(expr, node, scope)
+        return SelectItem(column, expr, inner)
+    if kind is exp.Aliases:
+        expr = scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "several names for one value",
+            node,
+            "MULTI_ALIAS_WITHOUT_GENERATOR",
+            help="`AS (a, b)` names the columns of a generator such as `inline`",
+        )
+    else:
+        expr = bind_expression(node, scope)
+    if grouping is not None and grouping.makes_null(node, scope):
+        expr = _nulled(expr)
+    _refuse_generator(expr, node, scope)
+    if isinstance(expr, Column) and kind is exp.Column:
+        identifier = node.args["this"]
+        twin = expr.copy(identifier.args["this"])
+        twin.hidden = False
+        twin.open = False
+        twin.place = identifier
+        return SelectItem(twin, expr, node)
+    name, named = output_name(node, expr, scope)
+    if named and scope.aliases is not None:
+        # A field taken from a struct is an alias to Spark, so later items may use its name.
+        scope.aliases.setdefault(name.lower(), []).append(expr)
+    column = Column(name, expr.type, expr.nullable, expr.sources, binding.fresh())
+    column.named = named
+    column.place = node
+    item = SelectItem(column, expr, node)
+    item.broken = kind is exp.Column and expr.type is t.UNKNOWN
+    return item
+
+
+def _nulled(expr: Expr) -> Expr:
+    if expr.nullable:
+        return expr
+    return Expr(expr.type, True, expr.sources, expr.flags, name=expr.name)
+
+
+def _refuse_generator(expr: Expr, node: Any, scope: Scope) -> None:
+    if expr.flags & HAS_GENERATOR:
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "a generator cannot stand inside another expression",
+            node,
+            "UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS",
+            help="use LATERAL VIEW, or give the generator a select item of its own",
+        )
+
+
+def _generator(node: Any) -> Any:
+    """The generator call an item consists of, or None."""
+    inner = node
+    while inner.__class__ in _WRAPPERS or inner.__class__ is exp.Paren:
+        inner = inner.args["this"]
+    if inner.__class__ is exp.Anonymous:
+        key = function_name(inner).lower()
+        return inner if key in GENERATORS and key not in TABLE_ONLY else None
+    return None
+
+
+def _generated(node: Any, scope: Scope) -> list[SelectItem]:
+    """The columns of `explode(x) AS c` and its like."""
+    call = _generator(node)
+    made = bind_generator(call, scope, scope)
+    names = _aliases(node)
+    columns = made.columns
+    if not made.known:
+        columns = [
+            Column(name, t.UNKNOWN, True, frozenset(), scope.binding.fresh()) for name in names
+        ]
+    elif names and len(names) != len(columns):
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            f"the generator gives {len(columns)} columns and {len(names)} are named",
+            node,
+            "UDTF_ALIAS_NUMBER_MISMATCH",
+        )
+        names = []
+    items = []
+    for index, column in enumerate(columns):
+        column = column.copy(names[index] if names else None)  # noqa: PLW2901 - the same, renamed
+        column.named = bool(names)
+        column.place = node
+        expr = derived(column.type, column.nullable, (column,), EXPRESSION)
+        expr.flags |= HAS_GENERATOR
+        items.append(SelectItem(column, expr, node))
+    return items
+
+
+def _aliases(node: Any) -> list[str]:
+    if node.__class__ is exp.Alias:
+        return [node.args["alias"].name]
+    if node.__class__ is exp.Aliases:
+        return [each.name for each in node.args["expressions"]]
+    return []
+
+
+def _assign(node: Any, items: list[SelectItem], scope: Scope) -> None:
+    """Pipe SET: replace a column by an expression over the row as it was."""
+    target, value = node.args.get("this"), node.args.get("expression")
+    if target is None or value is None:
+        scope.binding.give_up("this SET step")
+        return
+    key = target.name.lower()
+    expr = bind_expression(value, scope)
+    for item in items:
+        if item.column.key == key:
+            item.column = Column(
+                item.column.name or key,
+                expr.type,
+                expr.nullable,
+                expr.sources,
+                scope.binding.fresh(),
+            )
+            item.expr = expr
+            return
+    scope.binding.error(
+        Code.UNKNOWN_COLUMN,
+        f"no column `{target.name}` to set",
+        target,
+        "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+    )

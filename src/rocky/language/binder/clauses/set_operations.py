@@ -1,0 +1,198 @@
+"""UNION, INTERSECT and EXCEPT, and VALUES: rows of several shapes brought to one."""
+
+from typing import Any, Final
+
+from sqlglot import exp
+
+from rocky.diagnostics import Code
+from rocky.language.binder.clauses.keys import bind_tail
+from rocky.language.binder.clauses.relations import aliased
+from rocky.language.binder.clauses.subqueries import bind_with
+from rocky.language.binder.expr import (
+    DIRECT,
+    HAS_AGGREGATE,
+    HAS_OUTER,
+    HAS_SUBQUERY,
+    HAS_WINDOW,
+    VOLATILE,
+    Column,
+    Expr,
+    merge_sources,
+)
+from rocky.language.binder.expressions.calls import bind_arguments
+from rocky.language.binder.scopes import (
+    EMPTY_RELATION,
+    INFLUENCE_GROUP,
+    Relation,
+    Scope,
+    bind_query,
+)
+from rocky.language.datatypes import types as t
+from rocky.language.datatypes.casts import cast_nullable
+from rocky.language.datatypes.coercion import inline_table_type, same_type, set_operation_type
+from rocky.language.datatypes.comparison import set_operation_column
+from rocky.language.datatypes.operators import OperandMismatch, distinct_refusal
+
+_NOT_CONSTANT: Final = HAS_AGGREGATE | HAS_WINDOW | HAS_OUTER | HAS_SUBQUERY | VOLATILE
+_WORDS: Final = {exp.Union: "UNION", exp.Intersect: "INTERSECT", exp.Except: "EXCEPT"}
+
+
+def bind_set_operation(node: exp.SetOperation, outer: Scope) -> Relation:
+    """A chain of set operations; the left spine is walked in a loop, however long."""
+    scope = bind_with(node, outer)
+    spine: list[Any] = []
+    at: Any = node
+    while at.__class__ in _WORDS and (at is node or not _has_clauses(at)):
+        spine.append(at)
+        at = at.args["this"]
+    relation = bind_query(at, scope)
+    for step in reversed(spine):
+        right = bind_query(step.args["expression"], scope)
+        relation = _combine(relation, right, step, scope)
+    bind_tail(node, relation, None, scope)
+    return relation
+
+
+def _has_clauses(node: exp.Expr) -> bool:
+    return any(node.args.get(clause) for clause in ("with_", "order", "limit", "offset"))
+
+
+def _combine(left: Relation, right: Relation, node: Any, scope: Scope) -> Relation:
+    if not (left.known and right.known):
+        return left if left.known else Relation(left.columns, known=False)
+    if node.args.get("by_name"):
+        return _by_name(left, right, node, scope)
+    ours, theirs = left.visible(), right.visible()
+    word = _WORDS[node.__class__]
+    if len(ours) != len(theirs):
+        scope.binding.error(
+            Code.SET_OPERATION_MISMATCH,
+            f"{word} of {len(ours)} columns with {len(theirs)}",
+            node.args["expression"],
+            "NUM_COLUMNS_MISMATCH",
+            help="select the same number of columns in every branch",
+        )
+        return left
+    columns = [
+        _column(word, a, b, index, node, scope)
+        for index, (a, b) in enumerate(zip(ours, theirs, strict=True))
+    ]
+    if word != "UNION" and any(
+        not same_type(a.type, b.type) for a, b in zip(ours, theirs, strict=True)
+    ):
+        # One cast makes Spark cast every column, which merges what may be null inside them.
+        for column, a, b in zip(columns, ours, theirs, strict=True):
+            column.type = set_operation_type(a.type, b.type) or column.type
+    distinct = node.args.get("distinct", True)
+    if distinct:
+        _check_distinct(columns, node, scope)
+    if distinct or word != "UNION":
+        for column in (*ours, *theirs):
+            scope.binding.influence(column.sources, INFLUENCE_GROUP)
+    return Relation(columns)
+
+
+def _column(word: str, a: Column, b: Column, index: int, node: Any, scope: Scope) -> Column:
+    outcome = set_operation_column(word, a, b)
+    if isinstance(outcome, OperandMismatch):
+        scope.binding.error(
+            Code.SET_OPERATION_MISMATCH,
+            f"column {index + 1} of {word} is `{a.type}` (`{a.name}`) in one branch "
+            f"and `{b.type}` (`{b.name}`) in another",
+            node.args["expression"],
+            outcome.condition,
+            help="cast one of them",
+        )
+        kind, nullable = t.UNKNOWN, True
+    else:
+        kind, nullable = outcome
+    found = a.copy(ident=scope.binding.fresh(), qualifier=())
+    found.type, found.nullable = kind, nullable
+    if word != "EXCEPT":
+        found.sources = merge_sources((a, b), DIRECT)
+    return found
+
+
+def _check_distinct(columns: list[Column], node: Any, scope: Scope) -> None:
+    for column in columns:
+        refusal = distinct_refusal(column.type)
+        if refusal is not None:
+            scope.binding.error(
+                Code.SET_OPERATION_MISMATCH, refusal.message, node, refusal.condition
+            )
+            return
+
+
+def _by_name(left: Relation, right: Relation, node: Any, scope: Scope) -> Relation:
+    """UNION BY NAME: no Spark SQL yet; the columns are paired by name all the same."""
+    scope.binding.error(
+        Code.SYNTAX_ERROR,
+        "Spark has no UNION BY NAME",
+        node.args["expression"],
+        "PARSE_SYNTAX_ERROR",
+        help="list the columns of both branches in one order",
+    )
+    ours, theirs = left.visible(), right.visible()
+    by_key = {column.key: column for column in theirs}
+    columns: list[Column] = []
+    for index, column in enumerate(ours):
+        other = by_key.pop(column.key, None)
+        if other is None:
+            scope.binding.error(
+                Code.SET_OPERATION_MISMATCH,
+                f"the second branch of UNION BY NAME has no column `{column.name}`",
+                node.args["expression"],
+                "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+            )
+            return left
+        columns.append(_column("UNION", column, other, index, node, scope))
+    return Relation(columns)
+
+
+def bind_values(node: exp.Values, scope: Scope) -> Relation:
+    """An inline table: each column takes the type all rows agree on."""
+    binding = scope.binding
+    inner = Scope(binding, EMPTY_RELATION, None, scope.ctes, "values")
+    rows: list[list[Expr]] = []
+    for row in node.args["expressions"]:
+        cells = row.args["expressions"] if row.__class__ is exp.Tuple else [row]
+        bound = bind_arguments("struct", cells, inner)
+        for cell, value in zip(cells, bound, strict=True):
+            if value.flags & _NOT_CONSTANT:
+                binding.error(
+                    Code.INVALID_CLAUSE,
+                    "a value of an inline table must be a constant",
+                    cell,
+                    "INVALID_INLINE_TABLE.CANNOT_EVALUATE_EXPRESSION_IN_INLINE_TABLE",
+                )
+        rows.append(bound)
+    widths = {len(row) for row in rows}
+    if len(widths) > 1:
+        binding.error(
+            Code.INVALID_CLAUSE,
+            f"rows of an inline table have {' and '.join(map(str, sorted(widths)))} values",
+            node,
+            "INVALID_INLINE_TABLE.NUM_COLUMNS_MISMATCH",
+        )
+        return Relation([], known=False)
+    columns = [
+        _values_column(index, rows, node, scope) for index in range(widths.pop() if widths else 0)
+    ]
+    return aliased(Relation(columns), node.args.get("alias"), node, scope)
+
+
+def _values_column(index: int, rows: list[list[Expr]], node: exp.Values, scope: Scope) -> Column:
+    cells = [row[index] for row in rows]
+    kind = inline_table_type([cell.type for cell in cells])
+    if kind is None:
+        types = ", ".join(dict.fromkeys(f"`{cell.type}`" for cell in cells))
+        scope.binding.error(
+            Code.SET_OPERATION_MISMATCH,
+            f"column {index + 1} of the inline table has no common type: {types}",
+            node,
+            "INVALID_INLINE_TABLE.INCOMPATIBLE_TYPES_IN_INLINE_TABLE",
+        )
+        kind = t.UNKNOWN
+    nullable = any(cast_nullable(cell.type, kind, cell.nullable) for cell in cells)
+    sources = merge_sources(cells, DIRECT)
+    return Column(f"col{index + 1}", kind, nullable, sources, scope.binding.fresh())

@@ -1,0 +1,242 @@
+"""Queries inside queries: WITH and recursion, scalar subqueries, EXISTS and IN.
+
+A CTE sees those before it. What a subquery may take from the query around it is checked here.
+"""
+
+from typing import Any, Final
+
+from sqlglot import exp
+
+from rocky.diagnostics import Code
+from rocky.language.binder.expr import (
+    EXPRESSION,
+    HAS_OUTER,
+    HAS_SUBQUERY,
+    Column,
+    Expr,
+    derived,
+    merge_sources,
+    unknown,
+)
+from rocky.language.binder.expressions.operators import bind_in_list, warn_unsafe_key
+from rocky.language.binder.scopes import (
+    INFLUENCE_FILTER,
+    Relation,
+    Scope,
+    bind_expression,
+    bind_query,
+)
+from rocky.language.datatypes import types as t
+from rocky.language.datatypes.coercion import same_type, set_operation_type
+from rocky.language.datatypes.comparison import in_subquery
+from rocky.language.datatypes.operators import OperandMismatch
+
+
+def bind_with(node: exp.Expr, scope: Scope) -> Scope:
+    """The scope with the CTEs of a query's WITH clause added."""
+    clause = node.args.get("with_")
+    if clause is None:
+        return scope
+    ctes = dict(scope.ctes)
+    inner = Scope(scope.binding, scope.relation, scope.parent, ctes, scope.clause)
+    seen: set[str] = set()
+    for cte in clause.args["expressions"]:
+        alias = cte.args["alias"]
+        name = scope.binding.define_alias(alias.args["this"])
+        if name in seen:
+            scope.binding.error(
+                Code.INVALID_CLAUSE,
+                f"two CTEs are called `{name}`",
+                alias.args["this"],
+                "DUPLICATED_CTE_NAMES",
+            )
+        seen.add(name)
+        ctes[name] = _bind_cte(cte, name, inner, recursive=bool(clause.args.get("recursive")))
+    return inner
+
+
+def _bind_cte(cte: Any, name: str, scope: Scope, *, recursive: bool) -> Relation:
+    body = cte.args["this"]
+    renamed = cte.args["alias"].args.get("columns") or []
+    if recursive and body.__class__ is exp.Union and reads_name(body, name):
+        relation = _bind_recursive(body, name, renamed, scope)
+    elif recursive and name not in scope.ctes and reads_name(body, name):
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            f"the recursive CTE `{name}` is no UNION ALL of a start and a step",
+            cte.args["alias"],
+            "INVALID_RECURSIVE_CTE",
+        )
+        relation = Relation([], known=False)
+    else:
+        relation = bind_query(body, scope)
+    return rename(relation, renamed, cte, scope)
+
+
+def rename(relation: Relation, renamed: list[Any], node: exp.Expr, scope: Scope) -> Relation:
+    """The relation with the column names of `name(a, b)`."""
+    if not renamed:
+        return relation
+    columns = relation.visible()
+    if len(renamed) != len(columns):
+        if relation.known:
+            scope.binding.error(
+                Code.INVALID_CLAUSE,
+                f"the CTE names {len(renamed)} columns, but its query has {len(columns)}",
+                node.args["alias"],
+                "ASSIGNMENT_ARITY_MISMATCH",
+            )
+        return Relation([], known=False)
+    return Relation(
+        [
+            column.copy(identifier.name, qualifier=())
+            for identifier, column in zip(renamed, columns, strict=True)
+        ],
+        relation.known,
+    )
+
+
+def reads_name(node: exp.Expr, name: str) -> bool:
+    return any(
+        table.name.lower() == name and not table.args.get("db")
+        for table in node.find_all(exp.Table)
+    )
+
+
+def _bind_recursive(body: exp.Union, name: str, renamed: list[Any], scope: Scope) -> Relation:
+    """The anchor gives the schema; the step is bound with the name meaning the anchor's rows."""
+    if body.args.get("distinct"):
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "a recursive CTE joins its parts by UNION ALL",
+            body,
+            "UNION_NOT_SUPPORTED_IN_RECURSIVE_CTE",
+            help="write UNION ALL",
+        )
+    scope = bind_with(body, scope)
+    anchor = bind_query(body.args["this"], scope)
+    names = [identifier.name for identifier in renamed]
+    columns = anchor.visible()
+    if len(names) != len(columns):
+        names = [column.name or "" for column in columns]
+    seen = [
+        # What the recursion reads of itself may be null, whatever the anchor says.
+        Column(each, column.type, True, column.sources, scope.binding.fresh())
+        for each, column in zip(names, columns, strict=True)
+    ]
+    ctes = dict(scope.ctes)
+    ctes[name] = Relation(seen, anchor.known)
+    inner = Scope(scope.binding, scope.relation, scope.parent, ctes)
+    step = bind_query(body.args["expression"], inner)
+    if step.known and anchor.known and len(step.visible()) != len(columns):
+        scope.binding.error(
+            Code.SET_OPERATION_MISMATCH,
+            f"the recursive step has {len(step.visible())} columns, the anchor {len(columns)}",
+            body.args["expression"],
+            "NUM_COLUMNS_MISMATCH",
+        )
+        return anchor
+    steps = step.visible()
+    for column, each in zip(columns, steps, strict=False):
+        found = set_operation_type(column.type, each.type)
+        if found is None or (
+            not same_type(found, column.type) and t.UNKNOWN not in (found, column.type)
+        ):
+            scope.binding.error(
+                Code.SET_OPERATION_MISMATCH,
+                f"the recursive step gives `{each.type}` where the anchor has `{column.type}`",
+                body.args["expression"],
+                "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE",
+            )
+    return Relation(
+        [
+            Column(
+                column.name or "",
+                column.type,
+                column.nullable or (index < len(steps) and steps[index].nullable),
+                column.sources,
+                column.ident,
+            )
+            for index, column in enumerate(columns)
+        ],
+        anchor.known,
+    )
+
+
+def _inner(node: Any, scope: Scope) -> Relation:
+    return bind_query(node, scope)
+
+
+def bind_scalar(node: exp.Subquery, scope: Scope) -> Expr:
+    """`(SELECT ...)` as a value: one column, null when there is no row."""
+    relation = _inner(node, scope)
+    columns = relation.visible()
+    if not relation.known:
+        return unknown(columns)
+    if len(columns) != 1:
+        return scope.binding.error(
+            Code.INVALID_SUBQUERY,
+            f"a subquery used as a value must give one column, and this gives {len(columns)}",
+            node,
+            "INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN",
+        )
+    found = derived(columns[0].type, True, columns, EXPRESSION)
+    found.flags = (found.flags & HAS_OUTER) | HAS_SUBQUERY
+    found.name = columns[0].name
+    found.foldable = False
+    return found
+
+
+def bind_exists(node: exp.Exists, scope: Scope) -> Expr:
+    relation = _inner(node.args["this"], scope)
+    sources = merge_sources(relation.columns, EXPRESSION)
+    return Expr(t.BOOLEAN, False, sources, HAS_SUBQUERY)
+
+
+def bind_in(node: exp.In, scope: Scope) -> Expr:
+    """`value IN (list)` or `value IN (SELECT ...)`; a tuple meets as many columns."""
+    query = node.args.get("query")
+    if query is None:
+        return bind_in_list(node, scope)
+    value_node = node.args["this"]
+    while value_node.__class__ is exp.Paren:
+        value_node = value_node.args["this"]
+    nodes = value_node.args["expressions"] if value_node.__class__ is exp.Tuple else [value_node]
+    values = [bind_expression(each, scope) for each in nodes]
+    relation = _inner(query, scope)
+    columns = relation.visible()
+    if not relation.known:
+        return derived(t.BOOLEAN, True, [*values, *columns])
+    if len(values) != len(columns):
+        return scope.binding.error(
+            Code.INVALID_SUBQUERY,
+            f"{len(values)} value{'s' if len(values) > 1 else ''} cannot be IN a subquery "
+            f"of {len(columns)} columns",
+            node,
+            "DATATYPE_MISMATCH.IN_SUBQUERY_LENGTH_MISMATCH",
+        )
+    nullable = False
+    for value, column in zip(values, columns, strict=True):
+        outcome = in_subquery(value, column)
+        if isinstance(outcome, OperandMismatch):
+            return scope.binding.error(
+                Code.INCOMPARABLE_TYPES,
+                outcome.message,
+                node,
+                "DATATYPE_MISMATCH.IN_SUBQUERY_DATA_TYPE_MISMATCH",
+            )
+        nullable = nullable or outcome.nullable
+        if outcome.unsafe and isinstance(value, Column):
+            warn_unsafe_key(value, column, node, scope)
+    scope.binding.influence(merge_sources(columns, EXPRESSION), INFLUENCE_FILTER)
+    found = derived(t.BOOLEAN, nullable, [*values, *columns])
+    found.flags |= HAS_SUBQUERY
+    found.foldable = False
+    return found
+
+
+SUBQUERIES: Final[dict[type, Any]] = {
+    exp.Subquery: bind_scalar,
+    exp.Exists: bind_exists,
+    exp.In: bind_in,
+}

@@ -1,0 +1,1 @@
+"""Rules that bind expressions, one family a file."""

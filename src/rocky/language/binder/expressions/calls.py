@@ -1,0 +1,206 @@
+"""The arguments of a call: stars spread out, units as literals, lambdas, refusals put into words.
+
+Lambdas are bound after the other arguments, which type their parameters.
+"""
+
+from typing import Any, Final
+
+from sqlglot import exp
+
+from rocky.diagnostics import Code
+from rocky.language.binder.expr import EXPRESSION, HAS_SUBQUERY, Expr, merge_flags, merge_sources
+from rocky.language.binder.expressions.fields import expand_star
+from rocky.language.binder.scopes import Scope, bind_expression, origin_labels
+from rocky.language.datatypes import types as t
+from rocky.language.functions.catalogue import find_function
+from rocky.language.functions.operand import Refusal
+from rocky.language.functions.special import SPECIAL_KINDS
+from rocky.language.functions.special.higher_order import HIGHER_ORDER
+
+# Functions whose first of three arguments is a bare unit word.
+_UNIT_FUNCTIONS: Final = frozenset(
+    "date_add dateadd timestampadd date_diff datediff timediff timestampdiff".split()
+)
+_UNITS: Final = frozenset(
+    "year quarter month week day dayofyear hour minute second millisecond microsecond".split()
+)
+_NO_CODES: Final = {
+    "WRONG_NUM_ARGS": Code.UNKNOWN_FUNCTION,
+    "INVALID_LAMBDA_FUNCTION_CALL": Code.UNKNOWN_FUNCTION,
+}
+
+
+def call_kind(key: str) -> str:
+    """What a function is: scalar, aggregate, window or generator; empty when there is none."""
+    kind = SPECIAL_KINDS.get(key)
+    if kind is None:
+        info = find_function(key)
+        kind = info.kind if info is not None else ""
+    return kind
+
+
+def function_name(node: exp.Expr) -> str:
+    """The name as written, also when it is quoted."""
+    name = node.args["this"]
+    return name if isinstance(name, str) else str(name.name)
+
+
+def argument_nodes(node: exp.Expr, scope: Scope) -> list[Any]:
+    """The argument nodes of a call, DISTINCT taken off."""
+    nodes = node.args.get("expressions")
+    if nodes is None:
+        this = node.args.get("this")
+        nodes = [this] if isinstance(this, exp.Expr) else []
+    if nodes and nodes[0].__class__ is exp.Distinct:
+        nodes = [*nodes[0].args["expressions"], *nodes[1:]]
+    return nodes
+
+
+def bind_arguments(key: str, nodes: list[Any], scope: Scope) -> list[Expr]:
+    """The bound arguments, in order, with `*` replaced by the columns it means."""
+    args: list[Expr] = []
+    for index, node in enumerate(nodes):
+        kind = node.__class__
+        if kind is exp.Star or (kind is exp.Column and node.args["this"].__class__ is exp.Star):
+            args.extend(_star_arguments(key, node, scope))
+        elif kind is exp.PropertyEQ or kind is exp.Alias:
+            if key != "struct":
+                scope.binding.error(
+                    Code.SYNTAX_ERROR, "an argument takes no alias", node, "PARSE_SYNTAX_ERROR"
+                )
+            args.append(_named(node, scope))
+        elif kind is exp.Kwarg:
+            args.append(_keyword(key, node, scope))
+        elif index == 0 and len(nodes) == 3 and key in _UNIT_FUNCTIONS:
+            args.append(_unit(node, scope))
+        else:
+            args.append(bind_expression(node, scope))
+    return args
+
+
+_NAMED_PARAMETERS: Final = frozenset(
+    {"mask", "count_min_sketch", "variant_explode", "variant_explode_outer"}
+)
+
+
+def _keyword(key: str, node: Any, scope: Scope) -> Expr:
+    value = bind_expression(node.args["expression"], scope)
+    if key not in _NAMED_PARAMETERS:
+        return scope.binding.error(
+            Code.UNKNOWN_FUNCTION,
+            f"`{key}` takes no named parameters",
+            node,
+            "NAMED_PARAMETERS_NOT_SUPPORTED",
+            help="pass the argument by position",
+        )
+    return value
+
+
+def _unit(node: exp.Expr, scope: Scope) -> Expr:
+    if node.__class__ is exp.Column and node.args.get("table") is None:
+        word = node.name
+        if word.lower() in _UNITS:
+            return Expr(t.STRING, False, value=word.upper(), foldable=True)
+    if node.__class__ is exp.Literal or node.__class__ is exp.Column:
+        return scope.binding.error(
+            Code.INVALID_CLAUSE,
+            f"`{node.name}` is not a unit of time",
+            node,
+            "INVALID_PARAMETER_VALUE.DATETIME_UNIT",
+            help="write a bare word such as DAY, MONTH or HOUR",
+        )
+    return bind_expression(node, scope)
+
+
+def _named(node: exp.Expr, scope: Scope) -> Expr:
+    """`value AS name` inside struct(...); names the parser made up carry no place."""
+    if node.__class__ is exp.Alias:
+        value, name = node.args["this"], node.args["alias"]
+    else:
+        value, name = node.args["expression"], node.args["this"]
+    bound = bind_expression(value, scope)
+    written = name._meta and "start" in name._meta
+    if not written or (value.__class__ is exp.Column and name is value.args.get("this")):
+        return bound
+    if value.__class__ is exp.Column and name.args == value.args["this"].args:
+        return bound
+    return Expr(
+        bound.type,
+        bound.nullable,
+        bound.sources,
+        bound.flags,
+        bound.value,
+        bound.foldable,
+        name.name,
+    )
+
+
+def _star_arguments(key: str, node: exp.Expr, scope: Scope) -> list[Expr]:
+    if key == "count":
+        if node.__class__ is not exp.Star:
+            scope.binding.error(
+                Code.INVALID_AGGREGATION,
+                "`count` takes `*` or columns, not the star of one relation",
+                node,
+                "_LEGACY_ERROR_TEMP_1021",
+            )
+        elif node.parent.__class__ is exp.Distinct:
+            # Alone it counts rows; with DISTINCT it reads every column.
+            return list(expand_star(node, scope))
+        return [Expr(t.INT, False, value=1, foldable=True)]
+    return list(expand_star(node, scope))
+
+
+def report_refusal(
+    key: str, refusal: Refusal, args: list[Expr], node: exp.Expr, scope: Scope
+) -> Expr:
+    """Spark's refusal of a call, at the call, unless an argument is already unknown."""
+    if any(arg.type is t.UNKNOWN for arg in args) and not refusal.condition.startswith("WRONG_NUM"):
+        return scope.binding.give_up(f"function `{key}` of an unknown argument")
+    code = _NO_CODES.get(refusal.condition.partition(".")[0], Code.TYPE_ERROR)
+    at = refusal.argument
+    wrong = args[at : at + 1] if at is not None else args
+    labels = origin_labels(scope.binding, wrong) if code is Code.TYPE_ERROR else ()
+    return scope.binding.error(code, refusal.message, node, refusal.condition, labels=labels)
+
+
+def bind_higher_order(key: str, node: exp.Expr, nodes: list[Any], scope: Scope) -> Expr:
+    """Plain arguments first; then each lambda with the parameter types they give it."""
+    rule = HIGHER_ORDER[key]
+    bound: list[Expr | None] = [
+        None if each.__class__ is exp.Lambda else bind_expression(each, scope) for each in nodes
+    ]
+    for index, each in enumerate(nodes):
+        if bound[index] is not None:
+            continue
+        names = [parameter.name.lower() for parameter in each.args["expressions"]]
+        outer = [arg for arg in bound if arg is not None]
+        if len(set(names)) < len(names):
+            return scope.binding.error(
+                Code.UNKNOWN_FUNCTION,
+                "two parameters of a lambda have one name",
+                each,
+                "INVALID_LAMBDA_FUNCTION_CALL.DUPLICATE_ARG_NAMES",
+            )
+        parameters = rule.parameters(key, bound, index, len(names))
+        if isinstance(parameters, Refusal):
+            return report_refusal(key, parameters, outer, node, scope)
+        sources = merge_sources(outer, EXPRESSION)
+        inner = scope.within(scope.clause)
+        inner.lambdas = dict(scope.lambdas or {})
+        for name, (kind, nullable) in zip(names, parameters, strict=False):
+            inner.lambdas[name] = Expr(kind, nullable, sources, name=name)
+        body = bind_expression(each.args["this"], inner)
+        if body.flags & HAS_SUBQUERY:
+            return scope.binding.error(
+                Code.INVALID_SUBQUERY,
+                "a lambda cannot hold a subquery",
+                each,
+                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.HIGHER_ORDER_FUNCTION",
+            )
+        bound[index] = body
+    args = [arg for arg in bound if arg is not None]
+    outcome = rule.typing(key, args)
+    if isinstance(outcome, Refusal):
+        return report_refusal(key, outcome, args, node, scope)
+    return Expr(outcome[0], outcome[1], merge_sources(args, EXPRESSION), merge_flags(args))

@@ -1,0 +1,374 @@
+"""Column references: names, dots, subscripts, and what else a bare word can mean.
+
+The order is Spark's: the relation in scope, then an alias of the same select list, then the outer
+query, then a function that needs no parentheses.
+"""
+
+from typing import Any
+
+from sqlglot import exp
+
+from rocky.diagnostics import Code
+from rocky.diagnostics.suggestion import closest
+from rocky.language.binder.expr import HAS_LATERAL_ALIAS, HAS_OUTER, Column, Expr, derived, unknown
+from rocky.language.binder.expressions.fields import bind_field, bind_fields, has_path, word_of
+from rocky.language.binder.scopes import FROM_CLAUSE, Scope, bind_expression, suppress_findings
+from rocky.language.datatypes import types as t
+
+# Functions Spark accepts without parentheses, after no column of that name was found.
+BARE_FUNCTIONS: dict[str, tuple[t.DataType, bool]] = {
+    "current_date": (t.DATE, True),
+    "current_timestamp": (t.TIMESTAMP, True),
+    "current_time": (t.time(6), True),
+    "current_user": (t.STRING, False),
+    "session_user": (t.STRING, False),
+    "user": (t.STRING, False),
+    "grouping__id": (t.BIGINT, False),
+}
+
+
+def bind_column(node: exp.Column, scope: Scope) -> Expr:
+    """The column a name means. A miss is reported with what is near."""
+    args = node.args
+    table = args.get("table")
+    if table is None:
+        this = args["this"]
+        if this.__class__ is exp.Star:
+            return scope.binding.error(
+                Code.INVALID_CLAUSE, "`*` cannot stand here", node, "INVALID_USAGE_OF_STAR_OR_REGEX"
+            )
+        name = this.args["this"]
+        key = name.lower()
+        found = scope.relation.index().get(key)
+        if (
+            found is not None
+            and len(found) == 1
+            and scope.lambdas is None
+            and scope.nulled is None
+            and not found[0].hidden
+        ):
+            return found[0]
+        return resolve_name([this], (key,), node, scope)
+    if args.get("db") is None and scope.lambdas is None and scope.nulled is None:
+        found = scope.relation.index().get(args["this"].name.lower())
+        if found is not None and len(found) == 1 and scope.fallback is None:
+            qualifier = found[0].qualifier
+            if qualifier and qualifier[-1] == table.args["this"].lower():
+                scope.binding.name_alias(table)
+                return found[0]
+    identifiers = [
+        args[part] for part in ("catalog", "db", "table", "this") if args.get(part) is not None
+    ]
+    return resolve_name(identifiers, tuple(word_of(i).lower() for i in identifiers), node, scope)
+
+
+def resolve_name(
+    identifiers: list[Any], parts: tuple[str, ...], node: exp.Expr, scope: Scope
+) -> Expr:
+    """The expression a dotted name means, fields included."""
+    if scope.lambdas is not None:
+        variable = scope.lambdas.get(parts[0])
+        if variable is not None:
+            return bind_fields(variable, identifiers[1:], node, scope)
+    found = _find(parts, scope)
+    if found is None:
+        return _lookup_elsewhere(identifiers, parts, node, scope)
+    columns, used = found
+    if len(columns) > 1:
+        return _ambiguous(parts, columns, node, scope)
+    column = columns[0]
+    if used > 1:
+        scope.binding.name_alias(identifiers[used - 2])
+    if scope.nulled is not None:
+        column = scope.nulled.get(column.ident, column)
+    if used < len(parts):
+        return bind_fields(column, identifiers[used:], node, scope)
+    return column
+
+
+def _find(parts: tuple[str, ...], scope: Scope) -> tuple[list[Column], int] | None:
+    columns, used = scope.relation.find(parts)
+    if scope.fallback is not None and len(columns) != 1:
+        second, second_used = scope.fallback.find(parts)
+        if second and (not columns or len(second) == 1):
+            return second, second_used
+    elif scope.fallback is not None and not has_path(columns[0].type, parts[used:]):
+        second, second_used = scope.fallback.find(parts)
+        if len(second) == 1 and has_path(second[0].type, parts[second_used:]):
+            return second, second_used
+    return (columns, used) if columns else None
+
+
+def _lookup_elsewhere(
+    identifiers: list[Any], parts: tuple[str, ...], node: exp.Expr, scope: Scope
+) -> Expr:
+    if scope.aliases is not None:
+        alias = scope.aliases.get(parts[0])
+        if alias is not None:
+            if len(alias) > 1:
+                return scope.binding.error(
+                    Code.AMBIGUOUS_COLUMN,
+                    f"`{parts[0]}` is the alias of {len(alias)} expressions of this select list",
+                    node,
+                    "AMBIGUOUS_LATERAL_COLUMN_ALIAS",
+                )
+            # Where FROM is not fully known, the name may be one of its columns after all.
+            found = _laterally(alias[0], word_of(identifiers[0]), known=scope.relation.known)
+            return bind_fields(found, identifiers[1:], node, scope)
+    outer = _find_outer(identifiers, parts, node, scope)
+    if outer is not None:
+        return outer
+    if len(parts) == 1 and parts[0] in BARE_FUNCTIONS and not identifiers[0].args.get("quoted"):
+        kind, clock = BARE_FUNCTIONS[parts[0]]
+        if clock:
+            scope.binding.mark_volatile(f"volatile: `{parts[0]}` reads the clock")
+        return Expr(kind, False, foldable=True)
+    if not _all_known(scope):
+        return unknown()
+    return _unresolved(parts, node, scope)
+
+
+def _laterally(expr: Expr, name: str, *, known: bool) -> Expr:
+    """An alias of the same select list, marked: some places do not take it."""
+    return Expr(
+        expr.type,
+        expr.nullable,
+        expr.sources,
+        expr.flags | (HAS_LATERAL_ALIAS if known else 0),
+        expr.value,
+        expr.foldable,
+        name,
+    )
+
+
+def _find_outer(
+    identifiers: list[Any], parts: tuple[str, ...], node: exp.Expr, scope: Scope
+) -> Expr | None:
+    """The column of an enclosing query; what uses it is correlated."""
+    outer = scope.parent
+    while outer is not None:
+        found = _find(parts, outer)
+        if found is None and outer.inside is not None:
+            # A subquery of HAVING may aggregate columns that HAVING itself cannot name.
+            found = _find(parts, outer.inside)
+        if found is None and outer.clause != FROM_CLAUSE:
+            # Spark looks one query out, not further.
+            return None
+        if found is not None:
+            columns, used = found
+            if len(columns) > 1:
+                return _ambiguous(parts, columns, node, scope)
+            if used > 1:
+                scope.binding.name_alias(identifiers[used - 2])
+            twin = columns[0].copy()
+            twin.flags |= HAS_OUTER
+            twin.outer = True
+            return bind_fields(twin, identifiers[used:], node, scope)
+        outer = outer.parent
+    return None
+
+
+def _all_known(scope: Scope | None) -> bool:
+    while scope is not None:
+        if not scope.relation.known:
+            return False
+        scope = scope.parent
+    return True
+
+
+def _ambiguous(parts: tuple[str, ...], columns: list[Column], node: exp.Expr, scope: Scope) -> Expr:
+    name = ".".join(parts)
+    owners = [".".join((*column.qualifier, column.name or "")) for column in columns]
+    return scope.binding.error(
+        Code.AMBIGUOUS_COLUMN,
+        f"`{name}` could be {' or '.join(f'`{owner}`' for owner in owners[:4])}",
+        node,
+        "AMBIGUOUS_REFERENCE",
+        help="write the table's name or alias before the column",
+    )
+
+
+def _unresolved(parts: tuple[str, ...], node: exp.Expr, scope: Scope) -> Expr:
+    written = ".".join(parts)
+    columns = scope.relation.visible()
+    if len(parts) > 1:
+        # What the named relation has is of more help than what its neighbours have.
+        columns = [c for c in columns if c.qualifier[-1:] == parts[-2:-1]] or columns
+    near = closest(parts[-1], [column.name or "" for column in columns])
+    qualifiers = {c.qualifier[-1] for c in scope.relation.visible() if c.qualifier}
+    message = f"no column `{written}` in scope"
+    if (id(scope.relation), written) in scope.binding.missing:
+        return unknown()
+    scope.binding.missing.add((id(scope.relation), written))
+    if len(parts) > 1 and not qualifiers & set(parts[:-1]):
+        if (id(scope.relation), parts[0]) in scope.binding.missing:
+            return unknown()
+        # One report for a wrong name or alias, however often it is used.
+        scope.binding.missing.add((id(scope.relation), parts[0]))
+        message = f"no relation `{parts[0]}` in scope, so no column `{written}`"
+    if len(parts) > 1 and parts[0] not in qualifiers:
+        owner = closest(parts[0], sorted(qualifiers))
+        help_text = f"there is a relation `{owner}` here" if owner else None
+    else:
+        help_text = f"there is a column `{near}`" if near else None
+    if help_text is None and columns:
+        names = ", ".join(f"`{column.name}`" for column in columns[:8])
+        help_text = f"the columns here are {names}{', ...' if len(columns) > 8 else ''}"
+    condition = "WITH_SUGGESTION" if columns else "WITHOUT_SUGGESTION"
+    return scope.binding.error(
+        Code.UNKNOWN_COLUMN,
+        message,
+        node,
+        f"UNRESOLVED_COLUMN.{condition}",
+        help=help_text,
+    )
+
+
+def bind_dot(node: exp.Dot, scope: Scope) -> Expr:
+    """`expression.field`, or a call with a qualified function name."""
+    right = node.args["expression"]
+    if right.__class__ is exp.Identifier:
+        base = bind_expression(node.args["this"], scope)
+        return bind_field(base, right.args["this"], node, scope)
+    if right.__class__ is exp.Star:
+        return scope.binding.error(
+            Code.INVALID_CLAUSE, "`*` cannot stand here", node, "INVALID_USAGE_OF_STAR_OR_REGEX"
+        )
+    if right.__class__ is exp.Anonymous and node.args["this"].name.lower() not in _FUNCTION_SCHEMAS:
+        return scope.binding.error(
+            Code.UNKNOWN_FUNCTION,
+            f"no function `{node.args['this'].name}.{right.name}`",
+            node,
+            "UNRESOLVED_ROUTINE",
+            help="built-in functions are written without a schema",
+        )
+    return bind_expression(right, scope)
+
+
+_FUNCTION_SCHEMAS = frozenset({"builtin", "session"})
+
+
+def bind_lone_star(node: exp.Expr, scope: Scope) -> Expr:
+    """A star where a value is wanted."""
+    return scope.binding.error(
+        Code.INVALID_CLAUSE, "`*` cannot stand here", node, "INVALID_USAGE_OF_STAR_OR_REGEX"
+    )
+
+
+def bind_identifier(node: exp.Identifier, scope: Scope) -> Expr:
+    """A bare word inside a lambda: its parameter, or a column of the query around it."""
+    return resolve_name([node], (node.args["this"].lower(),), node, scope)
+
+
+_SUBSCRIPTABLE = frozenset({"array", "map", "struct", "variant", "unknown"})
+
+
+def bind_bracket(node: exp.Bracket, scope: Scope) -> Expr:
+    """`value[key]` on arrays, maps, structs and variants."""
+    base = bind_expression(node.args["this"], scope)
+    if (
+        scope.clause == "order"
+        and scope.fallback is not None
+        and base.type.kind not in _SUBSCRIPTABLE
+    ):
+        # In ORDER BY a select item of that name hides a column only if it fits.
+        second = Scope(scope.binding, scope.fallback, scope.parent, scope.ctes, scope.clause)
+        if (
+            isinstance(node.args["this"], exp.Column)
+            and scope.fallback.find((node.args["this"].name.lower(),))[0]
+        ):
+            base = bind_expression(node.args["this"], second)
+    keys = [bind_expression(key, scope) for key in node.args["expressions"]]
+    parts = constructor_parts(node.args["this"], scope)
+    for key in keys:
+        base = _subscript(base, key, node, scope, parts)
+        parts = None
+    return base
+
+
+def constructor_parts(node: Any, scope: Scope) -> list[bool] | None:
+    """The nullability of each element when a value is written as `array(...)`, else None."""
+    while node.__class__ is exp.Paren:
+        node = node.args["this"]
+    if node.__class__ is not exp.Array:
+        return None
+    with suppress_findings(scope.binding):
+        return [bind_expression(each, scope).nullable for each in node.args["expressions"]]
+
+
+def element_nullable(
+    array: t.ArrayType, key: Expr, parts: list[bool] | None, *, first: int, safe: bool = False
+) -> bool:
+    """Whether an element may be null: by its place in a constructor, else by what Spark assumes.
+
+    `first` is the index of the first element: 0 for `[...]`, 1 for `element_at`. `safe` is for
+    functions that give null for an index out of range.
+    """
+    if not key.foldable or key.nullable:
+        return safe or array.contains_null
+    if parts is None:
+        return True
+    if not isinstance(key.value, int):
+        return any(parts)
+    at = key.value - first if key.value >= 0 else len(parts) + key.value
+    return parts[at] if 0 <= at < len(parts) else safe
+
+
+def _subscript(
+    base: Expr, key: Expr, node: exp.Bracket, scope: Scope, parts: list[bool] | None
+) -> Expr:
+    kind = base.type
+    if kind is t.UNKNOWN or key.type is t.UNKNOWN:
+        return unknown([base, key])
+    if isinstance(kind, t.ArrayType):
+        if key.type.kind not in t.INTEGRAL_KINDS and key.type is not t.NULL:
+            if isinstance(kind.element, t.StructType) and isinstance(key.value, str):
+                return bind_field(base, key.value, node, scope)
+            return _bad_index(base, key, node, scope)
+        nullable = element_nullable(kind, key, parts, first=0)
+        return derived(kind.element, nullable or base.nullable, [base, key])
+    if isinstance(kind, t.MapType):
+        return _map_value(base, kind, key, node, scope)
+    if isinstance(kind, t.StructType) and isinstance(key.value, str):
+        return bind_field(base, key.value, node, scope)
+    return scope.binding.error(
+        Code.TYPE_ERROR,
+        f"a value of type `{kind}` has no elements to take",
+        node,
+        "INVALID_EXTRACT_BASE_FIELD_TYPE",
+        help="`[...]` works on arrays, maps and structs",
+    )
+
+
+def _map_value(base: Expr, kind: t.MapType, key: Expr, node: exp.Bracket, scope: Scope) -> Expr:
+    if key.type is not kind.key and not _fits_key(key.type, kind.key):
+        return scope.binding.error(
+            Code.TYPE_ERROR,
+            f"the map's keys are `{kind.key}`, not `{key.type}`",
+            node,
+            "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
+            help=f"cast the key to `{kind.key}`",
+        )
+    return derived(kind.value, True, [base, key])
+
+
+def _fits_key(given: t.DataType, wanted: t.DataType) -> bool:
+    if wanted is t.NULL:
+        return given is t.NULL
+    if given is t.NULL or (given.kind in t.STRING_KINDS and wanted.kind in t.STRING_KINDS):
+        return True
+    if given.kind in t.NUMERIC_KINDS and wanted.kind in t.NUMERIC_KINDS:
+        return True
+    if wanted.kind in t.STRING_KINDS or given.kind in t.STRING_KINDS:
+        return given.kind not in ("array", "map", "struct")
+    return given.kind == wanted.kind
+
+
+def _bad_index(base: Expr, key: Expr, node: exp.Bracket, scope: Scope) -> Expr:
+    return scope.binding.error(
+        Code.TYPE_ERROR,
+        f"an element of `{base.type}` is taken by an integer, not by `{key.type}`",
+        node,
+        "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
+        help="cast the index to `int`",
+    )

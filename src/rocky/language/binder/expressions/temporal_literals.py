@@ -1,0 +1,175 @@
+"""Dates, times and intervals in literals: which strings are one, and the interval type of units."""
+
+import re
+from datetime import date
+from typing import Final
+
+from sqlglot import exp
+
+from rocky.diagnostics import Code
+from rocky.language.binder.expr import Expr
+from rocky.language.binder.scopes import Scope, bind_expression
+from rocky.language.datatypes import types as t
+
+_DATE = re.compile(r"\s*([+-]?\d{4,7})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?\s*", re.DOTALL)
+_CLOCK = r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.\d{0,9})?)?)?"
+_ZONE = (
+    r"\s*(?:Z|UTC|GMT|UT|[+-]\d{1,2}(?::?\d{2})?(?::?\d{2})?"
+    r"|(?:UTC|GMT|UT)[+-]\d{1,2}(?::\d{2})?|[A-Za-z_]+(?:/[A-Za-z_+\-0-9]+)+|[A-Z]{3})?"
+)
+_STAMP = re.compile(
+    rf"\s*([+-]?\d{{4,6}})(?:-(\d{{1,2}})(?:-(\d{{1,2}})(?:[ T]+(?:{_CLOCK})?{_ZONE})?)?)?\s*"
+)
+_TIME = re.compile(rf"\s*{_CLOCK}\s*([AaPp][Mm])?\s*")
+
+
+def _valid_day(year: str, month: str | None, day: str | None) -> bool:
+    # Python's calendar ends at 9999; the leap rule repeats every 400 years.
+    try:
+        date(2000 + int(year) % 400, int(month or 1), int(day or 1))
+    except ValueError:
+        return False
+    return True
+
+
+_SPECIAL = frozenset({"epoch", "now", "today", "tomorrow", "yesterday"})
+
+
+def is_date(text: str) -> bool:
+    """Whether `DATE 'text'` is a literal Spark takes."""
+    if text.strip().lower() in _SPECIAL:
+        return True
+    match = _DATE.fullmatch(text)
+    return match is not None and _valid_day(match[1], match[2], match[3])
+
+
+def is_timestamp(text: str) -> bool:
+    """Whether `TIMESTAMP 'text'` is a literal Spark takes."""
+    if text.strip().lower() in _SPECIAL:
+        return True
+    match = _STAMP.fullmatch(text)
+    if match is None:
+        # A time of day alone is today at that time, but only with its marker.
+        bare = re.fullmatch(rf"\s*T?{_CLOCK}{_ZONE}\s*", text)
+        return bare is not None and ":" in text and _valid_clock(bare.group(1, 2, 3))
+    return _valid_day(match[1], match[2], match[3]) and _valid_clock(match.group(4, 5, 6))
+
+
+def reads_clock(text: str) -> bool:
+    """Whether a date or timestamp written so depends on when it is read: `now`, or a time alone."""
+    word = text.strip().lower()
+    return (word in _SPECIAL and word != "epoch") or (
+        ":" in text and _STAMP.fullmatch(text) is None and is_timestamp(text)
+    )
+
+
+def is_time(text: str) -> bool:
+    """Whether `TIME 'text'` is a literal Spark takes."""
+    match = _TIME.fullmatch(text)
+    return match is not None and match[2] is not None and _valid_clock(match.group(1, 2, 3))
+
+
+def _valid_clock(parts: tuple[str | None, ...]) -> bool:
+    hour, minute, second = (int(part or 0) for part in parts)
+    return hour < 24 and minute < 60 and second < 60
+
+
+_UNITS: Final = {
+    "year": "year",
+    "month": "month",
+    "week": "day",
+    "day": "day",
+    "hour": "hour",
+    "minute": "minute",
+    "second": "second",
+    "millisecond": "second",
+    "microsecond": "second",
+}
+_ALL: Final = t.YEAR_MONTH_UNITS + t.DAY_TIME_UNITS
+_PART = re.compile(r"\s*[+-]?\s*[0-9]*\.?[0-9]*\s+([A-Za-z]+)")
+_SPAN_FORMS: Final = {
+    ("year", "month"): r"[+-]?\d+-\d+",
+    ("day", "hour"): r"[+-]?\d+ \d{1,2}",
+    ("day", "minute"): r"[+-]?\d+ \d{1,2}:\d{1,2}",
+    ("day", "second"): r"[+-]?\d+ \d{1,2}:\d{1,2}:\d{1,2}(\.\d{1,9})?",
+    ("hour", "minute"): r"[+-]?\d+:\d{1,2}",
+    ("hour", "second"): r"[+-]?\d+:\d{1,2}:\d{1,2}(\.\d{1,9})?",
+    ("minute", "second"): r"[+-]?\d+:\d{1,2}(\.\d{1,9})?",
+}
+
+
+def unit_of(word: str) -> str | None:
+    """The field a written unit belongs to: `weeks` counts as days, `milliseconds` as seconds."""
+    low = word.lower()
+    return _UNITS.get(low) or _UNITS.get(low.removesuffix("s"))
+
+
+def interval_type(node: exp.Interval, scope: Scope) -> Expr:
+    """The typed interval literal, or a report of what is wrong with it."""
+    unit = node.args.get("unit")
+    value = node.args.get("this")
+    if unit is None:
+        parent = node.parent
+        if value is not None and parent.__class__ is exp.Add and parent.args["expression"] is node:
+            # `INTERVAL 1 DAY + 1`: the library takes the number for a second interval, and a
+            # whole number for a string.
+            if value.__class__ is exp.Literal and value.name.isdigit():
+                return Expr(t.INT, False, value=int(value.name), foldable=True)
+            return bind_expression(value, scope)
+        return _from_words(value.name if value is not None else "", node, scope)
+    if unit.__class__ is exp.IntervalSpan:
+        return _unit_to_unit(node, unit, scope)
+    field = unit_of(unit.name)
+    if field is None:
+        return _bad(f"`{unit.name}` is not an interval unit", node, scope)
+    if value is not None and value.__class__ not in (exp.Literal, exp.Neg):
+        return _bad("an interval is written with a number, not an expression", node, scope)
+    if value is not None and value.__class__ is exp.Literal:
+        text = str(value.args["this"]).strip()
+        if not re.fullmatch(r"[+-]?\s*\d*\.?\d*", text) or not any(c.isdigit() for c in text):
+            return _bad(f"`{text}` is not a number of `{unit.name.lower()}`", node, scope)
+        if "." in text and field != "second":
+            return _bad(f"a fraction of `{unit.name.lower()}` is not an interval", node, scope)
+    return Expr(t.interval(field, field), False, foldable=True)
+
+
+def _unit_to_unit(node: exp.Interval, unit: exp.IntervalSpan, scope: Scope) -> Expr:
+    first, last = unit.this.name.lower(), unit.expression.name.lower()
+    if (first, last) not in _SPAN_FORMS:
+        return _bad(f"`{first} to {last}` is not an interval range", node, scope)
+    value = node.args.get("this")
+    text = value.name.strip() if value is not None else ""
+    if not re.fullmatch(_SPAN_FORMS[first, last], text):
+        return _bad(f"`{text}` is not an interval of `{first} to {last}`", node, scope)
+    return Expr(t.interval(first, last), False, foldable=True)
+
+
+def _from_words(text: str, node: exp.Interval, scope: Scope) -> Expr:
+    """`INTERVAL '1 day 2 hours'`: the range from the largest to the smallest unit named."""
+    body = re.sub(r"(?i)^\s*interval\s+", "", text)
+    fields: list[str] = []
+    at = 0
+    while at < len(body.rstrip()):
+        match = _PART.match(body, at)
+        field = unit_of(match[1]) if match else None
+        if match is None or field is None:
+            return _bad(f"`{text}` is not an interval", node, scope)
+        fields.append(field)
+        at = match.end()
+    if not fields:
+        return _bad(f"`{text}` is not an interval", node, scope)
+    fields.sort(key=_ALL.index)
+    first, last = fields[0], fields[-1]
+    if (first in t.YEAR_MONTH_UNITS) != (last in t.YEAR_MONTH_UNITS):
+        return _bad("an interval cannot mix months with days", node, scope)
+    return Expr(t.interval(first, last), False, foldable=True)
+
+
+def _bad(message: str, node: exp.Interval, scope: Scope) -> Expr:
+    return scope.binding.error(
+        Code.SYNTAX_ERROR,
+        message,
+        node,
+        "INVALID_INTERVAL_FORMAT",
+        help="for example `INTERVAL '3' DAY` or `INTERVAL '1-6' YEAR TO MONTH`",
+    )

@@ -1,0 +1,1 @@
+"""The names Spark generates for output columns, printed from resolved expressions."""

@@ -1,0 +1,182 @@
+"""Safe casts: three answers to whether a value keeps its meaning in another type.
+
+Lossless widening follows Delta's rules for changing a stored column and is the narrowest: a bigint
+does not widen to a double. Up-casts are Spark's word for safe, not ours: a bigint up-casts to a
+float. Store assignment is what Spark casts when a value is written to a column.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from rocky.language.datatypes.types import (
+    DAY_TIME_UNITS,
+    INTEGRAL_DIGITS,
+    INTEGRAL_KINDS,
+    NULL,
+    NUMERIC_KINDS,
+    STRING_KINDS,
+    UNKNOWN,
+    YEAR_MONTH_UNITS,
+    ArrayType,
+    DataType,
+    DecimalType,
+    IntervalType,
+    MapType,
+    StringType,
+    StructType,
+    TimeType,
+    decimal_for,
+    is_wider_decimal,
+)
+
+_WIDER_KINDS: Final[dict[str, frozenset[str]]] = {
+    "tinyint": frozenset({"smallint", "int", "bigint", "double"}),
+    "smallint": frozenset({"int", "bigint", "double"}),
+    "int": frozenset({"bigint", "double"}),
+    "float": frozenset({"double"}),
+    "date": frozenset({"timestamp_ntz"}),
+}
+
+
+def is_lossless(source: DataType, target: DataType) -> bool:
+    """Whether every value of `source`, nulls in its parts included, is one of `target`."""
+    if source is target or source is NULL or source is UNKNOWN or target is UNKNOWN:
+        return True
+    match source, target:
+        case StringType(), StringType():
+            return _is_longer(source, target)
+        case (DecimalType(), DecimalType()):
+            return is_wider_decimal(target, source)
+        case (DataType(), DecimalType()):
+            return source.kind in INTEGRAL_KINDS and is_wider_decimal(target, decimal_for(source))
+        case TimeType(), TimeType():
+            return source.precision <= target.precision
+        case IntervalType(), IntervalType():
+            return _is_wider_interval(source, target)
+        case _:
+            return _is_lossless_nested(source, target)
+
+
+def _is_longer(source: StringType, target: StringType) -> bool:
+    if source.collation != target.collation or target.kind == "char":
+        return False
+    if target.length is None:
+        return source.kind in STRING_KINDS
+    # CHAR pads to its length, so it may move to a VARCHAR but not the other way.
+    return source.length is not None and source.length <= target.length
+
+
+def _is_wider_interval(source: IntervalType, target: IntervalType) -> bool:
+    if source.kind != target.kind:
+        return False
+    units = YEAR_MONTH_UNITS if source.kind == "interval_ym" else DAY_TIME_UNITS
+    return units.index(target.first) <= units.index(source.first) and units.index(
+        source.last
+    ) <= units.index(target.last)
+
+
+def _is_lossless_nested(source: DataType, target: DataType) -> bool:
+    match source, target:
+        case ArrayType(), ArrayType():
+            return is_lossless(source.element, target.element) and (
+                target.contains_null or not source.contains_null
+            )
+        case MapType(), MapType():
+            return (
+                is_lossless(source.key, target.key)
+                and is_lossless(source.value, target.value)
+                and (target.contains_null or not source.contains_null)
+            )
+        case StructType(), StructType():
+            return _is_lossless_struct(source, target)
+        case _:
+            return target.kind in _WIDER_KINDS.get(source.kind, frozenset())
+
+
+def _is_lossless_struct(source: StructType, target: StructType) -> bool:
+    return len(source.fields) == len(target.fields) and all(
+        old.name.lower() == new.name.lower()
+        and is_lossless(old.type, new.type)
+        and (new.nullable or not old.nullable)
+        for old, new in zip(source.fields, target.fields, strict=True)
+    )
+
+
+_COMPLEX_KINDS: Final = frozenset({"array", "map", "struct"})
+_MOMENTS: Final = frozenset({"date", "time", "timestamp", "timestamp_ntz"})
+_NUMBER_ORDER: Final = ("tinyint", "smallint", "int", "bigint", "float", "double")
+_SAFE_PAIRS: Final = frozenset(
+    {
+        ("date", "timestamp"),
+        ("date", "timestamp_ntz"),
+        ("timestamp", "timestamp_ntz"),
+        ("timestamp_ntz", "timestamp"),
+        ("timestamp", "bigint"),
+        ("bigint", "timestamp"),
+    }
+)
+
+
+def can_up_cast(source: DataType, target: DataType) -> bool:
+    """Whether a cast can neither fail nor truncate, in Spark's reckoning."""
+    if source is target or source is NULL or source is UNKNOWN or target is UNKNOWN:
+        return True
+    if source.kind in _COMPLEX_KINDS or target.kind in _COMPLEX_KINDS:
+        return _complex_by(source, target, can_up_cast)
+    if target.kind in STRING_KINDS:
+        return source.kind != "variant"
+    if source.kind in NUMERIC_KINDS and target.kind in NUMERIC_KINDS:
+        return _up_cast_number(source, target)
+    if source.kind in {"interval_ym", "interval_dt"}:
+        return source.kind == target.kind
+    return (source.kind, target.kind) in _SAFE_PAIRS
+
+
+def _up_cast_number(source: DataType, target: DataType) -> bool:
+    if isinstance(target, DecimalType):
+        if isinstance(source, DecimalType) or source.kind in INTEGRAL_KINDS:
+            return is_wider_decimal(target, decimal_for(source))
+        return False
+    if isinstance(source, DecimalType):
+        # Strictly fewer digits: ten digits do not all fit an int.
+        return (
+            target.kind in INTEGRAL_KINDS
+            and source.scale == 0
+            and source.precision < INTEGRAL_DIGITS[target.kind]
+        )
+    return _NUMBER_ORDER.index(source.kind) <= _NUMBER_ORDER.index(target.kind)
+
+
+def store_assignable(source: DataType, target: DataType) -> bool:
+    """Whether Spark writes a value of `source` into a column of `target` (ANSI assignment)."""
+    if source is target or source is NULL or source is UNKNOWN or target is UNKNOWN:
+        return True
+    if source.kind in _COMPLEX_KINDS or target.kind in _COMPLEX_KINDS:
+        return _complex_by(source, target, store_assignable)
+    if target.kind in STRING_KINDS:
+        return True
+    if source.kind in NUMERIC_KINDS:
+        return target.kind in NUMERIC_KINDS
+    return source.kind in _MOMENTS and target.kind in _MOMENTS
+
+
+def _complex_by(
+    source: DataType, target: DataType, allowed: Callable[[DataType, DataType], bool]
+) -> bool:
+    """The same question asked of the parts, which must also find room for their nulls."""
+    if isinstance(source, ArrayType) and isinstance(target, ArrayType):
+        return allowed(source.element, target.element) and (
+            target.contains_null or not source.contains_null
+        )
+    if isinstance(source, MapType) and isinstance(target, MapType):
+        return (
+            allowed(source.key, target.key)
+            and allowed(source.value, target.value)
+            and (target.contains_null or not source.contains_null)
+        )
+    if isinstance(source, StructType) and isinstance(target, StructType):
+        return len(source.fields) == len(target.fields) and all(
+            allowed(a.type, b.type) and (b.nullable or not a.nullable)
+            for a, b in zip(source.fields, target.fields, strict=True)
+        )
+    return False

@@ -1,0 +1,274 @@
+"""JSON, CSV, XML and variants: the result's type is written out in a string argument.
+
+A schema may be a type, a list of columns or Spark's JSON; whatever NOT NULL it promises is
+dropped, since the text read may hold anything.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from rocky.language.datatypes import types as t
+from rocky.language.datatypes.casts import can_cast
+from rocky.language.datatypes.operators import holds_kind
+from rocky.language.datatypes.text import TypeSyntaxError, parse_schema, parse_type, type_from_json
+from rocky.language.datatypes.types import DataType
+from rocky.language.functions import families as f
+from rocky.language.functions.families import any_nullable, as_nullable, expect
+from rocky.language.functions.operand import (
+    NO_VALUE,
+    Operand,
+    Refusal,
+    Typing,
+    not_constant,
+    uncastable,
+    unexpected_null,
+    unexpected_type,
+    wrong_count,
+)
+
+Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]
+
+_ONE_NAME: Final = re.compile(r"\s*\w+\s*(\(.*\))?\s*")
+_COLON: Final = re.compile(r"\s*\w+\s*:")
+_PRECISION: Final = re.compile(r"(?:decimal|dec|numeric)\s*\(\s*(\d+)", re.IGNORECASE)
+
+
+def read_schema(name: str, arg: Operand, index: int) -> DataType | Refusal:
+    """The type a schema argument writes out; UNKNOWN when it is constant but not spelt out."""
+    if arg.type is t.UNKNOWN:
+        return t.UNKNOWN
+    if not arg.foldable or arg.value is None or arg.type.kind not in t.STRING_KINDS:
+        return Refusal(
+            "INVALID_SCHEMA.NON_STRING_LITERAL",
+            f"argument {index + 1} of `{name}`, the schema, must be a string literal",
+            index,
+        )
+    if arg.value is NO_VALUE:
+        return t.UNKNOWN
+    text = str(arg.value)
+    found = _parse_any(text)
+    if found is None:
+        return Refusal(_condition_of(text), f"`{text}` is not a schema", index)
+    if holds_kind(found, "char") or holds_kind(found, "varchar"):
+        return Refusal(
+            "UNSUPPORTED_CHAR_OR_VARCHAR_AS_STRING",
+            f"the schema of `{name}` must use `string`, not `char` or `varchar`",
+            index,
+        )
+    return found
+
+
+def _parse_any(text: str) -> DataType | None:
+    if text.lstrip().startswith("{"):
+        try:
+            return type_from_json(json.loads(text))
+        except (ValueError, KeyError, TypeError):
+            return None
+    try:
+        return parse_type(text)
+    except TypeSyntaxError:
+        pass
+    if _COLON.match(text):
+        return None
+    try:
+        return t.struct(tuple(parse_schema(text)))
+    except TypeSyntaxError:
+        return None
+
+
+def _condition_of(text: str) -> str:
+    if not text.strip():
+        return "PARSE_EMPTY_STATEMENT"
+    if any(int(digits) > t.MAX_PRECISION for digits in _PRECISION.findall(text)):
+        return "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION"
+    return "UNSUPPORTED_DATATYPE" if _ONE_NAME.fullmatch(text) else "PARSE_SYNTAX_ERROR"
+
+
+def _check_options(name: str, args: Sequence[Operand], index: int) -> Refusal | None:
+    if len(args) <= index or args[index].type is t.UNKNOWN:
+        return None
+    found = args[index].type
+    if not isinstance(found, t.MapType) or args[index].name is not None:
+        return Refusal(
+            "INVALID_OPTIONS.NON_MAP_FUNCTION",
+            f"argument {index + 1} of `{name}`, the options, must be written with `map(...)`",
+            index,
+        )
+    if not {found.key.kind, found.value.kind} <= t.STRING_KINDS:
+        return Refusal(
+            "INVALID_OPTIONS.NON_STRING_TYPE",
+            f"the options of `{name}` must be strings, but they are `{found}`",
+            index,
+        )
+    return None
+
+
+def _check_text(name: str, arg: Operand) -> Refusal | None:
+    if arg.type.kind in t.STRING_KINDS or arg.type.kind in ("void", "unknown"):
+        return None
+    return unexpected_type(name, 0, "`string`", arg.type)
+
+
+def _read(name: str, args: Sequence[Operand]) -> DataType | Refusal:
+    """The nullable schema of `from_json`, `from_csv` or `from_xml` once its arguments are good."""
+    if not 2 <= len(args) <= 3:
+        return wrong_count(name, "2 or 3", len(args))
+    schema = read_schema(name, args[1], 1)
+    if isinstance(schema, Refusal):
+        return schema
+    if name == "from_csv" and schema.kind not in ("struct", "unknown"):
+        return Refusal(
+            "INVALID_SCHEMA.NON_STRUCT_TYPE",
+            f"the schema of `{name}` must be columns, but it is `{schema}`",
+            1,
+        )
+    refusal = (
+        _check_options(name, args, 2) or _check_schema(name, schema) or _check_text(name, args[0])
+    )
+    return refusal if refusal is not None else as_nullable(schema)
+
+
+_READABLE: Final = {
+    "from_json": ("JSON", frozenset({"struct", "array", "map", "variant", "unknown"})),
+    "from_xml": ("XML", frozenset({"struct", "variant", "unknown"})),
+}
+
+
+def _check_schema(name: str, schema: DataType) -> Refusal | None:
+    if name not in _READABLE:
+        return None
+    language, kinds = _READABLE[name]
+    if schema.kind not in kinds:
+        return Refusal(
+            f"DATATYPE_MISMATCH.INVALID_{language}_SCHEMA",
+            f"`{name}` cannot give `{schema}`",
+            1,
+        )
+    if _has_odd_key(schema):
+        return Refusal(
+            f"DATATYPE_MISMATCH.INVALID_{language}_MAP_KEY_TYPE",
+            f"maps in {language} have `string` keys, which `{schema}` does not",
+            1,
+        )
+    return None
+
+
+def _has_odd_key(found: DataType) -> bool:
+    if isinstance(found, t.MapType):
+        return found.key.kind not in t.STRING_KINDS or _has_odd_key(found.value)
+    if isinstance(found, t.ArrayType):
+        return _has_odd_key(found.element)
+    if isinstance(found, t.StructType):
+        return any(_has_odd_key(field.type) for field in found.fields)
+    return False
+
+
+def type_from_text(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    """`from_json` and `from_xml`, null for text that cannot be read."""
+    found = _read(name, args)
+    return found if isinstance(found, Refusal) else (found, True)
+
+
+def type_from_csv(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    """A bad CSV line still gives a struct, of nulls."""
+    found = _read(name, args)
+    return found if isinstance(found, Refusal) else (found, args[0].nullable)
+
+
+def type_schema_of(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    """`schema_of_json`, `schema_of_csv` and `schema_of_xml`."""
+    if not 1 <= len(args) <= 2:
+        return wrong_count(name, "1 or 2", len(args))
+    refusal = _check_options(name, args, 1)
+    if refusal is not None:
+        return refusal
+    sample = args[0]
+    if sample.type is not t.UNKNOWN:
+        if not sample.foldable:
+            return not_constant(name, 0, "the sample")
+        if sample.value is None:
+            return unexpected_null(name, 0)
+        refusal = _check_text(name, sample)
+    return refusal if refusal is not None else (t.STRING, False)
+
+
+def type_to_text(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    """`to_json`, `to_csv` and `to_xml`."""
+    if not 1 <= len(args) <= 2:
+        return wrong_count(name, "1 or 2", len(args))
+    refusal = _check_options(name, args, 1) or _check_writable(name, args[0].type)
+    return refusal if refusal is not None else (t.STRING, True)
+
+
+_WRITABLE: Final = {
+    "to_json": frozenset({"struct", "array", "map", "variant", "void", "unknown"}),
+    "to_csv": frozenset({"struct", "void", "unknown"}),
+    "to_xml": frozenset({"struct", "variant", "void", "unknown"}),
+}
+
+
+def _check_writable(name: str, found: DataType) -> Refusal | None:
+    if found.kind in _WRITABLE[name] and not (name == "to_csv" and holds_kind(found, "variant")):
+        return None
+    if name == "to_xml":
+        return unexpected_type(name, 0, "a struct", found)
+    condition = "INVALID_JSON_SCHEMA" if name == "to_json" else "UNSUPPORTED_INPUT_TYPE"
+    return Refusal(f"DATATYPE_MISMATCH.{condition}", f"`{name}` cannot write `{found}`", 0)
+
+
+# -- variants ---------------------------------------------------------------------------------
+
+
+def type_parse_json(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    if len(args) != 1:
+        return wrong_count(name, "1", len(args))
+    refusal = _check_text(name, args[0])
+    if refusal is not None:
+        return refusal
+    return t.VARIANT, name == "try_parse_json" or args[0].nullable
+
+
+def type_variant_get(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    """`variant_get(value, path[, type])`: a variant unless a type is written out."""
+    if not 2 <= len(args) <= 3:
+        return wrong_count(name, "2 or 3", len(args))
+    found: DataType | Refusal = t.VARIANT if len(args) == 2 else read_schema(name, args[2], 2)
+    if isinstance(found, Refusal):
+        return found
+    fitted = expect(name, args[:2], (f.VARIANT, f.STRING))
+    if isinstance(fitted, Refusal):
+        return fitted
+    if found is not t.UNKNOWN and not can_cast(t.VARIANT, found):
+        return uncastable(name, 2, t.VARIANT, found)
+    return as_nullable(found), True
+
+
+def type_to_variant_object(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    if len(args) != 1:
+        return wrong_count(name, "1", len(args))
+    found = args[0].type
+    nested = found.kind in ("array", "map", "struct")
+    timed = any(holds_kind(found, kind) for kind in t.INTERVAL_KINDS)
+    if found is not t.UNKNOWN and (not nested or timed or _has_odd_key(found)):
+        return uncastable(name, 0, found, t.VARIANT)
+    return t.VARIANT, any_nullable(args)
+
+
+FORMATS: dict[str, Rule] = {
+    "from_json": type_from_text,
+    "from_xml": type_from_text,
+    "from_csv": type_from_csv,
+    "schema_of_json": type_schema_of,
+    "schema_of_csv": type_schema_of,
+    "schema_of_xml": type_schema_of,
+    "to_json": type_to_text,
+    "to_csv": type_to_text,
+    "to_xml": type_to_text,
+    "parse_json": type_parse_json,
+    "try_parse_json": type_parse_json,
+    "variant_get": type_variant_get,
+    "try_variant_get": type_variant_get,
+    "to_variant_object": type_to_variant_object,
+}

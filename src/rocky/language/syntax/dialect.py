@@ -1,0 +1,258 @@
+"""The parser library, set up to keep Spark SQL as it was written, pipe syntax included.
+
+Out of the box the library rewrites what it reads into a neutral tree: `nvl` becomes COALESCE. We
+want the written name at its place, so that the function catalogue is keyed by what the author
+typed. Its compiled classes cannot be subclassed, so the settings are class attributes, swapped in
+around each parse and put back afterwards. Each `|>` step becomes a query over the one before it,
+marked with the arg `pipe`; the library would fold steps into one SELECT and lose their order.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import RLock
+from typing import Any, Final
+
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.parser import Parser
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokens import TokenType
+
+from rocky.language.syntax.tokens import UNSIGNED
+
+PIPE: Final = "pipe"
+"""The arg that names the step a SELECT stands for."""
+
+
+def _over(query: Any, step: str, **clauses: Any) -> exp.Select:
+    """A SELECT over `query`, marked with the step's name."""
+    source = query if isinstance(query, exp.Subquery) else exp.Subquery(this=query)
+    # A step sees the names of the step before it, so the wrapping hides no qualifier.
+    source.args[PIPE] = step
+    select = exp.Select(from_=exp.From(this=source), **clauses)
+    select.args[PIPE] = step
+    return select
+
+
+def _select(parser: Any, query: Any) -> Any:
+    parser._advance()
+    distinct = parser._match(TokenType.DISTINCT)
+    expressions = parser._parse_expressions()
+    return _over(
+        query, "select", expressions=expressions, distinct=exp.Distinct() if distinct else None
+    )
+
+
+def _where(parser: Any, query: Any) -> Any:
+    parser._advance()
+    return _over(
+        query,
+        "where",
+        expressions=[exp.Star()],
+        where=exp.Where(this=parser._parse_disjunction()),
+    )
+
+
+def _extend(parser: Any, query: Any) -> Any:
+    parser._advance()
+    return _over(query, "extend", expressions=[exp.Star(), *parser._parse_expressions()])
+
+
+def _aggregate(parser: Any, query: Any) -> Any:
+    parser._advance()
+    expressions = (
+        [] if parser._match(TokenType.GROUP_BY, advance=False) else parser._parse_expressions()
+    )
+    group = parser._parse_group()
+    if group is not None and parser._match(TokenType.ALIAS, advance=False):
+        group = _aliased_keys(parser, group)
+    return _over(query, "aggregate", expressions=expressions, group=group)
+
+
+def _aliased_keys(parser: Any, group: Any) -> Any:
+    """`GROUP BY expression AS name, ...`: only pipes name their keys here."""
+    keys = group.args["expressions"]
+    parser._match(TokenType.ALIAS)
+    keys[-1] = exp.Alias(this=keys[-1], alias=parser._parse_id_var(any_token=True))
+    if parser._match(TokenType.COMMA):
+        keys.extend(parser._parse_expressions())
+    return group
+
+
+def _drop(parser: Any, query: Any) -> Any:
+    parser._advance()
+    names = parser._parse_csv(parser._parse_column)
+    return _over(query, "drop", expressions=[exp.Star(except_=names)])
+
+
+def _set(parser: Any, query: Any) -> Any:
+    parser._advance()
+    return _over(
+        query,
+        "set",
+        expressions=[exp.Star()],
+        assignments=parser._parse_csv(parser._parse_assignment),
+    )
+
+
+def _as(parser: Any, query: Any) -> Any:
+    parser._advance()
+    source = exp.Subquery(this=query, alias=exp.TableAlias(this=parser._parse_id_var()))
+    return _over(source, "as", expressions=[exp.Star()])
+
+
+def _order(parser: Any, query: Any) -> Any:
+    order = parser._parse_order()
+    return _over(query, "order", expressions=[exp.Star()], order=order)
+
+
+def _limit(parser: Any, query: Any) -> Any:
+    limit = parser._parse_limit()
+    return _over(
+        query, "limit", expressions=[exp.Star()], limit=limit, offset=parser._parse_offset()
+    )
+
+
+def _offset(parser: Any, query: Any) -> Any:
+    return _over(query, "offset", expressions=[exp.Star()], offset=parser._parse_offset())
+
+
+def _pivot(parser: Any, query: Any) -> Any:
+    source = exp.Subquery(this=query)
+    source.set("pivots", parser._parse_pivots())
+    return _over(source, "pivot", expressions=[exp.Star()])
+
+
+def _sample(parser: Any, query: Any) -> Any:
+    source = exp.Subquery(this=query)
+    source.set("sample", parser._parse_table_sample())
+    return _over(source, "tablesample", expressions=[exp.Star()])
+
+
+def _join(parser: Any, query: Any) -> Any:
+    joined = _over(query, "join", expressions=[exp.Star()])
+    joined.set("joins", [parser._parse_join()])
+    return joined
+
+
+def _set_operation(parser: Any, query: Any) -> Any:
+    return parser._parse_set_operations(query)
+
+
+PIPE_OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "AGGREGATE": _aggregate,
+    "AS": _as,
+    "DROP": _drop,
+    "EXTEND": _extend,
+    "LIMIT": _limit,
+    "OFFSET": _offset,
+    "ORDER BY": _order,
+    "PIVOT": _pivot,
+    "SELECT": _select,
+    "SET": _set,
+    "TABLESAMPLE": _sample,
+    "UNPIVOT": _pivot,
+    "WHERE": _where,
+    **dict.fromkeys(
+        ("JOIN", "LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "SEMI", "ANTI"), _join
+    ),
+    **dict.fromkeys(("UNION", "INTERSECT", "EXCEPT", "MINUS"), _set_operation),
+}
+
+
+_KEPT_PARSERS: Final = frozenset(
+    # Syntax that is more than a list of arguments, and the hints.
+    "EXTRACT TRIM SUBSTRING SUBSTR OVERLAY POSITION BROADCAST BROADCASTJOIN MAPJOIN "
+    "MERGE MERGEJOIN SHUFFLEMERGE SHUFFLE_HASH SHUFFLE_REPLICATE_NL".split()
+)
+
+
+def _call(name: str) -> Callable[[list[Any]], exp.Expr]:
+    return lambda args: exp.Anonymous(this=name, expressions=args)
+
+
+def _cast(kind: type[exp.Cast]) -> Callable[[Any], exp.Expr]:
+    """A parser for `CAST(value AS type)`.
+
+    The library's own asks of each type whether it is CHAR by parsing the word CHAR, which is a
+    tenth of the time a model takes; the binder reads CHAR and VARCHAR as Spark does.
+    """
+
+    def parse_cast(parser: Any) -> exp.Expr:
+        value = parser._parse_disjunction()
+        if not parser._match(TokenType.ALIAS):
+            parser.raise_error("Expected AS after CAST")
+        to = Parser._parse_types(parser, with_collation=True)
+        if to is None and parser._match_text_seq("VOID"):
+            to = exp.DataType(this=exp.DType.NULL)
+        if to is None:
+            parser.raise_error("Expected TYPE after CAST")
+        return kind(this=value, to=to)
+
+    return parse_cast
+
+
+def _unary_plus(parser: Any) -> exp.Expr:
+    marked = exp.Paren(this=parser._parse_unary())
+    marked.args["plus"] = True
+    return marked
+
+
+def _unsigned(parser: Any) -> exp.Expr:
+    """What stands to the right of `>>>`, marked: the library knows `>>` alone."""
+    marked = exp.Paren(this=parser._parse_unary())
+    marked.args["unsigned"] = True
+    return marked
+
+
+_SETTINGS: Final[dict[str, Any]] = {
+    # ARRAY must stay a node of its own, or `array(1, 2)[0]` loses its arguments.
+    "FUNCTIONS": {
+        "ARRAY": lambda args: exp.Array(expressions=args),
+        "MAP": _call("map"),
+        "STRUCT": _call("struct"),
+    },
+    "FUNCTION_PARSERS": {
+        **{
+            name: parse
+            for name, parse in SparkParser.FUNCTION_PARSERS.items()
+            if name in _KEPT_PARSERS
+        },
+        "CAST": _cast(exp.Cast),
+        "TRY_CAST": _cast(exp.TryCast),
+    },
+    "NO_PAREN_FUNCTION_PARSERS": {
+        name: parse
+        for name, parse in SparkParser.NO_PAREN_FUNCTION_PARSERS.items()
+        if name in ("ANY", "CASE")
+    },
+    "STRICT_CAST": True,
+    # `value:path` takes a path out of a variant.
+    "COLON_IS_VARIANT_EXTRACT": True,
+    # Unary plus is dropped by the library, and an error to Spark on a date.
+    "UNARY_PARSERS": {
+        **SparkParser.UNARY_PARSERS,
+        TokenType.PLUS: _unary_plus,
+        UNSIGNED: _unsigned,
+    },
+    "PIPE_SYNTAX_TRANSFORM_PARSERS": PIPE_OPERATORS,
+}
+
+_LOCK: Final = RLock()
+SPARK: Final = Spark()
+# Making one takes as long as reading ten lines with it; it is used under the lock only.
+TOKENIZER: Final = SPARK.tokenizer()
+
+
+@contextmanager
+def spark_settings() -> Iterator[None]:
+    """The parser classes as we want them, for the length of a `with` block."""
+    with _LOCK:
+        saved = {name: getattr(SparkParser, name) for name in _SETTINGS}
+        for name, value in _SETTINGS.items():
+            setattr(SparkParser, name, value)
+        try:
+            yield
+        finally:
+            for name, value in saved.items():
+                setattr(SparkParser, name, value)

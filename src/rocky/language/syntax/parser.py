@@ -1,0 +1,321 @@
+"""SQL text to one syntax tree, or one problem at its place; and the span of any node of a tree.
+
+Spans are not stored on the tree, since most nodes never need one. When a finding does, its span is
+worked out from the node's leaves and the tokens: parentheses and the words that open or close
+a node (`CAST(`, `OVER (...)`) are found among the tokens.
+"""
+
+import re
+import sys
+import threading
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from sqlglot import exp
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokens import Token, TokenType
+
+from rocky.diagnostics.text import Span
+from rocky.language.syntax.dialect import SPARK, TOKENIZER, spark_settings
+from rocky.language.syntax.tokens import misplaced_token, rewrite_tokens, without_comments
+
+T = TypeVar("T")
+
+_DEEP_STACK_BYTES: Final = 512 * 1024 * 1024
+_DEEP_RECURSION: Final = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """A parsed statement with the tokens it came from, and their kinds as a string.
+
+    `levels` are the bounds of recursions: neither the tree nor the tokens have them.
+    """
+
+    text: str
+    tree: exp.Expr
+    tokens: Sequence[Token]
+    kinds: str
+    levels: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxProblem:
+    """Why a text is not one Spark SQL statement; `condition` is Spark's name for it."""
+
+    message: str
+    span: Span
+    condition: str = "PARSE_SYNTAX_ERROR"
+    help: str | None = None
+
+
+class NestedTooDeeply(RecursionError):
+    """A text nests deeper than any stack we are ready to give it."""
+
+
+def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
+    """The one statement in `text`. Comments alone, or two statements, are a problem."""
+    try:
+        with spark_settings():
+            tokens, kinds, levels = rewrite_tokens(TOKENIZER.tokenize(without_comments(text)), text)
+            trees = SPARK.parser().parse(tokens, text)
+    except ParseError as error:
+        return _problem_of(error, text)
+    except TokenError:
+        return _token_problem(text)
+    misplaced = misplaced_token(tokens, kinds, text)
+    if misplaced is not None:
+        return SyntaxProblem(*misplaced)
+    statements = [tree for tree in trees if tree is not None and type(tree) is not exp.Semicolon]
+    if not statements:
+        return SyntaxProblem(
+            "there is no SQL statement here", Span(0, len(text)), "PARSE_EMPTY_STATEMENT"
+        )
+    if len(statements) > 1:
+        second = next(token for token in tokens if token.text == ";")
+        return SyntaxProblem(
+            "more than one statement in a text that must hold one query",
+            Span(second.start, second.end + 1),
+            help="keep one SELECT here and move the others to files of their own",
+        )
+    return ParsedQuery(text, statements[0], tokens, kinds, levels)
+
+
+def with_deep_stack(work: Callable[[], T]) -> T:
+    """Run `work` again on a thread with a large stack after it ran out of recursion.
+
+    Raises NestedTooDeeply when that is not enough either.
+    """
+    outcome: list[T] = []
+    failure: list[BaseException] = []
+
+    def attempt() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:  # noqa: BLE001 - carried to the caller's thread, not swallowed
+            failure.append(error)
+
+    limit = sys.getrecursionlimit()
+    size = threading.stack_size(_DEEP_STACK_BYTES)
+    try:
+        sys.setrecursionlimit(max(limit, _DEEP_RECURSION))
+        thread = threading.Thread(target=attempt, name="rocky-deep-stack")
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(size)
+        sys.setrecursionlimit(limit)
+    if failure:
+        if isinstance(failure[0], RecursionError):
+            raise NestedTooDeeply
+        raise failure[0]
+    return outcome[0]
+
+
+def _problem_of(error: ParseError, text: str) -> SyntaxProblem:
+    details: dict[str, Any] = error.errors[0] if error.errors else {}
+    highlight = details.get("highlight") or ""
+    start = _offset_of(text, details.get("line"), details.get("col"), len(highlight))
+    span = Span(start, max(start + len(highlight), min(start + 1, len(text))))
+    word = text[span.start : span.end]
+    described = str(details.get("description") or "")
+    if described == "Expecting )":
+        message = f"a closing parenthesis is missing before `{word}`"
+    elif described.startswith("Expected TYPE after CAST"):
+        message = f"`{word}` is not a Spark type"
+    elif described.startswith(("Expecting ", "Expected ")) and "token_type" not in described:
+        wanted = described.partition(" ")[2]
+        message = f"expected {wanted} before `{word}`"
+    elif described.startswith("Required keyword"):
+        message = f"something is missing after `{word}`"
+    elif word:
+        message = f"unexpected `{word}`"
+    else:
+        message = "unexpected end of the statement"
+    return SyntaxProblem(message, span)
+
+
+def _offset_of(text: str, line: int | None, col: int | None, width: int) -> int:
+    """The offset of a token the library places by line and by the column of its last character."""
+    if line is None or col is None:
+        return 0
+    start = 0
+    for _ in range(line - 1):
+        start = text.find("\n", start) + 1
+    return max(0, min(start + col - max(width, 1), len(text)))
+
+
+_QUOTED: Final = re.compile(
+    r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTALL
+)
+
+
+def _unclosed_quote(text: str) -> tuple[str, int]:
+    """The quote that is opened and never closed, and where; an empty one when there is none."""
+    at = 0
+    while at < len(text):
+        closed = _QUOTED.match(text, at)
+        if closed is not None:
+            at = closed.end()
+        elif text[at] in "'\"`":
+            return text[at], at
+        else:
+            at += 1
+    return "", -1
+
+
+def _token_problem(text: str) -> SyntaxProblem:
+    at = len(text.rstrip())
+    quote, opened = _unclosed_quote(text)
+    for mark, name in (("'", "string"), ('"', "string"), ("`", "quoted name")):
+        if quote == mark:
+            return SyntaxProblem(
+                f"a {name} is opened and never closed",
+                Span(opened, min(opened + 1, len(text))),
+                help=f"close it with `{mark}`" if mark != "`" else "close it with a backtick",
+            )
+    return SyntaxProblem("the text cannot be read as SQL", Span(max(at - 1, 0), at))
+
+
+_OPENING_WORDS: Final = frozenset({"CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "SUBSTR"})
+_CALLS: Final = (exp.Func, exp.Anonymous)
+_FOLLOWED: Final = (exp.Window, exp.Filter, exp.WithinGroup)
+
+
+def span_of(node: exp.Expr, tokens: Sequence[Token]) -> Span | None:
+    """The place of a node: its leaves, and the words and parentheses that belong to it."""
+    low, high = _leaf_range(node)
+    if high < 0:
+        return None
+    if isinstance(node, _FOLLOWED):
+        return _followed_span(node, tokens, low, high)
+    own = node._meta.get("start") if node._meta else None
+    if own is not None and isinstance(node, _CALLS):
+        close = _closing_after(tokens, own)
+        return Span(low, max(high, close) + 1)
+    if isinstance(node, exp.In):
+        return _in_span(tokens, low, high)
+    if isinstance(node, exp.Case):
+        return _case_span(tokens, low, high)
+    if isinstance(node, exp.Cast | exp.Func):
+        return _worded_span(tokens, low, high)
+    if isinstance(node, exp.Paren | exp.Subquery):
+        at = _index_at(tokens, low) - 1
+        if at >= 0 and tokens[at].token_type is TokenType.L_PAREN:
+            return Span(tokens[at].start, max(high, _match(tokens, at)) + 1)
+    return Span(low, high + 1)
+
+
+def _index_at(tokens: Sequence[Token], offset: int) -> int:
+    """The index of the token that starts at or after an offset."""
+    return bisect_left(tokens, offset, key=lambda token: token.start)
+
+
+def _match(tokens: Sequence[Token], at: int) -> int:
+    """The end offset of the parenthesis that closes the one at index `at`; -1 if none does."""
+    depth = 0
+    for token in tokens[at:]:
+        if token.token_type is TokenType.L_PAREN:
+            depth += 1
+        elif token.token_type is TokenType.R_PAREN:
+            depth -= 1
+            if depth == 0:
+                return token.end
+    return -1
+
+
+def _closing_after(tokens: Sequence[Token], name: int) -> int:
+    """The end of the argument list that follows the function name at an offset."""
+    at = _index_at(tokens, name) + 1
+    if at < len(tokens) and tokens[at].token_type is TokenType.L_PAREN:
+        return _match(tokens, at)
+    return -1
+
+
+def _in_span(tokens: Sequence[Token], low: int, high: int) -> Span:
+    """`value IN (...)` with the closing parenthesis of its list or subquery."""
+    for index in range(_index_at(tokens, low), len(tokens) - 1):
+        if tokens[index].start > high:
+            break
+        if tokens[index].text.upper() == "IN" and tokens[index + 1].token_type is TokenType.L_PAREN:
+            return Span(low, max(high, _match(tokens, index + 1)) + 1)
+    return Span(low, high + 1)
+
+
+def _case_span(tokens: Sequence[Token], low: int, high: int) -> Span:
+    """`CASE ... END` with both words; CASEs inside it are counted past."""
+    start = _index_at(tokens, low)
+    while start >= 0 and (start >= len(tokens) or tokens[start].text.upper() != "CASE"):
+        start -= 1
+    if start < 0:
+        return Span(low, high + 1)
+    depth = 0
+    for token in tokens[start:]:
+        word = token.text.upper()
+        depth += (word == "CASE") - (word == "END")
+        if depth == 0:
+            return Span(tokens[start].start, max(high, token.end) + 1)
+    return Span(tokens[start].start, high + 1)
+
+
+def _worded_span(tokens: Sequence[Token], low: int, high: int) -> Span:
+    """`CAST(value AS type)` and its like from their first word; `DATE '...'` from its type."""
+    at = _index_at(tokens, low)
+    if at > 1 and tokens[at - 1].token_type is TokenType.L_PAREN:
+        word = tokens[at - 2]
+        if word.text.upper() in _OPENING_WORDS:
+            return Span(word.start, max(high, _match(tokens, at - 1)) + 1)
+    if at and at < len(tokens) and tokens[at].token_type is TokenType.STRING:
+        before = tokens[at - 1]
+        if before.text.upper() in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ", "TIME"):
+            return Span(before.start, high + 1)
+    return Span(low, high + 1)
+
+
+def _followed_span(node: Any, tokens: Sequence[Token], low: int, high: int) -> Span:
+    """A call with what is written after it: `OVER (...)`, `FILTER (...)`, `WITHIN GROUP (...)`."""
+    inner = span_of(node.args["this"], tokens)
+    end = max(high + 1, inner.end if inner is not None else 0)
+    start = min(low, inner.start if inner is not None else low)
+    # The clause opens at the first parenthesis after the call.
+    at = bisect_right(tokens, inner.end - 1 if inner is not None else high, key=lambda t: t.start)
+    for index in range(at, min(at + 4, len(tokens))):
+        if tokens[index].token_type is TokenType.L_PAREN:
+            return Span(start, max(end, _match(tokens, index) + 1))
+    return Span(start, end)
+
+
+def first_offset(node: Any) -> int:
+    """The offset of some early leaf of a node: cheap, and enough to compare clauses; -1 if none."""
+    while node is not None:
+        meta = node._meta
+        if meta and "start" in meta:
+            return int(meta["start"])
+        args = node.args
+        following = args.get("this")
+        if not isinstance(following, exp.Expr):
+            listed = args.get("expressions") or args.get("ifs")
+            following = listed[0] if listed else args.get("expression")
+        node = following if isinstance(following, exp.Expr) else None
+    return -1
+
+
+def _leaf_range(node: exp.Expr) -> tuple[int, int]:
+    low, high = 1 << 60, -1
+    stack: list[Any] = [node]
+    while stack:
+        each = stack.pop()
+        meta = each._meta
+        if meta:
+            start = meta.get("start")
+            if start is not None:
+                low = min(low, start)
+                high = max(high, meta["end"])
+        for value in each.args.values():
+            if isinstance(value, list):
+                stack.extend(item for item in value if isinstance(item, exp.Expr))
+            elif isinstance(value, exp.Expr):
+                stack.append(value)
+    return low, high

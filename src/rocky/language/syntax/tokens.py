@@ -1,0 +1,307 @@
+"""The tokens of a text before it is parsed: Spark syntax rewritten, and texts Spark would refuse.
+
+What the library does not know is said in words it does, at the same places; no rewrite makes two
+texts equal that are not. What the library takes and Spark does not (commas, aliases and IS out of
+place) is found as well. Both search the tokens' kinds as a string, one character a token: that
+runs at the speed of C and raises no false alarm over strings or comments.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from operator import attrgetter
+from typing import Final, NamedTuple
+
+from sqlglot.dialects.spark import Spark
+from sqlglot.tokens import Token, TokenType
+
+from rocky.diagnostics.text import Span
+
+_kind: Final = attrgetter("token_type")
+
+
+def kinds_of(tokens: Sequence[Token]) -> str:
+    """One character for the kind of each token."""
+    return "".join(map(chr, map(_kind, tokens)))
+
+
+def kind_class(kinds: Iterable[TokenType], *, negated: bool = False) -> str:
+    """A regular expression for one token of, or not of, some kinds."""
+    return f"[{'^' if negated else ''}{''.join(re.escape(chr(kind)) for kind in kinds)}]"
+
+
+# What may have to be said differently, as kinds of tokens: `window(`, CLUSTER BY, TABLE, a keyword
+# after a dot.
+_WINDOW_CALL: Final = re.compile(
+    kind_class([TokenType.WINDOW])
+    + kind_class([TokenType.L_PAREN, TokenType.DOT])
+    + "|"
+    + kind_class([TokenType.CLUSTER_BY])
+)
+_TABLE_QUERY: Final = re.compile(
+    f"{kind_class([TokenType.TABLE])}|^{kind_class([TokenType.VALUES])}"
+)
+_KEYWORDS: Final = (
+    "SELECT FROM WHERE WITH CASE WHEN THEN ELSE END UNION ALL DISTINCT LIMIT VALUES SET HAVING ON "
+    "USING IN IS NOT AND OR AS BY GROUP ORDER JOIN LEFT RIGHT FULL INNER CROSS TABLE"
+).split()
+_DOTTED_KEYWORD: Final = re.compile(
+    kind_class([TokenType.DOT])
+    + kind_class(
+        {Spark.tokenizer_class.KEYWORDS.get(word, TokenType.VAR) for word in _KEYWORDS}
+        - {TokenType.VAR}
+    )
+)
+_NEAR: Final = 200
+_COMMENT: Final = re.compile(r"--|/\*(?!\+)")
+_SPLIT_KEYWORDS: Final = tuple(
+    "group order partition within lateral sort distribute cluster primary unique".split()
+)
+_COMMENT_OR_QUOTED: Final = re.compile(
+    r"--[^\n]*|/\*(?!\+).*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTALL
+)
+_BEFORE_TABLE: Final = frozenset(
+    {"UNION", "ALL", "DISTINCT", "EXCEPT", "INTERSECT", "MINUS", "(", "|>"}
+)
+
+
+UNSIGNED: Final = TokenType.PIPE_SLASH
+"""The kind the third sign of `>>>` is given: a sign before a value, which Spark has no other of."""
+
+_OPENS_TYPE: Final = frozenset({TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT})
+
+
+class LibraryTokens(NamedTuple):
+    """The tokens as the library can parse them, and their kinds.
+
+    `levels` are the bounds of recursions, which it cannot read: how many tokens stand before each,
+    and what it says.
+    """
+
+    tokens: list[Token]
+    kinds: str
+    levels: tuple[tuple[int, str], ...] = ()
+
+
+def rewrite_tokens(tokens: list[Token], text: str) -> LibraryTokens:
+    """The tokens of a text, said in words that the library knows."""
+    kinds = kinds_of(tokens)
+    shift, recursion = ">>>" in text, "recursion" in text.lower()
+    window, dotted = _WINDOW_CALL.search(kinds), _DOTTED_KEYWORD.search(kinds)
+    table = _TABLE_QUERY.search(kinds)
+    if not (shift or recursion or window or dotted or table):
+        return LibraryTokens(tokens, kinds)
+    levels: tuple[tuple[int, str], ...] = ()
+    if shift:
+        tokens = _with_unsigned_shift(tokens)
+    if recursion:
+        tokens, levels = _without_recursion_level(tokens)
+    if window:
+        _free_window(tokens)
+    if dotted:
+        _free_dotted(tokens)
+    if table:
+        tokens = _table_as_select(tokens, piped="|>" in text)
+    return LibraryTokens(tokens, kinds_of(tokens), levels)
+
+
+def without_comments(text: str) -> str:
+    """The text with comments blanked where one stands inside a keyword of two words.
+
+    The library knows `GROUP BY` only with white space between. Offsets stay as they are.
+    """
+    for comment in _COMMENT.finditer(text):
+        before = text[max(0, comment.start() - _NEAR) : comment.start()]
+        if before.rstrip().lower().endswith(_SPLIT_KEYWORDS):
+            return _COMMENT_OR_QUOTED.sub(_blanked, text)
+    return text
+
+
+def _blanked(match: re.Match[str]) -> str:
+    found = match[0]
+    if found[0] in "'\"`":
+        return found
+    return "".join("\n" if char == "\n" else " " for char in found)
+
+
+def _free_dotted(tokens: list[Token]) -> None:
+    """A keyword after a dot is a name: `t.select`."""
+    for before, token in pairwise(tokens):
+        if before.token_type is TokenType.DOT and token.text.isidentifier():
+            token.token_type = TokenType.VAR
+
+
+def _with_unsigned_shift(tokens: list[Token]) -> list[Token]:
+    """`>>>` as `>>` and a sign before what stands to its right. Those of types stay."""
+    made: list[Token] = []
+    types = 0
+    for token in tokens:
+        kind = token.token_type
+        before = made[-1].token_type if made else None
+        if kind is TokenType.LT and (types or before in _OPENS_TYPE):
+            types += 1
+        elif kind is TokenType.GT and types:
+            types -= 1
+        elif (
+            kind is TokenType.GT
+            and len(made) > 1
+            and all(each.token_type is TokenType.GT for each in made[-2:])
+            and token.start == made[-1].end + 1 == made[-2].end + 2
+        ):
+            place = (token.line, token.col, token.start, token.end)
+            made.append(Token(UNSIGNED, token.text, *place))
+            continue
+        made.append(token)
+    return made
+
+
+def _without_recursion_level(
+    tokens: list[Token],
+) -> tuple[list[Token], tuple[tuple[int, str], ...]]:
+    """`WITH RECURSIVE r MAX RECURSION LEVEL 100 AS`: a bound that says nothing about types."""
+    kept: list[Token] = []
+    levels: list[tuple[int, str]] = []
+    skip = 0
+    for index, token in enumerate(tokens):
+        words = [each.text.upper() for each in tokens[index : index + 4]]
+        if words[:3] == ["MAX", "RECURSION", "LEVEL"]:
+            skip = 4
+            levels.append((len(kept), words[-1]))
+        if skip:
+            skip -= 1
+            continue
+        kept.append(token)
+    return kept, tuple(levels)
+
+
+def _free_window(tokens: list[Token]) -> None:
+    """`window(...)` the function is no WINDOW clause; CLUSTER BY in OVER partitions."""
+    for index, token in enumerate(tokens[:-1]):
+        following = tokens[index + 1].token_type
+        if token.token_type is TokenType.WINDOW and following in (TokenType.L_PAREN, TokenType.DOT):
+            token.token_type = TokenType.VAR
+        elif (
+            token.token_type is TokenType.CLUSTER_BY
+            and index > 1
+            and tokens[index - 2].text.upper() == "OVER"
+        ):
+            token.token_type = TokenType.PARTITION_BY
+
+
+def _table_as_select(tokens: list[Token], *, piped: bool) -> list[Token]:
+    """`TABLE t` as `SELECT * FROM t`, and VALUES before a pipe as a FROM item."""
+    found: list[Token] = []
+    for index, token in enumerate(tokens):
+        starts = index == 0 or tokens[index - 1].text.upper() in _BEFORE_TABLE
+        table = token.token_type is TokenType.TABLE and starts
+        if table or (index == 0 and piped and token.token_type is TokenType.VALUES):
+            place = (token.line, token.col, token.start, token.end)
+            found.append(Token(TokenType.SELECT, "SELECT", *place))
+            found.append(Token(TokenType.STAR, "*", *place))
+            found.append(Token(TokenType.FROM, "FROM", *place))
+            if table:
+                continue
+        found.append(token)
+    return found
+
+
+_CLAUSES: Final = frozenset(
+    {TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.HAVING}
+)
+_AFTER_COMMA: Final = _CLAUSES | {TokenType.COMMA, TokenType.R_PAREN, TokenType.R_BRACKET}
+_AFTER_IS: Final = frozenset({"NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT", "NOT"})
+
+
+_SUSPECT: Final = re.compile(
+    "|".join(
+        (
+            kind_class([TokenType.COMMA]) + kind_class(_AFTER_COMMA),
+            kind_class([TokenType.L_PAREN, TokenType.SELECT]) + kind_class([TokenType.COMMA]),
+            kind_class([TokenType.ALIAS]) + kind_class([TokenType.STRING, TokenType.COMMA]),
+            kind_class([TokenType.IS])
+            + kind_class(
+                [
+                    TokenType.NULL,
+                    TokenType.TRUE,
+                    TokenType.FALSE,
+                    TokenType.UNKNOWN,
+                    TokenType.DISTINCT,
+                    TokenType.NOT,
+                ],
+                negated=True,
+            ),
+        )
+    )
+)
+
+
+class MisplacedToken(NamedTuple):
+    """A token that cannot stand where it does."""
+
+    message: str
+    span: Span
+    condition: str
+    help: str | None
+
+
+def misplaced_token(tokens: Sequence[Token], kinds: str, text: str) -> MisplacedToken | None:
+    """The first token Spark's grammar has no place for, of the kinds looked for here."""
+    if not text.isascii():
+        foreign = _beyond_ascii(tokens)
+        if foreign is not None:
+            return foreign
+    if _SUSPECT.search(kinds) is None:
+        return None
+    for before, token in pairwise(tokens):
+        found = _judge(before, token)
+        if found is not None:
+            return found
+    return None
+
+
+def _beyond_ascii(tokens: Sequence[Token]) -> MisplacedToken | None:
+    for token in tokens:
+        if token.token_type is TokenType.VAR and not token.text.isascii():
+            return MisplacedToken(
+                f"the name `{token.text}` has letters that need quoting",
+                _span(token),
+                "INVALID_IDENTIFIER",
+                "write it in backticks",
+            )
+    return None
+
+
+def _judge(before: Token, token: Token) -> MisplacedToken | None:
+    kind, following = before.token_type, token.token_type
+    if kind is TokenType.COMMA and following in _AFTER_COMMA:
+        condition = "TRAILING_COMMA_IN_SELECT" if following in _CLAUSES else "PARSE_SYNTAX_ERROR"
+        return MisplacedToken(
+            "a comma with nothing after it", _span(before), condition, "remove the comma"
+        )
+    if following is TokenType.COMMA and kind in (TokenType.L_PAREN, TokenType.SELECT):
+        return MisplacedToken(
+            "a comma with nothing before it", _span(token), "PARSE_SYNTAX_ERROR", "remove the comma"
+        )
+    if kind is TokenType.ALIAS and following is TokenType.STRING:
+        return MisplacedToken(
+            "an alias is a name, not a string",
+            _span(token),
+            "PARSE_SYNTAX_ERROR",
+            f"write it without quotes, or in backticks: `` `{token.text}` ``",
+        )
+    if kind is TokenType.ALIAS and following is TokenType.COMMA:
+        return MisplacedToken(
+            "an alias is missing after AS", _span(before), "PARSE_SYNTAX_ERROR", "name the column"
+        )
+    if kind is TokenType.IS and token.text.upper() not in _AFTER_IS:
+        return MisplacedToken(
+            f"IS cannot be followed by `{token.text}`",
+            _span(token),
+            "PARSE_SYNTAX_ERROR",
+            "use `=`, or IS [NOT] NULL, TRUE, FALSE or DISTINCT FROM",
+        )
+    return None
+
+
+def _span(token: Token) -> Span:
+    return Span(token.start, token.end + 1)

@@ -1,0 +1,1 @@
+"""Branches of the tables: made, shown, compared, approved, promoted, reverted and deleted."""

@@ -1,0 +1,189 @@
+"""A branch with all that is needed to judge it, loaded once: nothing is read again afterwards."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from rocky.analysis.changes.change import ProjectDiff
+from rocky.analysis.changes.diff import diff_compilations
+from rocky.analysis.compilation import Compilation
+from rocky.branches.approvals.commits import (
+    ChangeBase,
+    find_authors,
+    find_change_base,
+    find_git_signing_key,
+    has_uncommitted_changes,
+)
+from rocky.branches.approvals.policy import find_policy
+from rocky.branches.approvals.readiness import find_outdated_tables
+from rocky.branches.approvals.signatures import (
+    KEY_VARIABLE,
+    KeyChoices,
+    Signer,
+    find_key,
+    find_principal,
+)
+from rocky.branches.approvals.ssh import Keygen
+from rocky.branches.approvals.validity import ApprovalScope
+from rocky.branches.state_hash import compute_state
+from rocky.branches.tables import BranchView
+from rocky.errors import ApprovalRefused, NotARepository
+from rocky.git import Repository, find_commit, find_identity, find_repository
+from rocky.ledger.branch_records import BranchRecord
+from rocky.ledger.readers.lookup import open_lookup_reader
+from rocky.operations.branch.lookup import find_branch, open_view
+from rocky.operations.branch.state import fetch_branch_state
+from rocky.operations.refusals import SideBroken
+from rocky.operations.revisions import Sides, open_sides
+from rocky.operations.workspace import Workspace, compile_workspace, project_location
+
+
+@dataclass(frozen=True, slots=True)
+class OpenChange:
+    """A branch, the code beside it, and what both come to.
+
+    `diff` is absent without a commit to compare with. `unready` says, a line a model, why the
+    tables are not what the code makes. `repository` is absent outside git.
+    """
+
+    compilation: Compilation
+    view: BranchView
+    diff: ProjectDiff | None
+    question: ApprovalScope
+    unready: tuple[str, ...]
+    repository: Repository | None
+    git_commit: str | None
+    git_dirty: bool | None
+
+    @property
+    def root(self) -> Path:
+        return self.compilation.project.root
+
+    @property
+    def record(self) -> BranchRecord:
+        return self.question.record
+
+
+@contextmanager
+def open_change(workspace: Workspace, name: str, now: datetime) -> Iterator[OpenChange]:
+    """A branch as it stands now, with the policy it is judged by.
+
+    Raises NothingSelected, ApprovalRefused, NotComparable, SignersUnusable, UnknownRevision
+    and what reading tables and records raises: what cannot be told is never taken for approved.
+    """
+    record = find_branch(workspace, name)
+    repository = _repository(workspace, record)
+    if repository is None:
+        yield _judge(workspace, record, compile_workspace(workspace), None, (None, None), now)
+        return
+    past = find_change_base(repository, record)
+    with open_sides(workspace, past.base.commit, exact=True) as sides:
+        _refuse_broken(sides)
+        diff = diff_compilations(sides.base, sides.head)
+        yield _judge(workspace, record, sides.head, diff, (repository, past), now)
+
+
+def _refuse_broken(sides: Sides) -> None:
+    """Raises SideBroken when a side does not compile."""
+    for side in sides.broken:
+        found = sides.base if side == "base" else sides.head
+        errors = sides.errors_of(side)
+        raise SideBroken(
+            f"{sides.describe(side)} does not compile, so what the branch changes cannot be told",
+            errors,
+            found.project,
+        )
+
+
+def require_ready(change: OpenChange) -> None:
+    """Raises ApprovalRefused unless the branch's tables are what the present code makes."""
+    if change.unready:
+        name = change.record.name
+        raise ApprovalRefused(
+            "\n".join(
+                [
+                    "the tables of the branch are not what the present code makes:",
+                    *(f"  {each}" for each in change.unready),
+                    f"`rocky run --branch {name}` builds them",
+                ]
+            )
+        )
+
+
+def keygen_of(workspace: Workspace) -> Keygen:
+    """`ssh-keygen`, which may ask for a passphrase only where somebody can answer."""
+    return Keygen(dict(workspace.environment), workspace.is_interactive)
+
+
+def choose_signer(
+    workspace: Workspace,
+    change: OpenChange,
+    key: str | None,
+    principal: str | None,
+    message: str | None,
+) -> Signer:
+    """Who signs here, and with which key. Raises ApprovalRefused."""
+    repository = change.repository
+    home = workspace.environment.get("HOME")
+    choices = KeyChoices(
+        key,
+        workspace.environment.get(KEY_VARIABLE),
+        None if repository is None else find_git_signing_key(repository),
+        Path(home) if home else None,
+    )
+    found = find_key(choices, keygen_of(workspace))
+    email = None if repository is None else find_identity(repository).email
+    signers = change.question.policy.signers
+    return Signer(
+        found,
+        find_principal(found, signers, principal, email),
+        message,
+        change.git_commit,
+        change.git_dirty,
+    )
+
+
+def _repository(workspace: Workspace, record: BranchRecord) -> Repository | None:
+    """The project's repository; None for a branch that was made outside git.
+
+    A git that cannot answer, or is gone since, is not the same as none: it is raised.
+    """
+    folder, _ = project_location(workspace)
+    try:
+        return find_repository(folder)
+    except NotARepository:
+        if record.base_commit is not None:
+            raise
+        return None
+
+
+def _judge(
+    workspace: Workspace,
+    record: BranchRecord,
+    compilation: Compilation,
+    diff: ProjectDiff | None,
+    held_to: tuple[Repository | None, ChangeBase | None],
+    now: datetime,
+) -> OpenChange:
+    project, (repository, past) = compilation.project, held_to
+    base = None if past is None else past.base
+    view = open_view(workspace, project, record)
+    dirty = None if repository is None else has_uncommitted_changes(repository, project)
+    question = ApprovalScope(
+        record,
+        compute_state(compilation, view, diff),
+        find_policy(project, () if past is None else past.rules, workspace.environment),
+        find_authors(repository, base, record, dirty=bool(dirty)),
+        now,
+        base_commit=None if base is None else base.commit,
+    )
+    lookups = open_lookup_reader(fetch_branch_state(workspace, record))
+    if lookups is None:
+        unready: tuple[str, ...] = ("nothing is recorded of the branch",)
+    else:
+        with lookups:
+            unready = find_outdated_tables(compilation, view, lookups)
+    commit = None if repository is None else find_commit(repository, "HEAD")
+    return OpenChange(compilation, view, diff, question, unready, repository, commit, dirty)

@@ -1,0 +1,188 @@
+"""Branches by the names that people type: their records, and what is opened to work on them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocky.branches.tables import BranchView, load_branch_view
+from rocky.diagnostics.suggestion import suggestion
+from rocky.errors import GitUnavailable, NotARepository, NothingSelected, UnknownRevision
+from rocky.git import (
+    Repository,
+    find_commit,
+    find_identity,
+    find_repository,
+    merge_base,
+    resolve_ref,
+)
+from rocky.git.repository import find_main_line, is_ancestor
+from rocky.ledger.branch_records import PRODUCTION, BranchRecord, BranchStatus
+from rocky.ledger.branches import branch_key, load_branches
+from rocky.operations.branch.state import forget_former
+from rocky.operations.workspace import Workspace, main_state_path, refresh_state, state_settings
+from rocky.plan.request import main_adapter
+from rocky.project import Project
+from rocky.project.project import branch_prefix, on_branch
+from rocky.run.prepare.caller import observe_origin
+from rocky.run.prepare.pins import open_project_warehouse
+from rocky.store.warehouse import Warehouse
+
+
+def require_branch(workspace: Workspace, *, sure: bool = True) -> Workspace:
+    """The workspace with the branch as it was made, whatever was typed. Raises NothingSelected.
+
+    Not `sure` where the state file may be another than the one beside `rocky.toml`.
+    """
+    assert workspace.branch is not None
+    branch_prefix(workspace.branch)
+    main = workspace.on_production()
+    here = main_state_path(main).exists()
+    if not sure and not here and state_settings(main).backend == "local":
+        return workspace
+    record = find_branch(workspace, workspace.branch)
+    forget_former(workspace, record)
+    return workspace.on_branch(record.name, record.adapter)
+
+
+def find_branch(workspace: Workspace, name: str) -> BranchRecord:
+    """The record of an open branch, in production's state. Raises NothingSelected."""
+    known = open_branches(workspace)
+    found = known.get(branch_key(name))
+    if found is not None:
+        return found
+    hint = suggestion(name, [each.name for each in known.values()])
+    if hint is None:
+        hint = (
+            "`rocky branch list` shows them"
+            if known
+            else f"`{main_state_path(workspace.on_production()).name}` here knows none: they"
+            " are known where the state is; `rocky branch create` makes one"
+        )
+    raise NothingSelected(f"no branch `{name}`; {hint}")
+
+
+def find_deleted(workspace: Workspace, name: str) -> BranchRecord | None:
+    """The record of a branch that was deleted, if there is none of that name any more."""
+    known = {branch_key(each.name): each for each in load_branches(refreshed_state(workspace))}
+    found = known.get(branch_key(name))
+    return found if found is not None and found.status is BranchStatus.DELETED else None
+
+
+def open_branches(workspace: Workspace) -> dict[str, BranchRecord]:
+    """The branches that are not deleted, by key."""
+    path = refreshed_state(workspace)
+    return {
+        branch_key(each.name): each
+        for each in load_branches(path)
+        if each.status is BranchStatus.OPEN
+    }
+
+
+def refreshed_state(workspace: Workspace) -> Path:
+    """Production's state file, fetched where it is kept elsewhere."""
+    main = workspace.on_production()
+    path = main_state_path(main)
+    refresh_state(main, path)
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Who is at work, and the commit that the code of a branch made now is compared with.
+
+    A project outside git has neither a commit nor an address: a user's name stands for it.
+    """
+
+    who: str
+    base_commit: str | None = None
+    repository: Repository | None = None
+
+    def resolve(self, ref: str) -> str | None:
+        """The commit that a reference means, if it means one."""
+        if self.repository is None:
+            return None
+        try:
+            return resolve_ref(self.repository, ref)
+        except UnknownRevision:
+            return None
+
+
+def find_who(workspace: Workspace, root: Path) -> str:
+    """Who is at work here: git's address, else a user's name. Answers without git too."""
+    try:
+        email = find_identity(find_repository(root)).email
+    except (NotARepository, GitUnavailable):
+        email = None
+    return email or _user(workspace, root)
+
+
+def find_people(workspace: Workspace, root: Path, base: str | None = None) -> People:
+    """Who is at work here, and what a branch made now is compared with.
+
+    `base` is a reference that was given. Raises UnknownRevision, and GitUnavailable: a git that
+    cannot answer is not the same as none.
+    """
+    try:
+        repository = find_repository(root)
+    except NotARepository:
+        if base is not None:
+            raise
+        return People(_user(workspace, root))
+    email = find_identity(repository).email
+    return People(email or _user(workspace, root), _base_commit(repository, base), repository)
+
+
+def _user(workspace: Workspace, root: Path) -> str:
+    return observe_origin(root, workspace.environment).triggering_identity or "unknown"
+
+
+def _base_commit(repository: Repository, base: str | None) -> str | None:
+    if base is not None:
+        return _given_base(repository, base, resolve_ref(repository, "HEAD"))
+    head = find_commit(repository, "HEAD")
+    if head is None:
+        # Nothing has been committed yet.
+        return None
+    try:
+        return merge_base(repository, find_main_line(repository).tip, head)
+    except UnknownRevision:
+        # Not promoted before there is a main line: the gate says so.
+        return head
+
+
+def _given_base(repository: Repository, base: str, head: str) -> str:
+    """The commit that was named: one that the code here and the main line have in common."""
+    commit, main = resolve_ref(repository, base), find_main_line(repository)
+    for name, of in (("HEAD", head), (main.name, main.tip)):
+        if not is_ancestor(repository, commit, of):
+            raise UnknownRevision(
+                f"`{base}` is not in the past of `{name}`: a branch is compared with a commit that"
+                f" the code here and the main line `{main.name}` have in common; without `--base`"
+                " it is the newest of those"
+            )
+    return commit
+
+
+def open_view(workspace: Workspace, project: Project, record: BranchRecord) -> BranchView:
+    """A branch beside its parent. `project` is production's."""
+    parent = project if record.parent == PRODUCTION else on_branch(project, record.parent)
+    return load_branch_view(
+        record,
+        warehouse_of(workspace, on_branch(project, record.name), record.adapter),
+        warehouse_of(workspace, parent, record.adapter),
+    )
+
+
+def branch_warehouses(
+    workspace: Workspace, project: Project, name: str, adapter: str
+) -> tuple[Warehouse, ...]:
+    """Where tables of a branch may lie: those of its own adapter first, each place once."""
+    own = on_branch(project, name)
+    found = [warehouse_of(workspace, own, each) for each in (adapter, *own.config.adapter)]
+    return tuple({each.uri: each for each in found}.values())
+
+
+def warehouse_of(workspace: Workspace, project: Project, adapter: str) -> Warehouse:
+    """Where the tables of an adapter lie. Raises NothingSelected."""
+    return open_project_warehouse(
+        main_adapter(project, adapter)[1], project.root, workspace.environment
+    )

@@ -1,0 +1,199 @@
+"""What ran, newest first: runs, or the executions of one model. Reads the state file only."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from rocky.errors import NothingSelected, ProjectNotFound
+from rocky.ledger import HistoryReader
+from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
+from rocky.ledger.record import RunId
+from rocky.ledger.run_records import (
+    BudgetBreach,
+    EngineRecord,
+    ModelExecution,
+    ModelStatus,
+    RunRecord,
+    RunStatus,
+    TotalsRecord,
+)
+from rocky.operations.report import flat, hidden, same_fields
+from rocky.operations.workspace import Workspace, load_workspace, model_named, open_history
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRequest:
+    """Which runs: at most `limit` that began at or after `since`; with a `model`, its executions.
+
+    An `audit` adds who ran it, where and from which code.
+    """
+
+    model: str | None = None
+    limit: int = 20
+    since: datetime | None = None
+    audit: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAudit:
+    """Who ran it, how it was triggered, where, and from which code."""
+
+    trigger: str
+    config_hash: str
+    session_source: str
+    hostname: str
+    rocky_version: str
+    full_refresh: bool
+    selection: tuple[str, ...]
+    triggering_identity: str | None = None
+    git_commit: str | None = None
+    git_branch: str | None = None
+    git_dirty: bool | None = None
+    target_catalog: str | None = None
+    warehouse: str | None = None
+    pipeline: str | None = None
+    engine: EngineRecord | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSummary:
+    """What a run did with one model, in short."""
+
+    model_name: str
+    status: ModelStatus
+    duration_ms: int
+    rows_affected: int | None = None
+    cost_usd: float | None = None
+    decision: str | None = None
+    reason: str | None = None
+    reused_from: RunId | None = None
+    reuse_basis: str | None = None
+    recipe_hash: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """One run. `duration_ms` is absent while it runs, and for ever when it died."""
+
+    record: RunRecord = hidden()
+    run_id: RunId
+    started_at: datetime
+    finished_at: datetime | None = None
+    duration_ms: int | None = None
+    status: RunStatus
+    died: bool
+    trigger: str
+    pipeline: str | None = None
+    filter: str | None = None
+    resumed_from: RunId | None = None
+    idempotency_key: str | None = None
+    plan_id: str | None = None
+    unchanged: int | None = None
+    failed_sources: Mapping[str, str] | None = None
+    check_outcomes: tuple[CheckOutcome, ...] = ()
+    anomalies: tuple[AnomalyRecord, ...] = ()
+    models_executed: int
+    models: tuple[ModelSummary, ...]
+    totals: TotalsRecord | None = None
+    budget_breaches: tuple[BudgetBreach, ...] = ()
+    audit: RunAudit | None = flat()
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryReport:
+    """Runs, newest first."""
+
+    count: int
+    runs: tuple[RunSummary, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionSummary:
+    """What one run did with the model. `run` is there for an audit, while it is recorded."""
+
+    run_id: RunId
+    execution: ModelExecution = flat(without=("model_name",))
+    run: RunAudit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionsReport:
+    """The executions of one model, newest first."""
+
+    model: str
+    count: int
+    executions: tuple[ExecutionSummary, ...]
+
+
+def history(workspace: Workspace, request: HistoryRequest) -> HistoryReport | ExecutionsReport:
+    """What ran. Raises NothingSelected when nobody knows the model that is asked for."""
+    with open_history(workspace) as reader:
+        if request.model is not None:
+            return _executions(workspace, reader, request.model, request)
+        runs = reader.runs(request.limit, request.since) if reader is not None else ()
+    return HistoryReport(len(runs), tuple(_summary(each, audit=request.audit) for each in runs))
+
+
+def _executions(
+    workspace: Workspace, reader: HistoryReader | None, model: str, request: HistoryRequest
+) -> ExecutionsReport:
+    # A deleted model has a history all the same, so the project is asked only about names that the
+    # ledger has never heard.
+    last = reader.last_execution(model) if reader is not None else None
+    if last is not None:
+        name = last.execution.model_name
+    else:
+        try:
+            name = model_named(load_workspace(workspace), model).name
+        except ProjectNotFound:
+            raise NothingSelected(f"no model `{model}` has ever run") from None
+    if reader is None:
+        return ExecutionsReport(name, 0, ())
+    found = reader.executions(name, request.limit, request.since)
+    runs = {each.run_id: reader.run(each.run_id) for each in found} if request.audit else {}
+    audits = {run_id: audit_of(run) for run_id, run in runs.items() if run is not None}
+    return ExecutionsReport(
+        name,
+        len(found),
+        tuple(
+            ExecutionSummary(run_id=run_id, execution=each, run=audits.get(run_id))
+            for run_id, each in found
+        ),
+    )
+
+
+def _summary(run: RunRecord, *, audit: bool) -> RunSummary:
+    return RunSummary(
+        record=run,
+        duration_ms=run_duration_ms(run),
+        died=run.died,
+        models_executed=len(run.models_executed),
+        models=tuple(_model(each) for each in run.models_executed),
+        failed_sources=run.failed_sources or None,
+        audit=audit_of(run) if audit else None,
+        **same_fields(RunSummary, run, besides=_WORKED_OUT),
+    )
+
+
+_WORKED_OUT: Final = frozenset(
+    ("record", "duration_ms", "died", "models_executed", "models", "failed_sources", "audit")
+)
+
+
+def _model(execution: ModelExecution) -> ModelSummary:
+    return ModelSummary(**same_fields(ModelSummary, execution))
+
+
+def audit_of(run: RunRecord) -> RunAudit:
+    """The audit's part of a run's record."""
+    return RunAudit(**same_fields(RunAudit, run))
+
+
+def run_duration_ms(run: RunRecord) -> int | None:
+    """How long a run took; None while it runs, and for ever when it died."""
+    if run.finished_at is None:
+        return None
+    return (run.finished_at - run.started_at) // timedelta(milliseconds=1)

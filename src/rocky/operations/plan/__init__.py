@@ -1,0 +1,1 @@
+"""Making, showing and checking plans: what runs would do, worked out without doing any of it."""

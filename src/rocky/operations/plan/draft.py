@@ -1,0 +1,278 @@
+"""Drafts: what a request would do, and how the columns of tables would change.
+
+A draft has a part for each run that the request means. `document` is what a plan keeps of it and
+what is compared when the plan is applied; the rest is for whoever shows it. The same function makes
+the draft when a plan is made and when it is applied, so both see the same things.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rocky.analysis.changes.change import Change, worst_impact
+from rocky.analysis.changes.columns import compare_columns
+from rocky.errors import StoreUnreadable
+from rocky.ledger.readers.evidence import open_evidence_reader
+from rocky.operations.plan.preview import (
+    RunPreview,
+    decision_of,
+    may_be_built,
+    preview_run,
+    reason_of,
+)
+from rocky.operations.plan.variables import variables_document
+from rocky.plan.comparison import find_unreadable
+from rocky.plan.estimates import Unit
+from rocky.plan.kept_plan import PlanDocument
+from rocky.plan.request import RunRequest, choose_adapter
+from rocky.plan.steps import RunPlan, Step
+from rocky.project import Project
+from rocky.project.configuration.blocks import Adapter
+from rocky.project.sources import SourceTable
+from rocky.project.toml.variables import written
+from rocky.run.materialize.seeds import seed_hash, seed_target
+from rocky.run.prepare.caller import Caller
+from rocky.run.prepare.environment import hide
+from rocky.run.prepare.pins import open_project_warehouse
+from rocky.run.prepare.preconditions import sources_of
+from rocky.run.reuse.forecast import StepForecast
+from rocky.store.warehouse import Warehouse
+
+
+def schema_changes(plan: RunPlan, step: Step, warehouse: Warehouse) -> tuple[Change, ...]:
+    """What building a step would do to its table's columns; nothing where there is no table.
+
+    A table that cannot be read is not compared: that is said where it is looked at.
+    """
+    if step.kind != "build" or step.key not in plan.compilation.models:
+        return ()
+    model = plan.project.models[step.key]
+    try:
+        snapshot = warehouse.table(model.target).snapshot()
+    except StoreUnreadable:
+        return ()
+    if snapshot is None:
+        return ()
+    return compare_columns(snapshot.schema, plan.compilation.models[step.key].columns)
+
+
+def change_document(change: Change) -> dict[str, Any]:
+    """A change as a plan keeps it."""
+    facts = {
+        "rule": change.rule,
+        "impact": change.impact.value,
+        "column": change.column,
+        "before": change.before,
+        "after": change.after,
+        "detail": change.detail or None,
+    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def verdict_of(changes: list[Change], *, unreadable: bool) -> str:
+    """The worst that changes do: `breaking`, `warning`, `info`, `none`.
+
+    `unknown` where a table could not be read: that is not the same as no change.
+    """
+    worst = worst_impact(changes)
+    if unreadable and worst != "breaking":
+        return "unknown"
+    return "none" if worst is None else worst.value
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """SQL that would be handed on: `purpose` is `build`, `bind`, `load`, `copy`."""
+
+    purpose: str
+    target: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRun:
+    """One run of a draft: of models, or of the pipeline that is named.
+
+    `view` is what the renderer of its kind shows. `builds` are the steps that may be built, `units`
+    the same where there are no steps.
+    """
+
+    document: PlanDocument
+    pipeline: str | None = None
+    plan: RunPlan | None = None
+    view: Any = None
+    builds: tuple[Step, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    changes: tuple[tuple[str, Change], ...] = ()
+    notes: tuple[str, ...] = ()
+    units: tuple[Unit, ...] = ()
+
+    @property
+    def relies_on(self) -> PlanDocument | None:
+        """How the things stand that the run reads and writes; None where that is not known."""
+        found: PlanDocument | None = self.document.get("relies_on")
+        return found
+
+    @property
+    def unreadable(self) -> list[str]:
+        """What could not be looked at, in words."""
+        return find_unreadable(self.relies_on or {})
+
+    @property
+    def verdict(self) -> str:
+        """The worst that it does to the columns of tables."""
+        changes = [change for _, change in self.changes]
+        tables = {"tables": (self.relies_on or {}).get("tables", {})}
+        return verdict_of(changes, unreadable=bool(find_unreadable(tables)))
+
+
+def worst_verdict(runs: Iterable[DraftRun]) -> str:
+    """The worst verdict of several runs."""
+    found = {run.verdict for run in runs}
+    order = ("breaking", "unknown", "warning", "info")
+    return next((each for each in order if each in found), "none")
+
+
+def draft_models(plan: RunPlan, request: RunRequest, means: Caller) -> DraftRun:
+    """What a run of models would do. Raises as `foresee_request`."""
+    project = plan.project
+    outlook = preview_run(plan, request, state=means.state, environment=means.environment)
+    adapter = choose_adapter(project, plan, request.adapter)
+    warehouse = open_project_warehouse(adapter, project.root, means.environment)
+    steps = outlook.forecast.steps
+    builds = tuple(each.step for each in steps if may_be_built(each, outlook))
+    # What is taken over has the columns that it has.
+    changes = {step.id: schema_changes(plan, step, warehouse) for step in builds}
+    document = {
+        "pipeline": request.pipeline,
+        "type": "models",
+        **place_document(project, adapter, means, outlook.env_hash, sources_of(plan)),
+        "certain": outlook.certain,
+        "resumes": outlook.resumes,
+        "steps": [_step(plan, each, outlook, changes.get(each.step.id, ())) for each in steps],
+        "relies_on": outlook.relies_on,
+    }
+    return DraftRun(
+        present(document),
+        request.pipeline,
+        plan,
+        outlook,
+        builds,
+        tuple(_statements(plan, outlook)),
+        tuple((step.name, each) for step in builds for each in changes[step.id]),
+    )
+
+
+def present(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document without what is not known."""
+    return {name: value for name, value in document.items() if value is not None}
+
+
+def adapter_document(project: Project, adapter: Adapter, env_hash: str | None) -> dict[str, Any]:
+    """Where a run works, by names. No value of a setting is kept: any of them may be a secret.
+
+    A place that came from a variable is kept as it is written; what it was is among the values of
+    variables.
+    """
+    names = [name for name, each in project.config.adapter.items() if each is adapter]
+    return present(
+        {
+            "name": names[0] if names else None,
+            "type": adapter.type,
+            "warehouse": written(adapter.warehouse),
+            "settings": sorted(adapter.conf),
+            "env_hash": env_hash,
+        }
+    )
+
+
+def place_document(
+    project: Project,
+    adapter: Adapter,
+    means: Caller,
+    env_hash: str | None,
+    sources: Iterable[SourceTable],
+) -> dict[str, Any]:
+    """Where a run works, with which records, and what variables have to say in it."""
+    ledger_id = _ledger_id_of(means.state)
+    return {
+        "adapter": adapter_document(project, adapter, env_hash),
+        # Not the id itself, with which what variables say is hashed.
+        "ledger": None if ledger_id is None else hide(ledger_id),
+        "variables": variables_document(
+            project,
+            adapter,
+            sources,
+            means.environment,
+            ledger_id,
+            foreseen=env_hash is not None,
+        ),
+    }
+
+
+def _ledger_id_of(state: Path) -> str | None:
+    """The id of a ledger; None where there is none yet."""
+    reader = open_evidence_reader(state)
+    if reader is None:
+        return None
+    with reader:
+        return reader.ledger_id
+
+
+def step_facts(plan: RunPlan, step: Step, fingerprints: Mapping[str, Any]) -> dict[str, Any]:
+    """What a step is, whatever becomes of it: its code, its settings, its place in the order."""
+    project = plan.project
+    facts: dict[str, Any] = {
+        "name": step.name,
+        "kind": step.kind,
+        "selected": step.selected,
+        "layer": step.layer,
+        "reads": sorted(f"{each.kind}:{each.key}" for each in step.reads) or None,
+    }
+    if step.kind == "seed":
+        seed = project.seeds[step.key]
+        target = seed_target(seed, project.config).full_name
+        return {**facts, "target": target, "content_hash": seed_hash(seed)}
+    model, known = project.models[step.key], fingerprints.get(step.key)
+    return {
+        **facts,
+        "target": model.target.full_name if step.kind == "build" else None,
+        "strategy": model.strategy.type,
+        "recipe_hash": known.recipe if known is not None else None,
+        "skip_hash": known.skip_hash if known is not None else None,
+        "settings_hash": model.settings_hash.hex(),
+        "text_hash": model.text_hash.hex(),
+        "sql": None if model.is_python else model.sql,
+    }
+
+
+def _step(
+    plan: RunPlan, each: StepForecast, outlook: RunPreview, changes: Sequence[Change]
+) -> dict[str, Any]:
+    taken = each.decision.taken if each.decision is not None else None
+    reused = taken is not None and taken.basis != "resume"
+    return present(
+        {
+            **step_facts(plan, each.step, outlook.fingerprints),
+            "decision": decision_of(each, outlook),
+            "reason": reason_of(each),
+            "reused_from": taken.run_id if taken is not None and reused else None,
+            "basis": taken.basis if taken is not None and reused else None,
+            "waits_for": list(each.waits_for) or None,
+            "input_hash": each.made_from.input_hash if each.made_from is not None else None,
+            "schema_changes": [change_document(change) for change in changes] or None,
+        }
+    )
+
+
+def _statements(plan: RunPlan, outlook: RunPreview) -> Iterable[Statement]:
+    """The SQL of what would be built or bound, in order. A seed and a Python model have none."""
+    for each in outlook.forecast.steps:
+        decision = decision_of(each, outlook)
+        if each.step.kind == "seed" or decision not in ("build", "depends", "bind"):
+            continue
+        model = plan.project.models[each.step.key]
+        if not model.is_python:
+            purpose = "bind" if decision == "bind" else "build"
+            yield Statement(purpose, model.target.full_name, model.sql)

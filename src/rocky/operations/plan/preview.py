@@ -1,0 +1,150 @@
+"""A preview: what a run that was asked for would do, found out without Spark or any trace.
+
+Nothing is claimed, recorded or committed. A run decides again, from what it finds then: somebody
+may have changed a table or a file in between. `relies_on` is what was looked at, so that this can
+be told.
+"""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
+from rocky.ledger import open_history_reader
+from rocky.ledger.readers.lookup import open_lookup_reader
+from rocky.ledger.record import RunId
+from rocky.plan.intervals import find_windows
+from rocky.plan.kept_plan import PlanDocument
+from rocky.plan.refusals import refuse_errors
+from rocky.plan.request import RunRequest, Window, choose_adapter
+from rocky.plan.steps import RunPlan
+from rocky.plan.watermarks import NO_WATERMARK, NO_WATERMARK_FINDINGS, check_watermarks
+from rocky.run.checksums import Checksums
+from rocky.run.engine.sources import Sources
+from rocky.run.execute.runner import targets_of
+from rocky.run.prepare.environment import predict_environment
+from rocky.run.prepare.inputs import Inputs
+from rocky.run.prepare.pins import Pins, open_project_warehouse, pin_inputs
+from rocky.run.prepare.preconditions import PlanScope, observe_preconditions
+from rocky.run.reuse.decisions import ReuseDecider, ReuseRules
+from rocky.run.reuse.forecast import Forecast, StepForecast, forecast_steps
+from rocky.run.reuse.history import BuildHistory, Resumption, find_resumption
+
+
+@dataclass(frozen=True, slots=True)
+class RunPreview:
+    """What would become of every step.
+
+    Not `certain` where only Spark can say what it is: what would be reused is reused only if that
+    has not changed. `resumes` is the unfinished run that would be gone on with.
+    """
+
+    forecast: Forecast
+    certain: bool = True
+    resumes: RunId | None = None
+    relies_on: PlanDocument = field(default_factory=dict)
+    fingerprints: Mapping[str, Fingerprints] = field(default_factory=dict)
+    env_hash: str | None = None
+
+
+def preview_run(
+    plan: RunPlan, request: RunRequest, *, state: Path, environment: Mapping[str, str]
+) -> RunPreview:
+    """What a run of this request would do now.
+
+    Raises RunRefused, InputNotBuilt, and what store and ledger raise that cannot be read.
+    """
+    refuse_errors(plan)
+    targets_of(plan)
+    project = plan.project
+    adapter = choose_adapter(project, plan, request.adapter)
+    warehouse = open_project_warehouse(adapter, project.root, environment)
+    pins = Pins(pin_inputs(plan, warehouse))
+    expected = predict_environment(adapter, environment, project.root)
+    # Sums that are found are not kept: that is for runs to do.
+    sources = Sources(project.root, adapter.conf, Checksums(project.root))
+    fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
+    now = datetime.now(UTC)
+    with ExitStack() as opened:
+        memory, resumption, windows = _read_history(plan, request, state, opened, now)
+        scene = PlanScope(plan, warehouse, pins, sources, memory.lookups, windows, now)
+        # First: deciding pins what is taken over, and what is relied on is how it was before.
+        relies_on = observe_preconditions(scene)
+        marks = NO_WATERMARK_FINDINGS
+        if memory.lookups is not None:
+            marks = check_watermarks(plan, memory.lookups, warehouse)
+        rules = ReuseRules.of(
+            project.config.reuse,
+            full_refresh=request.full_refresh,
+            rebuild=request.rebuild,
+            reuse=request.reuse,
+            refreshed=dict.fromkeys(marks.refreshed, NO_WATERMARK),
+        )
+        forecast = forecast_steps(
+            plan,
+            Inputs(plan, fingerprints, pins, sources),
+            ReuseDecider(plan, rules, memory, expected, resumption),
+            warehouse,
+            pins,
+            reload_seeds=request.full_refresh,
+        )
+    return RunPreview(
+        forecast,
+        expected is not None,
+        resumption.run_id,
+        relies_on,
+        fingerprints,
+        None if expected is None else expected.hash,
+    )
+
+
+def _read_history(
+    plan: RunPlan, request: RunRequest, state: Path, opened: ExitStack, now: datetime
+) -> tuple[BuildHistory, Resumption, dict[str, Window]]:
+    """What the ledger says of the plan's models; nothing where there is none.
+
+    The windows are those of time-interval models. Raises as `find_windows`.
+    """
+    lookups, reader = open_lookup_reader(state), open_history_reader(state)
+    if lookups is None or reader is None:
+        windows = find_windows(plan, request.window, None, now)
+        return BuildHistory(), Resumption(), {} if request.full_refresh else windows
+    memory = BuildHistory.of(plan, opened.enter_context(lookups))
+    with reader:
+        windows = find_windows(plan, request.window, reader, now)
+        if request.full_refresh:
+            return memory, Resumption(), {}
+        return memory, Resumption() if request.rebuild else find_resumption(plan, reader), windows
+
+
+def shown_steps(outlook: RunPreview) -> list[StepForecast]:
+    """What was asked for, and whatever else would have something to do."""
+    return [each for each in outlook.forecast.steps if each.step.selected or not each.settled]
+
+
+def decision_of(each: StepForecast, outlook: RunPreview) -> str:
+    """One of `build`, `reuse`, `resume`, `skip`, `bind`, and `depends` where it is open."""
+    if each.step.kind == "inline":
+        return "skip" if each.idle else "bind"
+    if each.idle:
+        return "skip"
+    if each.decision is None:
+        return "depends"
+    if each.decision.taken is not None and not outlook.certain:
+        return "depends"
+    return each.decision.verdict
+
+
+def reason_of(each: StepForecast) -> str:
+    if each.idle:
+        return "its file is loaded" if each.step.kind == "seed" else "no reader to be built"
+    if each.decision is None and each.waits_for:
+        return f"built {each.reason}"
+    return each.reason
+
+
+def may_be_built(each: StepForecast, outlook: RunPreview) -> bool:
+    """Whether a table would be written, or might be."""
+    return each.step.kind != "inline" and decision_of(each, outlook) in ("build", "depends")

@@ -1,0 +1,34 @@
+"""Refusals that carry findings: what was asked is not done because the project has errors.
+
+The findings go with the error, so that each way in shows them in its own form.
+"""
+
+from collections.abc import Sequence
+
+from rocky.analysis.compilation import Compilation
+from rocky.diagnostics import Diagnostic
+from rocky.errors import NotComparable, RockyError
+from rocky.project import Project
+
+
+class ErrorsFound(RockyError):
+    """The project has errors in what was selected; `findings` says which."""
+
+    def __init__(self, message: str, findings: Sequence[Diagnostic], project: Project) -> None:
+        super().__init__(message, findings, project)
+        self.findings, self.project = tuple(findings), project
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class SideBroken(NotComparable, ErrorsFound):
+    """One side of a comparison does not compile; `findings` says why."""
+
+
+def refuse_errors(compilation: Compilation, errors: Sequence[Diagnostic]) -> None:
+    """Nothing is written unless all that was selected compiled. Raises ErrorsFound."""
+    if errors:
+        count = f"{len(errors):,} error{'' if len(errors) == 1 else 's'}"
+        message = f"{count}: nothing was run, nothing was written"
+        raise ErrorsFound(message, errors, compilation.project)

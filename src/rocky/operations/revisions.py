@@ -1,0 +1,206 @@
+"""Two sides of a change: a project at a commit and in the working tree, both compiled.
+
+The working tree counts as it lies on disk, committed or not. The base's files live in a temporary
+folder only as long as the `with` block: whoever renders what it says does so inside.
+"""
+
+import posixpath
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from rocky.analysis.compilation import Compilation
+from rocky.compiler.passes import compile_project
+from rocky.compiler.validity import load_records, save_records
+from rocky.diagnostics import Diagnostic, Severity
+from rocky.errors import NothingSelected, ProjectNotFound, UnknownRevision
+from rocky.git import (
+    ChangedFile,
+    Repository,
+    Snapshot,
+    changed_files,
+    check_out,
+    current_branch,
+    default_base,
+    find_commit,
+    find_repository,
+    is_dirty,
+    merge_base,
+    resolve_ref,
+    show_file,
+)
+from rocky.operations.workspace import Workspace, project_location
+from rocky.project import Project, load_project
+from rocky.project.cache import cache_stamp
+
+Side = Literal["base", "head"]
+SHOWN_COMMIT = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both sides, compiled, and how they are called.
+
+    `prefix` leads from the repository's top to the project. `files` differ, which need not mean
+    that any table does. `notes` is what could not be looked at: no gate passes with any.
+    """
+
+    base: Compilation
+    head: Compilation
+    base_ref: str
+    base_commit: str
+    head_ref: str
+    head_commit: str
+    dirty: bool
+    prefix: str = ""
+    files: tuple[ChangedFile, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def broken(self) -> tuple[Side, ...]:
+        """The sides with errors: between those nothing can be compared."""
+        both: tuple[tuple[Side, Compilation], ...] = (("base", self.base), ("head", self.head))
+        return tuple(side for side, compilation in both if compilation.has_errors)
+
+    def errors_of(self, side: Side) -> tuple[Diagnostic, ...]:
+        found = self.base if side == "base" else self.head
+        return tuple(each for each in found.diagnostics if each.severity is Severity.ERROR)
+
+    def describe(self, side: Side) -> str:
+        """A side as people read of it."""
+        if side == "base":
+            return f"`{self.base_ref}` ({self.base_commit[:SHOWN_COMMIT]})"
+        return "the working tree"
+
+
+@contextmanager
+def open_sides(workspace: Workspace, ref: str | None, *, exact: bool) -> Iterator[Sides]:
+    """Compile the base that `ref` names and the working tree.
+
+    The base is where the two went apart, as in `git diff REF...`; with `exact` it is `ref` itself.
+    Raises NotARepository, GitUnavailable, UnknownRevision, ProjectNotFound.
+    """
+    folder, config = project_location(workspace)
+    head = load_project(
+        folder,
+        env=workspace.environment,
+        config=config,
+        remember=True,
+        variables=workspace.variables,
+    )
+    repository = find_repository(folder)
+    name = choose_base(workspace, repository) if ref is None else ref
+    head_commit = resolve_ref(repository, "HEAD")
+    named = resolve_ref(repository, name)
+    commit = named if exact else merge_base(repository, named, head_commit)
+    with tempfile.TemporaryDirectory(prefix="rocky-base-") as scratch:
+        snapshot = check_out(
+            repository,
+            commit,
+            Path(scratch),
+            also=paths_outside(repository, commit, head.config_path),
+        )
+        base = _load_base(snapshot, head, workspace, f"`{name}` ({commit[:SHOWN_COMMIT]})")
+        _refuse_unused(workspace, base, head)
+        after = compile_project(head)
+        _lend_cache(head, base)
+        yield Sides(
+            compile_project(base),
+            after,
+            name,
+            commit,
+            current_branch(repository) or "HEAD",
+            head_commit,
+            is_dirty(repository),
+            repository.prefix,
+            changed_files(repository, commit),
+            tuple(_note_missing(each) for each in snapshot.missing),
+        )
+
+
+def choose_base(workspace: Workspace, repository: Repository) -> str:
+    """The base when none is named: in a pull request's build the branch it goes to."""
+    target = workspace.environment.get("GITHUB_BASE_REF", "")
+    if not target:
+        return default_base(repository)
+    name = f"origin/{target}"
+    if find_commit(repository, name) is None:
+        raise UnknownRevision(
+            f"no commit `{name}` here, where the pull request goes: `fetch-depth: 0` in"
+            " `actions/checkout` brings it"
+        )
+    return name
+
+
+def paths_outside(repository: Repository, commit: str, config: str) -> tuple[str, ...]:
+    """Paths of the repository that the settings at a commit name outside the project's folder."""
+    data = show_file(repository, commit, config)
+    if data is None:
+        return ()
+    try:
+        document = tomllib.loads(data.decode())
+    except ValueError:
+        # Compiling will say what is wrong with it.
+        return ()
+    found = []
+    for text in _texts_in(document):
+        path = posixpath.normpath(posixpath.join(repository.prefix, text))
+        if text.startswith("../") and not path.startswith(".."):
+            found.append(path)
+    return tuple(found)
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """Every text in a TOML document, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _texts_in(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts_in(each)
+
+
+def _load_base(snapshot: Snapshot, head: Project, workspace: Workspace, shown: str) -> Project:
+    config = snapshot.folder / head.config_path
+    if not config.is_file():
+        # Not an empty project: one that was moved would look as if nothing had been there to break.
+        raise ProjectNotFound(
+            f"there is no `{head.config_path}` in this folder at {shown}, so there is nothing to"
+            " compare with: name a base that has the project where it is now"
+        )
+    return load_project(
+        snapshot.folder, env=workspace.environment, config=config, variables=workspace.variables
+    )
+
+
+def _refuse_unused(workspace: Workspace, base: Project, head: Project) -> None:
+    for name in workspace.variables:
+        if name not in base.variables | head.variables:
+            raise NothingSelected(f"no model asks for the variable `{name}`, before or after")
+
+
+def _lend_cache(head: Project, base: Project) -> None:
+    """What the head's compile left is good for all models that did not change.
+
+    A record is believed only where it still holds, so the worst that can happen is work.
+    """
+    stamp = cache_stamp()
+    save_records(base.root, stamp, load_records(head.root, stamp))
+
+
+def _note_missing(submodule: str) -> str:
+    return (
+        f"the submodule `{submodule}` is not checked out: nothing in it is compared"
+        f" (`git submodule update --init {submodule}`)"
+    )
+
+
+def as_in_working_tree(sides: Sides) -> Project:
+    """The base's project with paths that are shown as those of the working tree."""
+    return replace(sides.base.project, root=sides.head.project.root)

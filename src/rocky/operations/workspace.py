@@ -1,0 +1,270 @@
+"""The workspace: a project that is open, with its settings, its ledger, its tables and a branch.
+
+Every operation takes one. It says where things are and opens them when they are needed: a question
+about the past needs a state file and no project. The environment enters here and nowhere below.
+"""
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Self
+
+from rocky.analysis.compilation import Compilation
+from rocky.compiler.passes import compile_project
+from rocky.diagnostics import Severity
+from rocky.diagnostics.suggestion import suggestion
+from rocky.errors import NothingSelected, ProjectNotFound, RockyError
+from rocky.ledger import STATE_FILE, HistoryReader, open_history_reader
+from rocky.ledger.run_records import RunRecord
+from rocky.project import ModelFile, Project, load_project
+from rocky.project.configuration.blocks import State
+from rocky.project.loader import load_config
+from rocky.project.project import branch_state, on_branch, state_on_branch
+from rocky.project.toml.variables import Keys
+from rocky.run.outcomes import Listener, SilentListener
+from rocky.run.prepare.caller import Caller, observe_origin
+from rocky.state.events import SyncListener
+
+LOGGER: Final = logging.getLogger("rocky")
+_NEAR_RUNS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A project that is open, and who works in it.
+
+    `config` is a `rocky.toml` or its folder; without one the nearest folder above is meant.
+    `state_file` is a state file that was named. `variables` are the values of `@var(name)` in SQL.
+    With a `branch`, its tables and its state are meant in place of production's: those of
+    `branch_adapter`, where that is known. `environment` is where settings, credentials
+    and the record of who ran what come from. `spark` is the caller's own session;
+    `is_interactive` says whether somebody can answer a question. `warn` and
+    `note` hear a sentence each, `listener` the progress of a run, `synced` every transfer of a
+    remote state.
+    """
+
+    config: Path | None = None
+    state_file: Path | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+    branch: str | None = None
+    branch_adapter: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    session_source: str = "api"
+    is_interactive: bool = False
+    spark: Any = field(default=None, repr=False)
+    listener: Listener = field(default_factory=SilentListener, repr=False)
+    synced: SyncListener | None = field(default=None, repr=False)
+    warn: Callable[[str], None] = field(default=LOGGER.warning, repr=False)
+    note: Callable[[str], None] = field(default=LOGGER.info, repr=False)
+
+    def on_branch(self, name: str, adapter: str | None = None) -> Self:
+        """The same for the tables and the state of a branch, by the name it was made under."""
+        return replace(self, branch=name, branch_adapter=adapter)
+
+    def on_production(self) -> Self:
+        """The same without a branch."""
+        return replace(self, branch=None, branch_adapter=None)
+
+
+# ------------------------------------------------------------------ the project
+
+
+def load_workspace(workspace: Workspace, *, cache: bool = True) -> Project:
+    """The project, on its branch if one is chosen. Raises ProjectNotFound, NothingSelected.
+
+    With `cache`, models that are as the last load left them are not read again.
+    """
+    folder, config = project_location(workspace)
+    variables = workspace.variables
+    project = load_project(
+        folder, env=workspace.environment, config=config, remember=cache, variables=variables
+    )
+    for name in variables:
+        if name not in project.variables:
+            raise NothingSelected(_unused_variable(name, project))
+    if workspace.branch is None:
+        return project
+    return on_branch(project, workspace.branch, workspace.branch_adapter)
+
+
+def compile_workspace(
+    workspace: Workspace, *, jobs: int | None = None, cache: bool = True
+) -> Compilation:
+    """The project, compiled. Raises what `load_workspace` raises."""
+    return compile_project(load_workspace(workspace, cache=cache), jobs=jobs, cache=cache)
+
+
+def project_location(workspace: Workspace) -> tuple[Path, Path | None]:
+    """The folder of the project, and its settings file when that was named."""
+    if workspace.config is None:
+        return nearest_root(), None
+    if workspace.config.is_dir():
+        return workspace.config, None
+    return workspace.config.parent, workspace.config
+
+
+def nearest_root() -> Path:
+    """Where `rocky.toml` is; here when there is none, so that the message is about here."""
+    here = Path()
+    for folder in (here, *(Path(os.path.relpath(each)) for each in Path.cwd().parents)):
+        if (folder / "rocky.toml").is_file():
+            return folder
+    return here
+
+
+def _unused_variable(name: str, project: Project) -> str:
+    known = sorted(project.variables)
+    hint = suggestion(name, known)
+    if hint is None:
+        listed = ", ".join(f"`{each}`" for each in known)
+        hint = f"they ask for {listed}" if known else "none asks for any"
+    return f"no model asks for the variable `{name}`; {hint}"
+
+
+def model_named(project: Project, name: str) -> ModelFile:
+    """The model that goes by a name or by its target's full name. Raises NothingSelected."""
+    wanted = name.replace("`", "").lower()
+    found = project.models.get(wanted)
+    if found is None:
+        found = next((each for each in project.models.values() if each.target.key == wanted), None)
+    if found is None:
+        raise NothingSelected(unknown_name("model", name, model_names(project)))
+    return found
+
+
+def model_names(project: Project) -> list[str]:
+    return [model.name for model in project.models.values()]
+
+
+def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:
+    """What to say of a name that nothing has."""
+    names = list(known)
+    hint = suggestion(name, names)
+    if hint is None:
+        hint = f"`rocky list` shows what there is ({len(names)} in all)" if names else "none exist"
+    return f"no {noun} `{name}`; {hint}"
+
+
+def broken_models(compilation: Compilation) -> set[str]:
+    """The names of models that have errors of their own."""
+    return {
+        each.model
+        for each in compilation.diagnostics
+        if each.severity is Severity.ERROR and each.model is not None
+    }
+
+
+# ------------------------------------------------------------------ the ledger
+
+
+def means_of(workspace: Workspace, project: Project, state: Path) -> Caller:
+    """What a run of the project, recorded in a state file, brings along."""
+    return Caller(
+        state,
+        observe_origin(
+            project.root, workspace.environment, session_source=workspace.session_source
+        ),
+        workspace.environment,
+        workspace.listener,
+        workspace.spark,
+        synced=workspace.synced,
+        warn=workspace.warn,
+    )
+
+
+def state_path(workspace: Workspace) -> Path:
+    """The state file: that of the branch, if one is chosen. Raises as `main_state_path`."""
+    path = main_state_path(workspace)
+    return path if workspace.branch is None else branch_state(path, workspace.branch)
+
+
+def main_state_path(workspace: Workspace) -> Path:
+    """Production's state file: the one that was named, else that beside `rocky.toml`.
+
+    With a file that was named no project is needed: an auditor may have nothing else. Raises
+    ProjectNotFound.
+    """
+    if workspace.state_file is not None:
+        return workspace.state_file
+    config = workspace.config or nearest_root()
+    if config.is_dir():
+        config /= "rocky.toml"
+    if not config.is_file():
+        raise ProjectNotFound(
+            f"no `{config.name}` in `{config.parent}`: go to a project's folder,"
+            " or name a state file with `--state-path`"
+        )
+    return config.parent / STATE_FILE
+
+
+def state_settings(workspace: Workspace) -> State:
+    """`[state]` of the project; a state file that was named without a project is a local one.
+
+    Raises RockyError when `rocky.toml` does not say it rightly: the default is another place.
+    """
+    folder, config = project_location(workspace)
+    try:
+        settings, errors = load_config(folder, env=workspace.environment, config=config)
+    except ProjectNotFound:
+        return State()
+    own = [each for each in errors if _decides_location(each.keys)]
+    if own:
+        raise RockyError(own[0].text)
+    if workspace.branch is None:
+        return settings.state
+    return state_on_branch(settings.state, workspace.branch)
+
+
+def _decides_location(keys: Keys) -> bool:
+    """Whether what stands there decides where the state is, and not only what is kept in it."""
+    return keys[:1] in ((), ("state",)) and keys[1:2] not in (("retention",), ("idempotency",))
+
+
+def refresh_state(workspace: Workspace, path: Path) -> frozenset[str]:
+    """Fetch a remote state, to be looked at only; a local one is as it is.
+
+    Returns the runs that are at work on other machines. Raises what `state_settings` raises.
+    """
+    state = state_settings(workspace)
+    if state.backend == "local":
+        return frozenset()
+    # Only projects with a remote state pay for its clients.
+    from rocky.state.session import open_session  # noqa: PLC0415
+
+    with open_session(state, path, workspace.environment, listener=workspace.synced) as session:
+        session.refresh()
+        for warning in session.warnings:
+            workspace.warn(warning)
+        if session.is_unvouched:
+            return frozenset()
+        return frozenset(each.run_id for each in session.living_runs())
+
+
+@contextmanager
+def open_history(workspace: Workspace) -> Iterator[HistoryReader | None]:
+    """The reader of the state file, or None when nothing has been recorded yet."""
+    path = state_path(workspace)
+    elsewhere = refresh_state(workspace, path)
+    reader = open_history_reader(path)
+    if reader is None:
+        yield None
+        return
+    reader.alive_elsewhere = elsewhere
+    with reader:
+        yield reader
+
+
+def find_run(workspace: Workspace, wanted: str) -> RunRecord:
+    """A run by its id, or the `latest`. Raises NothingSelected."""
+    with open_history(workspace) as reader:
+        run = reader.run(wanted) if reader is not None else None
+        if run is not None:
+            return run
+        known = [each.run_id for each in reader.runs(limit=_NEAR_RUNS)] if reader else []
+    if not known:
+        raise NothingSelected("no run is recorded yet; `rocky run` makes the first")
+    hint = suggestion(wanted, known) or "`rocky history` lists them"
+    raise NothingSelected(f"no run `{wanted}`; {hint}")

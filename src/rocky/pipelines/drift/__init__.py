@@ -1,0 +1,1 @@
+"""Drift: what sources or tables are now, compared with what was declared or recorded."""

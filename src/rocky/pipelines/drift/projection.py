@@ -1,0 +1,137 @@
+"""Projections: a column of a copy, and the SQL over the source that fills it.
+
+Every column of a copy may be null: a copy holds what its source holds, and a source may start to
+hold nulls at any time.
+"""
+
+from typing import NamedTuple
+
+from rocky.language.datatypes.casts import can_try_cast
+from rocky.language.datatypes.safe_casts import is_lossless
+from rocky.language.datatypes.types import (
+    ArrayType,
+    DataType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    array,
+    map_of,
+    string,
+    struct,
+)
+
+
+class Projected(NamedTuple):
+    """A column called `name`, of the type of `field`, which is `sql` over the source's columns."""
+
+    name: str
+    sql: str
+    field: StructField
+
+
+def quote_name(name: str) -> str:
+    """An identifier in backticks."""
+    return f"`{name.replace('`', '``')}`"
+
+
+def type_sql(kind: DataType) -> str:
+    """A type as SQL writes it; the type's own text leaves the names of fields without quotes."""
+    match kind:
+        case ArrayType():
+            return _bracketed("array", type_sql(kind.element))
+        case MapType():
+            return _bracketed("map", f"{type_sql(kind.key)}, {type_sql(kind.value)}")
+        case StructType():
+            fields = (f"{quote_name(each.name)}: {type_sql(each.type)}" for each in kind.fields)
+            return _bracketed("struct", ", ".join(fields))
+        case _:
+            return kind.text
+
+
+def _bracketed(word: str, inner: str) -> str:
+    # Three brackets in a row would be read as an operator.
+    return f"{word}<{inner} >" if inner.endswith(">") else f"{word}<{inner}>"
+
+
+def make_nullable(kind: DataType) -> DataType:
+    """The type with room for nulls in all its parts, as Spark reads whatever is stored."""
+    match kind:
+        case ArrayType():
+            return array(make_nullable(kind.element))
+        case MapType():
+            return map_of(make_nullable(kind.key), make_nullable(kind.value))
+        case StructType():
+            fields = (
+                StructField(each.name, make_nullable(each.type), True) for each in kind.fields
+            )
+            return struct(tuple(fields))
+        case StringType():
+            # What a CHAR or VARCHAR is read from is a string, and a copy does not cut or pad.
+            return string(kind.collation)
+        case _:
+            return kind
+
+
+def project_unchanged(source: StructField, name: str | None = None) -> Projected:
+    """A source column without a change, maybe under the spelling that the copy has."""
+    name = name or source.name
+    return Projected(
+        name, quote_name(source.name), StructField(name, make_nullable(source.type), nullable=True)
+    )
+
+
+def project_null(field: StructField) -> Projected:
+    """A column that the source does not have."""
+    kind = make_nullable(field.type)
+    made = StructField(field.name, kind, nullable=True)
+    return Projected(field.name, f"CAST(NULL AS {type_sql(kind)})", made)
+
+
+def project_cast(source: StructField, name: str, kind: DataType) -> Projected:
+    """A source column in another type: what does not fit that type becomes null."""
+    kind = make_nullable(kind)
+    made = StructField(name, kind, nullable=True)
+    return Projected(name, cast_expression(quote_name(source.name), source.type, kind), made)
+
+
+def cast_expression(sql: str, source: DataType, target: DataType, depth: int = 0) -> str:
+    """An expression of type `source` as one of type `target`; null where there is no way."""
+    source, target = make_nullable(source), make_nullable(target)
+    if source is target:
+        return sql
+    if is_lossless(source, target):
+        return f"CAST({sql} AS {type_sql(target)})"
+    match source, target:
+        case StructType(), StructType():
+            return _cast_struct(sql, source, target, depth)
+        case ArrayType(), ArrayType():
+            item = f"x{depth}"
+            fitted = cast_expression(item, source.element, target.element, depth + 1)
+            return f"transform({sql}, {item} -> {fitted})"
+        case MapType(), MapType() if source.key is target.key:
+            key, item = f"k{depth}", f"x{depth}"
+            fitted = cast_expression(item, source.value, target.value, depth + 1)
+            return f"transform_values({sql}, ({key}, {item}) -> {fitted})"
+        case MapType(), _:
+            # A key that does not fit would be a null, which no map can have.
+            return f"CAST(NULL AS {type_sql(target)})"
+        case _ if can_try_cast(source, target):
+            return f"try_cast({sql} AS {type_sql(target)})"
+        case _:
+            return f"CAST(NULL AS {type_sql(target)})"
+
+
+def _cast_struct(sql: str, source: StructType, target: StructType, depth: int) -> str:
+    """A struct field by field, by name: Spark itself casts structs by position."""
+    given = {field.name.lower(): field for field in source.fields}
+    parts: list[str] = []
+    for field in target.fields:
+        found = given.get(field.name.lower())
+        value = (
+            f"CAST(NULL AS {type_sql(field.type)})"
+            if found is None
+            else cast_expression(f"{sql}.{quote_name(found.name)}", found.type, field.type, depth)
+        )
+        parts.append(f"{value} AS {quote_name(field.name)}")
+    return f"CASE WHEN {sql} IS NULL THEN NULL ELSE struct({', '.join(parts)}) END"

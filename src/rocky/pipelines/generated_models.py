@@ -1,0 +1,150 @@
+"""Generated models: the tables of a pipeline as a project that no file on disk describes.
+
+What a pipeline writes is compiled and run like any model, so that types, claims, retries, records,
+proofs and replay hold for it too. A generated model is called by the full name of its target, and
+what it reads by a name that no model can have.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from blake3 import blake3
+
+from rocky.analysis.compilation import Compilation
+from rocky.compiler.passes import compile_project
+from rocky.language.datatypes.types import StructField
+from rocky.plan.steps import RunPlan, plan_steps
+from rocky.project import ModelFile, Project
+from rocky.project.configuration.config import Config
+from rocky.project.configuration.model import ModelSettings, TargetSetting
+from rocky.project.configuration.strategies import Strategy
+from rocky.project.models import Inherited, Target
+from rocky.project.project import ProjectTexts
+from rocky.project.sources import SourceTable
+from rocky.project.toml.documents import Document
+from rocky.run.engine.sql import quote_name
+from rocky.run.reuse.history import GENERATED
+
+_ONE_PROCESS: Final = 1
+"""Generated queries are short: worker processes would cost more than they save."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedSource:
+    """What a generated model reads. `name` is what a user calls it, in one to three parts.
+
+    `files` are those below `path` that are read, if not all of them.
+    """
+
+    name: str
+    columns: tuple[StructField, ...]
+    format: str
+    path: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    files: tuple[str, ...] = ()
+
+    @property
+    def declared_name(self) -> str:
+        """The name it is declared by: no target of a model can be called so."""
+        first, *rest = self.name.split(".")
+        return ".".join((f"{GENERATED}{first}", *rest))
+
+    @property
+    def sql_name(self) -> str:
+        """The name as a query writes it."""
+        return ".".join(quote_name(part) for part in self.declared_name.split("."))
+
+    def declare(self, document: Document) -> SourceTable:
+        """It as a source of a project; `document` is what messages say declares it."""
+        return SourceTable(
+            self.declared_name,
+            self.columns,
+            self.format,
+            self.path,
+            self.options,
+            document,
+            0,
+            files=self.files,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedModel:
+    """One table to write: a query over generated sources, and how the table takes its rows."""
+
+    target: Target
+    sql: str
+    strategy: Strategy
+    sources: tuple[GeneratedSource, ...]
+    tags: Mapping[str, str] = field(default_factory=dict)
+    depends_on: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The key of its model and its step, and of all that the ledger keeps of it."""
+        return self.target.key
+
+
+def plan_generated(project: Project, pipeline: str, models: Iterable[GeneratedModel]) -> RunPlan:
+    """The plan that brings generated models up to date, in the place of the project's own."""
+    generated = generate_project(project, pipeline, models)
+    return plan_steps(compile_generated(generated), generated.models)
+
+
+def compile_generated(project: Project) -> Compilation:
+    """Compile a generated project; there is nothing on disk to remember it by."""
+    return compile_project(project, jobs=_ONE_PROCESS, cache=False)
+
+
+def generate_project(project: Project, pipeline: str, models: Iterable[GeneratedModel]) -> Project:
+    """A project of generated models, with the settings of the one on disk."""
+    document = Document(project.config_path, "", {})
+    files: dict[str, ModelFile] = {}
+    sources: dict[str, SourceTable] = {}
+    for model in models:
+        made = _model_file(project, pipeline, model)
+        files[made.key] = made
+        for source in model.sources:
+            declared = source.declare(document)
+            sources.setdefault(declared.key, declared)
+    return replace(
+        project,
+        config=_config(project.config, pipeline),
+        models=files,
+        sources=sources,
+        seeds={},
+        contracts={},
+        diagnostics=(),
+        texts=ProjectTexts(str(project.root), {each.path: each for each in files.values()}),
+        blocked=frozenset(),
+        variables=frozenset(),
+    )
+
+
+def _config(config: Config, pipeline: str) -> Config:
+    """The project's settings, with as many tries for a table as the pipeline says."""
+    own = config.pipeline.get(pipeline)
+    if own is None:
+        return config
+    tries = own.execution.table_retries
+    return config._replace(resilience=config.resilience._replace(transient_max_retries=tries))
+
+
+def _model_file(project: Project, pipeline: str, model: GeneratedModel) -> ModelFile:
+    target = model.target
+    settings = ModelSettings(
+        name=target.full_name,
+        depends_on=model.depends_on,
+        strategy=model.strategy,
+        target=TargetSetting(*target),
+        tags=dict(model.tags),
+    )
+    said = repr(settings).encode("utf-8", "surrogatepass")
+    inherited = Inherited(str(project.root), pipeline, settings, target.catalog, target.schema, b"")
+    hashes = (
+        blake3(model.sql.encode("utf-8", "surrogatepass")).digest(),
+        blake3(said).digest(),
+    )
+    path = f"pipeline {pipeline}/{target.full_name}.sql"
+    return ModelFile.loaded(path, model.sql, 0, settings, None, inherited, hashes)

@@ -1,1 +1,0 @@
-"""Snapshots: the history of the rows of one table."""

@@ -1,0 +1,235 @@
+"""A request: what somebody asks a run to do, the steps and the adapter that follow from it.
+
+A plan keeps its request as JSON. The fields are those of `RunRequest` and `Window` themselves: a
+flag that is added to them is kept without anybody thinking of it here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+
+from rocky.analysis.compilation import Compilation
+from rocky.diagnostics.suggestion import suggestion
+from rocky.errors import NothingSelected, PlanUnreadable
+from rocky.plan.selectors import select_models
+from rocky.plan.steps import RunPlan, Step, plan_steps
+from rocky.project import ModelFile, Project
+from rocky.project.configuration.blocks import Adapter
+from rocky.project.configuration.config import model_patterns
+from rocky.project.project import require_branch_adapter
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which time intervals of a time-interval model to build. At most one way is set.
+
+    `recorded` are keys of partitions that the ledger says are computed.
+    """
+
+    start: str | None = None
+    end: str | None = None
+    partition: str | None = None
+    latest: bool = False
+    missing: bool = False
+    lookback: int | None = None
+    recorded: frozenset[str] = frozenset()
+
+
+NO_WINDOW: Final = Window()
+
+
+PARALLEL: Final = 4
+"""Models at once unless told: enough to fill the gaps between one model's stages."""
+
+LATEST: Final = "latest"
+"""To resume the newest run of a pipeline, whatever it is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What to build and how. Without selectors everything is built.
+
+    `filters` and `resume` are for the tables of pipelines that are no models.
+    """
+
+    select: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    pipeline: str | None = None
+    parallel: int | None = None
+    full_refresh: bool = False
+    rebuild: bool = False
+    reuse: bool = True
+    adapter: str | None = None
+    window: Window = NO_WINDOW
+    filters: tuple[str, ...] = ()
+    resume: str | None = None
+    idempotency_key: str | None = None
+
+
+def plan_request(compilation: Compilation, request: RunRequest) -> RunPlan:
+    """The steps a request asks for. Raises NothingSelected."""
+    keys = select_models(compilation, request.select, request.exclude)
+    if request.pipeline is not None:
+        pipelines = compilation.project.config.pipeline
+        if request.pipeline not in pipelines:
+            hint = suggestion(request.pipeline, pipelines) or "see `[pipeline]` in rocky.toml"
+            raise NothingSelected(f"no pipeline `{request.pipeline}`; {hint}")
+        models = compilation.project.models
+        keys = tuple(key for key in keys if models[key].pipeline == request.pipeline)
+        if not keys:
+            raise NothingSelected(f"no selected model belongs to pipeline `{request.pipeline}`")
+    return plan_steps(compilation, keys)
+
+
+def choose_adapter(project: Project, plan: RunPlan, name: str | None) -> Adapter:
+    """The adapter to run on: the one that is named, else the one its models share.
+
+    Raises NothingSelected when there is none of that name, or when the models differ.
+    """
+    adapters = project.config.adapter
+    if name is None:
+        named = {_adapter_of(project, step) for step in plan.selected}
+        if len(named) > 1:
+            listed = ", ".join(f"`{each}`" for each in sorted(named))
+            raise NothingSelected(
+                f"the selected models run on different adapters, {listed}: select fewer,"
+                " or choose one with `--target`"
+            )
+        name = named.pop() if named else "default"
+        if name == "default" and name not in adapters and len(adapters) == 1:
+            return next(iter(adapters.values()))
+    if name not in adapters:
+        hint = suggestion(name, adapters) or "adapters: " + ", ".join(adapters)
+        raise NothingSelected(f"no adapter `{name}`; {hint}")
+    require_branch_adapter(project, adapters[name])
+    return adapters[name]
+
+
+def main_adapter(project: Project, name: str | None = None) -> tuple[str, Adapter]:
+    """The adapter that is named, else the one that the models of all pipelines share.
+
+    Raises NothingSelected when there is none of that name, or when there are several.
+    """
+    adapters = project.config.adapter
+    if name is None:
+        named = {each.target.adapter for each in project.config.pipeline.values()} & adapters.keys()
+        if not named and len(adapters) == 1:
+            named = set(adapters)
+        if len(named) > 1:
+            listed = ", ".join(f"`{each}`" for each in sorted(named))
+            raise NothingSelected(
+                f"the project's pipelines run on different adapters, {listed}: choose one with"
+                " `--target`"
+            )
+        name = named.pop() if named else "default"
+    if name not in adapters:
+        hint = suggestion(name, adapters) or "adapters: " + ", ".join(adapters)
+        raise NothingSelected(f"no adapter `{name}`; {hint}")
+    return name, adapters[name]
+
+
+def _adapter_of(project: Project, step: Step) -> str:
+    return adapter_of(project, None if step.kind == "seed" else project.models[step.key])
+
+
+def adapter_of(project: Project, model: ModelFile | None) -> str:
+    """The name of the adapter that a model runs on; without a model, that of the seeds."""
+    if model is None:
+        # A seed belongs to no pipeline: it goes where the first one's models go.
+        owner = model_patterns(project.config)[0].pipeline
+    elif model.settings.adapter is not None:
+        return model.settings.adapter
+    else:
+        owner = model.pipeline
+    pipeline = project.config.pipeline.get(owner or "")
+    return pipeline.target.adapter if pipeline is not None else "default"
+
+
+ADAPTIVE_MOST: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How hard a run tries. `abort_pct` 0 never gives up."""
+
+    parallel: int | Literal["adaptive"]
+    most: int = ADAPTIVE_MOST
+    fail_fast: bool = False
+    abort_pct: float = 0.0
+
+
+_DERIVED_FIELDS: Final = frozenset({"recorded"})
+"""What no flag says: a run finds it in the ledger."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """What was asked for: the request, on which branch, with which values of `@var(...)`."""
+
+    request: RunRequest
+    branch: str | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+def request_document(asked: PlanRequest) -> dict[str, Any]:
+    """What was asked for as JSON; what was not said is absent."""
+    request = _document(asked.request)
+    window = _document(asked.request.window)
+    found = {**request, "window": window, "branch": asked.branch, "variables": asked.variables}
+    return {name: value for name, value in found.items() if value not in (None, {}, [])}
+
+
+def parse_request_document(document: Any) -> PlanRequest:
+    """What was asked for. Raises PlanUnreadable for what this Rocky does not know."""
+    rest = dict(document) if isinstance(document, dict) else {"request": document}
+    branch, variables = rest.pop("branch", None), rest.pop("variables", {})
+    if not isinstance(branch, str | None) or not _is_texts(variables):
+        raise PlanUnreadable("the plan's request is not one: make a new plan with `rocky plan`")
+    window = Window(**_values(Window, rest.pop("window", {}), "window"))
+    values = _values(RunRequest, rest, "request")
+    request = RunRequest(**{**values, "window": window if window != Window() else NO_WINDOW})
+    return PlanRequest(request, branch, dict(variables))
+
+
+def _document(value: RunRequest | Window) -> dict[str, Any]:
+    found = {
+        each.name: getattr(value, each.name)
+        for each in fields(value)
+        if each.name not in _DERIVED_FIELDS and each.name != "window"
+    }
+    listed = {name: list(each) if isinstance(each, tuple) else each for name, each in found.items()}
+    return {name: each for name, each in listed.items() if each is not None}
+
+
+def _values(kind: type[RunRequest | Window], document: Any, what: str) -> dict[str, Any]:
+    known = {each.name for each in fields(kind)} - _DERIVED_FIELDS - {"window"}
+    given = document if isinstance(document, dict) else {what: document}
+    values = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+    hints = get_type_hints(kind)
+    for name, value in values.items():
+        if name not in known:
+            raise PlanUnreadable(
+                f"the plan's {what} says `{name}`, which this Rocky does not know: make a new"
+                " plan with `rocky plan`"
+            )
+        if not _fits(value, hints[name]):
+            raise PlanUnreadable(
+                f"`{name}` in the plan's {what} is no value that a flag can have: make a new plan"
+                " with `rocky plan`"
+            )
+    return values
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value is one that the field can hold."""
+    if isinstance(value, tuple):
+        return get_origin(hint) is tuple and all(isinstance(each, str) for each in value)
+    wanted = get_args(hint) or (hint,)
+    # A truth value is a number to Python, and not to us.
+    return type(value) in wanted
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())

@@ -1,0 +1,302 @@
+"""The blocks of `rocky.toml` other than pipelines, one record each, with their defaults.
+
+`[adapter]` is the engine that runs the models: there is one kind, Spark, reached by `master` or by
+`remote`, and `conf` goes to it unread. `[state]` says where the ledger lives between runs.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, NamedTuple
+
+from rocky.project.toml.documents import (
+    Amount,
+    Factor,
+    NonNegative,
+    Positive,
+    Problem,
+    Problems,
+    ReadBy,
+)
+from rocky.project.toml.records import INVALID, reader_for, wrong_type
+from rocky.project.toml.variables import Keys
+
+
+class Retry(NamedTuple):
+    """Backing off from a failing service. A threshold of 0 switches the breaker off."""
+
+    max_retries: NonNegative = 3
+    initial_backoff_ms: NonNegative = 1000
+    max_backoff_ms: NonNegative = 30000
+    backoff_multiplier: Factor = 2.0
+    jitter: bool = True
+    circuit_breaker_threshold: NonNegative = 5
+    circuit_breaker_recovery_timeout_secs: NonNegative | None = None
+    max_retries_per_run: NonNegative | None = None
+
+
+def _read_conf(value: Any, at: Keys, problems: Problems) -> Any:
+    """Spark settings as texts. `spark.sql.x = 1` is nested tables in TOML: flattened here."""
+    if not isinstance(value, dict):
+        return wrong_type("a table of Spark settings", value, at, problems)
+    settings: dict[str, str] = {}
+    for key, one in value.items():
+        if isinstance(one, dict):
+            below = _read_conf(one, (*at, key), problems)
+            settings.update({f"{key}.{name}": text for name, text in below.items()})
+        elif isinstance(one, bool):
+            settings[key] = "true" if one else "false"
+        elif isinstance(one, str):
+            settings[key] = one
+        elif isinstance(one, int | float):
+            settings[key] = str(one)
+        else:
+            problems.append(Problem((*at, key), f"the Spark setting `{key}` must be one value"))
+    return settings
+
+
+NO_CONF: Final[Mapping[str, str]] = {}
+SparkConf = Annotated[Mapping[str, str], ReadBy(_read_conf)]
+
+
+class Adapter(NamedTuple):
+    """How to reach Spark and where its tables live."""
+
+    type: Literal["spark"] = "spark"
+    kind: Literal["data", "discovery"] | None = None
+    master: str | None = None
+    remote: str | None = None
+    warehouse: str = "warehouse"
+    iceberg: bool = False
+    register: bool = False
+    conf: SparkConf = NO_CONF
+    retry: Retry = Retry()
+
+
+Domain = Literal["history", "lineage", "audit"]
+
+
+class Idempotency(NamedTuple):
+    """How long a run's key keeps a second one away."""
+
+    retention_days: NonNegative = 30
+    dedup_on: Literal["success", "any"] = "success"
+    in_flight_ttl_hours: NonNegative = 24
+
+
+class StateRetention(NamedTuple):
+    """What a sweep may forget."""
+
+    max_age_days: NonNegative = 365
+    min_runs_kept: NonNegative = 100
+    applies_to: tuple[Domain, ...] = ("history", "lineage", "audit")
+    sweep_interval_seconds: NonNegative = 3600
+    sweep_budget_ms: NonNegative = 5000
+
+
+class State(NamedTuple):
+    """The backend and how it is treated.
+
+    Some values are read only to be refused with a reason: see `_check_state` in
+    `rocky.project.configuration.config`.
+    """
+
+    backend: Literal["local", "s3", "gcs", "valkey", "tiered"] = "local"
+    s3_bucket: str | None = None
+    s3_prefix: str = "rocky/state/"
+    gcs_bucket: str | None = None
+    gcs_prefix: str = "rocky/state/"
+    valkey_url: str | None = None
+    valkey_prefix: str = "rocky:state:"
+    transfer_timeout_seconds: Positive = 300
+    retry: Retry = Retry()
+    on_upload_failure: Literal["skip", "fail"] = "skip"
+    idempotency: Idempotency = Idempotency()
+    retention: StateRetention = StateRetention()
+    namespacing: Literal["none", "pipeline"] = "none"
+    on_schema_mismatch: Literal["recreate", "fail"] = "fail"
+    freeze_marker_writes: bool = False
+    concurrency_control: Literal["off", "cas"] = "cas"
+
+    def __repr__(self) -> str:
+        """As any record, but for what may hold a password."""
+        shown = self._replace(valkey_url=None if self.valkey_url is None else "***")
+        fields = zip(self._fields, shown, strict=True)
+        return f"State({', '.join(f'{name}={value!r}' for name, value in fields)})"
+
+
+class Cost(NamedTuple):
+    """The rates a run's cost is computed with, in USD; a part without a rate has no price."""
+
+    storage_cost_per_gb_month: Amount = 0.023
+    compute_cost_per_dbu: Amount = 0.40
+    compute_cost_per_core_hour: Amount | None = None
+    scan_cost_per_tb: Amount | None = None
+    warehouse_size: str = "Medium"
+    min_history_runs: Positive = 5
+
+
+class SchemaEvolution(NamedTuple):
+    """How long a dropped column stays."""
+
+    grace_period_days: NonNegative = 7
+
+
+class Run(NamedTuple):
+    """How runs decide what to do."""
+
+    skip_unchanged: bool = False
+    skip_rowcount_fallback: bool = False
+    strict_scheduling: bool = False
+    lag_tolerance_seconds: NonNegative = 0
+
+
+class Reuse(NamedTuple):
+    """Whether a result that is already there may stand for a build."""
+
+    enabled: bool = True
+    column_level: bool = True
+
+
+class Gc(NamedTuple):
+    """What `rocky gc` removes: files younger than `min_age_days` stay, whoever needs them.
+
+    Runs of the last `retention_days` stay replayable; unset, it is `[state.retention]
+    max_age_days`. Without `physical_delete`, `rocky gc` only says what it would remove.
+    """
+
+    physical_delete: bool = True
+    min_age_days: NonNegative = 7
+    retention_days: NonNegative | None = None
+
+
+class Resilience(NamedTuple):
+    """What a run does about failures that may pass."""
+
+    enabled: bool = True
+    transient_max_retries: NonNegative = 2
+    initial_backoff_ms: NonNegative = 500
+    max_backoff_ms: NonNegative = 30000
+    backoff_multiplier: Factor = 2.0
+    jitter: bool = True
+    circuit_breaker_threshold: NonNegative = 3
+    max_retries_per_run: NonNegative = 8
+    contain_failures: bool = False
+    auto_apply_additive_drift: bool = False
+
+
+class SchemaCache(NamedTuple):
+    """How long a schema asked of the engine is believed."""
+
+    enabled: bool = True
+    ttl_seconds: NonNegative = 86400
+    replicate: bool = False
+
+
+class Cache(NamedTuple):
+    """Caches of what the engine said."""
+
+    schemas: SchemaCache = SchemaCache()
+
+
+class Classifications(NamedTuple):
+    """Tags that may stay without a mask."""
+
+    allow_unmasked: tuple[str, ...] = ()
+
+
+class Role(NamedTuple):
+    """Permissions that people are given together."""
+
+    inherits: tuple[str, ...] = ()
+    permissions: tuple[str, ...] = ()
+
+
+class Approval(NamedTuple):
+    """Who must sign before a branch is promoted, and for how long that holds.
+
+    `allowed_signers` is a file of OpenSSH's, its path from the project's folder on. The rules that
+    count are those of the commit a branch is compared with; a change can only make them stricter.
+    """
+
+    required: bool = False
+    min_approvers: Positive = 1
+    max_age_seconds: Positive = 86400
+    allow_author: bool = False
+    allowed_signers: str = "allowed_signers"
+
+
+class Branch(NamedTuple):
+    """Rules for branches."""
+
+    approval: Approval = Approval()
+
+
+class Import(NamedTuple):
+    """Another project's published tables.
+
+    `path` is where its interface is fetched from, `snapshot` where it is kept here and `baseline`
+    where the accepted one is. `pin` is the only hash that will do, or `*`. In `warehouse` its
+    tables lie; without it they are tables of Spark's catalogue.
+    """
+
+    path: str | None = None
+    snapshot: str | None = None
+    baseline: str | None = None
+    pin: str | None = None
+    warehouse: str | None = None
+
+
+class Publish(NamedTuple):
+    """What other projects get to know of this one.
+
+    `models` are selectors, none meaning all that have a table; `consumers` are the interfaces of
+    projects whose reads every compile looks at.
+    """
+
+    name: str | None = None
+    out: str = "interface.json"
+    models: tuple[str, ...] = ()
+    consumers: tuple[str, ...] = ()
+
+
+class RunRetry(NamedTuple):
+    """One budget of retries for all adapters of a run."""
+
+    max_retries_per_run: NonNegative | None = None
+
+
+class ProjectSchedule(NamedTuple):
+    """Defaults of every pipeline's schedule."""
+
+    timezone: str = "UTC"
+    poll_interval_seconds: Positive = 15
+
+
+MaskStrategy = Literal["hash", "redact", "partial", "none"]
+_MASKS: Final = reader_for(MaskStrategy)
+
+
+class MaskSettings(NamedTuple):
+    """Masks by classification tag, and by environment and tag."""
+
+    default: Mapping[str, MaskStrategy] = {}
+    environments: Mapping[str, Mapping[str, MaskStrategy]] = {}
+
+
+def _read_masks(value: Any, at: Keys, problems: Problems) -> Any:
+    """A text is a tag's mask; a table is an environment with its own masks."""
+    if not isinstance(value, dict):
+        return wrong_type("a table", value, at, problems)
+    default: dict[str, MaskStrategy] = {}
+    environments: dict[str, dict[str, MaskStrategy]] = {}
+    for key, one in value.items():
+        if isinstance(one, dict):
+            read = {tag: _MASKS(mask, (*at, key, tag), problems) for tag, mask in one.items()}
+            environments[key] = {tag: mask for tag, mask in read.items() if mask is not INVALID}
+        else:
+            mask = _MASKS(one, (*at, key), problems)
+            if mask is not INVALID:
+                default[key] = mask
+    return MaskSettings(default, environments)
+
+
+Masks = Annotated[MaskSettings, ReadBy(_read_masks)]

@@ -1,0 +1,366 @@
+"""`rocky.toml`: the project's settings, typed, every default filled in; which files are models.
+
+A bare `[adapter]` or `[pipeline]` is the one called `default`. Reading never fails: what is wrong
+is reported and its default stands, so that the models are judged all the same. In `models =
+"models/**"` a `**` is any number of folders, `*` and `?` stay inside one name, and a plain folder
+means everything below it; the first pipeline that matches a file owns it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from rocky.diagnostics.suggestion import suggestion
+from rocky.project.configuration.blocks import (
+    Adapter,
+    Branch,
+    Cache,
+    Classifications,
+    Cost,
+    Gc,
+    Import,
+    Masks,
+    MaskSettings,
+    ProjectSchedule,
+    Publish,
+    Resilience,
+    Reuse,
+    Role,
+    Run,
+    RunRetry,
+    SchemaEvolution,
+    State,
+)
+from rocky.project.configuration.hooks import Hooks, HookSettings
+from rocky.project.configuration.model import NO_LEVELS, Budget, Freshness, LintLevels, Store
+from rocky.project.configuration.pipeline_rules import (
+    check_load,
+    check_snapshot,
+    find_check_problems,
+)
+from rocky.project.configuration.pipelines import (
+    LoadPipeline,
+    PipelineSetting,
+    ReplicationPipeline,
+    SnapshotPipeline,
+    TransformationPipeline,
+)
+from rocky.project.configuration.replication_rules import check_replication
+from rocky.project.toml.documents import Problem, Problems
+from rocky.project.toml.records import read_record
+from rocky.project.toml.variables import Keys, written
+
+
+class Config(NamedTuple):
+    """Everything `rocky.toml` can say."""
+
+    adapter: Mapping[str, Adapter] = {"default": Adapter()}
+    pipeline: Mapping[str, PipelineSetting] = {}
+    lints: LintLevels = NO_LEVELS
+    state: State = State()
+    budget: Budget = Budget()
+    cost: Cost = Cost()
+    store: Store = Store()
+    reuse: Reuse = Reuse()
+    run: Run = Run()
+    gc: Gc = Gc()
+    resilience: Resilience = Resilience()
+    retry: RunRetry = RunRetry()
+    cache: Cache = Cache()
+    schema_evolution: SchemaEvolution = SchemaEvolution()
+    freshness: Freshness = Freshness()
+    mask: Masks = MaskSettings()
+    classifications: Classifications = Classifications()
+    role: Mapping[str, Role] = {}
+    branch: Branch = Branch()
+    imports: Mapping[str, Import] = {}
+    publish: Publish = Publish()
+    schedule: ProjectSchedule = ProjectSchedule()
+    hook: Hooks = HookSettings()
+
+
+DEFAULT_CONFIG: Final = Config()
+
+_PLURALS: Final = {"adapters": "adapter", "pipelines": "pipeline", "hooks": "hook", "roles": "role"}
+_PIPELINE_SIGNS: Final = ("source", "type", "models", "tables", "unique_key", "source_dir")
+
+
+def read_config(data: dict[str, Any], problems: Problems) -> Config:
+    """The settings in a parsed `rocky.toml`."""
+    found: Problems = []
+    table, shorthands = _normalise(data)
+    config = read_record(Config, table, (), found) or DEFAULT_CONFIG
+    _check_pipelines(config, found)
+    found.extend(_find_circles(config.pipeline))
+    _check_checks(config, table.get("pipeline"), found)
+    _check_state(config.state, table.get("state"), found)
+    _check_branch(config.branch, found)
+    problems.extend(_restore(problem, shorthands) for problem in found)
+    return config
+
+
+def _normalise(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, tuple[str, bool]]]:
+    """The singular, named form of the table; and how each block was really written."""
+    table: dict[str, Any] = {}
+    forms: dict[str, tuple[str, bool]] = {}
+    for key, value in data.items():
+        name = _PLURALS.get(key, key)
+        if name in table or (name != key and name in data):
+            table[key] = value
+            continue
+        bare = isinstance(value, dict) and (
+            (name == "adapter" and not _only_tables(value))
+            or (name == "pipeline" and any(sign in value for sign in _PIPELINE_SIGNS))
+        )
+        table[name] = {"default": value} if bare else value
+        forms[name] = (key, bare)
+    return table, forms
+
+
+def _only_tables(value: dict[str, Any]) -> bool:
+    """Whether `[adapter]` holds named adapters. `conf` and `retry` are an adapter's own tables."""
+    return all(isinstance(one, dict) for one in value.values()) and not value.keys() & {
+        "conf",
+        "retry",
+    }
+
+
+def _restore(problem: Problem, forms: dict[str, tuple[str, bool]]) -> Problem:
+    """The problem at the keys as they stand in the file."""
+    if not problem.keys or problem.keys[0] not in forms:
+        return problem
+    key, bare = forms[str(problem.keys[0])]
+    return problem._replace(keys=(key, *problem.keys[2 if bare else 1 :]))
+
+
+def _check_pipelines(config: Config, problems: Problems) -> None:
+    for name, pipeline in config.pipeline.items():
+        at = ("pipeline", name)
+        for index, other in enumerate(pipeline.depends_on):
+            if other not in config.pipeline:
+                problems.append(
+                    Problem(
+                        (*at, "depends_on", index),
+                        f"no pipeline `{written(other)}`",
+                        suggestion(written(other), config.pipeline),
+                    )
+                )
+        adapter = pipeline.target.adapter
+        if adapter not in config.adapter and not (
+            adapter == "default" and len(config.adapter) == 1
+        ):
+            problems.append(
+                Problem(
+                    (*at, "target", "adapter"),
+                    f"no adapter `{written(adapter)}`",
+                    suggestion(written(adapter), config.adapter)
+                    or "adapters: " + ", ".join(f"`{one}`" for one in config.adapter),
+                )
+            )
+        if isinstance(pipeline, TransformationPipeline):
+            _check_patterns(pipeline, at, problems)
+        if isinstance(pipeline, ReplicationPipeline):
+            check_replication(pipeline, at, problems)
+        if isinstance(pipeline, LoadPipeline):
+            check_load(pipeline, at, problems)
+        if isinstance(pipeline, SnapshotPipeline):
+            check_snapshot(pipeline, at, problems)
+
+
+def _find_circles(pipelines: Mapping[str, PipelineSetting]) -> Iterator[Problem]:
+    """A problem for each `depends_on` that closes a circle, told once."""
+    placed: set[str] = set()
+    for first in pipelines:
+        path = {first: iter(enumerate(pipelines[first].depends_on))} if first not in placed else {}
+        while path:
+            name = next(reversed(path))
+            index, other = next(path[name], (0, None))
+            if other is None:
+                placed.add(name)
+                del path[name]
+            elif other in path:
+                yield _circle(tuple(path), name, index, other)
+            elif other in pipelines and other not in placed:
+                path[other] = iter(enumerate(pipelines[other].depends_on))
+
+
+def _circle(path: tuple[str, ...], name: str, index: int, other: str) -> Problem:
+    if other == name:
+        message = f"pipeline `{name}` waits for itself"
+    else:
+        circle = (*path[path.index(other) :], other)
+        message = "pipelines wait for each other: " + " -> ".join(f"`{each}`" for each in circle)
+    keys = ("pipeline", name, "depends_on", index)
+    return Problem(keys, message, "take one of them out: none of them could begin")
+
+
+def _check_checks(config: Config, table: Any, problems: Problems) -> None:
+    for name, pipeline in config.pipeline.items():
+        said = table.get(name) if isinstance(table, Mapping) else None
+        checks = said.get("checks") if isinstance(said, Mapping) else None
+        at = ("pipeline", name, "checks")
+        problems.extend(find_check_problems(pipeline.checks, pipeline.type, checks, at))
+
+
+def _check_patterns(
+    pipeline: TransformationPipeline, at: tuple[str, str], problems: Problems
+) -> None:
+    patterns = pipeline.models
+    for index, pattern in enumerate((patterns,) if isinstance(patterns, str) else patterns):
+        keys = (*at, "models") if isinstance(patterns, str) else (*at, "models", index)
+        if escapes_project(pattern):
+            problems.append(
+                Problem(keys, "`models` leads out of the project", "name a folder inside it")
+            )
+
+
+def escapes_project(pattern: str) -> bool:
+    """Whether a pattern of paths could match outside the project."""
+    return pattern.startswith("/") or ".." in pattern.split("/")
+
+
+def _check_branch(branch: Branch, problems: Problems) -> None:
+    signers = branch.approval.allowed_signers
+    if escapes_project(signers) or not signers.strip("./"):
+        message = "`allowed_signers` must be a file of the project, so that it is reviewed with it"
+        problems.append(Problem(("branch", "approval", "allowed_signers"), message))
+
+
+_STATE_NEEDS: Final = {
+    "s3": ("s3_bucket",),
+    "gcs": ("gcs_bucket",),
+    "valkey": ("valkey_url",),
+    "tiered": ("valkey_url", "s3_bucket"),
+}
+
+
+_STATE_REFUSES: Final = (
+    (
+        "backend",
+        "gcs",
+        "the `gcs` backend is not offered: its server knows no conditional puts by ETag, without"
+        " which two runs could overwrite each other; use `s3`, `valkey` or `tiered`",
+    ),
+    (
+        "concurrency_control",
+        "off",
+        "remote state is never overwritten blindly: leave `concurrency_control` out",
+    ),
+    (
+        "on_schema_mismatch",
+        "recreate",
+        "a state file of a newer Rocky is evidence and is not deleted: leave `on_schema_mismatch`"
+        " out, and upgrade Rocky or move the file away",
+    ),
+    (
+        "namespacing",
+        "pipeline",
+        "one project has one ledger: leave `namespacing` out, and give pipelines that must not"
+        " share it projects of their own",
+    ),
+)
+"""Values that other tools of this kind have and this one does not, and why."""
+
+
+def _check_state(state: State, table: Any, problems: Problems) -> None:
+    for key in _STATE_NEEDS.get(state.backend, ()):
+        if key not in table:
+            problems.append(
+                Problem(("state", "backend"), f"the `{state.backend}` backend needs `{key}`")
+            )
+    for key, refused, why in _STATE_REFUSES:
+        if getattr(state, key) == refused:
+            problems.append(Problem(("state", key), why))
+    if state.freeze_marker_writes and state.backend in ("local", "valkey"):
+        problems.append(
+            Problem(
+                ("state", "freeze_marker_writes"),
+                f"`freeze_marker_writes` needs an object store, not `{state.backend}`",
+            )
+        )
+
+
+class ModelPattern(NamedTuple):
+    """One pattern: the folder to walk, what to match (None: all below), and its pipeline.
+
+    `at` is where in `rocky.toml` the pattern stands.
+    """
+
+    text: str
+    folder: str
+    matcher: re.Pattern[str] | None
+    pipeline: str | None
+    catalog: str
+    schema: str
+    at: Keys
+
+    def owns(self, path: str) -> bool:
+        if self.matcher is not None:
+            return self.matcher.fullmatch(path) is not None
+        return not self.folder or path.startswith(self.folder + "/")
+
+
+DEFAULT_CATALOG = "spark_catalog"
+DEFAULT_SCHEMA = "default"
+
+
+def model_patterns(config: Config) -> list[ModelPattern]:
+    """The patterns of all pipelines in order; `models/**` when no pipeline has models."""
+    found: list[ModelPattern] = []
+    some = False
+    for name, pipeline in config.pipeline.items():
+        if not isinstance(pipeline, TransformationPipeline):
+            continue
+        target = pipeline.target
+        catalog, schema = target.catalog or DEFAULT_CATALOG, target.schema or DEFAULT_SCHEMA
+        at = ("pipeline", name, "models")
+        some = True
+        texts = pipeline.models
+        for index, text in enumerate((texts,) if isinstance(texts, str) else texts):
+            keys = at if isinstance(texts, str) else (*at, index)
+            if not escapes_project(text):
+                found.append(_pattern(text, name, catalog, schema, keys))
+    if some:
+        return found
+    return [_pattern("models/**", None, DEFAULT_CATALOG, DEFAULT_SCHEMA, ())]
+
+
+def _pattern(text: str, pipeline: str | None, catalog: str, schema: str, at: Keys) -> ModelPattern:
+    clean = text.removeprefix("./").strip("/")
+    parts = clean.split("/")
+    plain: list[str] = []
+    for part in parts:
+        if any(mark in part for mark in "*?["):
+            break
+        plain.append(part)
+    rest = parts[len(plain) :]
+    matcher: re.Pattern[str] | None
+    if not rest and plain and plain[-1].lower().endswith((".sql", ".py")):
+        plain.pop()
+        matcher = re.compile(re.escape(clean))
+    else:
+        matcher = None if rest in ([], ["**"]) else re.compile(_regex(parts))
+    return ModelPattern(text, "/".join(plain), matcher, pipeline, catalog, schema, at)
+
+
+def _regex(parts: list[str]) -> str:
+    """A pattern as a regular expression; a last `**` matches files, others whole folders."""
+    made: list[str] = []
+    for index, part in enumerate(parts):
+        last = index == len(parts) - 1
+        if part == "**":
+            made.append(".*" if last else "(?:[^/]+/)*")
+            continue
+        text = "".join({"*": "[^/]*", "?": "[^/]"}.get(mark, re.escape(mark)) for mark in part)
+        made.append(text if last else text + "/")
+    return "".join(made)
+
+
+def folders_to_walk(patterns: list[ModelPattern]) -> list[str]:
+    """The folders of the patterns, without those inside another."""
+    folders = sorted({pattern.folder for pattern in patterns})
+    kept: list[str] = []
+    for folder in folders:
+        if not any(not above or folder.startswith(above + "/") for above in kept):
+            kept.append(folder)
+    return kept

@@ -1,0 +1,336 @@
+"""What a model's sidecar or front matter may say, and the defaults of a folder.
+
+Absent parts are None or empty. `ModelSettings` after loading is resolved: folder defaults are
+merged in and `strategy` is never None. Data checks (`[[tests]]`) are only read here; `type` decides
+which other keys one must have. A lint level names a code; saying one of a finding on which Spark
+itself would fail is reported.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, NamedTuple
+
+from rocky.diagnostics import BY_CODE, REGISTRY, Code
+from rocky.diagnostics.suggestion import suggestion
+from rocky.project.configuration.strategies import StrategySetting
+from rocky.project.toml.documents import Amount, Matches, NonNegative, Problem, Problems, ReadBy
+from rocky.project.toml.records import INVALID, reader_for, unknown_key, wrong_type
+from rocky.project.toml.variables import Keys
+
+Level = Literal["allow", "warn", "error"]
+
+_BY_NAME: Final[dict[str, Code]] = {row.name: row.code for row in REGISTRY} | {
+    row.code.value.lower(): row.code for row in REGISTRY
+}
+
+_ADJUSTABLE: Final = [
+    name for row in REGISTRY if row.suppressible for name in (row.code.value, row.name)
+]
+
+
+def _read_levels(value: Any, at: Keys, problems: Problems) -> Any:
+    if not isinstance(value, dict):
+        return wrong_type('a table such as `P002 = "allow"`', value, at, problems)
+    levels: dict[Code, Level] = {}
+    read_level = reader_for(Level)
+    for key, wanted in value.items():
+        here = (*at, key)
+        code = _BY_NAME.get(key.lower())
+        if code is None:
+            near = suggestion(key, _ADJUSTABLE)
+            problems.append(Problem(here, f"`{key}` is not a lint", near, True))
+            continue
+        level = read_level(wanted, here, problems)
+        if level is INVALID:
+            continue
+        if level != "error" and not BY_CODE[code].suppressible:
+            problems.append(_not_adjustable(code, here))
+        else:
+            levels[code] = level
+    return levels
+
+
+def _not_adjustable(code: Code, at: Keys) -> Problem:
+    return Problem(
+        at,
+        f"`{code}` ({BY_CODE[code].name}) is always an error",
+        "only findings on which Spark would not fail have a level",
+        True,
+    )
+
+
+NO_LEVELS: Final[Mapping[Code, Level]] = {}
+LintLevels = Annotated[Mapping[Code, Level], ReadBy(_read_levels)]
+
+
+Kind = Literal[
+    "not_null",
+    "unique",
+    "accepted_values",
+    "relationships",
+    "expression",
+    "row_count_range",
+    "in_range",
+    "regex_match",
+    "aggregate",
+    "composite",
+    "unique_expr",
+    "not_in_future",
+    "older_than_n_days",
+]
+Comparison = Literal["lt", "lte", "gt", "gte", "eq", "ne", "<", "<=", ">", ">=", "=", "==", "!="]
+
+# By kind: the keys it must have, then those it may have.
+_KEYS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "not_null": (("column",), ()),
+    "unique": (("column",), ()),
+    "accepted_values": (("column", "values"), ()),
+    "relationships": (("column", "to_table", "to_column"), ()),
+    "expression": (("expression",), ("column",)),
+    "row_count_range": ((), ("min", "max")),
+    "in_range": (("column",), ("min", "max")),
+    "regex_match": (("column", "pattern"), ()),
+    "aggregate": (("column", "op", "cmp", "value"), ()),
+    "composite": (("columns",), ("kind",)),
+    "unique_expr": (("key_expr",), ()),
+    "not_in_future": (("column",), ()),
+    "older_than_n_days": (("column", "days"), ()),
+}
+ABOUT_ROWS: Final = frozenset(
+    {
+        "not_null",
+        "accepted_values",
+        "expression",
+        "in_range",
+        "regex_match",
+        "not_in_future",
+        "older_than_n_days",
+    }
+)
+"""The kinds that one row alone decides, so that failing rows can be put aside."""
+_SHARED: Final = frozenset({"type", "name", "table", "severity", "filter"})
+
+
+class AssertionRecord(NamedTuple):
+    """A check of one kind; only the keys of that kind are set."""
+
+    type: Kind
+    column: str | None = None
+    name: str | None = None
+    table: str | None = None
+    severity: Literal["error", "warning"] = "error"
+    filter: str | None = None
+    values: tuple[Any, ...] = ()
+    to_table: str | None = None
+    to_column: str | None = None
+    expression: str | None = None
+    min: float | str | None = None
+    max: float | str | None = None
+    pattern: str | None = None
+    op: Literal["sum", "count", "avg", "min", "max"] | None = None
+    cmp: Comparison | None = None
+    value: float | str | None = None
+    kind: Literal["unique"] = "unique"
+    columns: tuple[str, ...] = ()
+    key_expr: str | None = None
+    days: NonNegative | None = None
+
+
+def _read_assertion(value: Any, at: Keys, problems: Problems) -> Any:
+    read = reader_for(AssertionRecord)(value, at, problems)
+    if read is INVALID:
+        return INVALID
+    must, may = _KEYS[read.type]
+    problems.extend(
+        Problem(at, f"an assertion of type `{read.type}` needs `{key}`")
+        for key in must
+        if key not in value
+    )
+    if "min" in may and "min" not in value and "max" not in value:
+        problems.append(Problem(at, f"an assertion of type `{read.type}` needs `min` or `max`"))
+    known = {*_SHARED, *must, *may}
+    problems.extend(
+        unknown_key(key, known, (*at, key))
+        for key in value
+        if key not in known and key in AssertionRecord._fields
+    )
+    return read
+
+
+Assertion = Annotated[AssertionRecord, ReadBy(_read_assertion)]
+
+
+CheckSeverity = Literal["error", "warning"]
+Retention = Annotated[str, Matches(re.compile(r"[1-9][0-9]*[dy]"), "like `90d` or `1y`")]
+
+
+class TargetSetting(NamedTuple):
+    """The parts of a table's full name that are set here."""
+
+    catalog: str | None = None
+    schema: str | None = None
+    table: str | None = None
+
+
+class FolderTarget(NamedTuple):
+    """The parts of a target that a whole folder can share."""
+
+    catalog: str | None = None
+    schema: str | None = None
+
+
+class Freshness(NamedTuple):
+    """How old a table may be. The two spellings of the lag mean the same."""
+
+    expected_lag_seconds: NonNegative | None = None
+    max_lag_seconds: NonNegative | None = None
+    time_column: str | None = None
+    severity: CheckSeverity | None = None
+
+
+class Budget(NamedTuple):
+    """Ceilings; None is no ceiling."""
+
+    max_usd: Amount | None = None
+    max_duration_ms: NonNegative | None = None
+    max_bytes_scanned: NonNegative | None = None
+    on_breach: Literal["warn", "error"] | None = None
+
+
+class ColumnSetting(NamedTuple):
+    """What is written about an output column."""
+
+    description: str | None = None
+
+
+class Skip(NamedTuple):
+    """What the author knows about skipping: None leaves it to the compiler."""
+
+    eligible: bool | None = None
+    deterministic: bool | None = None
+
+
+class Store(NamedTuple):
+    """How the table's files are written."""
+
+    canonical: bool | Literal["auto"] = "auto"
+
+
+class TableName(NamedTuple):
+    """A table the model reads, named in full."""
+
+    catalog: str
+    schema: str
+    table: str
+
+
+class ModelGovernance(NamedTuple):
+    """Tags the engine's catalogue gets."""
+
+    tags: Mapping[str, str] = {}
+
+
+class FormatOptions(NamedTuple):
+    """Options of the table's format."""
+
+    partition_by: tuple[str, ...] = ()
+    cluster_by: tuple[str, ...] = ()
+    table_properties: Mapping[str, str] | tuple[tuple[str, ...], ...] = {}
+    comment: str | None = None
+
+
+class Given(NamedTuple):
+    """Rows of one input of a unit test."""
+
+    ref: str
+    rows: tuple[Mapping[str, Any], ...] = ()
+
+
+class Expected(NamedTuple):
+    """Rows a unit test wants back."""
+
+    rows: tuple[Mapping[str, Any], ...] = ()
+    ordered: bool = False
+
+
+class UnitTest(NamedTuple):
+    """Inputs and the result the model must give for them."""
+
+    name: str
+    description: str | None = None
+    given: tuple[Given, ...] = ()
+    expect: Expected = Expected()
+
+
+Format = Literal[
+    "table", "delta_table", "iceberg_table", "view", "materialized_view", "streaming_table"
+]
+
+
+class ModelSettings(NamedTuple):
+    """Everything a sidecar can say about its model. `inputs` and `output` are a Python model's."""
+
+    name: str | None = None
+    depends_on: tuple[str, ...] = ()
+    strategy: StrategySetting | None = None
+    target: TargetSetting = TargetSetting()
+    sources: tuple[TableName, ...] = ()
+    adapter: str | None = None
+    intent: str | None = None
+    freshness: Freshness | None = None
+    tests: tuple[Assertion, ...] = ()
+    test: tuple[UnitTest, ...] = ()
+    format: Format | None = None
+    format_options: FormatOptions | None = None
+    classification: Mapping[str, str] = {}
+    tags: Mapping[str, str] = {}
+    governance: ModelGovernance | None = None
+    retention: Retention | None = None
+    budget: Budget | None = None
+    skip: Skip | None = None
+    store: Store | None = None
+    columns: Mapping[str, ColumnSetting] = {}
+    lints: LintLevels = NO_LEVELS
+    inputs: Mapping[str, str] = {}
+    output: tuple[Any, ...] = ()
+
+
+class FolderDefaults(NamedTuple):
+    """What a `_defaults.toml` can say for its folder and those below it."""
+
+    target: FolderTarget = FolderTarget()
+    strategy: StrategySetting | None = None
+    intent: str | None = None
+    freshness: Freshness | None = None
+    tags: Mapping[str, str] = {}
+    lints: LintLevels = NO_LEVELS
+
+
+NO_DEFAULTS: Final = FolderDefaults()
+
+
+def merge_defaults(outer: FolderDefaults, inner: FolderDefaults) -> FolderDefaults:
+    """The defaults of a folder inside another: the inner one wins, key by key."""
+    return FolderDefaults(
+        FolderTarget(
+            inner.target.catalog or outer.target.catalog, inner.target.schema or outer.target.schema
+        ),
+        inner.strategy or outer.strategy,
+        inner.intent or outer.intent,
+        merge_freshness(outer.freshness, inner.freshness),
+        {**outer.tags, **inner.tags},
+        {**outer.lints, **inner.lints},
+    )
+
+
+def merge_freshness(outer: Freshness | None, inner: Freshness | None) -> Freshness | None:
+    """Field by field; a lag in either spelling replaces the outer lag."""
+    if outer is None or inner is None:
+        return inner or outer
+    lag = inner if inner[:2] != (None, None) else outer
+    return Freshness(
+        lag.expected_lag_seconds,
+        lag.max_lag_seconds,
+        inner.time_column or outer.time_column,
+        inner.severity or outer.severity,
+    )

@@ -1,0 +1,145 @@
+"""The text of a model's file: front matter at its top, and `@var(name)` in its SQL.
+
+Front matter holds the model's settings, between a line `---toml` and a line `---`. `@var(...)` is
+replaced as text before anything parses it. Comments are left alone and string literals are not, so
+`'@var(region)'` works too. Every span that later stages find in the filled text is mapped back to
+what the author wrote; one inside a value becomes the whole `@var(...)`.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from rocky.diagnostics.text import Span
+
+
+class FrontMatter(NamedTuple):
+    """Where the TOML begins and ends and where the SQL begins; `end` None: not closed."""
+
+    start: int
+    end: int | None
+    sql_start: int
+
+
+_OPEN: Final = re.compile(r"\s*---[ \t]*toml[ \t]*\r?\n")
+_CLOSE: Final = re.compile(r"^---[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+
+
+def find_front_matter(text: str) -> FrontMatter | None:
+    """Where the front matter of a model is, if its text begins with one."""
+    opened = _OPEN.match(text)
+    if opened is None:
+        return None
+    closed = _CLOSE.search(text, opened.end())
+    if closed is None:
+        return FrontMatter(opened.end(), None, len(text))
+    return FrontMatter(opened.end(), closed.start(), closed.end())
+
+
+_MARK: Final = re.compile(r"@var\s*\(", re.IGNORECASE)
+_COMMENT_OR_QUOTED: Final = re.compile(
+    r"(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))"
+    r"|(?P<quoted>'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?|`[^`]*`?)"
+    r"|(?P<variable>@var\s*\()",
+    re.DOTALL | re.IGNORECASE,
+)
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTALL)
+
+
+class Variable(NamedTuple):
+    """A `@var(...)` at its place. `name` is empty when it is not written as one should be."""
+
+    name: str
+    default: str | None
+    span: Span
+
+
+class _Piece(NamedTuple):
+    """A variable's place in the author's SQL, and that of its value in the filled one."""
+
+    written: Span
+    filled: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A query with values in place of its variables."""
+
+    sql: str
+    pieces: tuple[_Piece, ...]
+
+    def written(self, span: Span) -> Span:
+        """A span of the filled query as one of the author's."""
+        return Span(self._back(span.start, end=False), self._back(span.end, end=True))
+
+    def _back(self, offset: int, *, end: bool) -> int:
+        at = bisect_right(self.pieces, offset, key=lambda piece: piece.filled.start) - 1
+        if at < 0:
+            return offset
+        written, filled = self.pieces[at]
+        if end and offset == filled.start:
+            return written.start
+        if offset >= filled.end:
+            return offset - filled.end + written.end
+        return written.end if end else written.start
+
+
+def has_variables(sql: str) -> bool:
+    """Whether a text may use a variable: a cheap answer for the many that do not."""
+    return "@" in sql and _MARK.search(sql) is not None
+
+
+def find_variables(sql: str) -> Iterator[Variable]:
+    """The variables of a query in order."""
+    for found in _COMMENT_OR_QUOTED.finditer(sql):
+        if found["comment"] is not None:
+            continue
+        if found["variable"] is not None:
+            yield _read(sql, found.start(), found.end(), len(sql))
+            continue
+        for inner in _MARK.finditer(sql, found.start(), found.end()):
+            yield _read(sql, inner.start(), inner.end(), found.end())
+
+
+def fill_variables(sql: str, values: Mapping[str, str]) -> tuple[Filled, list[Variable]]:
+    """The query with every value filled in, and the variables that have none."""
+    texts: list[str] = []
+    pieces: list[_Piece] = []
+    missing: list[Variable] = []
+    at = length = 0
+    for each in find_variables(sql):
+        if each.span.start < at:
+            continue
+        value = values.get(each.name, each.default)
+        if not each.name or value is None:
+            missing.append(each)
+            continue
+        texts += (sql[at : each.span.start], value)
+        length += each.span.start - at
+        pieces.append(_Piece(each.span, Span(length, length + len(value))))
+        length += len(value)
+        at = each.span.end
+    return Filled("".join([*texts, sql[at:]]), tuple(pieces)), missing
+
+
+def _read(sql: str, start: int, inside: int, limit: int) -> Variable:
+    """The variable whose parenthesis opens just before `inside`."""
+    depth, at, comma = 1, inside, -1
+    while at < limit and depth:
+        quoted = _QUOTED.match(sql, at, limit) if comma >= 0 else None
+        if quoted is not None:
+            at = quoted.end()
+            continue
+        mark = sql[at]
+        depth += (mark == "(") - (mark == ")")
+        if mark == "," and depth == 1 and comma < 0:
+            comma = at
+        at += 1
+    span = Span(start, at)
+    name = sql[inside : comma if comma >= 0 else at - 1].strip()
+    if depth or _NAME.fullmatch(name) is None:
+        return Variable("", None, span)
+    return Variable(name, sql[comma + 1 : at - 1].strip() if comma >= 0 else None, span)

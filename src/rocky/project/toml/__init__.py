@@ -1,0 +1,1 @@
+"""TOML with places: text -> values, variables resolved -> typed records, mistakes at their line."""

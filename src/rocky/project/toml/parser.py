@@ -1,0 +1,223 @@
+"""What the standard TOML parser lacks: the places of keys and values, and speed on plain files.
+
+The standard parser gives values without positions, so `locate_keys` walks the text again, only when
+a diagnostic needs a place. It never raises: on text it does not understand it returns the places
+found so far. `parse_plain` reads most sidecars at several times the speed and gives up (None) on
+anything else, also on anything wrong: the full parser then owns every error message.
+"""
+
+import re
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from rocky.diagnostics.text import Span
+from rocky.project.toml.variables import Keys
+
+_SPACE: Final = re.compile(r"[ \t]*")
+_BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_KEY: Final = re.compile(r"[A-Za-z0-9_-]+|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
+_STRING: Final = re.compile(
+    r"\"\"\"(?:[^\\]|\\.)*?\"{3,5}|'''.*?'{3,5}|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'", re.DOTALL
+)
+_REFERENCE: Final = re.compile(r"\$\{[^}\n]*\}")
+_BARE: Final = re.compile(r"[^\s,\]}#]+(?: \d[^\s,\]}#]*)?")
+
+
+class Place(NamedTuple):
+    """The span of a key and of its value. A table's value is its header."""
+
+    key: Span
+    value: Span
+
+
+@lru_cache(maxsize=8)
+def locate_keys(text: str) -> dict[Keys, Place]:
+    """The place of every key, by path; items of arrays are numbered from 0."""
+    scanner = _Scanner(text)
+    scanner.read_document()
+    return scanner.places
+
+
+class _Scanner:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.places: dict[Keys, Place] = {}
+        self.counts: dict[Keys, int] = {}
+
+    def read_document(self) -> None:
+        table: Keys = ()
+        while self._skip(_BLANK) < len(self.text):
+            if self.text[self.at] == "[":
+                header = self._read_header()
+                if header is None:
+                    self._skip_line()
+                else:
+                    table = header
+            elif not self._read_pair(table):
+                self._skip_line()
+
+    def _read_header(self) -> Keys | None:
+        start = self.at
+        double = self.text.startswith("[[", start)
+        self.at += 2 if double else 1
+        parts = self._read_key()
+        if not parts:
+            return None
+        close = "]]" if double else "]"
+        self._skip(_SPACE)
+        if not self.text.startswith(close, self.at):
+            return None
+        self.at += len(close)
+        path = self._resolve(tuple(name for name, _ in parts[:-1]))
+        name, span = parts[-1]
+        path = (*path, name)
+        whole = Span(start, self.at)
+        self.places.setdefault(path, Place(span, whole))
+        if double:
+            index = self.counts[path] = self.counts.get(path, -1) + 1
+            path = (*path, index)
+            self.places[path] = Place(span, whole)
+        return path
+
+    def _resolve(self, names: tuple[str, ...]) -> Keys:
+        """The path of names, going into the last item of each array of tables on the way."""
+        path: Keys = ()
+        for name in names:
+            path = (*path, name)
+            if path in self.counts:
+                path = (*path, self.counts[path])
+        return path
+
+    def _read_pair(self, table: Keys) -> bool:
+        parts = self._read_key()
+        if not parts:
+            return False
+        self._skip(_SPACE)
+        if not self.text.startswith("=", self.at):
+            return False
+        self.at += 1
+        path = table
+        for name, span in parts[:-1]:
+            path = (*path, name)
+            self.places.setdefault(path, Place(span, span))
+        name, span = parts[-1]
+        path = (*path, name)
+        self._skip(_SPACE)
+        value = self._read_value(path)
+        self.places.setdefault(path, Place(span, value))
+        return True
+
+    def _read_key(self) -> list[tuple[str, Span]]:
+        parts: list[tuple[str, Span]] = []
+        while True:
+            self._skip(_SPACE)
+            found = _KEY.match(self.text, self.at)
+            if found is None:
+                return []
+            name = found.group()
+            if name[0] in "\"'":
+                name = name[1:-1]
+            parts.append((name, Span(*found.span())))
+            self.at = found.end()
+            self._skip(_SPACE)
+            if not self.text.startswith(".", self.at):
+                return parts
+            self.at += 1
+
+    def _read_value(self, path: Keys) -> Span:
+        start = self.at
+        first = self.text[start : start + 1]
+        if first == "[":
+            self._read_array(path)
+        elif first == "{":
+            self._read_inline_table(path)
+        else:
+            for pattern in (_STRING, _REFERENCE, _BARE):
+                found = pattern.match(self.text, start)
+                if found:
+                    self.at = found.end()
+                    break
+        return Span(start, self.at)
+
+    def _read_array(self, path: Keys) -> None:
+        self.at += 1
+        index = 0
+        while self._skip(_BLANK) < len(self.text):
+            if self.text[self.at] == "]":
+                self.at += 1
+                return
+            before = self.at
+            item = (*path, index)
+            span = self._read_value(item)
+            self.places.setdefault(item, Place(span, span))
+            index += 1
+            self._skip(_BLANK)
+            if self.text.startswith(",", self.at):
+                self.at += 1
+            elif self.at == before:
+                return
+
+    def _read_inline_table(self, path: Keys) -> None:
+        self.at += 1
+        while self._skip(_BLANK) < len(self.text):
+            if self.text[self.at] == "}":
+                self.at += 1
+                return
+            if not self._read_pair(path):
+                return
+            self._skip(_BLANK)
+            if self.text.startswith(",", self.at):
+                self.at += 1
+
+    def _skip(self, pattern: re.Pattern[str]) -> int:
+        found = pattern.match(self.text, self.at)
+        if found:
+            self.at = found.end()
+        return self.at
+
+    def _skip_line(self) -> None:
+        end = self.text.find("\n", self.at)
+        self.at = len(self.text) if end < 0 else end + 1
+
+
+_PLAIN_TEXT: Final = r'"[^"\\\x00-\x08\x0a-\x1f\x7f]*"'
+_PLAIN_LINES: Final = re.compile(
+    r"[ \t]*(?:"
+    r"([A-Za-z0-9_-]+)[ \t]*=[ \t]*("  # key, value
+    rf"{_PLAIN_TEXT}|true|false|0|[1-9][0-9]{{0,17}}"
+    rf"|\[[ \t]*(?:{_PLAIN_TEXT}[ \t]*,[ \t]*)*(?:{_PLAIN_TEXT})?[ \t]*\]"
+    r")"
+    r"|\[([A-Za-z0-9_-]+)\]"  # header
+    r")?[ \t]*(?:\#[^\x00-\x08\x0a-\x1f\x7f]*)?(?:\n|\Z)"
+    r"|([^\n]*\n?)"  # a line that is not plain
+)
+_PLAIN_ITEM: Final = re.compile(_PLAIN_TEXT)
+
+
+def parse_plain(text: str) -> dict[str, Any] | None:
+    """What the full parser would return, or None when it has to be asked."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    root: dict[str, Any] = {}
+    table = root
+    for key, value, header, rest in _PLAIN_LINES.findall(text):
+        if key:
+            if key in table:
+                return None
+            first = value[0]
+            if first == '"':
+                table[key] = value[1:-1]
+            elif first == "[":
+                table[key] = [item[1:-1] for item in _PLAIN_ITEM.findall(value)]
+            elif first == "t" or first == "f":
+                table[key] = first == "t"
+            else:
+                table[key] = int(value)
+        elif header:
+            if header in root:
+                return None
+            table = root[header] = {}
+        elif rest:
+            return None
+    return root

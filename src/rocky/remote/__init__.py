@@ -1,1 +1,0 @@
-"""Remote state: the ledger kept in an object store or Valkey, never overwritten blindly."""

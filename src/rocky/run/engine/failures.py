@@ -1,0 +1,54 @@
+"""Failures of a step: who raised it decides what it is, before it becomes a text.
+
+`CAUGHT` is all that a step may fail with. Anything else is a fault of ours and must not be taken
+for a model's.
+"""
+
+import errno
+from collections.abc import Callable
+from typing import Final
+
+from rocky.errors import (
+    ConcurrentChange,
+    InternalError,
+    ModelFailed,
+    RockyError,
+    RowsRefused,
+    StoreUnreadable,
+    StoreUnwritable,
+)
+from rocky.run.engine.protocol import StepFailure
+from rocky.spark.failures import SPARK_ERRORS, classify_failure
+from rocky.spark.interface import Failure
+
+STEP_ERRORS: Final = (RockyError, OSError, *SPARK_ERRORS)
+
+_KINDS: Final = (
+    (ConcurrentChange, "concurrent_change"),
+    (RowsRefused, "data_error"),
+    (StoreUnreadable, "store_unreadable"),
+    (StoreUnwritable, "store_unwritable"),
+    (ModelFailed, "model_failed"),
+    (InternalError, "internal"),
+)
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+
+
+def classify_step_failure(
+    error: BaseException, explain: Callable[[BaseException], Failure] = classify_failure
+) -> StepFailure:
+    """What an exception that ended a step means to the run; `explain` knows more of Spark's."""
+    if isinstance(error, RockyError):
+        kind = next((name for each, name in _KINDS if isinstance(error, each)), "rejected")
+        # The rows were computed from a table that has moved on: computed again, they are right.
+        return StepFailure(kind, str(error), retryable=isinstance(error, ConcurrentChange))
+    if isinstance(error, OSError) and not isinstance(error, ConnectionError):
+        return StepFailure(_kind_of_io(error), str(error))
+    failure = explain(error)
+    return StepFailure(failure.kind.value, failure.message, failure.retryable, failure.condition)
+
+
+def _kind_of_io(error: OSError) -> str:
+    if error.errno in _FULL:
+        return "disk_full"
+    return "permission" if isinstance(error, PermissionError) else "io"

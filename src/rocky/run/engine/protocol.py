@@ -1,0 +1,166 @@
+"""The engine as a Protocol: what a run needs of Spark, so that runs are tested without a JVM.
+
+Strategies compose SQL over views; the engine binds views to pinned files, runs SQL and writes
+results into a table's folder as content-addressed files. It never commits: that is the store's.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from rocky.language.datatypes.types import StructField
+from rocky.project.seeds import SeedTable
+from rocky.project.sources import SourceTable
+from rocky.spark.interface import Failure, Layout, Metrics
+from rocky.store.data_file import DataFile
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.warehouse import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Files that lie in the table's folder under their addresses, not yet committed."""
+
+    files: tuple[DataFile, ...]
+    rows: int
+    rows_hash: str
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePin:
+    """What a source was when it was read: its files with size and time, or a version.
+
+    `hashes` are the BLAKE3 of the files' bytes, index by index, where somebody computed them.
+    `base` is the folder below which folders called `key=value` are columns.
+    """
+
+    files: tuple[tuple[str, int, int], ...] = ()
+    version: str | None = None
+    bytes: int | None = None
+    hashes: tuple[str, ...] = ()
+    base: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFacts:
+    """What can change a result or its bytes: recorded with every run.
+
+    `explicit` are settings that somebody has set on the session. They may hold secrets, and are not
+    recorded.
+    """
+
+    spark_version: str
+    writer: str
+    settings: Mapping[str, str]
+    explicit: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+Frame = Any
+"""A query that has been analysed and not run: opaque outside the engine."""
+
+
+class Views(Protocol):
+    """Temporary views: the names that bound SQL speaks of. Thread-safe."""
+
+    def bind_table(self, view: str, table: Table, snapshot: Snapshot) -> None:
+        """A view over exactly the snapshot's files; `input_file_name()` tells them apart."""
+
+    def bind_source(
+        self, view: str, source: SourceTable, pin: SourcePin | None = None
+    ) -> SourcePin:
+        """A view over a source, with its declared columns: as it was pinned, else as it is."""
+
+    def bind_seed(self, view: str, seed: SeedTable) -> None:
+        """A view over a seed's CSV, with its columns."""
+
+    def bind_rows(
+        self, view: str, columns: Sequence[StructField], rows: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """A view over literal rows: the fixtures of unit tests. Absent keys are null."""
+
+    def bind_frame(self, view: str, frame: Frame) -> None:
+        """A view over a frame: how a strategy builds on the author's query."""
+
+    def unbind(self, views: Sequence[str]) -> None: ...
+
+
+class Jobs(Protocol):
+    """The Spark jobs of a model, known by a tag. Thread-safe."""
+
+    def tagged(self, tag: str) -> AbstractContextManager[None]:
+        """Jobs this thread starts inside carry the tag."""
+
+    def metrics(self, tag: str) -> Metrics: ...
+
+    def progress(self, tag: str) -> tuple[int, int]:
+        """Tasks done and tasks known, of the tag's jobs."""
+
+    def cancel(self, tag: str) -> None: ...
+
+
+class Engine(Protocol):
+    """Spark, as a run sees it. All methods may be called from several threads."""
+
+    @property
+    def facts(self) -> EngineFacts: ...
+
+    @property
+    def views(self) -> Views: ...
+
+    @property
+    def jobs(self) -> Jobs: ...
+
+    def explain(self, error: BaseException) -> Failure:
+        """What an error of this Spark means; a JVM that died may have said why."""
+
+    def describe(self, source: SourceTable) -> tuple[StructField, ...]:
+        """The columns a source has now, whatever is declared. Raises SourceUnreadable."""
+
+    def frame(self, sql: str) -> Frame:
+        """Analyse a query over bound views."""
+
+    def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> Frame:
+        """Call the function of a Python model's text with its inputs (parameter -> bound view).
+
+        `path` is for messages only.
+        """
+
+    def columns(self, frame: Frame) -> tuple[StructField, ...]: ...
+
+    def rows(self, frame: Frame, limit: int) -> list[tuple[Any, ...]]:
+        """The first rows, as Python values: for small answers only."""
+
+    def rows_hash(self, frame: Frame) -> str:
+        """The order-independent hash of a query's rows, as `write` finds it, without writing."""
+
+    def register(self, table: Table) -> None:
+        """Make a table known to Spark's own catalogue. Raises AdapterUnusable."""
+
+    def write(
+        self,
+        frame: Frame,
+        table: Table,
+        layout: Layout,
+        schema: Sequence[StructField],
+        taken: frozenset[str],
+    ) -> Written:
+        """Run the query; executors write, hash and place files.
+
+        `schema` says what may be null; `taken` are paths that stay live beside the new files.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class StepFailure:
+    """Why a step failed, and whether the same step may succeed a moment later."""
+
+    kind: str
+    message: str
+    retryable: bool = False
+    condition: str | None = None

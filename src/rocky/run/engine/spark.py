@@ -1,0 +1,262 @@
+"""The engine of real runs: Spark behind the `Engine` protocol, opened from `[adapter]`.
+
+Everything that touches pyspark is in `rocky.spark`; this module joins it with the store, which
+names the files that Spark wrote by their bytes. A run that builds nothing never loads it. A Python
+model is executed from the text that was compiled, not from its file, which may have been edited.
+"""
+
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import starmap
+from pathlib import Path
+from typing import Any, Final
+
+from rocky.errors import InternalError, ModelFailed, SourceUnreadable
+from rocky.language.datatypes.types import StructField
+from rocky.project.configuration.blocks import Adapter
+from rocky.project.seeds import SeedTable
+from rocky.project.sources import SourceTable
+from rocky.run.engine.protocol import EngineFacts, Frame, Jobs, SourcePin, Written
+from rocky.run.engine.sources import NeedsDeltaConnector, find_delta_source
+from rocky.spark.connection import Connection, adopt_session, function_mode
+from rocky.spark.connectors import (
+    CONNECTOR_HELP,
+    check_object_store,
+    has_connector,
+    open_catalogue,
+    register_table,
+)
+from rocky.spark.failures import SPARK_ERRORS
+from rocky.spark.frame import fields_of, take_rows
+from rocky.spark.interface import WRITER, Failure, Layout
+from rocky.spark.jobs import jobs_of
+from rocky.spark.reader import (
+    SourceRead,
+    describe_source,
+    read_files,
+    read_lake_files,
+    read_rows,
+    read_seed,
+    read_source,
+)
+from rocky.spark.rows_hash import hash_rows
+from rocky.spark.session import connect_spark
+from rocky.spark.source_files import Pinned, PinnedFile, source_label
+from rocky.spark.tasks import map_on_executors
+from rocky.spark.writer import write_staged
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.parquet.staging import place_files
+from rocky.store.warehouse import Table
+
+FUNCTION: Final = "model"
+_MODULE: Final = "<rocky model>"
+"""No module's name, so that what the file defines is sent to executors by value."""
+
+
+def call_model(path: Path, text: str, frames: Mapping[str, Any]) -> Any:
+    """The frame that the `model` function of a file's text makes of its inputs.
+
+    Raises ModelFailed.
+    """
+    defined: dict[str, Any] = {"__name__": _MODULE, "__file__": str(path)}
+    try:
+        exec(compile(text, str(path), "exec", dont_inherit=True), defined)
+        function = defined.get(FUNCTION)
+        made = function(**frames) if callable(function) else None
+    except SPARK_ERRORS:
+        raise
+    # What an author's code may raise is anything; it fails this model and no other.
+    except Exception as error:
+        at = _line_in(path, error)
+        raise ModelFailed(f"`{path.name}`{at} raised {type(error).__name__}: {error}") from error
+    if not callable(function):
+        raise ModelFailed(f"`{path.name}` defines no function `{FUNCTION}`")
+    if not hasattr(made, "createOrReplaceTempView"):
+        raise ModelFailed(f"`{FUNCTION}` in `{path.name}` must return a DataFrame, not {made!r}")
+    return made
+
+
+def _line_in(path: Path, error: BaseException) -> str:
+    """The last line of the author's file that an error came through."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == str(path)
+    ]
+    return f" line {lines[-1]}" if lines else ""
+
+
+def read_delta_source(
+    session: Any,
+    source: SourceTable,
+    root: Path,
+    options: Mapping[str, str],
+    version: str | None = None,
+) -> SourceRead:
+    """A Delta table at a version that was found before, or as it is now. Raises SourceUnreadable.
+
+    What plain Spark cannot read is left to Delta's connector, if there is one.
+    """
+    try:
+        found = find_delta_source(source, root, options, version)
+    except NeedsDeltaConnector as error:
+        if has_connector(session):
+            return read_source(session, source, root)
+        raise SourceUnreadable(
+            f"{source_label(source)} cannot be read: {error}; {CONNECTOR_HELP}"
+        ) from error
+    files = tuple(
+        PinnedFile(found.file_uri(file), file.size, file.modified_ms)
+        for file in found.snapshot.files
+    )
+    base = found.base if found.has_folders else None
+    frame = read_lake_files(session, source, found.snapshot.schema, files, base=base)
+    return SourceRead(frame, files, found.version)
+
+
+@dataclass(frozen=True, slots=True)
+class SparkViews:
+    """Temporary views of one Spark session."""
+
+    session: Any
+    root: Path
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def bind_table(self, view: str, table: Table, snapshot: Snapshot) -> None:
+        uris = [table.file_uri(file) for file in snapshot.files]
+        read_files(self.session, snapshot.schema, uris).createOrReplaceTempView(view)
+
+    def bind_source(
+        self, view: str, source: SourceTable, pin: SourcePin | None = None
+    ) -> SourcePin:
+        if source.format == "delta":
+            version = pin.version if pin is not None else None
+            read = read_delta_source(self.session, source, self.root, self.options, version)
+        else:
+            pinned = (
+                None if pin is None else Pinned(tuple(starmap(PinnedFile, pin.files)), pin.base)
+            )
+            read = read_source(self.session, source, self.root, pinned)
+        read.frame.createOrReplaceTempView(view)
+        return pin or SourcePin(read.files, read.version, read.bytes)
+
+    def bind_seed(self, view: str, seed: SeedTable) -> None:
+        read_seed(self.session, seed, self.root).createOrReplaceTempView(view)
+
+    def bind_rows(
+        self, view: str, columns: Sequence[StructField], rows: Sequence[Mapping[str, Any]]
+    ) -> None:
+        read_rows(self.session, columns, rows).createOrReplaceTempView(view)
+
+    def bind_frame(self, view: str, frame: Frame) -> None:
+        frame.createOrReplaceTempView(view)
+
+    def unbind(self, views: Sequence[str]) -> None:
+        for view in views:
+            self.session.catalog.dropTempView(view)
+
+
+class SparkEngine:
+    """Spark as a run sees it."""
+
+    def __init__(
+        self, connection: Connection, root: Path, options: Mapping[str, str] | None = None
+    ) -> None:
+        self._connection = connection
+        self._session = connection.session
+        self.views = SparkViews(connection.session, root, options or {})
+        self.jobs: Jobs = jobs_of(connection)
+        self.facts = EngineFacts(
+            connection.facts.spark_version,
+            WRITER,
+            dict(connection.facts.settings),
+            dict(connection.facts.explicit),
+        )
+
+    def explain(self, error: BaseException) -> Failure:
+        return self._connection.explain(error)
+
+    def describe(self, source: SourceTable) -> tuple[StructField, ...]:
+        if source.format == "delta" and source.path is not None:
+            try:
+                found = find_delta_source(source, self.views.root, self.views.options)
+            except NeedsDeltaConnector:
+                # Delta's own connector may know what we do not.
+                return describe_source(self._session, source, self.views.root)
+            return found.snapshot.schema
+        return describe_source(self._session, source, self.views.root)
+
+    def frame(self, sql: str) -> Frame:
+        return self._session.sql(sql)
+
+    def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> Frame:
+        frames = {name: self._session.table(view) for name, view in inputs.items()}
+        return call_model(self.views.root / path, text, frames)
+
+    def columns(self, frame: Frame) -> tuple[StructField, ...]:
+        return fields_of(frame)
+
+    def rows(self, frame: Frame, limit: int) -> list[tuple[Any, ...]]:
+        return take_rows(frame, limit)
+
+    def rows_hash(self, frame: Frame) -> str:
+        return hash_rows(frame, self.columns(frame))
+
+    def register(self, table: Table) -> None:
+        catalog, schema, name = table.prefix.split("/")
+        register_table(self._session, (catalog, schema, name), table.uri)
+
+    def write(
+        self,
+        frame: Frame,
+        table: Table,
+        layout: Layout,
+        schema: Sequence[StructField],
+        taken: frozenset[str],
+    ) -> Written:
+        """Stage with Spark's writer, then name every file by its bytes, where the data is."""
+        staging = table.new_staging()
+        staged = write_staged(frame, f"{table.uri}/{staging}", layout, schema)
+        files = place_files(
+            table,
+            staging,
+            schema,
+            layout.partition_columns,
+            taken,
+            run_tasks=self._run_tasks(),
+        )
+        placed = sum(file.rows for file in files)
+        if placed != staged.rows:
+            raise InternalError(
+                f"Spark counted {staged.rows} rows for `{table.name}` and its files hold {placed}"
+            )
+        return Written(files, staged.rows, staged.rows_hash)
+
+    def _run_tasks(self) -> Callable[..., list[Any]] | None:
+        """Executors hash what they wrote, except where the driver is the executor."""
+        if self._connection.kind == "local":
+            return None
+        session = self._session
+
+        def run_tasks(function: Callable[[str], Any], texts: Sequence[str]) -> list[Any]:
+            return map_on_executors(session, function, texts)
+
+        return run_tasks
+
+
+@contextmanager
+def open_project_engine(adapter: Adapter, root: Path, spark: Any = None) -> Iterator[SparkEngine]:
+    """Spark as `[adapter]` asks for it, or the caller's session, which is left as it was."""
+    connection = (
+        connect_spark(adapter, root) if spark is None else adopt_session(spark, adapter.conf)
+    )
+    try:
+        if adapter.register:
+            open_catalogue(connection.session)
+        check_object_store(connection.session, adapter.warehouse)
+        with function_mode(connect=connection.kind == "connect"):
+            yield SparkEngine(connection, root, adapter.conf)
+    finally:
+        connection.close()

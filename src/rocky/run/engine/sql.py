@@ -1,0 +1,155 @@
+"""SQL that Rocky writes itself: names quoted, values as literals, rows compared.
+
+The column that a value is compared with decides what the value means: Spark is never left to guess,
+because under ANSI a wrong guess stops the whole query. Two rows are the same when all columns are
+null-safely equal; maps are compared by their sorted entries and variants by their text.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, time
+from typing import Any, Final
+
+from rocky.language.datatypes.types import (
+    STRING_KINDS,
+    ArrayType,
+    DataType,
+    MapType,
+    StructField,
+    StructType,
+)
+
+_BACKSLASH: Final = "\\"
+
+
+class UnwritableValue(ValueError):
+    """A value that has no SQL text beside a column of its type."""
+
+
+def quote_name(name: str) -> str:
+    """An identifier in backticks."""
+    return f"`{name.replace('`', '``')}`"
+
+
+def quote_text(text: str) -> str:
+    """A string literal: the text itself, whatever is in it."""
+    escaped = text.replace(_BACKSLASH, _BACKSLASH * 2).replace("'", f"{_BACKSLASH}'")
+    return f"'{escaped}'"
+
+
+def literal(value: Any, type: DataType | None) -> str:  # noqa: A002 - the noun of datatypes
+    """A TOML value as SQL beside a column of a type; None when the type is not known.
+
+    Raises UnwritableValue for lists and tables.
+    """
+    if isinstance(value, list | tuple | dict):
+        raise UnwritableValue("a list or a table cannot be compared with a column")
+    if type is not None and type.kind in STRING_KINDS:
+        return quote_text(_plain(value))
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, str) and type is None:
+        return quote_text(value)
+    kind = type.text if type is not None else _kind_of(value)
+    return f"CAST({quote_text(_plain(value))} AS {kind})"
+
+
+def literals(values: Sequence[Any], type: DataType | None) -> str:  # noqa: A002 - as above
+    return ", ".join(literal(value, type) for value in values)
+
+
+def _plain(value: Any) -> str:
+    """A value as people write it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    return value.isoformat() if isinstance(value, date | time) else str(value)
+
+
+def _number(value: float) -> str:
+    """A number from TOML: exact as written, because Spark reads `0.1` as a decimal."""
+    if math.isnan(value) or math.isinf(value):
+        return f"CAST({quote_text(str(value))} AS DOUBLE)"
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, datetime):
+        return "TIMESTAMP" if value.tzinfo is not None else "TIMESTAMP_NTZ"
+    return "DATE" if isinstance(value, date) else "TIME"
+
+
+FILE_NAME: Final = "substring_index(input_file_name(), '/', -1)"
+"""The file a row is read from. `_metadata.file_name` says the same, but no view passes it on."""
+
+
+def column_list(names: Iterable[str], relation: str | None = None) -> str:
+    """`r.a, r.b`."""
+    prefix = f"{relation}." if relation else ""
+    return ", ".join(prefix + quote_name(name) for name in names)
+
+
+def same_key(names: Sequence[str], left: str, right: str) -> str:
+    """Whether two rows have one key; a null is equal to a null."""
+    return " AND ".join(
+        f"{left}.{quote_name(name)} <=> {right}.{quote_name(name)}" for name in names
+    )
+
+
+def same_values(columns: Iterable[StructField], left: str, right: str) -> str:
+    """Whether two rows agree in all of some columns."""
+    pairs = [
+        f"{comparable(f'{left}.{quote_name(each.name)}', each.type)} <=> "
+        f"{comparable(f'{right}.{quote_name(each.name)}', each.type)}"
+        for each in columns
+    ]
+    return " AND ".join(pairs) if pairs else "TRUE"
+
+
+def comparable(expression: str, kind: DataType, depth: int = 0) -> str:
+    """The expression, or one that Spark can compare and that tells the same values apart."""
+    if _is_comparable(kind):
+        return expression
+    inner = f"x{depth}"
+    match kind:
+        case MapType(key=key, value=value):
+            made = (
+                f"struct({comparable(f'{inner}.key', key, depth + 1)} AS k, "
+                f"{comparable(f'{inner}.value', value, depth + 1)} AS v)"
+            )
+            return f"array_sort(transform(map_entries({expression}), {inner} -> {made}))"
+        case ArrayType(element=element):
+            return f"transform({expression}, {inner} -> {comparable(inner, element, depth + 1)})"
+        case StructType(fields=fields):
+            parts = (
+                f"{comparable(f'({expression}).{quote_name(each.name)}', each.type, depth + 1)}"
+                f" AS f{at}"
+                for at, each in enumerate(fields)
+            )
+            return f"IF({expression} IS NULL, NULL, struct({', '.join(parts)}))"
+        case _:
+            return f"to_json({expression})"
+
+
+def _is_comparable(kind: DataType) -> bool:
+    match kind:
+        case MapType():
+            return False
+        case ArrayType(element=element):
+            return _is_comparable(element)
+        case StructType(fields=fields):
+            return all(_is_comparable(each.type) for each in fields)
+        case _:
+            return kind.kind != "variant"
+
+
+def moment(at: datetime) -> str:
+    """A literal of type TIMESTAMP that means one instant in every session."""
+    text = at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+    # strftime leaves out leading zeros of years on some platforms.
+    return f"TIMESTAMP '{text.zfill(26)}+00:00'"

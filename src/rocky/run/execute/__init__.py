@@ -1,0 +1,1 @@
+"""Steps carried out: the runner, the scheduler, one step built or taken over."""

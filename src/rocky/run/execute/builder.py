@@ -1,0 +1,145 @@
+"""The builder: one step, its query bound to its inputs, its table brought up to date.
+
+Nothing here records or retries; a second call of `build` for one step repeats it, with the same
+transaction, so that an append that did reach its table is not made twice.
+"""
+
+from collections.abc import Callable
+
+from rocky.errors import ModelFailed
+from rocky.language.datatypes.types import StructField
+from rocky.plan.steps import RunPlan, Step
+from rocky.project import ModelFile
+from rocky.run.engine.protocol import Engine
+from rocky.run.execute.takeover import Takeover
+from rocky.run.materialize.build import Build, Built, Materialize, choose_layout
+from rocky.run.materialize.seeds import load_seed, seed_target
+from rocky.run.prepare.inputs import Inputs, KnownInput, MadeFrom
+from rocky.run.prepare.pins import PinnedTable, Pins
+from rocky.run.prepare.resources import RunContext
+from rocky.run.record.provenance import StepResult
+from rocky.run.reuse.decisions import Decision
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.warehouse import Table, Warehouse
+
+Choice = Callable[[Step, MadeFrom, Table], Decision]
+"""What decides whether a step is built: `rocky.run.reuse.decisions.ReuseDecider`."""
+
+
+class Builder:
+    """Builds the steps of one run. Threads may share it."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        orders: RunContext,
+        inputs: Inputs,
+        engine: Engine,
+        warehouse: Warehouse,
+        pins: Pins,
+        choice: Choice,
+    ) -> None:
+        self._plan = plan
+        self._orders = orders
+        self._inputs = inputs
+        self._engine = engine
+        self._warehouse = warehouse
+        self._pins = pins
+        self._choice = choice
+        self._taker = Takeover(orders, pins, engine)
+        self._prefix = "rocky_" + "".join(each for each in orders.run_id if each.isdigit())
+        self._places = {step.id: place for place, step in enumerate(plan.steps)}
+
+    def close(self) -> None:
+        """Drop the run's views."""
+        self._inputs.close()
+
+    def build(self, step: Step, materialize: Materialize) -> StepResult:
+        """Bring a model up to date, or find that it is. Raises what `CAUGHT` names."""
+        if step.kind == "seed":
+            return self._load_seed(step)
+        model = self._plan.project.models[step.key]
+        made_from = self._inputs.made_from(step.key)
+        if step.kind == "inline":
+            return self._bind_inline(step, model, made_from)
+        table = self._warehouse.table(model.target)
+        decision = self._choice(step, made_from, table)
+        if decision.taken is not None:
+            return self._taker.take_over(step, made_from, decision)
+        self._inputs.bind(made_from.inputs)
+        build = self._assemble(step, model, made_from)
+        built = materialize(build)
+        changed = self._inputs.changed_source(made_from.inputs)
+        pinned = self._pin_built(step, table, built)
+        return StepResult(
+            made_from, built.sql, built, build.layout, pinned, decision, changed_source=changed
+        )
+
+    def inputs_of(self, step: Step) -> tuple[KnownInput, ...]:
+        """What a step reads, as far as it reads tables and sources."""
+        return () if step.kind == "seed" else self._inputs.made_from(step.key).inputs
+
+    def table_of(self, step: Step) -> Table | None:
+        """The table a step writes; a query has none."""
+        project = self._plan.project
+        if step.kind == "seed":
+            return self._warehouse.table(seed_target(project.seeds[step.key], project.config))
+        if step.kind == "inline":
+            return None
+        return self._warehouse.table(project.models[step.key].target)
+
+    def _load_seed(self, step: Step) -> StepResult:
+        seed = self._plan.project.seeds[step.key]
+        table = self._warehouse.table(seed_target(seed, self._plan.project.config))
+        orders = self._orders
+        info = {"runId": orders.run_id, "model": seed.name, **orders.vouch()}
+        full_refresh = orders.full_refresh and step.selected
+        built = load_seed(seed, table, self._engine, info, full_refresh=full_refresh)
+        return StepResult(None, built.sql, built, pinned=self._pin_built(step, table, built))
+
+    def _pin_built(self, step: Step, table: Table, built: Built) -> PinnedTable | None:
+        snapshot = built.commits[-1].snapshot if built.commits else table.snapshot()
+        if snapshot is None:
+            if any(each.error is not None for each in built.partitions):
+                return None
+            raise ModelFailed(f"`{step.name}` was built and left no table")
+        return self._pin(step, table, snapshot)
+
+    def _pin(self, step: Step, table: Table, snapshot: Snapshot) -> PinnedTable:
+        for each in self._orders.announce:
+            each.tell(self._engine, table, snapshot)
+        pinned = PinnedTable(table, snapshot)
+        self._pins.pin(step.id, pinned)
+        return pinned
+
+    def _assemble(self, step: Step, model: ModelFile, made_from: MadeFrom) -> Build:
+        orders, inputs = self._orders, made_from.inputs
+        orders.marks.check(step.key)
+        columns = self._columns(step)
+        layout = choose_layout(
+            model, columns, self._plan.project.config.store, [each.bytes for each in inputs]
+        )
+        return Build(
+            model=model,
+            columns=columns,
+            table=self._warehouse.table(model.target),
+            query=None if model.is_python else self._inputs.sql_of(model, inputs),
+            engine=self._engine,
+            layout=layout,
+            info=orders.info_of(model.name, made_from),
+            token=f"{orders.run_id}/{orders.nonce}/{model.key}",
+            view=f"{self._prefix}_step_{self._places[step.id]}",
+            now=orders.now,
+            full_refresh=orders.refreshes(step.key),
+            window=orders.window_of(step.key),
+            python_inputs=self._inputs.parameters_of(model, inputs) if model.is_python else None,
+            vouch=orders.vouch,
+        )
+
+    def _bind_inline(self, step: Step, model: ModelFile, made_from: MadeFrom) -> StepResult:
+        self._inputs.bind_query(step.key)
+        return StepResult(made_from, self._inputs.sql_of(model, made_from.inputs))
+
+    def _columns(self, step: Step) -> tuple[StructField, ...]:
+        ir = self._plan.compilation.models[step.key]
+        return tuple(StructField(each.name, each.type, each.nullable) for each in ir.columns)

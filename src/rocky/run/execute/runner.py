@@ -1,0 +1,385 @@
+"""The runner: a plan carried out, every step recorded as it ends, a report at the end.
+
+The order is fixed: refuse what did not compile, pin what is read, claim what will be written, start
+Spark, build, record, judge. Nothing is written before the claim, and whatever happens after it,
+the run's record gets its last word.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from threading import Event
+
+from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
+from rocky.errors import RockyError, StoreUnreadable, StoreUnwritable
+from rocky.evidence.retention.sweep import sweep_if_due
+from rocky.lazy import load_attribute
+from rocky.ledger.pipeline_state import append_counts
+from rocky.ledger.readers.history import HistoryReader
+from rocky.ledger.record import RunId
+from rocky.ledger.run_records import EngineRecord, RunStatus
+from rocky.ledger.writer import RunFindings
+from rocky.plan.refusals import refuse_errors
+from rocky.plan.request import Limits
+from rocky.plan.steps import CHANGED, RunPlan, Step
+from rocky.plan.watermarks import NO_WATERMARK_FINDINGS, WatermarkFindings, check_watermarks
+from rocky.run.engine.protocol import Engine, StepFailure
+from rocky.run.execute.builder import Builder
+from rocky.run.execute.scheduler import Throttle
+from rocky.run.execute.takeover import Takeover, record_unbuilt_steps
+from rocky.run.materialize.seeds import refuse_shared_target
+from rocky.run.outcomes import (
+    NO_CONCLUSION,
+    NO_NOTES,
+    Conclusion,
+    EndedSteps,
+    Listener,
+    RunReport,
+    SilentListener,
+)
+from rocky.run.prepare.claims import (
+    begin_run,
+    is_remote_unreadable,
+    ledger_statement,
+    opening_record,
+    visible_head,
+    write_ledger_anchor,
+)
+from rocky.run.prepare.inputs import Inputs
+from rocky.run.prepare.pins import Pins, pin_inputs
+from rocky.run.prepare.preconditions import check_preconditions
+from rocky.run.prepare.resources import RunClock, RunContext, RunParameters, RunResources
+from rocky.run.record.commits import CommitAdopter
+from rocky.run.record.journal import Journal
+from rocky.run.record.provenance import ProvenanceMaker, ResourcesUsed, Timing
+from rocky.run.record.recorder import Recorder
+from rocky.run.record.report import report_run
+from rocky.run.reuse.decisions import ReuseDecider, ReuseRules
+from rocky.run.reuse.forecast import forecast_steps
+from rocky.run.reuse.history import BuildHistory, Resumption, find_resumption
+
+
+def run_plan(
+    plan: RunPlan,
+    surroundings: RunResources,
+    options: RunParameters = RunParameters(),  # noqa: B008 - frozen
+    *,
+    listener: Listener | None = None,
+    stop: Event | None = None,
+    clock: Callable[[], datetime] | None = None,
+) -> RunReport:
+    """Carry out a plan. A model that fails is in the report; only what concerns all is raised.
+
+    Raises RunRefused, PlanOutdated, InputNotBuilt, LedgerLocked, SparkUnavailable, and what store
+    and ledger raise when they cannot be read or written.
+    """
+    refuse_errors(plan)
+    pins = Pins(pin_inputs(plan, surroundings.warehouse))
+    targets = targets_of(plan)
+    with surroundings.ledger.reader() as reader:
+        resumption = _resumption(plan, reader, options)
+    fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
+    times = RunClock.begin(clock or surroundings.clock)
+    record = opening_record(plan, surroundings, options, times.started_at)
+    with ExitStack() as held:
+        run_id = begin_run(surroundings, record, targets, held)
+        # Not before the claim: until then somebody may delete a watermark.
+        marks = _check_watermarks(plan, surroundings, run_id, times)
+        check_preconditions(plan, surroundings, options, pins, run_id, times)
+        work = _RunInProgress(plan, surroundings, options, run_id, times, marks)
+        return work.carry_out(
+            fingerprints, pins, resumption, listener or SilentListener(), stop or Event()
+        )
+
+
+def targets_of(plan: RunPlan) -> list[str]:
+    """The full names of the tables a run will write. Raises RockyError for a shared one."""
+    project = plan.project
+    return [
+        refuse_shared_target(project.seeds[step.key], project).full_name
+        if step.kind == "seed"
+        else project.models[step.key].target.full_name
+        for step in plan.steps
+        if step.kind != "inline"
+    ]
+
+
+def _check_watermarks(
+    plan: RunPlan, surroundings: RunResources, run_id: RunId, times: RunClock
+) -> WatermarkFindings:
+    """What is known of the tables' watermarks once the run has begun, and whoever waits is told."""
+    try:
+        if surroundings.begun is not None:
+            surroundings.begun(run_id)
+        if is_remote_unreadable(surroundings):
+            # What is recorded elsewhere cannot be read: the tables know how far they are.
+            return NO_WATERMARK_FINDINGS
+        with surroundings.ledger.lookups() as lookups:
+            return check_watermarks(plan, lookups, surroundings.warehouse)
+    except BaseException as error:
+        said = str(error) or type(error).__name__
+        surroundings.ledger.finish_run(run_id, RunStatus.FAILURE, times.now(), reason=said)
+        raise
+
+
+def _resumption(plan: RunPlan, reader: HistoryReader, options: RunParameters) -> Resumption:
+    # A full refresh was asked for to build anew what an earlier run left.
+    if options.rebuild or options.full_refresh:
+        return Resumption()
+    return find_resumption(plan, reader)
+
+
+@dataclass(frozen=True, slots=True)
+class _StepTools:
+    """What a run's steps are taken with."""
+
+    fingerprints: Mapping[str, Fingerprints]
+    pins: Pins
+    resumption: Resumption
+    memory: BuildHistory
+    journal: Journal
+    stop: Event
+
+
+class _RunInProgress:
+    """A run that has begun: it must be finished, whatever happens."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        surroundings: RunResources,
+        options: RunParameters,
+        run_id: RunId,
+        times: RunClock,
+        marks: WatermarkFindings,
+    ) -> None:
+        self._plan = plan
+        self._surroundings = surroundings
+        self._ledger = surroundings.ledger
+        self._options = options
+        self._run_id = run_id
+        self._times = times
+        self._warnings: list[str] = []
+        self._anchored = False
+        self._orders = RunContext(
+            run_id,
+            times.started_at,
+            options.full_refresh,
+            options.windows or {},
+            surroundings.announce,
+            partial(ledger_statement, surroundings),
+            marks,
+            options.notes.steps,
+        )
+        self._engine: Engine | None = None
+        for each in () if options.full_refresh else marks.forgotten:
+            self._warn(each)
+
+    def carry_out(
+        self,
+        fingerprints: Mapping[str, Fingerprints],
+        pins: Pins,
+        resumption: Resumption,
+        listener: Listener,
+        stop: Event,
+    ) -> RunReport:
+        journal = Journal(self._plan, self._run_id, self._ledger, listener)
+        try:
+            self._anchor()
+            with self._ledger.lookups() as lookups:
+                memory = BuildHistory.of(self._plan, lookups)
+                journal.tell(lambda each: each.queued(self._run_id, self._plan.steps))
+                self._take_steps(_StepTools(fingerprints, pins, resumption, memory, journal, stop))
+                concluded = self._conclude(journal, stop)
+                append_counts(self._ledger, concluded.counts)
+        except BaseException as error:
+            self._give_up(error)
+            raise
+        report = report_run(
+            self._plan,
+            self._run_id,
+            journal.outcomes,
+            self._times,
+            resumed_from=resumption.run_id,
+            notes=self._options.notes,
+            concluded=concluded,
+        )
+        self._ledger.finish_run(
+            self._run_id,
+            report.status,
+            report.finished_at,
+            found=RunFindings(
+                report.totals,
+                report.budget.breaches,
+                concluded.check_outcomes,
+                concluded.anomalies,
+            ),
+            anchored=self._anchored,
+        )
+        self._sweep()
+        self._anchor()
+        for each in report.outcomes:
+            if CHANGED in (each.execution.action or ""):
+                name, action = each.step.name, each.execution.action
+                self._warn(f"`{name}`: {action}: what it was made from cannot be proved")
+        for warning in concluded.warnings:
+            self._warn(warning)
+        return replace(report, warnings=tuple(self._warnings))
+
+    def _sweep(self) -> None:
+        """Forget old runs that vouch for nothing, now and then. The anchor comes after it."""
+        retention = self._plan.project.config.state.retention
+        sweep_if_due(self._ledger, [self._surroundings.warehouse], retention, self._times.now())
+
+    def _conclude(self, journal: Journal, stop: Event) -> Conclusion:
+        """What a pipeline has to say when all its tables are done with."""
+        conclude = self._options.notes.conclude
+        if conclude is None or stop.is_set():
+            return NO_CONCLUSION
+        so_far = EndedSteps(self._run_id, journal.outcomes, self._open_engine, self._times.now())
+        return conclude(so_far)
+
+    def _take_steps(self, means: _StepTools) -> None:
+        """Settle what needs no Spark, then build the rest."""
+        around = self._surroundings
+        engine: Engine | None = None
+        environment = around.environment
+        if environment is None:
+            engine = self._open_engine()
+            environment = around.observe(engine.facts)
+        inputs = Inputs(self._plan, means.fingerprints, means.pins, around.sources)
+        decider = ReuseDecider(
+            self._plan, self._rules(), means.memory, environment, means.resumption
+        )
+        forecast = forecast_steps(
+            self._plan,
+            inputs,
+            decider,
+            around.warehouse,
+            means.pins,
+            reload_seeds=self._options.full_refresh,
+        )
+        prover = ProvenanceMaker(self._plan, self._orders, inputs, environment)
+        recorder = self._recorder(prover)
+        settled = record_unbuilt_steps(
+            forecast, Takeover(self._orders, means.pins), recorder, means.journal, self._times
+        )
+        refused = self._refuse(recorder, means.journal)
+        done = settled | refused
+        rest = [step for step in self._plan.steps if step.id not in done]
+        if means.stop.is_set():
+            means.journal.record_all([recorder.left(step, self._times.now()) for step in rest])
+        elif rest:
+            self._build(rest, engine or self._open_engine(), means, len(refused))
+
+    def _refuse(self, recorder: Recorder, journal: Journal) -> set[str]:
+        """Record the tables that a pipeline has found unfit before anything was read."""
+        notes, now = self._options.notes.steps, Timing(self._times.now(), 0)
+        found = {
+            step: why
+            for step in self._plan.steps
+            if (why := notes.get(step.key, NO_NOTES).refusal) is not None
+        }
+        journal.record_all(
+            [
+                recorder.failed(
+                    step, StepFailure("refused", why), now, ResourcesUsed(), interrupted=False
+                )
+                for step, why in found.items()
+            ]
+        )
+        return {step.id for step in found}
+
+    def _build(self, steps: Sequence[Step], engine: Engine, means: _StepTools, failed: int) -> None:
+        around = self._surroundings
+        # What runs may be another Spark than was foreseen.
+        environment = around.observe(engine.facts)
+        decider = ReuseDecider(
+            self._plan, self._rules(), means.memory, environment, means.resumption
+        )
+        inputs = Inputs(self._plan, means.fingerprints, means.pins, around.sources, engine)
+        # These know pyspark, which a run that builds nothing must not load.
+        cutoff = load_attribute("rocky.run.reuse.cutoff", "ColumnCutoff")(self._plan, engine)
+        choice = partial(decider.decide, cutoff=cutoff)
+        builder = Builder(
+            self._plan, self._orders, inputs, engine, around.warehouse, means.pins, choice
+        )
+        prover = ProvenanceMaker(self._plan, self._orders, inputs, environment)
+        recorder = self._recorder(prover)
+        stepping = load_attribute("rocky.run.execute.steps", "StepExecution")
+        materialize = around.build_table or load_attribute(
+            "rocky.run.materialize.strategy", "materialize"
+        )
+        work = stepping(self._plan, engine, builder, recorder, means.journal, self._times)
+        limits = self._options.limits or Limits(self._options.parallel)
+        work.run(steps, Throttle(limits, failed), means.stop, materialize)
+
+    def _recorder(self, prover: ProvenanceMaker) -> Recorder:
+        adopter = CommitAdopter(self._ledger, self._run_id)
+        return Recorder(self._plan, self._run_id, prover, adopter, self._options.notes.steps)
+
+    def _rules(self) -> ReuseRules:
+        asked = self._options
+        return ReuseRules.of(
+            self._plan.project.config.reuse,
+            full_refresh=asked.full_refresh,
+            rebuild=asked.rebuild,
+            reuse=asked.reuse,
+            refreshed=self._orders.refreshed,
+        )
+
+    def _anchor(self) -> None:
+        """Leave the ledger's head with the tables: a ledger that is put back is found by it.
+
+        A warehouse that cannot be written is for the models to fail on; here it is a warning.
+        """
+        ledger = self._ledger
+        if is_remote_unreadable(self._surroundings):
+            # What is recorded now may get other numbers when it is published.
+            return
+        try:
+            written = write_ledger_anchor(
+                self._surroundings.warehouse,
+                ledger,
+                visible_head(self._surroundings),
+                self._run_id,
+                self._times.now(),
+                self._surroundings.remote,
+            )
+        except (StoreUnreadable, StoreUnwritable) as error:
+            self._warn(f"the state of the ledger could not be left with the tables: {error}")
+            return
+        self._anchored = self._anchored or written
+        if not written:
+            self._warn(
+                f"the tables know a later state of `{ledger.path.name}` than the file itself: it"
+                " was put back to an older copy, or changed; `rocky verify` says more"
+            )
+
+    def _warn(self, warning: str) -> None:
+        if warning not in self._warnings:
+            self._warnings.append(warning)
+
+    def _open_engine(self) -> Engine:
+        if self._engine is not None:
+            return self._engine
+        engine = self._engine = self._surroundings.open_engine()
+        facts = engine.facts
+        record = EngineRecord(facts.spark_version, facts.writer, facts.settings)
+        self._ledger.record_engine(self._run_id, record)
+        return engine
+
+    def _give_up(self, error: BaseException) -> None:
+        """Close the record of a run that cannot go on; the error that stopped it goes on."""
+        said = str(error) if isinstance(error, RockyError) else type(error).__name__
+        interrupted = isinstance(error, KeyboardInterrupt)
+        self._ledger.finish_run(
+            self._run_id,
+            RunStatus.INTERRUPTED if interrupted else RunStatus.FAILURE,
+            self._times.now(),
+            reason=said or type(error).__name__,
+            anchored=self._anchored,
+        )
+        self._anchor()

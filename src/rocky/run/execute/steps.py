@@ -1,0 +1,281 @@
+"""Steps on their way: scheduled, tried again if that may help, measured and recorded.
+
+A step's outcome is in the ledger before anybody is told and before a reader of it starts: what a
+killed process leaves behind is true. A failure's class decides about a retry, never its text.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from threading import Event, Lock
+from time import monotonic
+from typing import Any, Final, Generic, TypeVar
+
+from rocky.ledger.run_records import AttemptRecord, ModelStatus
+from rocky.plan.budget import rate_of
+from rocky.plan.steps import RunPlan, Step
+from rocky.project.configuration.blocks import Resilience
+from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
+from rocky.run.engine.protocol import Engine, StepFailure
+from rocky.run.execute.builder import Builder
+from rocky.run.execute.scheduler import Ending, Job, Throttle, Watcher, run_jobs
+from rocky.run.materialize.build import Materialize
+from rocky.run.prepare.resources import RunClock
+from rocky.run.record.journal import Journal
+from rocky.run.record.provenance import NOT_MEASURED, ResourcesUsed, Timing
+from rocky.run.record.recorder import Recorder
+from rocky.spark.failures import classify_failure
+from rocky.spark.interface import Failure, Metrics
+from rocky.spark.source_files import hide_location
+
+T = TypeVar("T")
+
+_ERROR_LENGTH: Final = 500
+_LEAST_WAIT: Final = 0.5
+"""With jitter a wait is this share of its length or more: models that failed together must not
+come back together."""
+
+
+class RetryBudget:
+    """How often a run may still try again, shared by all its models."""
+
+    def __init__(self, settings: Resilience, random: Random | None = None) -> None:
+        self._settings = settings
+        self._left = settings.max_retries_per_run
+        self._failing = 0
+        self._random = random or Random()
+        self._lock = Lock()
+
+    def succeeded(self) -> None:
+        with self._lock:
+            self._failing = 0
+
+    def next_wait(self, failure: StepFailure, tried: int) -> int | None:
+        """How many milliseconds to wait before the next try; None when there is to be none.
+
+        Many transient failures in a row mean that the service is down, not that a call was
+        unlucky: then nothing is tried again until something succeeds.
+        """
+        settings = self._settings
+        with self._lock:
+            self._failing += 1
+            breaker = settings.circuit_breaker_threshold
+            if (
+                not settings.enabled
+                or not failure.retryable
+                or tried > settings.transient_max_retries
+                or self._left <= 0
+                or (breaker and self._failing > breaker * (settings.transient_max_retries + 1))
+            ):
+                return None
+            self._left -= 1
+            wait = settings.initial_backoff_ms * settings.backoff_multiplier ** (tried - 1)
+            wait = min(wait, settings.max_backoff_ms)
+            if settings.jitter:
+                wait *= self._random.uniform(_LEAST_WAIT, 1)
+            return int(wait)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryOutcome(Generic[T]):
+    """What came of all attempts: a result or the last failure. `attempts` if there were several."""
+
+    result: T | None
+    failure: StepFailure | None
+    attempts: tuple[AttemptRecord, ...] = ()
+
+
+def build_with_retries(
+    build: Callable[[], T],
+    patience: RetryBudget,
+    stop: Event,
+    retried: Callable[[AttemptRecord], None],
+    explain: Callable[[BaseException], Failure] = classify_failure,
+) -> RetryOutcome[T]:
+    """Build until it succeeds, fails for good, or the run is to stop.
+
+    What is neither ours nor Spark's to raise escapes: it is a fault, not a failure.
+    """
+    attempts: list[AttemptRecord] = []
+    while True:
+        began = monotonic()
+        try:
+            result = build()
+        except STEP_ERRORS as error:
+            failure = classify_step_failure(error, explain)
+        else:
+            patience.succeeded()
+            if attempts:
+                attempts.append(AttemptRecord(len(attempts) + 1, "success", _since(began)))
+            return RetryOutcome(result, None, tuple(attempts))
+        wait = None if stop.is_set() else patience.next_wait(failure, len(attempts) + 1)
+        attempts.append(_failed(len(attempts) + 1, failure, _since(began), wait))
+        if wait is None:
+            return RetryOutcome(None, failure, tuple(attempts) if len(attempts) > 1 else ())
+        retried(attempts[-1])
+        stop.wait(wait / 1000)
+
+
+def _failed(number: int, failure: StepFailure, duration_ms: int, wait: int | None) -> AttemptRecord:
+    return AttemptRecord(
+        number,
+        "failed",
+        duration_ms,
+        "transient" if failure.retryable else "permanent",
+        failure.kind if failure.retryable else None,
+        failure.message[:_ERROR_LENGTH],
+        wait,
+    )
+
+
+def _since(began: float) -> int:
+    return round((monotonic() - began) * 1000)
+
+
+_LOOK_SECONDS: Final = 0.5
+"""How often Spark is asked for progress: each question costs it a little."""
+
+
+_OVERLOADED: Final = frozenset({"transient", "out_of_memory"})
+
+
+class StepExecution(Watcher):
+    """The steps of one run on their way. Workers call `_work`, the scheduler the rest."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        engine: Engine,
+        builder: Builder,
+        recorder: Recorder,
+        journal: Journal,
+        times: RunClock,
+    ) -> None:
+        self._steps = {step.id: step for step in plan.steps}
+        self._places = {step.id: place for place, step in enumerate(plan.steps)}
+        self._engine = engine
+        self._builder = builder
+        self._recorder = recorder
+        self._journal = journal
+        self._times = times
+        self._looked = monotonic()
+        self._patience = RetryBudget(plan.project.config.resilience)
+        self._sources = tuple(plan.project.sources.values())
+        self._rate = rate_of(plan.project.config.cost)
+        self._stop = Event()
+        self._materialize: Materialize | None = None
+
+    def run(
+        self, steps: Sequence[Step], throttle: Throttle, stop: Event, materialize: Materialize
+    ) -> None:
+        """Take every one of these steps that can be taken; all others have ended."""
+        self._stop, self._materialize = stop, materialize
+        jobs = [Job(step.id, step.after) for step in steps]
+        try:
+            ended = run_jobs(
+                jobs,
+                self._work,
+                parallel=throttle.allowed,
+                stop=stop,
+                watcher=self,
+                throttle=throttle,
+            )
+        finally:
+            self._builder.close()
+        for each, how in ended.items():
+            if how.ending is Ending.LEFT:
+                step, now = self._steps[each], self._times.now()
+                gave_up = None if stop.is_set() else throttle.gave_up
+                self._journal.record(self._recorder.left(step, now, gave_up))
+
+    def withheld(self, job: str, blocked_by: tuple[str, ...]) -> None:
+        step, now = self._steps[job], self._times.now()
+        causes = [self._journal.outcome_of(each) for each in blocked_by]
+        if all(each.execution.status is ModelStatus.INTERRUPTED for each in causes):
+            # What it waits for did not fail: nobody let it end.
+            self._journal.record(self._recorder.left(step, now))
+            return
+        self._journal.record(self._recorder.withheld(step, [each.step for each in causes], now))
+
+    def pulse(self, running: Sequence[str]) -> None:
+        if self._journal.is_silent or monotonic() - self._looked < _LOOK_SECONDS:
+            return
+        self._looked = monotonic()
+        for job in running:
+            self._tell_progress(job)
+
+    def _tell_progress(self, job: str) -> None:
+        try:
+            done, known = self._engine.jobs.progress(self._tag(job))
+        except STEP_ERRORS:
+            # Only a display misses this; the step itself will say what is wrong.
+            return
+        if known:
+            self._journal.tell(lambda each: each.progress(self._steps[job], done, known))
+
+    def cancel(self, job: str) -> None:
+        try:
+            self._engine.jobs.cancel(self._tag(job))
+        except STEP_ERRORS:
+            # A Spark that is gone has nothing left to cancel, and the step notices by itself.
+            return
+
+    def overloaded(self, job: str) -> bool:
+        execution = self._journal.outcome_of(job).execution
+        return execution.failure_kind in _OVERLOADED
+
+    def _work(self, job: str) -> bool:
+        step, materialize = self._steps[job], self._materialize
+        assert materialize is not None
+        self._journal.tell(lambda each: each.started(step))
+        started_at, began = self._times.now(), monotonic()
+        with self._engine.jobs.tagged(self._tag(job)):
+            tried = build_with_retries(
+                lambda: self._builder.build(step, materialize),
+                self._patience,
+                self._stop,
+                lambda attempt: self._journal.tell(lambda each: each.retried(step, attempt)),
+                self._explain,
+            )
+        timing = Timing(started_at, round((monotonic() - began) * 1000))
+        used = ResourcesUsed(tried.attempts, self._measure(job), self._rate)
+        if tried.failure is not None:
+            record = self._recorder.failed(
+                step,
+                tried.failure,
+                timing,
+                used,
+                interrupted=self._stop.is_set(),
+                **self._circumstances(step),
+            )
+        else:
+            assert tried.result is not None
+            record = self._recorder.built(step, tried.result, timing, used)
+        self._journal.record(record)
+        return record.outcome.succeeded
+
+    def _explain(self, error: BaseException) -> Failure:
+        """What an error of Spark means; it may name files whose place is a secret."""
+        failure = self._engine.explain(error)
+        message = failure.message
+        for source in self._sources:
+            message = hide_location(source, message)
+        return replace(failure, message=message)
+
+    def _circumstances(self, step: Step) -> dict[str, Any]:
+        """What is known of a step that failed; nothing where that is why it failed."""
+        try:
+            return {"inputs": self._builder.inputs_of(step), "table": self._builder.table_of(step)}
+        except STEP_ERRORS:
+            return {}
+
+    def _measure(self, job: str) -> Metrics:
+        try:
+            return self._engine.jobs.metrics(self._tag(job))
+        except STEP_ERRORS:
+            # A Spark that is gone cannot say what it used; that is not why a step fails.
+            return NOT_MEASURED
+
+    def _tag(self, job: str) -> str:
+        # A tag must not hold a comma, and a model's name may hold anything.
+        return f"{self._recorder.run_id}-{self._places[job]}"

@@ -1,0 +1,127 @@
+"""Takeover: a recorded result becomes what readers of its table see, without building it.
+
+What a forecast says needs no Spark is taken over and recorded in one transaction. What cannot be
+committed again now is left to be tried, and to fail if it must, as a build.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from rocky.errors import InternalError, RockyError
+from rocky.plan.steps import Step
+from rocky.run.engine.protocol import Engine
+from rocky.run.prepare.inputs import MadeFrom
+from rocky.run.prepare.pins import PinnedTable, Pins
+from rocky.run.prepare.resources import RunClock, RunContext
+from rocky.run.record.journal import Journal
+from rocky.run.record.provenance import StepRecord, StepResult, Timing
+from rocky.run.record.recorder import Recorder
+from rocky.run.reuse.decisions import Decision, RecordedResult
+from rocky.run.reuse.forecast import Forecast, StepForecast
+from rocky.store.delta.change import Change, Committed
+
+_OWN = "rocky."
+"""The beginning of table properties that belong to a version's rows."""
+
+
+class Takeover:
+    """Takes recorded results over. Threads may share it.
+
+    Without an engine nothing can be taken of which Spark itself is to be told.
+    """
+
+    def __init__(self, orders: RunContext, pins: Pins, engine: Engine | None = None) -> None:
+        self._orders = orders
+        self._pins = pins
+        self._engine = engine
+
+    @property
+    def can_take(self) -> bool:
+        """Whether nobody has to be told who cannot be told now."""
+        return self._engine is not None or not any(
+            each.needs_engine for each in self._orders.announce
+        )
+
+    def take_over(self, step: Step, made_from: MadeFrom, decision: Decision) -> StepResult:
+        """Let a recorded result stand for a build. Raises what the store raises."""
+        taken = decision.taken
+        assert taken is not None
+        committed = None
+        snapshot = taken.snapshot
+        if not taken.live:
+            info = self._orders.info_of(step.name, made_from)
+            committed = recommit(taken, {**info, **self._orders.vouch()})
+            snapshot = committed.snapshot
+        # Also of a table that stays as it is: it may be the first time that anybody is told.
+        for each in self._orders.announce:
+            each.tell(self._engine, taken.table, snapshot)
+        pinned = PinnedTable(taken.table, snapshot)
+        self._pins.pin(step.id, pinned)
+        return StepResult(made_from, pinned=pinned, decision=decision, recommitted=committed)
+
+
+def recommit(taken: RecordedResult, info: Mapping[str, str]) -> Committed:
+    """Make the files of an earlier version the table's content again, in one commit.
+
+    Raises ConcurrentChange, StoreUnwritable, and ChangeRefused when a file is missing after all.
+    """
+    recorded = taken.snapshot
+    return taken.table.commit(
+        Change(
+            "REPLACE",
+            taken.table.snapshot(),
+            recorded.schema,
+            recorded.partition_columns,
+            recorded.files,
+            properties={
+                name: value
+                for name, value in recorded.configuration.items()
+                if name.startswith(_OWN)
+            },
+            info=info,
+        )
+    )
+
+
+def record_unbuilt_steps(
+    forecast: Forecast, taker: Takeover, recorder: Recorder, journal: Journal, times: RunClock
+) -> frozenset[str]:
+    """Record the steps that need not be built; their ids.
+
+    What cannot be committed again now is left to be tried, and to fail if it must, as a build.
+    """
+    records = list(_records(forecast, taker, recorder, times))
+    journal.record_all(records)
+    return frozenset(each.outcome.step.id for each in records)
+
+
+def _records(
+    forecast: Forecast, taker: Takeover, recorder: Recorder, times: RunClock
+) -> Iterator[StepRecord]:
+    left: set[str] = set()
+    for each in forecast.steps:
+        # A reader of what is left must wait for it.
+        if not each.settled or left & set(each.step.after):
+            left.add(each.step.id)
+            continue
+        record = _record(each, taker, recorder, times)
+        if record is None:
+            left.add(each.step.id)
+        else:
+            yield record
+
+
+def _record(
+    each: StepForecast, taker: Takeover, recorder: Recorder, times: RunClock
+) -> StepRecord | None:
+    now = times.now()
+    if each.decision is None or each.decision.taken is None or each.made_from is None:
+        return recorder.idle(each.step, now)
+    if not taker.can_take:
+        return None
+    try:
+        result = taker.take_over(each.step, each.made_from, each.decision)
+    except InternalError:
+        raise
+    except RockyError:
+        return None
+    return recorder.taken_over(each.step, result, Timing(now, 0))

@@ -1,0 +1,170 @@
+"""A build: everything a strategy needs to bring one table up to date, and what it did.
+
+A strategy is a function `Build -> Built`: it writes with the engine, makes one commit a change and
+never touches the ledger. How rows are cut into files depends on settings and pinned inputs alone,
+never on the machine, or canonical files would differ between a laptop and a cluster.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Protocol
+
+from rocky.language.datatypes.types import StructField
+from rocky.plan.request import NO_WINDOW, Window
+from rocky.project import ModelFile
+from rocky.project.configuration.model import Store
+from rocky.project.configuration.strategies import (
+    ContentAddressed,
+    DeleteInsert,
+    Merge,
+    Snapshot,
+    Strategy,
+)
+from rocky.run.engine.protocol import Engine
+from rocky.spark.interface import TARGET_FILE_BYTES, Layout
+from rocky.store.delta.change import Committed
+from rocky.store.warehouse import Table
+
+
+class BuiltModel(Protocol):
+    """What a strategy asks of a model, be it a file of the project or a record of one.
+
+    `text` is what a Python model is run from; `path` says where it stood.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def strategy(self) -> Strategy: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """One model to build.
+
+    `query` is the author's SQL with every table name bound to a view, or None for a Python model,
+    which is called with `python_inputs` (parameter name -> view). `columns` are the compiled output
+    columns. `info` is for commitInfo, beside what `vouch` says of the ledger at that moment.
+    `token` is equal in every attempt of this model in this run and different elsewhere: the
+    transaction id of appends. `view` is a prefix no other build uses.
+    """
+
+    model: BuiltModel
+    columns: tuple[StructField, ...]
+    table: Table
+    query: str | None
+    engine: Engine
+    layout: Layout
+    info: Mapping[str, str]
+    token: str
+    view: str
+    now: datetime
+    full_refresh: bool = False
+    window: Window = NO_WINDOW
+    python_inputs: Mapping[str, str] | None = None
+    vouch: Callable[[], Mapping[str, str]] = dict
+
+    @property
+    def commit_info(self) -> Mapping[str, str]:
+        """What the next commit says of itself."""
+        return {**self.info, **self.vouch()}
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltPartition:
+    """A time interval that was built."""
+
+    key: str
+    rows: int
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build did. `commits` is empty when there was nothing to do.
+
+    `rows` counts rows written. `sql` is the text handed to Spark, whose hash the ledger keeps.
+    """
+
+    sql: str
+    commits: tuple[Committed, ...]
+    rows: int
+    rows_hash: str | None
+    action: str
+    watermark: str | None = None
+    partitions: tuple[BuiltPartition, ...] = ()
+
+
+Materialize = Callable[[Build], Built]
+"""What brings a table up to date: `rocky.run.materialize.strategy.materialize`."""
+
+
+CANONICAL_UP_TO_BYTES: Final = 1 << 30
+"""With `canonical = "auto"`: inputs up to here. Sorting all columns costs up to 1.4 times a plain
+write; below a gigabyte that is seconds, above it the price of equal bytes is the owner's choice."""
+
+_KEYED_ROWS_PER_FILE: Final = 250_000
+"""Rows a file of a table that is merged by key: a merge rewrites whole files, so they are small."""
+
+_PIECES_WHEN_UNKNOWN: Final = 8
+"""Canonical was asked for and nobody knows how large the inputs are: a constant, since equal
+inputs must be cut equally, and more than one, since one task would sort everything."""
+
+
+def choose_layout(
+    model: ModelFile,
+    columns: Sequence[StructField],
+    project_store: Store,
+    input_bytes: Iterable[int | None],
+) -> Layout:
+    """The layout of a model whose inputs are that large; None is an input of unknown size."""
+    sizes = list(input_bytes)
+    size = None if None in sizes else sum(each for each in sizes if each is not None)
+    wanted = (model.settings.store or project_store).canonical
+    canonical = (
+        wanted if isinstance(wanted, bool) else size is not None and size <= CANONICAL_UP_TO_BYTES
+    )
+    clustered = cluster_columns_of(model, columns)
+    layout = Layout(partition_columns_of(model, columns), canonical, _pieces(size))
+    if isinstance(model.strategy, Merge | Snapshot):
+        layout = replace(layout, max_rows_per_file=_KEYED_ROWS_PER_FILE)
+    return replace(layout, cluster_by=clustered)
+
+
+def partition_columns_of(model: ModelFile, columns: Sequence[StructField]) -> tuple[str, ...]:
+    """The columns a table is partitioned by, spelt as the output spells them."""
+    strategy = model.strategy
+    named: tuple[str, ...] = ()
+    if isinstance(strategy, DeleteInsert):
+        named = strategy.partition_by
+    elif isinstance(strategy, ContentAddressed):
+        named = strategy.partition_columns
+    if not named and model.settings.format_options is not None:
+        named = model.settings.format_options.partition_by
+    return _spelt(named, columns)
+
+
+def cluster_columns_of(model: ModelFile, columns: Sequence[StructField]) -> tuple[str, ...]:
+    """The columns whose neighbours should share a file: those that were asked for, or the key."""
+    options, strategy = model.settings.format_options, model.strategy
+    if options is not None and options.cluster_by:
+        return _spelt(options.cluster_by, columns)
+    if isinstance(strategy, Merge | Snapshot):
+        return _spelt(strategy.unique_key, columns)
+    return ()
+
+
+def _spelt(names: Sequence[str], columns: Sequence[StructField]) -> tuple[str, ...]:
+    spelling = {column.name.lower(): column.name for column in columns}
+    return tuple(spelling.get(name.lower(), name) for name in names)
+
+
+def _pieces(size: int | None) -> int:
+    if size is None:
+        return _PIECES_WHEN_UNKNOWN
+    return max(1, -(-size // TARGET_FILE_BYTES))

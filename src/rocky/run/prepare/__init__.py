@@ -1,0 +1,1 @@
+"""Before anything is built: who asks, what is open, what is claimed, and what is read, pinned."""

@@ -1,0 +1,95 @@
+"""The caller: who asks for a run, from where and which commit, and what they bring along.
+
+Values only: asking loads nothing heavy. Git is asked, never required: a project outside a
+repository has no commit, and a `git` that cannot answer is the same as none.
+"""
+
+import getpass
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from rocky.errors import GitUnavailable, NotARepository
+from rocky.git import Repository, current_branch, find_commit, find_repository, is_dirty
+from rocky.plan.kept_plan import AppliedPlan
+from rocky.run.outcomes import Listener, SilentListener
+from rocky.state.events import SyncListener
+
+_TRIGGERS: Final = {
+    word.lower(): word for word in ("Manual", "Sensor", "Schedule", "Ci", "Webhook")
+}
+_SOURCES: Final = ("cli", "ci", "dagster", "lsp", "http_api", "api")
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrigin:
+    """What the ledger says about a run besides what it did."""
+
+    trigger: str
+    session_source: str
+    hostname: str
+    triggering_identity: str | None = None
+    git_commit: str | None = None
+    git_branch: str | None = None
+    git_dirty: bool | None = None
+
+
+def observe_origin(root: Path, env: Mapping[str, str], *, session_source: str = "cli") -> RunOrigin:
+    """What can be seen now. `ROCKY_RUN_TRIGGER` and `ROCKY_SESSION_SOURCE` have the last word."""
+    in_ci = env.get("CI", "").lower() not in ("", "0", "false")
+    trigger = _TRIGGERS.get(env.get("ROCKY_RUN_TRIGGER", "").lower(), "Ci" if in_ci else "Manual")
+    source = env.get("ROCKY_SESSION_SOURCE", "").lower()
+    if source not in _SOURCES:
+        source = "ci" if in_ci and session_source == "cli" else session_source
+    commit, branch, dirty = _ask_git(root)
+    return RunOrigin(
+        trigger, source, platform.node() or "unknown", _identity(env), commit, branch, dirty
+    )
+
+
+def _identity(env: Mapping[str, str]) -> str | None:
+    for name in ("ROCKY_IDENTITY", "USER", "USERNAME"):
+        if env.get(name):
+            return env[name]
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        # A user id without an entry, as in many containers.
+        return None
+
+
+def _ask_git(root: Path) -> tuple[str | None, str | None, bool | None]:
+    """The commit, the branch (none on a detached head), and whether files differ from it."""
+    try:
+        return _state_of(find_repository(root))
+    except (GitUnavailable, NotARepository):
+        return None, None, None
+
+
+def _state_of(repository: Repository) -> tuple[str | None, str | None, bool]:
+    dirty = is_dirty(repository, untracked=False)
+    return find_commit(repository, "HEAD"), current_branch(repository), dirty
+
+
+def _ignore_warning(_warning: str) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Where records go, who asks, and who listens. `spark` is the caller's own session.
+
+    `synced` hears of every transfer of a state that is kept elsewhere, `warn` of what went wrong
+    when the run itself was over. `applied` is the kept plan that is carried out, if one is.
+    """
+
+    state: Path
+    circumstances: RunOrigin
+    environment: Mapping[str, str] = field(repr=False)
+    listener: Listener = field(default_factory=SilentListener)
+    spark: Any = None
+    synced: SyncListener | None = None
+    warn: Callable[[str], None] = _ignore_warning
+    applied: AppliedPlan | None = None

@@ -1,0 +1,142 @@
+"""Claims: a run begins with its record and its tables claimed; and what it says of the ledger.
+
+Commits carry the ledger's head, and an anchor leaves it with the tables, so that a ledger that is
+put back is found. A ledger that is kept elsewhere is spoken of as it is known there: if this
+process dies, that is all that anybody will find.
+"""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+
+from rocky.errors import PromotionUnfinished, RockyError
+from rocky.ledger.chain import Head
+from rocky.ledger.record import RunId
+from rocky.ledger.run_records import RunRecord, RunStatus
+from rocky.ledger.writer import Ledger
+from rocky.plan.steps import RunPlan
+from rocky.run.prepare.resources import (
+    RemoteState,
+    RunParameters,
+    RunResources,
+    publish_periodically,
+)
+from rocky.store.anchor import Anchor, write_anchor
+from rocky.store.journal import has_journal
+from rocky.store.warehouse import Warehouse
+from rocky.version import __version__
+
+
+def begin_run(
+    surroundings: RunResources,
+    record: RunRecord,
+    targets: Sequence[str],
+    held: ExitStack,
+    *,
+    finishing: bool = False,
+) -> RunId:
+    """Record that a run begins, here and wherever else the ledger is kept.
+
+    Raises PromotionUnfinished while tables are half moved, unless it is `finishing` that.
+    """
+    if not finishing and has_journal(surroundings.warehouse):
+        raise PromotionUnfinished(
+            "a promotion was interrupted and is not finished, so some tables may be moved and"
+            " others not; `rocky branch recover` finishes or undoes it"
+        )
+    remote, ledger = surroundings.remote, surroundings.ledger
+    if remote is None or not remote.is_remote:
+        return ledger.begin_run(record, targets)
+    claim = held.enter_context(remote.claim(targets))
+    run_id = ledger.begin_run(record, targets)
+    try:
+        claim.name(run_id)
+        # Whoever comes after this process has died must know that it was there.
+        remote.publish(run_id)
+    except RockyError as error:
+        now = datetime.now(UTC)
+        ledger.finish_run(run_id, RunStatus.FAILURE, now, reason=str(error))
+        raise
+    held.enter_context(publish_periodically(remote, ledger, run_id))
+    return run_id
+
+
+def opening_record(
+    plan: RunPlan, surroundings: RunResources, options: RunParameters, started_at: datetime
+) -> RunRecord:
+    """What is recorded of a run before it does anything."""
+    circumstances = surroundings.circumstances
+    catalogs = {
+        plan.project.models[step.key].target.catalog
+        for step in plan.selected
+        if step.kind != "seed"
+    }
+    return RunRecord(
+        started_at=started_at,
+        trigger=circumstances.trigger,
+        config_hash=plan.project.config_hash.hex(),
+        hostname=circumstances.hostname,
+        rocky_version=__version__,
+        triggering_identity=circumstances.triggering_identity,
+        session_source=circumstances.session_source,
+        git_commit=circumstances.git_commit,
+        git_branch=circumstances.git_branch,
+        git_dirty=circumstances.git_dirty,
+        target_catalog=catalogs.pop() if len(catalogs) == 1 else None,
+        warehouse=surroundings.warehouse.objects.place(""),
+        pipeline=options.notes.pipeline,
+        selection=options.selection,
+        full_refresh=options.full_refresh,
+        resumed_from=options.notes.resumed_from,
+        idempotency_key=options.notes.idempotency_key,
+        filter=options.notes.filter,
+        unchanged=len(options.notes.unchanged) or None,
+        failed_sources=dict(options.notes.failed),
+        unvouched=is_remote_unreadable(surroundings) or None,
+        plan_id=surroundings.applied.plan_id if surroundings.applied is not None else None,
+    )
+
+
+def is_remote_unreadable(surroundings: RunResources) -> bool:
+    """Whether the ledger that is kept elsewhere could not be read."""
+    return surroundings.remote is not None and surroundings.remote.is_unvouched
+
+
+def ledger_statement(surroundings: RunResources) -> dict[str, str]:
+    """What commits carry of the ledger."""
+    if is_remote_unreadable(surroundings):
+        return {}
+    ledger = surroundings.ledger
+    return {"ledgerHead": visible_head(surroundings).entry_hash, "ledgerId": ledger.ledger_id}
+
+
+def visible_head(surroundings: RunResources) -> Head:
+    """The ledger's head as others can find it."""
+    remote = surroundings.remote
+    published = remote.published_head if remote is not None else None
+    return published or surroundings.ledger.head()
+
+
+def write_ledger_anchor(
+    warehouse: Warehouse,
+    ledger: Ledger,
+    head: Head,
+    run_id: RunId,
+    now: datetime | None = None,
+    remote: RemoteState | None = None,
+) -> bool:
+    """Whether the head was left: not so when the tables know a later one than the ledger.
+
+    A ledger that is kept elsewhere may have gone on there, and other machines leave anchors too.
+    Raises StoreUnreadable, StoreUnwritable.
+    """
+    return write_anchor(
+        warehouse,
+        ledger.ledger_id,
+        Anchor(head.entry_hash, head.seq, run_id, now or datetime.now(UTC)),
+        lambda found: _is_known(Head(found.seq, found.head), ledger, remote),
+    )
+
+
+def _is_known(head: Head, ledger: Ledger, remote: RemoteState | None) -> bool:
+    return ledger.knows(head) or (remote is not None and remote.is_remote and remote.knows(head))

@@ -1,0 +1,338 @@
+"""Inputs: what a step reads, known first and bound to views only when the step is built.
+
+What an input was is known without Spark wherever that can be done, so that a step that need not be
+built needs no Spark either. Each input is known and bound once a run, whoever asks first, so that
+all its readers see the same rows. View names are equal in every run, and so is the SQL over them:
+every run has a Spark session of its own.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Final, Generic, TypeVar
+
+from rocky.analysis.names import Names
+from rocky.compiler.fingerprints import Fingerprints
+from rocky.errors import InternalError
+from rocky.evidence.hashes import text_hash
+from rocky.language.syntax.references import bind_names
+from rocky.ledger.provenance import ReadRecord
+from rocky.ledger.run_records import InputRecord
+from rocky.plan.budget import total_count
+from rocky.plan.steps import Read, RunPlan, resolve_name, step_id
+from rocky.project import ModelFile
+from rocky.project.configuration.strategies import is_inline
+from rocky.project.python_models import inputs_of
+from rocky.project.sources import SourceTable
+from rocky.project.toml.variables import written
+from rocky.run.engine.protocol import Engine, SourcePin
+from rocky.run.engine.sources import Sources, declaration_hash, declaration_of
+from rocky.run.prepare.pins import (
+    Identity,
+    PinnedTable,
+    Pins,
+    ProofClass,
+    identify_inline,
+    identify_rows,
+    identify_source,
+    identify_table,
+    input_hash,
+    refuse_damaged_files,
+)
+from rocky.store.delta.snapshot import ROWS_HASH
+
+T = TypeVar("T")
+_UNSAFE: Final = re.compile(r"[^a-z0-9_]")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownInput:
+    """One input of a step.
+
+    `identity` is None when it could change unseen, `bytes` when nobody knows its size. `rows`
+    identifies it by its rows, where they have a hash.
+    """
+
+    read: Read
+    name: str
+    identity: Identity | None
+    rows: Identity | None
+    record: InputRecord
+    bytes: int | None
+    pinned: PinnedTable | None = None
+
+    @property
+    def view(self) -> str:
+        """What SQL calls it."""
+        slug = _UNSAFE.sub("_", self.name.lower())
+        return f"rocky_{slug}_{text_hash(f'{self.read.kind} {self.read.key}')[:8]}"
+
+
+@dataclass(frozen=True, slots=True)
+class MadeFrom:
+    """What a step is made from, known before it is built.
+
+    `cutoff_hash` is `input_hash` with the rows of the inputs in place of their files.
+    """
+
+    fingerprints: Fingerprints
+    inputs: tuple[KnownInput, ...]
+    input_hash: str | None
+    proof: ProofClass | None
+    cutoff_hash: str | None = None
+
+    @property
+    def upstreams(self) -> tuple[Mapping[str, str], ...]:
+        """The identities that were hashed, as they are recorded."""
+        return _documents(each.identity for each in self.inputs)
+
+    @property
+    def cutoff_upstreams(self) -> tuple[Mapping[str, str], ...]:
+        """The same by rows."""
+        return _documents(each.rows for each in self.inputs) if self.cutoff_hash else ()
+
+
+def _documents(identities: Iterable[Identity | None]) -> tuple[Mapping[str, str], ...]:
+    known = [each for each in identities if each is not None]
+    ordered = sorted(known, key=lambda each: (each.key, each.kind))
+    return tuple(each.document() for each in ordered)
+
+
+class Inputs:
+    """The inputs of one run. Threads may share it.
+
+    Without an engine a source that only Spark can look at has no identity, and nothing is bound.
+    """
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        fingerprints: Mapping[str, Fingerprints],
+        pins: Pins,
+        sources: Sources,
+        engine: Engine | None = None,
+    ) -> None:
+        self._plan = plan
+        self._fingerprints = fingerprints
+        self._names = Names(plan.project)
+        self._reads = {step.key: step.reads for step in plan.steps if step.kind != "seed"}
+        self._pins = pins
+        self._sources = sources
+        self._engine = engine
+        self._known: _Once[KnownInput] = _Once()
+        self._bound: _Once[str] = _Once()
+
+    def made_from(self, key: str) -> MadeFrom:
+        """What a model is made from. All tables it reads must be pinned."""
+        inputs = tuple(self._know(read) for read in self._reads[key])
+        fingerprints = self._fingerprints[key]
+        target = self._plan.project.models[key].target.full_name
+        skip_hash = fingerprints.skip_hash
+        hashed, proof = input_hash(skip_hash, target, [each.identity for each in inputs])
+        cutoff, _ = input_hash(skip_hash, target, [each.rows for each in inputs])
+        return MadeFrom(fingerprints, inputs, hashed, proof, cutoff if proof == "strong" else None)
+
+    def bind(self, inputs: tuple[KnownInput, ...]) -> None:
+        """Make views of inputs that are not views yet."""
+        for each in inputs:
+            self._bound.make(each.read, lambda each=each: self._bind(each))  # type: ignore[misc]
+
+    def bind_query(self, key: str) -> None:
+        """Make a view of a model that has no table."""
+        self.bind((self._know(Read("model", key)),))
+
+    def sql_of(self, model: ModelFile, inputs: tuple[KnownInput, ...]) -> str:
+        """A model's SQL with every table name bound to its view."""
+        return bind_names(model.sql, self._view_names(model.key, inputs))
+
+    def parameters_of(self, model: ModelFile, inputs: tuple[KnownInput, ...]) -> dict[str, str]:
+        """The view that each parameter of a Python model gets."""
+        view_of = self._view_names(model.key, inputs)
+        views = {each.parameter: view_of(each.parts) for each in inputs_of(model)}
+        return {parameter: view for parameter, view in views.items() if view is not None}
+
+    def changed_source(self, inputs: tuple[KnownInput, ...]) -> str | None:
+        """A source, read directly or through queries, that has changed since it was pinned."""
+        for each in inputs:
+            if each.read.kind == "source":
+                if not self._sources.is_unchanged(self._source(each.read)):
+                    return each.name
+            elif self._is_inline(each.read):
+                found = self.changed_source(tuple(map(self._know, self._reads[each.read.key])))
+                if found is not None:
+                    return found
+        return None
+
+    def again(self, known: KnownInput) -> ReadRecord:
+        """All that is needed to read an input again."""
+        value = known.identity.value if known.identity is not None else None
+        if known.pinned is not None:
+            return ReadRecord(
+                known.view,
+                "table",
+                known.name,
+                known.pinned.table.name,
+                known.pinned.snapshot.version,
+                value,
+                known.record.rows_hash,
+            )
+        if known.read.kind == "source":
+            source = self._source(known.read)
+            pin = self._sources.look(source)
+            return ReadRecord(
+                known.view,
+                "source",
+                known.name,
+                identity=value,
+                source_version=pin.version if pin is not None else None,
+                declaration=declaration_of(source) if pin is not None else None,
+                files=self._sources.files_of(source, pin) if pin is not None else (),
+            )
+        model = self._plan.project.models[known.read.key]
+        made_from = self.made_from(known.read.key)
+        return ReadRecord(
+            known.view,
+            "inline",
+            known.name,
+            model.target.full_name,
+            identity=value,
+            sql=self.sql_of(model, made_from.inputs),
+            skip_hash=made_from.fingerprints.skip_hash,
+            upstreams=made_from.upstreams,
+            determinism=self._plan.compilation.models.record(known.read.key).determinism,
+            reads=tuple(map(self.again, made_from.inputs)),
+        )
+
+    def close(self) -> None:
+        """Drop every view."""
+        if self._engine is not None:
+            self._engine.views.unbind(self._bound.values())
+
+    def _know(self, read: Read) -> KnownInput:
+        # A table may be pinned anew only before its readers start, so its key is enough.
+        if read.kind == "source":
+            return self._known.make(read, lambda: self._know_source(read))
+        if self._is_inline(read):
+            return self._known.make(read, lambda: self._know_inline(read))
+        return self._known.make(read, lambda: self._know_table(read))
+
+    def _know_table(self, read: Read) -> KnownInput:
+        pinned = self._pins.of(step_id(read.kind, read.key))
+        project = self._plan.project
+        name = (project.models if read.kind == "model" else project.seeds)[read.key].name
+        table, snapshot = pinned.table, pinned.snapshot
+        identity = identify_table(table.name, snapshot)
+        record = InputRecord(
+            name,
+            table.name,
+            table.uri,
+            str(snapshot.version),
+            identity.value,
+            snapshot.configuration.get(ROWS_HASH),
+        )
+        rows = identify_rows(table.name, snapshot)
+        return KnownInput(read, name, identity, rows, record, snapshot.bytes, pinned)
+
+    def _know_inline(self, read: Read) -> KnownInput:
+        model = self._plan.project.models[read.key]
+        made_from = self.made_from(read.key)
+        name = model.target.full_name
+        sizes = [each.bytes for each in made_from.inputs]
+        return KnownInput(
+            read,
+            model.name,
+            identify_inline(name, made_from.input_hash, made_from.proof),
+            identify_inline(name, made_from.cutoff_hash, made_from.proof),
+            InputRecord(model.name, name, identity=made_from.input_hash),
+            None if None in sizes else total_count(sizes) or 0,
+        )
+
+    def _know_source(self, read: Read) -> KnownInput:
+        source = self._source(read)
+        pin = self._sources.look(source)
+        if pin is None and self._engine is not None:
+            view = _unknown_source(read, source).view
+            pin = self._engine.views.bind_source(view, source)
+            self._bound.make(read, lambda: view)
+        if pin is None:
+            return _unknown_source(read, source)
+        return _known_source(read, source, pin, self._sources)
+
+    def _bind(self, known: KnownInput) -> str:
+        engine, read = self._engine, known.read
+        assert engine is not None
+        if known.pinned is not None:
+            refuse_damaged_files(known.pinned, self._sources.checksums)
+            engine.views.bind_table(known.view, known.pinned.table, known.pinned.snapshot)
+        elif read.kind == "source":
+            source = self._source(read)
+            engine.views.bind_source(known.view, source, self._sources.look(source))
+        else:
+            model = self._plan.project.models[read.key]
+            inputs = tuple(map(self._know, self._reads[read.key]))
+            self.bind(inputs)
+            engine.views.bind_frame(known.view, engine.frame(self.sql_of(model, inputs)))
+        return known.view
+
+    def _view_names(
+        self, reader: str, inputs: tuple[KnownInput, ...]
+    ) -> Callable[[tuple[str, ...]], str | None]:
+        """From a table name in the reader's SQL to its view."""
+        views = {each.read: each.view for each in inputs}
+
+        def view_of(parts: tuple[str, ...]) -> str | None:
+            lowered = tuple(part.lower() for part in parts)
+            read = resolve_name(self._plan.project, self._names, lowered, reader)
+            return views.get(read) if read is not None else None
+
+        return view_of
+
+    def _is_inline(self, read: Read) -> bool:
+        models = self._plan.project.models
+        return read.kind == "model" and is_inline(models[read.key].strategy)
+
+    def _source(self, read: Read) -> SourceTable:
+        source = self._plan.project.sources.get(read.key)
+        if source is None:
+            raise InternalError(f"no source `{read.key}`")
+        return source
+
+
+def _unknown_source(read: Read, source: SourceTable) -> KnownInput:
+    record = InputRecord(source.name, uri=_uri_of(source))
+    return KnownInput(read, source.name, None, None, record, None)
+
+
+def _known_source(read: Read, source: SourceTable, pin: SourcePin, sources: Sources) -> KnownInput:
+    files = sources.files_of(source, pin)
+    identity = identify_source(source.name, pin, files, declaration_hash(source))
+    value = identity.value if identity is not None else None
+    record = InputRecord(source.name, uri=_uri_of(source), version=pin.version, identity=value)
+    return KnownInput(read, source.name, identity, identity, record, pin.bytes)
+
+
+def _uri_of(source: SourceTable) -> str | None:
+    # What a variable held may be a secret.
+    return None if source.path is None else written(source.path)
+
+
+class _Once(Generic[T]):
+    """Values made once a key, by whichever thread comes first; the others wait for it alone."""
+
+    def __init__(self) -> None:
+        self._guard = Lock()
+        self._locks: dict[Any, Lock] = {}
+        self._made: dict[Any, T] = {}
+
+    def make(self, key: Any, make: Callable[[], T]) -> T:
+        with self._guard:
+            lock = self._locks.setdefault(key, Lock())
+        with lock:
+            if key not in self._made:
+                self._made[key] = make()
+            return self._made[key]
+
+    def values(self) -> list[T]:
+        with self._guard:
+            return list(self._made.values())

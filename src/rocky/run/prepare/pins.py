@@ -1,0 +1,239 @@
+"""Pins: which version of each table a run reads, and the hash that says what each input was.
+
+Nobody ever reads "latest": a table that moves during a run is not seen to move. An input that was
+identified by its content makes the proof `strong`, a list of files makes it `heuristic`, and an
+input nobody can tell from its earlier self makes no hash at all: a hash that is absent equals
+nothing. A file of ours that is not what its name says is refused before it is read.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Final, Literal
+
+from rocky.errors import InputNotBuilt, InternalError, StoreUnreadable
+from rocky.evidence.hashes import (
+    canonical_json,
+    content_hash,
+    input_hash_of,
+    source_hash,
+    text_hash,
+)
+from rocky.language.datatypes.text import field_to_json
+from rocky.language.datatypes.types import StructField
+from rocky.language.ir import SkipHash
+from rocky.ledger.provenance import SourceFile
+from rocky.plan.steps import RunPlan
+from rocky.project.configuration.blocks import Adapter
+from rocky.run.checksums import HASHED_UP_TO_BYTES, Checksums
+from rocky.run.engine.protocol import SourcePin
+from rocky.store.data_file import is_addressed
+from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
+from rocky.store.warehouse import Table, Warehouse, open_warehouse
+
+_READERS: Final = 16
+"""Logs read at once: on an object store each takes a few round trips."""
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedTable:
+    """A table at a version."""
+
+    table: Table
+    snapshot: Snapshot
+
+
+class Pins:
+    """The tables of a run at their versions, by step id. Threads may share it."""
+
+    def __init__(self, pinned: Mapping[str, PinnedTable]) -> None:
+        self._pinned = dict(pinned)
+        self._lock = Lock()
+
+    def pin(self, step: str, pinned: PinnedTable) -> None:
+        with self._lock:
+            self._pinned[step] = pinned
+
+    def of(self, step: str) -> PinnedTable:
+        with self._lock:
+            if step not in self._pinned:
+                raise InternalError(f"`{step}` is read before it is pinned")
+            return self._pinned[step]
+
+
+def load_snapshots(tables: Iterable[Table]) -> list[Snapshot | None]:
+    """The newest snapshots of some tables; None for one that does not exist."""
+    return _in_threads([table.snapshot for table in tables])
+
+
+def warm_up(tables: Iterable[Table]) -> None:
+    """Read the logs of some tables at once, so that each is known when it is asked for."""
+
+    def look(table: Table) -> Snapshot | None:
+        try:
+            return table.snapshot()
+        except StoreUnreadable:
+            # Whoever asks for the table is told, and only what needs it fails.
+            return None
+
+    _in_threads([partial(look, table) for table in tables])
+
+
+def _in_threads(loads: list[Callable[[], Snapshot | None]]) -> list[Snapshot | None]:
+    if len(loads) <= 1:
+        return [load() for load in loads]
+    with ThreadPoolExecutor(min(_READERS, len(loads)), thread_name_prefix="rocky-pin") as pool:
+        return list(pool.map(lambda load: load(), loads))
+
+
+def pin_inputs(plan: RunPlan, warehouse: Warehouse) -> dict[str, PinnedTable]:
+    """The tables that are read and not built, as they are now. Raises InputNotBuilt."""
+    tables = {key: warehouse.table(plan.project.models[key].target) for key in plan.pinned}
+    pinned: dict[str, PinnedTable] = {}
+    for (key, table), snapshot in zip(tables.items(), load_snapshots(tables.values()), strict=True):
+        if snapshot is None:
+            raise InputNotBuilt(_not_built(plan, key))
+        pinned[key] = PinnedTable(table, snapshot)
+    return pinned
+
+
+def _not_built(plan: RunPlan, key: str) -> str:
+    name = plan.project.models[key].name
+    readers = [
+        step.name
+        for step in plan.steps
+        if any(read.kind == "model" and read.key == key for read in step.reads)
+    ]
+    return (
+        f"`{readers[0]}` reads `{name}`, which has not been built yet; "
+        f"build it first: `rocky run --model {name}`, or both: `rocky run --model +{readers[0]}`"
+    )
+
+
+def open_project_warehouse(
+    adapter: Adapter, root: Path, environment: Mapping[str, str]
+) -> Warehouse:
+    """Where an adapter's tables are."""
+    return open_warehouse(adapter.warehouse, base=root, options={**environment, **adapter.conf})
+
+
+ProofClass = Literal["strong", "heuristic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What one input was: `value` under a kind that says what it is a value of.
+
+    `content` is a hash of bytes; `rows` the hash of a table's rows; `inline` the input hash of a
+    query that stands for a table; `listing` a hash of files' names, sizes and times; `version`
+    whatever a format calls one. `beside` is what else must be equal: of a source its declaration,
+    of a table its columns.
+    """
+
+    kind: Literal["content", "rows", "inline", "listing", "version"]
+    key: str
+    value: str
+    strong: bool
+    beside: tuple[str, str] | None = None
+
+    def document(self) -> dict[str, str]:
+        """The identity as it is hashed and recorded."""
+        names = {"rows": "rows_hash", "inline": "input_hash", "version": "version"}
+        found = {
+            "kind": self.kind,
+            "upstream_key": self.key,
+            names.get(self.kind, "blake3_hash"): self.value,
+        }
+        return found if self.beside is None else found | dict([self.beside])
+
+
+def identify_table(key: str, snapshot: Snapshot) -> Identity:
+    """A table by its files and columns; files of other tools are not named by their bytes."""
+    addresses = [file.address for file in snapshot.files]
+    if not all(is_addressed(file.path) for file in snapshot.files):
+        files = [[file.path, file.size, file.modified_ms] for file in snapshot.files]
+        listing = canonical_json({"files": files})
+        return Identity("listing", key, text_hash(listing), strong=False)
+    # A column may be added without a file: the same files then mean something else.
+    return Identity(
+        "content", key, content_hash(addresses), strong=True, beside=_columns_of(snapshot)
+    )
+
+
+def identify_rows(key: str, snapshot: Snapshot) -> Identity | None:
+    """A table by its rows and columns; None when no hash of its rows tells them apart."""
+    rows_hash = snapshot.configuration.get(ROWS_HASH)
+    if not rows_hash or not has_distinctive_hash(snapshot.schema):
+        return None
+    # Two columns that swapped their names hold the same rows and mean something else.
+    return Identity("rows", key, rows_hash, strong=True, beside=_columns_of(snapshot))
+
+
+def _columns_of(snapshot: Snapshot) -> tuple[str, str]:
+    columns = canonical_json([field_to_json(each) for each in snapshot.schema])
+    return "columns", text_hash(columns)
+
+
+def has_distinctive_hash(columns: Iterable[StructField]) -> bool:
+    """Whether rows of these columns with the same hash are the same to every query.
+
+    The order of a map's entries and the bytes of a variant are not hashed, and a query can see
+    them.
+    """
+    return not any(word in each.type.text for each in columns for word in ("map<", "variant"))
+
+
+def identify_source(
+    key: str, pin: SourcePin, files: Sequence[SourceFile], declaration_hash: str
+) -> Identity | None:
+    """A source's identity as far as it shows one; None when it could change unseen."""
+    beside = ("declaration_hash", declaration_hash)
+    if pin.version is not None:
+        # It has a hash of the files' names, which are never used twice.
+        return Identity("version", key, pin.version, strong=True, beside=beside)
+    hashed = [(each.path, each.blake3_hash) for each in files if each.blake3_hash is not None]
+    if files and len(hashed) == len(files):
+        return Identity("content", key, source_hash(hashed), strong=True, beside=beside)
+    if pin.files:
+        listing = canonical_json({"files": sorted(map(list, pin.files))})
+        return Identity("listing", key, text_hash(listing), strong=False, beside=beside)
+    return None
+
+
+def identify_inline(key: str, input_hash: str | None, proof: ProofClass | None) -> Identity | None:
+    """The identity of a query that stands for a table: all it is made of."""
+    if input_hash is None:
+        return None
+    return Identity("inline", key, input_hash, strong=proof == "strong")
+
+
+def input_hash(
+    skip_hash: SkipHash, target: str, upstreams: Sequence[Identity | None]
+) -> tuple[str | None, ProofClass | None]:
+    """The hash of everything a model is made from, and how sure it is."""
+    known = [each for each in upstreams if each is not None]
+    if len(known) < len(upstreams):
+        return None, None
+    proof: ProofClass = "strong" if all(each.strong for each in known) else "heuristic"
+    return input_hash_of(skip_hash, target, [each.document() for each in known]), proof
+
+
+def refuse_damaged_files(pinned: PinnedTable, checksums: Checksums | None) -> None:
+    """Raise StoreUnreadable for a file of ours on a disk that is not what its name says."""
+    table, snapshot = pinned.table, pinned.snapshot
+    if checksums is None or snapshot.bytes > HASHED_UP_TO_BYTES:
+        # Of a larger table `rocky verify` reads everything.
+        return
+    for file in snapshot.files:
+        local = table.place_of(file).local
+        if local is None or not is_addressed(file.path) or not local.exists():
+            # What lies elsewhere is its store's to keep; what is missing Spark itself names.
+            continue
+        if checksums.of([str(local)]) != (file.address,):
+            raise StoreUnreadable(
+                f"file `{local}` of `{table.name}` is damaged: its bytes are not those it is named"
+                " by; put it back, or build its table again with `--force-rebuild`"
+            )

@@ -1,0 +1,230 @@
+"""What a run works with: parameters that are asked, resources that are open, its own context.
+
+`RemoteState` is what a run asks of a ledger that is kept elsewhere too; `rocky.state` has the
+answers. What is known there is all that anybody will find if this process dies.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from threading import Event, Thread
+from time import monotonic
+from typing import Final, Protocol, Self
+from uuid import uuid4
+
+from rocky.errors import StateSyncFailed
+from rocky.ledger.chain import Head
+from rocky.ledger.record import RunId
+from rocky.ledger.writer import Ledger
+from rocky.plan.kept_plan import AppliedPlan
+from rocky.plan.request import PARALLEL, Limits, Window
+from rocky.plan.watermarks import NO_WATERMARK, NO_WATERMARK_FINDINGS, WatermarkFindings
+from rocky.project.configuration.blocks import Adapter
+from rocky.run.engine.protocol import Engine, EngineFacts
+from rocky.run.engine.sources import Sources
+from rocky.run.materialize.build import Materialize
+from rocky.run.outcomes import NO_CONTRIBUTION, PipelineContribution, StepNotes
+from rocky.run.prepare.caller import RunOrigin
+from rocky.run.prepare.environment import Environment
+from rocky.run.prepare.inputs import MadeFrom
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.iceberg import check_iceberg, publish_iceberg
+from rocky.store.warehouse import Table, Warehouse
+
+logger = logging.getLogger(__name__)
+
+PUBLISH_INTERVAL_SECONDS: Final = 15.0
+"""How often the records of a run that goes on are made known elsewhere."""
+
+
+class RemoteClaim(Protocol):
+    """Tables that no other machine writes while this is held."""
+
+    def name(self, run_id: str) -> None:
+        """Say which run holds them, once that is known."""
+
+
+class RemoteState(Protocol):
+    """The ledger as it is kept elsewhere; a no-op where it is not."""
+
+    @property
+    def is_remote(self) -> bool: ...
+
+    @property
+    def is_unvouched(self) -> bool:
+        """Whether the remote copy could not be read, so that nobody knows what it holds."""
+
+    @property
+    def published_head(self) -> Head | None:
+        """The last state of the ledger that others can find."""
+
+    def knows(self, head: Head) -> bool:
+        """Whether the ledger has this head, here or where it is kept."""
+
+    def claim(self, targets: Sequence[str]) -> AbstractContextManager[RemoteClaim]: ...
+
+    def publish(self, run_id: str, *, required: bool = True) -> Head | None: ...
+
+
+@contextmanager
+def publish_periodically(remote: RemoteState, ledger: Ledger, run_id: RunId) -> Iterator[None]:
+    """Inside, what is recorded is published from time to time: a run may take hours."""
+    if not remote.is_remote:
+        yield
+        return
+    over = Event()
+    thread = Thread(
+        target=_publish, args=(remote, ledger, run_id, over), name="rocky-publish", daemon=True
+    )
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _publish(remote: RemoteState, ledger: Ledger, run_id: RunId, over: Event) -> None:
+    seen = ledger.head()
+    while not over.wait(PUBLISH_INTERVAL_SECONDS):
+        head = ledger.head()
+        if head != seen:
+            try:
+                remote.publish(run_id, required=False)
+            except StateSyncFailed as error:
+                # Sent with the rest at the end, which fails the run if it must.
+                logger.warning("records not published yet: run=%s why=%s", run_id, error)
+            seen = head
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """Who else is told of a table that was built or taken over; being told twice does no harm."""
+
+    tell: Callable[[Engine | None, Table, Snapshot], None]
+    needs_engine: bool = False
+
+
+def announcements_for(adapter: Adapter) -> tuple[Announcement, ...]:
+    """Who else is to know of a table. Raises ExtraMissing before anything has run."""
+    found: list[Announcement] = []
+    if adapter.iceberg:
+        check_iceberg()
+        found.append(Announcement(_publish_iceberg))
+    if adapter.register:
+        found.append(Announcement(_register, needs_engine=True))
+    return tuple(found)
+
+
+def _publish_iceberg(_engine: Engine | None, table: Table, snapshot: Snapshot) -> None:
+    publish_iceberg(table, snapshot)
+
+
+def _register(engine: Engine | None, table: Table, _snapshot: Snapshot) -> None:
+    assert engine is not None
+    engine.register(table)
+
+
+@dataclass(frozen=True, slots=True)
+class RunParameters:
+    """What was asked of a run. `selection` is as it was typed, for the record.
+
+    `rebuild` builds also what an earlier run has built; `reuse` False still goes on where an
+    unfinished run stopped. `windows` are those of the time-interval models, by key.
+    """
+
+    parallel: int = PARALLEL
+    full_refresh: bool = False
+    rebuild: bool = False
+    reuse: bool = True
+    selection: tuple[str, ...] = ()
+    windows: Mapping[str, Window] | None = None
+    notes: PipelineContribution = NO_CONTRIBUTION
+    limits: Limits | None = None
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResources:
+    """What a run works with: where tables and records are, who asked, and how to start Spark.
+
+    `open_engine` is called at most once, after everything that can be refused without Spark was,
+    and only if something is to be built. `environment` is what Spark will be, if that is known
+    before it starts; `observe` says what it is. `remote` is the
+    ledger as it is kept elsewhere, if it is. `begun` is told the id of the run. `applied` is the
+    kept plan that the run must hold to, if there is one.
+    """
+
+    warehouse: Warehouse
+    ledger: Ledger
+    circumstances: RunOrigin
+    open_engine: Callable[[], Engine]
+    sources: Sources
+    observe: Callable[[EngineFacts], Environment]
+    environment: Environment | None = None
+    build_table: Materialize | None = None
+    announce: tuple[Announcement, ...] = ()
+    remote: RemoteState | None = None
+    clock: Callable[[], datetime] = now
+    begun: Callable[[RunId], None] | None = None
+    applied: AppliedPlan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What was asked of the whole run. `vouch` is what commits say of the ledger.
+
+    `nonce` tells this run from one on another machine that has the same id. `marks` say which
+    tables have no watermark to go on from, `notes` what a pipeline adds.
+    """
+
+    run_id: RunId
+    now: datetime
+    full_refresh: bool = False
+    windows: Mapping[str, Window] = field(default_factory=dict)
+    announce: tuple[Announcement, ...] = ()
+    vouch: Callable[[], Mapping[str, str]] = dict
+    marks: WatermarkFindings = NO_WATERMARK_FINDINGS
+    notes: Mapping[str, StepNotes] = field(default_factory=dict)
+    nonce: str = field(default_factory=lambda: uuid4().hex)
+
+    def refreshes(self, key: str) -> bool:
+        """Whether a table is loaded whole, whatever its strategy."""
+        return self.full_refresh or key in self.refreshed
+
+    @property
+    def refreshed(self) -> dict[str, str]:
+        """Tables that are loaded whole although nobody asked for it, each with why."""
+        noted = {key: each.full_refresh for key, each in self.notes.items() if each.full_refresh}
+        return {**dict.fromkeys(self.marks.refreshed, NO_WATERMARK), **noted}
+
+    def window_of(self, key: str) -> Window:
+        """The window of a time-interval model; other models have no use for one."""
+        return self.windows.get(key, Window())
+
+    def info_of(self, name: str, made_from: MadeFrom) -> dict[str, str]:
+        """What the commits of a model say besides."""
+        recipe = made_from.fingerprints.recipe
+        return {"runId": self.run_id, "model": name, "recipeHash": recipe}
+
+
+@dataclass(frozen=True, slots=True)
+class RunClock:
+    """A run's clock. Durations come from a clock that never goes back."""
+
+    started_at: datetime
+    now: Callable[[], datetime]
+    _began: float
+
+    @classmethod
+    def begin(cls, clock: Callable[[], datetime]) -> Self:
+        return cls(clock(), clock, monotonic())
+
+    @property
+    def elapsed_ms(self) -> int:
+        return round((monotonic() - self._began) * 1000)

@@ -1,0 +1,256 @@
+"""A run session: ledger, warehouse, sources and Spark, opened when needed and closed in the end.
+
+Whatever can be refused without Spark is refused before Spark starts. An idempotency key is finished
+by the last thing that can fail. The first Ctrl-C asks the run to stop, so that what is done can be
+recorded; the second ends the process.
+"""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from threading import Event, Lock
+from types import FrameType
+from typing import Any, Final
+
+from rocky.errors import RockyError, RunSkipped, StateSyncFailed
+from rocky.lazy import load_attribute
+from rocky.ledger import open_ledger
+from rocky.ledger.idempotency import LocalKey, SkippedIdempotent, SkippedInFlight, claim_key
+from rocky.ledger.record import RunId
+from rocky.project import Project
+from rocky.project.configuration.blocks import Adapter
+from rocky.project.project import require_branch_adapter
+from rocky.run.checksums import Checksums
+from rocky.run.engine.protocol import Engine
+from rocky.run.engine.sources import Sources
+from rocky.run.prepare.caller import Caller
+from rocky.run.prepare.claims import write_ledger_anchor
+from rocky.run.prepare.environment import observe_environment, predict_environment
+from rocky.run.prepare.pins import open_project_warehouse
+from rocky.run.prepare.resources import RunResources, announcements_for
+from rocky.spark.java import has_driver
+from rocky.state.idempotency import RemoteKey
+from rocky.state.session import Session, open_session
+from rocky.store.warehouse import Warehouse
+
+KeyClaim = LocalKey | RemoteKey
+Warn = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class RunKey:
+    """A run's key. `begun` is told its id; `succeeded` is said before the end, or it failed."""
+
+    begun: Callable[[RunId], None] | None = None
+    succeeded: bool = False
+
+
+@contextmanager
+def hold_key(
+    key: str | None,
+    claim: Callable[[str], KeyClaim | SkippedIdempotent | SkippedInFlight],
+    *,
+    warn: Warn,
+    is_lenient: bool = False,
+) -> Iterator[RunKey]:
+    """Inside, the key is this run's. Raises RunSkipped when another run has it, or had it.
+
+    `is_lenient` lets a run stand whose key could not be finished because its server was away.
+    """
+    if key is None:
+        yield RunKey()
+        return
+    claimed = claim(key)
+    if isinstance(claimed, SkippedIdempotent | SkippedInFlight):
+        raise RunSkipped(key, claimed.run_id, in_flight=isinstance(claimed, SkippedInFlight))
+    held = RunKey(partial(_record_owner, claimed, warn))
+    with claimed:
+        try:
+            yield held
+        except BaseException:
+            _finish_failed(claimed, warn)
+            raise
+        try:
+            kept = claimed.finish(succeeded=held.succeeded)
+        except StateSyncFailed as failure:
+            if not is_lenient:
+                raise
+            warn(f"{failure}; a run that is asked for with this key again is made again")
+        else:
+            if not kept:
+                warn(
+                    f"the idempotency key `{key}` was taken over by another run, as if this one"
+                    " had died"
+                )
+
+
+def _record_owner(claimed: KeyClaim, warn: Warn, run_id: RunId) -> None:
+    """Say whose key it is. That is for people: whether its run is alive is told otherwise."""
+    try:
+        claimed.record_run(run_id)
+    except StateSyncFailed as failure:
+        warn(f"{failure}; others are not told which run has it")
+
+
+def _finish_failed(claimed: KeyClaim, warn: Warn) -> None:
+    try:
+        claimed.finish(succeeded=False)
+    except RockyError as failure:
+        warn(str(failure))
+
+
+EXIT_INTERRUPTED: Final = 130
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def stop_on_interrupt(
+    stop: threading.Event, leave: Callable[[int], None] = os._exit
+) -> Iterator[None]:
+    """Inside, the first SIGINT or SIGTERM sets `stop`; the next leaves with 130."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupted(_number: int, _frame: FrameType | None) -> None:
+        if stop.is_set():
+            leave(EXIT_INTERRUPTED)
+        stop.set()
+
+    before = {each: signal.signal(each, interrupted) for each in _SIGNALS}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSession:
+    """A project ready to be run on an adapter."""
+
+    project: Project
+    adapter: Adapter
+    surroundings: RunResources
+    means: Caller
+    stop: Event
+    key: RunKey = field(default_factory=RunKey)
+
+
+@contextmanager
+def open_run(
+    project: Project, adapter: Adapter, means: Caller, key: str | None = None
+) -> Iterator[RunSession]:
+    """Everything a run needs, closed in the end. `key` is its idempotency key.
+
+    Raises RunSkipped, NothingSelected for tables that a branch has not got, and what ledger and
+    store raise.
+    """
+    require_branch_adapter(project, adapter)
+    stop = Event()
+    begun: list[RunId] = []
+    warehouse = open_project_warehouse(adapter, project.root, means.environment)
+    with ExitStack() as opened:
+        opened.enter_context(stop_on_interrupt(stop))
+        session = _fetch_ledger(project, means)
+        opened.callback(session.close)
+        opened.callback(_tell_warnings, session, means)
+        state = project.config.state
+        shared = session.keys(state.idempotency)
+        keep = partial(hold_key, key, warn=means.warn, is_lenient=state.on_upload_failure == "skip")
+        held = RunKey()
+        if shared is not None:
+            # Finished after the records were sent: only then others may rely on them.
+            held = opened.enter_context(keep(shared.claim))
+        # Sent back when the ledger is closed.
+        opened.callback(_send_back, session, means, warehouse, begun)
+        ledger = opened.enter_context(open_ledger(means.state, is_alive_elsewhere=session.is_alive))
+        if shared is None:
+            held = opened.enter_context(
+                keep(partial(claim_key, ledger, settings=state.idempotency))
+            )
+        checksums = Checksums(project.root)
+        opened.callback(checksums.save)
+        surroundings = RunResources(
+            warehouse,
+            ledger,
+            means.circumstances,
+            engine_opener(opened, adapter, project.root, means.spark),
+            Sources(project.root, adapter.conf, checksums),
+            partial(
+                observe_environment,
+                adapter=adapter,
+                env=means.environment,
+                root=project.root,
+                # Asked now: later it may be the one that this run started.
+                own=means.spark is None and adapter.remote is None and not has_driver(),
+            ),
+            predict_environment(adapter, means.environment, project.root)
+            if means.spark is None
+            else None,
+            announce=announcements_for(adapter),
+            remote=session,
+            begun=partial(_note_begun, begun, held),
+            applied=means.applied,
+        )
+        yield RunSession(project, adapter, surroundings, means, stop, held)
+
+
+def _fetch_ledger(project: Project, means: Caller) -> Session:
+    """The ledger brought here from wherever it is kept; it may be kept here only."""
+    session = open_session(
+        project.config.state, means.state, means.environment, listener=means.synced
+    )
+    try:
+        session.acquire()
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
+def _note_begun(begun: list[RunId], held: RunKey, run_id: RunId) -> None:
+    begun.append(run_id)
+    if held.begun is not None:
+        held.begun(run_id)
+
+
+def _send_back(
+    session: Session, means: Caller, warehouse: Warehouse, begun: Sequence[RunId]
+) -> None:
+    """Send the ledger to where it is kept, also after a run that failed: that too is recorded."""
+    if begun and session.is_remote:
+        session.finalize(begun[-1])
+        with open_ledger(means.state) as ledger:
+            # What was not sent may yet be put on top of what others have sent.
+            if session.published_head == ledger.head():
+                write_ledger_anchor(warehouse, ledger, ledger.head(), begun[-1], remote=session)
+
+
+def _tell_warnings(session: Session, means: Caller) -> None:
+    for warning in session.warnings:
+        means.warn(warning)
+
+
+def engine_opener(
+    opened: ExitStack, adapter: Adapter, root: Path, spark: Any
+) -> Callable[[], Engine]:
+    """Spark, started by whoever asks first; the others get the same."""
+    lock, started = Lock(), list[Engine]()
+
+    def open_engine() -> Engine:
+        with lock:
+            if not started:
+                # Knows pyspark, which a run that builds nothing must not load.
+                open_project_engine = load_attribute(
+                    "rocky.run.engine.spark", "open_project_engine"
+                )
+                started.append(opened.enter_context(open_project_engine(adapter, root, spark)))
+            return started[0]
+
+    return open_engine

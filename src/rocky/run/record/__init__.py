@@ -1,0 +1,1 @@
+"""What happened, as the ledger keeps it: executions, commits, provenance, the report."""

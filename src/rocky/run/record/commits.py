@@ -1,0 +1,168 @@
+"""Commits and watermarks as the ledger keeps them, also commits whose making was never recorded.
+
+A run that died left those, or an attempt of this run that failed after its commit. Whoever records
+the table next adopts them, under the name of the run that made them. Commits of anybody else are
+nobody's to adopt: `rocky verify` names them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from rocky.ledger.record import RunId
+from rocky.ledger.run_records import NO_MARK, ArtifactRecord, CommitRecord, WatermarkState
+from rocky.ledger.writer import Ledger
+from rocky.plan.steps import RunPlan, Step
+from rocky.plan.watermarks import format_watermark, watermark_value
+from rocky.project.configuration.strategies import Incremental, Microbatch
+from rocky.run.materialize.build import Built
+from rocky.run.prepare.pins import PinnedTable
+from rocky.store.data_file import DataFile
+from rocky.store.delta.actions import parse_add
+from rocky.store.delta.change import Committed
+from rocky.store.delta.snapshot import WATERMARK
+from rocky.store.warehouse import Table
+
+
+def added_files(pinned: PinnedTable, commit: Committed) -> Sequence[DataFile]:
+    """The files a commit added; one that an earlier attempt had made is read from the log."""
+    if not commit.repeated or commit.commit_hash is None:
+        return commit.added
+    actions = pinned.table.log.read_commit(commit.snapshot.version)
+    return [parse_add(action["add"]) for action in actions if action.get("add")]
+
+
+def commit_records(commits: Sequence[Committed]) -> tuple[CommitRecord, ...]:
+    return tuple(
+        CommitRecord(each.snapshot.version, each.commit_hash, each.checkpoint_hash)
+        for each in commits
+        if each.commit_hash is not None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptedCommits:
+    """Commits that nobody has recorded, and the files they added."""
+
+    commits: tuple[CommitRecord, ...] = ()
+    artifacts: tuple[ArtifactRecord, ...] = ()
+
+
+NO_ADOPTED_COMMITS = AdoptedCommits()
+
+
+class CommitAdopter:
+    """Finds what dead runs, and failed attempts of this one, left. Threads may share it."""
+
+    def __init__(self, ledger: Ledger, run_id: RunId) -> None:
+        self._ledger = ledger
+        self._run_id = run_id
+
+    @cached_property
+    def _adoptable(self) -> frozenset[RunId]:
+        with self._ledger.lookups() as lookups:
+            return lookups.unfinished_runs() | {self._run_id}
+
+    def adopt(self, table: Table, below: int, now: datetime) -> AdoptedCommits:
+        """The unrecorded commits just below a version of a table that may be adopted."""
+        commits: list[CommitRecord] = []
+        artifacts: list[ArtifactRecord] = []
+        for version in range(below - 1, -1, -1):
+            actions = table.log.read_commit(version)
+            # The model may have had another name then.
+            run_id, model = _maker_of(actions)
+            if run_id not in self._adoptable or self._is_known(run_id, model, version):
+                break
+            commits.append(
+                CommitRecord(
+                    version,
+                    table.log.commit_hash(version),
+                    table.log.checkpoint_hash(version),
+                    run_id,
+                    model,
+                )
+            )
+            artifacts += _artifacts(table, model, (run_id, version), actions, now)
+        return AdoptedCommits(tuple(reversed(commits)), tuple(artifacts))
+
+    def unrecorded(self, files: Sequence[DataFile]) -> list[DataFile]:
+        """Those of some files that no run has recorded: a table may be older than its ledger."""
+        if not files:
+            return []
+        with self._ledger.lookups() as lookups:
+            known = lookups.recorded_hashes(file.address for file in files)
+        return [file for file in files if file.address not in known]
+
+    def _is_known(self, run_id: RunId, model: str, version: int) -> bool:
+        with self._ledger.reader() as reader:
+            recorded = reader.artifacts(run_id, model)
+            executions = reader.run(run_id)
+        if any(each.commit_version == version for each in recorded):
+            return True
+        return executions is not None and any(
+            commit.version == version
+            for each in executions.models_executed
+            if each.model_name.lower() == model.lower()
+            for commit in each.commits
+        )
+
+
+def _maker_of(actions: list[dict[str, Any]]) -> tuple[RunId, str]:
+    """The run and the model that a commit says it was made for."""
+    infos = (each["commitInfo"] for each in actions if each.get("commitInfo"))
+    info: dict[str, Any] = next(infos, {})
+    return RunId(str(info.get("runId"))), str(info.get("model"))
+
+
+def _artifacts(
+    table: Table,
+    model: str,
+    made_by: tuple[RunId, int],
+    actions: list[dict[str, Any]],
+    now: datetime,
+) -> Iterator[ArtifactRecord]:
+    run_id, version = made_by
+    for action in actions:
+        if action.get("add"):
+            file = parse_add(action["add"])
+            place = str(table.place_of(file))
+            yield ArtifactRecord(file.address, run_id, model, place, version, file.size, now)
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkRecords:
+    """Makes the watermark records of one run."""
+
+    plan: RunPlan
+    run_id: RunId
+
+    def built(
+        self, step: Step, built: Built, pinned: PinnedTable | None, now: datetime
+    ) -> WatermarkState | None:
+        """How far a build has brought its table."""
+        if pinned is None:
+            return None
+        if built.watermark is None:
+            if not built.commits or not self._keeps_mark(step):
+                return None
+            # What was loaded has no time: a mark from before would be of rows that are gone.
+            return WatermarkState(pinned.table.name, NO_MARK, now, step.name, self.run_id)
+        said = pinned.snapshot.configuration.get(WATERMARK)
+        value = format_watermark(said, built.watermark)
+        return WatermarkState(pinned.table.name, value, now, step.name, self.run_id)
+
+    def left(self, step: Step, table: Table | None, now: datetime) -> WatermarkState | None:
+        """How far a step had got that committed and then failed: the next run goes on there."""
+        snapshot = table.snapshot() if table is not None else None
+        if table is None or snapshot is None or not self._keeps_mark(step):
+            return None
+        said = snapshot.configuration.get(WATERMARK)
+        if not said:
+            return None
+        return WatermarkState(table.name, watermark_value(said), now, step.name, self.run_id)
+
+    def _keeps_mark(self, step: Step) -> bool:
+        strategy = self.plan.project.models[step.key].strategy if step.kind == "build" else None
+        return isinstance(strategy, Incremental | Microbatch)

@@ -1,0 +1,176 @@
+"""The forecast: what a run will do with each step, decided without Spark.
+
+A step whose inputs are all known is decided now. One that reads a table which will be built waits:
+when that table comes out with the same rows, the step will be reused after all.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from rocky.errors import InternalError, RockyError
+from rocky.plan.steps import RunPlan, Step, step_id
+from rocky.run.materialize.seeds import is_loaded, seed_target
+from rocky.run.prepare.inputs import Inputs, MadeFrom
+from rocky.run.prepare.pins import PinnedTable, Pins, warm_up
+from rocky.run.reuse.decisions import Decision, ReuseDecider
+from rocky.store.warehouse import Table, Warehouse
+
+
+@dataclass(frozen=True, slots=True)
+class StepForecast:
+    """What will become of a step.
+
+    `waits_for` names tables to be built first, whose rows decide. `made_from` is what a step that
+    was decided is made from; `idle` when a query that stands for a table has no reader to be built.
+    """
+
+    step: Step
+    decision: Decision | None = None
+    made_from: MadeFrom | None = None
+    waits_for: tuple[str, ...] = ()
+    idle: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is left to do for it but to record it."""
+        return self.idle or (self.decision is not None and self.decision.taken is not None)
+
+    @property
+    def reason(self) -> str:
+        taken = self.decision.taken if self.decision is not None else None
+        if self.decision is not None and taken is not None and not taken.live:
+            return f"{self.decision.reason}; the table has changed since and is put back"
+        if self.decision is not None:
+            return self.decision.reason
+        if self.waits_for:
+            more = f" and {len(self.waits_for) - 1} more" if len(self.waits_for) > 1 else ""
+            return f"unless `{self.waits_for[0]}`{more} comes out with the same rows"
+        return "nothing to store" if self.idle else "its readers need it"
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What will become of every step, in the plan's order."""
+
+    steps: tuple[StepForecast, ...] = ()
+    by_id: Mapping[str, StepForecast] = field(default_factory=dict)
+
+
+def forecast_steps(
+    plan: RunPlan,
+    inputs: Inputs,
+    decider: ReuseDecider,
+    warehouse: Warehouse,
+    pins: Pins,
+    *,
+    reload_seeds: bool = False,
+) -> Forecast:
+    """Decide every step that can be decided now; tables that stand for builds are pinned.
+
+    What cannot be read now is not decided here: the build will say what is wrong.
+    """
+    work = _Forecaster(plan, inputs, decider, warehouse, pins)
+    work.reload_seeds = reload_seeds
+    # Together, because on an object store each log takes a few round trips.
+    warm_up(work.tables.values())
+    for step in plan.steps:
+        if step.kind != "inline":
+            work.foresee(step)
+    work.foresee_queries()
+    return Forecast(tuple(work.found[step.id] for step in plan.steps), work.found)
+
+
+class _Forecaster:
+    """A forecast under way."""
+
+    def __init__(
+        self, plan: RunPlan, inputs: Inputs, decider: ReuseDecider, warehouse: Warehouse, pins: Pins
+    ) -> None:
+        self.found: dict[str, StepForecast] = {}
+        self.tables: dict[str, Table] = {}
+        self.reload_seeds = False
+        self._plan = plan
+        self._inputs = inputs
+        self._decider = decider
+        self._pins = pins
+        self._steps = {step.id: step for step in plan.steps}
+        self._below: dict[str, frozenset[str]] = {}
+        project = plan.project
+        for step in plan.steps:
+            if step.kind == "seed":
+                target = seed_target(project.seeds[step.key], project.config)
+                self.tables[step.id] = warehouse.table(target)
+            elif step.kind == "build":
+                self.tables[step.id] = warehouse.table(project.models[step.key].target)
+
+    def foresee(self, step: Step) -> None:
+        open_tables = [each for each in self._tables_read(step) if not self.found[each].settled]
+        try:
+            if open_tables:
+                found = self._waiting(step, open_tables)
+            else:
+                found = self._seed(step) if step.kind == "seed" else self._model(step)
+        except InternalError:
+            raise
+        except (RockyError, OSError) as error:
+            found = StepForecast(step, Decision(f"cannot tell what it is made from: {error}"))
+        self.found[step.id] = found
+
+    def foresee_queries(self) -> None:
+        """A query has something to do only for a table that is built."""
+        waiting = [each.step for each in self.found.values() if not each.settled]
+        needed: set[str] = set()
+        while waiting:
+            for below in self._queries_read(waiting.pop()):
+                if below.id not in needed:
+                    needed.add(below.id)
+                    waiting.append(below)
+        for step in self._plan.steps:
+            if step.kind == "inline":
+                self.found[step.id] = StepForecast(step, idle=step.id not in needed)
+
+    def _waiting(self, step: Step, open_tables: list[str]) -> StepForecast:
+        """A step that reads tables which will be built: their rows decide, if anything does."""
+        names = tuple(sorted(self._steps[each].name for each in open_tables))
+        foregone = self._decider.foregone(step, self.tables[step.id])
+        decision = Decision(foregone) if foregone is not None else None
+        return StepForecast(step, decision, waits_for=names)
+
+    def _seed(self, step: Step) -> StepForecast:
+        table = self.tables[step.id]
+        if self.reload_seeds and step.selected:
+            return StepForecast(step, Decision("a full refresh was asked for"))
+        if not is_loaded(self._plan.project.seeds[step.key], table):
+            return StepForecast(step, Decision("its file has not been loaded"))
+        snapshot = table.snapshot()
+        assert snapshot is not None
+        self._pins.pin(step.id, PinnedTable(table, snapshot))
+        return StepForecast(step, idle=True)
+
+    def _model(self, step: Step) -> StepForecast:
+        table = self.tables[step.id]
+        made_from = self._inputs.made_from(step.key)
+        decision = self._decider.decide(step, made_from, table)
+        if decision.taken is not None:
+            self._pins.pin(step.id, PinnedTable(table, decision.taken.snapshot))
+        return StepForecast(step, decision, made_from)
+
+    def _tables_read(self, step: Step) -> frozenset[str]:
+        """The ids of the steps whose tables a step reads, also through queries."""
+        known = self._below.get(step.id)
+        if known is None:
+            found: set[str] = set()
+            for read in step.reads:
+                below = self._steps.get(step_id(read.kind, read.key))
+                if below is None or read.kind == "source":
+                    continue
+                found |= self._tables_read(below) if below.kind == "inline" else {below.id}
+            known = self._below[step.id] = frozenset(found)
+        return known
+
+    def _queries_read(self, step: Step) -> Iterator[Step]:
+        """The queries that a step reads itself."""
+        for read in step.reads:
+            below = self._steps.get(step_id(read.kind, read.key))
+            if read.kind == "model" and below is not None and below.kind == "inline":
+                yield below

@@ -1,0 +1,156 @@
+"""The values that pass between a run and Spark. Values only: no pyspark here.
+
+A write is asked for with a `Layout` and answers `Staged` files; jobs answer `Metrics`; what goes
+wrong is a `Failure` of some kind. `storage_problems` says before anything runs which columns
+cannot be stored: Spark's Parquet writer takes more than it or anybody else can read back (an array
+of nulls of no type, for one), so its list decides, and says the way out in the query's own terms.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from rocky.language.datatypes.types import ArrayType, DataType, MapType, StructField, StructType
+
+TARGET_FILE_BYTES: Final = 128 * 1024 * 1024
+
+WRITER: Final = "spark-parquet zstd-1 row-group-32MiB page-1MiB v1 timestamp-micros"
+"""What wrote the bytes, but for the version of Spark: recorded with every run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How rows become files.
+
+    Canonical rows are spread by their own hash over `pieces` files and sorted by all columns, so
+    that the bytes do not depend on cores, AQE or shuffle settings. `pieces` must then come from the
+    inputs alone. Not canonical: rows are written as they come. Either way rows close together in
+    `cluster_by` are close together in files, so that a merge or a filter touches few of them.
+    """
+
+    partition_columns: tuple[str, ...] = ()
+    canonical: bool = False
+    pieces: int = 1
+    max_rows_per_file: int = 8_000_000
+    cluster_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Files Spark wrote into a staging folder, not yet named by their bytes.
+
+    `rows_hash` is 32 hex digits: a sum over rows, so that the hash of two parts together is the
+    sum of their hashes modulo 2**128 (see `rocky.spark.rows_hash`).
+    """
+
+    folder: str
+    rows: int
+    rows_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """What Spark's tasks used, summed over the jobs of one tag. None: the engine cannot tell."""
+
+    executor_run_ms: int | None = None
+    executor_cpu_ms: int | None = None
+    bytes_read: int | None = None
+    rows_read: int | None = None
+    shuffle_bytes: int | None = None
+    spill_bytes: int | None = None
+    peak_memory_bytes: int | None = None
+    tasks: int | None = None
+
+
+class FailureKind(Enum):
+    """Why a query failed."""
+
+    QUERY_REJECTED = "query_rejected"
+    DATA_ERROR = "data_error"
+    TRANSIENT = "transient"
+    OUT_OF_MEMORY = "out_of_memory"
+    DISK_FULL = "disk_full"
+    MISSING_FILE = "missing_file"
+    CORRUPT_FILE = "corrupt_file"
+    PERMISSION = "permission"
+    CANCELLED = "cancelled"
+    CONNECTION_LOST = "connection_lost"
+    UNKNOWN = "unknown"
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same query can succeed a moment later with nothing changed by anybody."""
+        return self is FailureKind.TRANSIENT
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure, classified. `condition` is Spark's own name for it, if it has one."""
+
+    kind: FailureKind
+    message: str
+    condition: str | None = None
+
+    @property
+    def retryable(self) -> bool:
+        return self.kind.retryable
+
+
+_WAYS_OUT: Final = {
+    "interval": "cast it to a day-time or a year-month interval",
+    "time": "cast it to a string",
+    "void": "give the null a type: `CAST(NULL AS STRING)`",
+    "unknown": "cast it to the type it should have",
+}
+_NESTED: Final = (ArrayType, MapType, StructType)
+
+
+def storage_problems(
+    fields: Sequence[StructField], partition_columns: Sequence[str] = ()
+) -> list[str]:
+    """Why columns cannot be stored, one sentence each with the way out; none when they can."""
+    if not fields:
+        return ["a table needs at least one column, and the query gives none"]
+    return [
+        *_repeated(fields),
+        *(problem for field in fields for problem in _unstorable(field.name, field.type)),
+        *_unfit_partitions(fields, partition_columns),
+    ]
+
+
+def _repeated(fields: Sequence[StructField]) -> Iterator[str]:
+    seen: dict[str, str] = {}
+    for field in fields:
+        first = seen.setdefault(field.name.lower(), field.name)
+        if first is not field.name:
+            yield f"column `{field.name}` is there twice: names are compared without case"
+
+
+def _unstorable(path: str, kind: DataType) -> Iterator[str]:
+    match kind:
+        case ArrayType(element=element):
+            yield from _unstorable(f"{path}.element", element)
+        case MapType(key=key, value=value):
+            yield from _unstorable(f"{path}.key", key)
+            yield from _unstorable(f"{path}.value", value)
+        case StructType(fields=()):
+            yield f"column `{path}` is a struct without fields, which Parquet cannot store: drop it"
+        case StructType(fields=fields):
+            for field in fields:
+                yield from _unstorable(f"{path}.{field.name}", field.type)
+        case _ if kind.kind in _WAYS_OUT:
+            way_out = _WAYS_OUT[kind.kind]
+            yield f"column `{path}` is of type `{kind}`, which cannot be stored: {way_out}"
+        case _:
+            pass
+
+
+def _unfit_partitions(fields: Sequence[StructField], names: Sequence[str]) -> Iterator[str]:
+    by_name = {field.name.lower(): field for field in fields}
+    for name in names:
+        field = by_name.get(name.lower())
+        if field is None:
+            yield f"there is no column `{name}` to partition by"
+        elif isinstance(field.type, _NESTED) or field.type.kind in ("variant", "binary"):
+            yield f"column `{name}` is a `{field.type}`, and tables are partitioned by plain values"

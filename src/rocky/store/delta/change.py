@@ -1,0 +1,319 @@
+"""A change: what one commit does to a table, rebased onto what is there now, as actions. Pure.
+
+`base` is the snapshot a change was computed from. Blind appends and whole replacements hold on any
+later snapshot and are rebased. Other changes hold only while the table's files and columns are
+what they were computed from (equal paths are equal bytes, so that is a comparison of names); else
+they are refused with `ConcurrentChange`, because their rows would have to be computed again.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from rocky.errors import ChangeRefused, ConcurrentChange
+from rocky.language.datatypes.types import StructField
+from rocky.store.data_file import DataFile, name_of
+from rocky.store.delta.actions import (
+    DEFAULT_PROTOCOL,
+    Action,
+    extend_protocol,
+    format_add,
+    format_protocol,
+    format_remove,
+    format_txn,
+)
+from rocky.store.delta.schema import evolves, format_schema, required_features, same_columns
+from rocky.store.delta.snapshot import FILES_HASH, ROWS_HASH, Snapshot, files_hash
+from rocky.version import __version__
+
+Operation = Literal["REPLACE", "APPEND", "MERGE", "OVERWRITE"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One commit to be made.
+
+    REPLACE makes `adds` the whole content; APPEND adds; MERGE and OVERWRITE add `adds` and remove
+    the files at the paths `removes`. `schema` and `partition_columns` are those of the table after
+    the change; while files stay, only columns may be added and NOT NULL dropped. `properties`
+    replace table properties of the same names, and REPLACE drops all other `rocky.` ones. An append
+    that sets a property which another writer has set meanwhile (a watermark) is refused, not
+    rebased. `info` goes into commitInfo (runId, model, recipeHash, ledgerHead ...). `transaction`
+    (application id, version) makes the commit happen at most once.
+    """
+
+    operation: Operation
+    base: Snapshot | None
+    schema: tuple[StructField, ...]
+    partition_columns: tuple[str, ...]
+    adds: tuple[DataFile, ...]
+    removes: frozenset[str] = frozenset()
+    properties: Mapping[str, str] = field(default_factory=dict)
+    info: Mapping[str, str] = field(default_factory=dict)
+    transaction: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What a commit did. `repeated` is True when its transaction had been committed before.
+
+    `warnings` say what failed after the commit and did not undo it, such as a checkpoint.
+    `commit_hash` is of the bytes of the file that is version `snapshot.version` of the log, and
+    `checkpoint_hash` of the checkpoint made after it, if one was due. A repeated commit has none
+    when others have committed since.
+    """
+
+    snapshot: Snapshot
+    added: tuple[DataFile, ...]
+    removed: tuple[str, ...]
+    repeated: bool = False
+    warnings: tuple[str, ...] = ()
+    commit_hash: str | None = None
+    checkpoint_hash: str | None = None
+
+
+ROCKY_PROPERTIES: Final = "rocky."
+"""What the properties begin with that say something of the rows."""
+_OF_FILES: Final = frozenset({ROWS_HASH, FILES_HASH})
+_MODULUS: Final = 2**128
+
+
+@dataclass(frozen=True, slots=True)
+class RebasedChange:
+    """What a change makes of the latest snapshot, before its own files come in.
+
+    `remaining` are the paths that stay live, `leaving` the files that go unless they are added
+    again. `rows_hash` is None when the change does not say it; it is not in `configuration`.
+    """
+
+    schema: tuple[StructField, ...]
+    partition_columns: tuple[str, ...]
+    configuration: Mapping[str, str]
+    rows_hash: str | None
+    remaining: frozenset[str]
+    leaving: Mapping[str, DataFile]
+
+
+def rebase(change: Change, latest: Snapshot | None, table: str) -> RebasedChange:
+    """The change as it applies to `latest`. Raises `ConcurrentChange` or `ChangeRefused`."""
+    live = {} if latest is None else {file.path: file for file in latest.files}
+    if change.operation == "REPLACE":
+        leaving = live
+    else:
+        if latest is not change.base:
+            _refuse_conflict(change, latest, table)
+        unknown = change.removes - live.keys()
+        if unknown:
+            raise ChangeRefused(f"table `{table}` has no file `{min(unknown)}` to remove")
+        leaving = {path: live[path] for path in change.removes}
+    remaining = frozenset(live) - leaving.keys()
+    if latest is not None and leaving and latest.configuration.get("delta.appendOnly") == "true":
+        raise ChangeRefused(f"table `{table}` is append-only: `delta.appendOnly` is set")
+    return RebasedChange(
+        _evolved_columns(change, latest, table)
+        if latest is not None and remaining
+        else change.schema,
+        change.partition_columns,
+        _kept_properties(change, latest),
+        _rows_hash(change, latest),
+        remaining,
+        leaving,
+    )
+
+
+def _refuse_conflict(change: Change, latest: Snapshot | None, table: str) -> None:
+    """Raise unless the change, computed from its base, is also right on `latest`."""
+    base = change.base
+    if latest is None or (base is None and change.operation != "APPEND"):
+        raise ConcurrentChange(f"table `{table}` was made or dropped by another writer; run again")
+    known = {} if base is None else base.configuration
+    for name in change.properties:
+        if name != ROWS_HASH and latest.configuration.get(name) != known.get(name):
+            raise ConcurrentChange(
+                f"another writer changed property `{name}` of table `{table}`; run again"
+            )
+    if base is None or change.operation == "APPEND":
+        return
+    if [file.path for file in base.files] != [file.path for file in latest.files]:
+        raise ConcurrentChange(f"another writer changed the rows of table `{table}`; run again")
+    if not same_columns(base.schema, latest.schema):
+        raise ConcurrentChange(f"another writer changed the columns of table `{table}`; run again")
+
+
+def _evolved_columns(change: Change, latest: Snapshot, table: str) -> tuple[StructField, ...]:
+    """The columns after a change that keeps files of `latest`."""
+    if change.partition_columns != latest.partition_columns:
+        raise ChangeRefused(
+            f"table `{table}` is partitioned by ({', '.join(latest.partition_columns)}), the change"
+            f" by ({', '.join(change.partition_columns)}); build the whole table again"
+        )
+    if same_columns(change.schema, latest.schema):
+        return latest.schema
+    base = change.base
+    if base is not None and not same_columns(base.schema, latest.schema):
+        # Another writer changed the columns. Rows of the old ones still fit when it only added.
+        if same_columns(change.schema, base.schema) and evolves(base.schema, latest.schema) is None:
+            return latest.schema
+        raise ConcurrentChange(f"another writer changed the columns of table `{table}`; run again")
+    why = evolves(latest.schema, change.schema)
+    if why is not None:
+        raise ChangeRefused(
+            f"table `{table}` cannot keep its files: {why}; build the whole table again"
+        )
+    return change.schema
+
+
+def _kept_properties(change: Change, latest: Snapshot | None) -> dict[str, str]:
+    """The table properties, without those that are about the files of one version."""
+    kept = {} if latest is None else dict(latest.configuration)
+    if change.operation == "REPLACE":
+        # They describe rows that are gone, such as a watermark.
+        kept = {
+            name: value for name, value in kept.items() if not name.startswith(ROCKY_PROPERTIES)
+        }
+    merged = kept | dict(change.properties)
+    return {name: value for name, value in merged.items() if name not in _OF_FILES}
+
+
+def _rows_hash(change: Change, latest: Snapshot | None) -> str | None:
+    """The rows hash after the change: a sum over rows, so what is appended is a difference."""
+    said = change.properties.get(ROWS_HASH)
+    if said is None or change.operation != "APPEND" or latest is change.base:
+        return said
+    before, now = _hash_sum(change.base), _hash_sum(latest)
+    if before is None or now is None:
+        return None
+    return f"{(now + int(said, 16) - before) % _MODULUS:032x}"
+
+
+def _hash_sum(snapshot: Snapshot | None) -> int | None:
+    if snapshot is None or not snapshot.files:
+        return 0
+    found = snapshot.configuration.get(ROWS_HASH)
+    return None if found is None else int(found, 16)
+
+
+TOKEN: Final = "txnId"
+"""The key of commitInfo by which a writer knows its own commit again."""
+
+_OPERATIONS: Final[Mapping[Operation, tuple[str, dict[str, str]]]] = {
+    "REPLACE": ("WRITE", {"mode": "Overwrite"}),
+    "APPEND": ("WRITE", {"mode": "Append"}),
+    "MERGE": ("MERGE", {}),
+    "OVERWRITE": ("WRITE", {"mode": "Overwrite"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CommitActions:
+    """The actions of one commit, and what they do to the files."""
+
+    actions: list[Action]
+    added: tuple[DataFile, ...]
+    removed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitStamp:
+    """What a commit owes to the moment: the time, a token, the id of a table to be made."""
+
+    now_ms: int
+    token: str
+    table_id: str
+
+
+def compose(
+    change: Change,
+    rebased: RebasedChange,
+    files: Sequence[DataFile],
+    latest: Snapshot | None,
+    occasion: CommitStamp,
+) -> CommitActions:
+    """The commit that brings `files` into the table; no path is both added and removed."""
+    # By name: bytes that the table has, there or elsewhere, stay as they are.
+    names, leaving = {file.name for file in files}, set(map(name_of, rebased.leaving))
+    paths = {file.path for file in files}
+    added = tuple(file for file in files if file.name not in leaving)
+    removed = [file for _, file in sorted(rebased.leaving.items()) if file.name not in names]
+    actions: list[Action] = [
+        {"commitInfo": _commit_info(change, rebased, added, occasion)},
+        *_protocol(rebased, latest),
+        *_metadata(rebased, paths, latest, occasion),
+        *map(format_add, added),
+        *(format_remove(file, occasion.now_ms) for file in removed),
+    ]
+    if change.transaction is not None:
+        actions.append(format_txn(*change.transaction, occasion.now_ms))
+    return CommitActions(actions, added, tuple(file.path for file in removed))
+
+
+def _protocol(rebased: RebasedChange, latest: Snapshot | None) -> list[Action]:
+    protocol = DEFAULT_PROTOCOL if latest is None else latest.protocol
+    missing = required_features(rebased.schema) - (protocol.writer_features or frozenset())
+    if latest is not None and not missing:
+        return []
+    return [{"protocol": format_protocol(extend_protocol(protocol, missing))}]
+
+
+def _metadata(
+    rebased: RebasedChange, paths: set[str], latest: Snapshot | None, occasion: CommitStamp
+) -> list[Action]:
+    """The `metaData` action, unless the log says the same already."""
+    before: Mapping[str, Any] = {} if latest is None else latest.metadata
+    made = {
+        "id": occasion.table_id,
+        "format": {"provider": "parquet", "options": {}},
+        "createdTime": occasion.now_ms,
+    }
+    metadata = (
+        made
+        | dict(before)
+        | {
+            "schemaString": _schema_text(rebased.schema, latest),
+            "partitionColumns": list(rebased.partition_columns),
+            "configuration": _new_properties(rebased, paths, latest),
+        }
+    )
+    return [] if metadata == before else [{"metaData": metadata}]
+
+
+def _schema_text(schema: tuple[StructField, ...], latest: Snapshot | None) -> str:
+    # Columns that stay keep what others have noted beside them, such as comments.
+    if latest is not None and latest.metadata and same_columns(schema, latest.schema):
+        return str(latest.metadata["schemaString"])
+    return format_schema(schema)
+
+
+def _new_properties(
+    rebased: RebasedChange, paths: set[str], latest: Snapshot | None
+) -> dict[str, str]:
+    """The table properties, with a rows hash only where it is of exactly these files."""
+    digest = files_hash(rebased.remaining | paths)
+    rows_hash = rebased.rows_hash
+    if rows_hash is None and latest is not None and latest.configuration.get(FILES_HASH) == digest:
+        rows_hash = latest.configuration.get(ROWS_HASH)
+    if rows_hash is None:
+        return dict(rebased.configuration)
+    return {**rebased.configuration, ROWS_HASH: rows_hash, FILES_HASH: digest}
+
+
+def _commit_info(
+    change: Change, rebased: RebasedChange, added: Sequence[DataFile], occasion: CommitStamp
+) -> dict[str, Any]:
+    operation, parameters = _OPERATIONS[change.operation]
+    partition_by = json.dumps(list(rebased.partition_columns))
+    return {
+        **change.info,
+        "timestamp": occasion.now_ms,
+        "operation": operation,
+        "operationParameters": {**parameters, "partitionBy": partition_by},
+        "operationMetrics": {
+            "numFiles": str(len(added)),
+            "numOutputRows": str(sum(file.rows for file in added)),
+            "numOutputBytes": str(sum(file.size for file in added)),
+        },
+        "isBlindAppend": change.operation == "APPEND",
+        "engineInfo": f"rocky/{__version__}",
+        TOKEN: occasion.token,
+    }

@@ -1,0 +1,298 @@
+"""The log of one table: which versions there are, what the table is at each, its checkpoints.
+
+A version is a file `<20 digits>.json` that appears whole or not at all. Every tenth version has a
+checkpoint, the log so far as one Parquet file. Checkpoints only save reading: they change nothing,
+so one that fails does not fail the commit it follows. `deltalake` writes them: an independent
+reading of our log each time.
+"""
+
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from blake3 import blake3
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+from rocky.errors import StoreUnreadable
+from rocky.store.delta.actions import Action, parse_commit
+from rocky.store.delta.snapshot import Replay, Snapshot
+from rocky.store.objects import ObjectInfo, Objects, locate_file
+
+_KINDS: Final = ("protocol", "metaData", "txn", "add", "remove")
+_SIDECAR: Final = "sidecar"
+_MAPS: Final = frozenset({"configuration", "partitionValues", "options", "tags"})
+
+
+class CheckpointUnreadable(ValueError):
+    """A checkpoint that is damaged, or of a kind Rocky does not know."""
+
+
+def read_checkpoint(data: bytes) -> list[Action]:
+    """The actions of a checkpoint, as commits would spell them."""
+    try:
+        file = pq.ParquetFile(io.BytesIO(data))
+        names = file.schema_arrow.names
+        table = file.read(columns=[kind for kind in (*_KINDS, _SIDECAR) if kind in names])
+    except (pa.ArrowException, OSError) as error:
+        raise CheckpointUnreadable(f"it is damaged ({error})") from error
+    if _SIDECAR in table.column_names and table[_SIDECAR].null_count < table.num_rows:
+        raise CheckpointUnreadable("it keeps its actions in other files, which Rocky does not read")
+    return [
+        {kind: _plain(action)}
+        for kind in _KINDS
+        if kind in table.column_names
+        for action in table[kind].drop_null().to_pylist()
+    ]
+
+
+def _plain(action: dict[str, Any]) -> dict[str, Any]:
+    """An action as JSON has it: absent instead of null, and maps, not lists of pairs."""
+    plain = {
+        name: dict(value) if name in _MAPS else value
+        for name, value in action.items()
+        if value is not None
+    }
+    if "format" in plain:
+        plain["format"] = _plain(plain["format"])
+    return plain
+
+
+LOG_FOLDER: Final = "_delta_log"
+_COMMIT: Final = re.compile(r"(\d{20})\.json")
+_CHECKPOINT: Final = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?\.parquet")
+_KEPT: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """The files of a log, from some version on. A checkpoint has one or several parts."""
+
+    commits: Mapping[int, ObjectInfo]
+    checkpoints: Mapping[int, Sequence[str]]
+
+    @property
+    def latest(self) -> int | None:
+        return max((*self.commits, *self.checkpoints), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The log of the table called `table`, whose folder is `prefix` below the objects' root.
+
+    Snapshots are remembered with the commit file they end in, so that reading again costs one
+    listing, and a table that was deleted and made anew is noticed. The files of a `foreign` table
+    may lack the columns it is partitioned by.
+    """
+
+    table: str
+    prefix: str
+    objects: Objects = field(repr=False)
+    foreign: bool = False
+    _known: dict[int, tuple[ObjectInfo, Snapshot]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def snapshot(self, version: int | None = None) -> Snapshot | None:
+        """The table at a version, or at the latest; None when there truly is no table."""
+        # A copy: other threads read and remember too.
+        remembered = dict(self._known)
+        start = max((v for v in remembered if version is None or v <= version), default=None)
+        if start is not None:
+            listing = self._list(start)
+            info, known = remembered[start]
+            if listing.commits.get(start) == info:
+                return self._load(listing, version, known)
+        hint = self._hinted()
+        if hint is not None and (version is None or hint <= version):
+            listing = self._list(hint)
+            if hint in listing.checkpoints:
+                return self._load(listing, version, None)
+        return self._load(self._list(None), version, None)
+
+    def commit_path(self, version: int) -> str:
+        return f"{self.prefix}/{LOG_FOLDER}/{version:020d}.json"
+
+    def read_commit(self, version: int) -> list[Action]:
+        """The actions of a commit."""
+        data = self._read_commit_file(version)
+        try:
+            return parse_commit(data)
+        except ValueError as error:
+            place = self.objects.place(self.commit_path(version))
+            raise StoreUnreadable(f"could not read `{place}`: it is damaged ({error})") from error
+
+    def commit_hash(self, version: int) -> str:
+        """The hash of a commit file's bytes. Raises `StoreUnreadable`, also where there is none."""
+        return blake3(self._read_commit_file(version)).hexdigest()
+
+    def checkpoint_hash(self, version: int) -> str | None:
+        """The hash of a checkpoint's bytes; None where there is none in one file."""
+        data = self.objects.read(f"{self.prefix}/{LOG_FOLDER}/{version:020d}.checkpoint.parquet")
+        return None if data is None else blake3(data).hexdigest()
+
+    def files(self) -> list[str]:
+        """The names of all files in the log's folder, sorted; of those below it their paths."""
+        folder = f"{self.prefix}/{LOG_FOLDER}/"
+        found = self.objects.list(folder.rstrip("/"))
+        return sorted(info.path.removeprefix(folder) for info in found)
+
+    def remember(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot for the next reader."""
+        info = self.objects.info(self.commit_path(snapshot.version))
+        if info is not None:
+            self._remember(info, snapshot)
+
+    def history(self) -> list[dict[str, Any]]:
+        """What each commit says of itself, with its `version`, newest first."""
+        return [
+            {"version": version, **action["commitInfo"]}
+            for version in sorted(self._list(None).commits, reverse=True)
+            for action in self.read_commit(version)
+            if "commitInfo" in action
+        ]
+
+    def all_actions(self) -> Iterator[Action]:
+        """Every action of every version that is still there, checkpoints included."""
+        listing = self._list(None)
+        for parts in listing.checkpoints.values():
+            for part in parts:
+                yield from self._read_checkpoint(part)
+        for version in sorted(listing.commits):
+            yield from self.read_commit(version)
+
+    def _read_commit_file(self, version: int) -> bytes:
+        path = self.commit_path(version)
+        data = self.objects.read(path)
+        if data is None:
+            place = self.objects.place(path)
+            raise StoreUnreadable(f"could not read `{place}`: the commit is missing from the log")
+        return data
+
+    def _load(
+        self, listing: _Listing, version: int | None, known: Snapshot | None
+    ) -> Snapshot | None:
+        latest = listing.latest
+        if latest is None:
+            return None
+        wanted = latest if version is None else version
+        if not 0 <= wanted <= latest:
+            raise StoreUnreadable(
+                f"table `{self.table}` has no version {wanted}; the latest is {latest}"
+            )
+        if known is not None and known.version == wanted:
+            return known
+        try:
+            return self._replay(listing, wanted, known)
+        except ValueError as error:
+            raise StoreUnreadable(
+                f"could not read table `{self.table}` at version {wanted}: {error}"
+            ) from error
+
+    def _replay(self, listing: _Listing, wanted: int, known: Snapshot | None) -> Snapshot:
+        replay, at = Replay(known), -1 if known is None else known.version
+        checkpoint = max((v for v in listing.checkpoints if at < v <= wanted), default=None)
+        if checkpoint is not None and (known is None or checkpoint - at > _KEPT):
+            replay, at = Replay(), checkpoint
+            parts = listing.checkpoints[checkpoint]
+            actions = [action for part in parts for action in self._read_checkpoint(part)]
+            replay.apply(actions, self._commit_time(listing, checkpoint))
+        for version in range(at + 1, wanted + 1):
+            # A gap would be read over in silence otherwise.
+            info = listing.commits.get(version)
+            replay.apply(self.read_commit(version), 0 if info is None else info.modified_ms)
+        snapshot = replay.snapshot(wanted, foreign=self.foreign)
+        for file in snapshot.files:
+            if file.is_elsewhere:
+                locate_file(self.objects, self.prefix, file.path)
+        info = listing.commits.get(wanted)
+        if info is not None:
+            self._remember(info, snapshot)
+        return snapshot
+
+    def _commit_time(self, listing: _Listing, version: int) -> int:
+        """A checkpoint does not say when its commit was made; the commit, if it is there, does."""
+        info = listing.commits.get(version)
+        if info is None:
+            return 0
+        said = (
+            action.get("commitInfo", {}).get("timestamp") for action in self.read_commit(version)
+        )
+        return next(
+            (int(timestamp) for timestamp in said if timestamp is not None), info.modified_ms
+        )
+
+    def _read_checkpoint(self, path: str) -> list[Action]:
+        data = self.objects.read(path)
+        place = self.objects.place(path)
+        if data is None:
+            raise StoreUnreadable(f"could not read `{place}`: the checkpoint is missing")
+        try:
+            return read_checkpoint(data)
+        except CheckpointUnreadable as error:
+            raise StoreUnreadable(f"could not read `{place}`: {error}") from error
+
+    def _list(self, start: int | None) -> _Listing:
+        folder = f"{self.prefix}/{LOG_FOLDER}"
+        after = None if start is None else f"{folder}/{start:020d}"
+        commits: dict[int, ObjectInfo] = {}
+        parts: dict[int, dict[str, int]] = {}
+        for info in self.objects.list(folder, after=after):
+            name = info.path.rpartition("/")[2]
+            if commit := _COMMIT.fullmatch(name):
+                commits[int(commit[1])] = info
+            elif checkpoint := _CHECKPOINT.fullmatch(name):
+                found = parts.setdefault(int(checkpoint[1]), {})
+                found[info.path] = int(checkpoint[3] or 1)
+        complete = {
+            version: sorted(found)
+            for version, found in parts.items()
+            if len(set(found.values())) == 1 and len(found) == max(found.values())
+        }
+        return _Listing(commits, complete)
+
+    def _hinted(self) -> int | None:
+        """The version `_last_checkpoint` names: a hint, which may be missing, old or damaged."""
+        data = self.objects.read(f"{self.prefix}/{LOG_FOLDER}/_last_checkpoint")
+        if data is None:
+            return None
+        try:
+            return int(json.loads(data)["version"])
+        except (ValueError, KeyError, TypeError):
+            # Without the hint the whole log is listed, which says the same.
+            return None
+
+    def _remember(self, info: ObjectInfo, snapshot: Snapshot) -> None:
+        self._known[snapshot.version] = (info, snapshot)
+        for version in sorted(self._known)[:-_KEPT]:
+            self._known.pop(version, None)
+
+
+CHECKPOINT_INTERVAL: Final = 10
+CHECKPOINT_FAILED: Final = "no checkpoint"
+"""How the warning of a failed one begins. It is recorded: the file may be there all the same."""
+
+
+def is_checkpoint_due(version: int) -> bool:
+    return version > 0 and version % CHECKPOINT_INTERVAL == 0
+
+
+def write_checkpoint(log: Log, version: int) -> str | None:
+    """Write the checkpoint of a version; what went wrong, or None."""
+    location = log.objects.location
+    try:
+        table = DeltaTable(
+            location.place(log.prefix),
+            version=version,
+            storage_options=location.delta_options or None,
+        )
+        table.create_checkpoint()
+    except (DeltaError, OSError, ValueError) as error:
+        first_line = str(error).split("\n", 1)[0]
+        return f"{CHECKPOINT_FAILED} of table `{log.table}` at version {version}: {first_line}"
+    return None

@@ -1,0 +1,156 @@
+"""Rows of a snapshot without a JVM, as Python values: what `rocky show` prints.
+
+A file may be older than the table's schema: a column it does not have is null in all its rows, and
+one that has been widened since is widened as it is read. Intervals are stored as plain numbers
+(microseconds, or months), CHAR and VARCHAR as strings, and a variant as a struct of two binaries:
+a reader without Spark sees these.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from obstore.exceptions import BaseError
+
+from rocky.errors import StoreUnreadable
+from rocky.language.datatypes.types import (
+    ArrayType,
+    DataType,
+    DecimalType,
+    MapType,
+    StructField,
+    StructType,
+)
+from rocky.store.data_file import DataFile
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.objects import open_object
+from rocky.store.warehouse import Table
+
+_ATOMS: Final[dict[str, Any]] = {
+    "void": pa.null(),
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "string": pa.string(),
+    "char": pa.string(),
+    "varchar": pa.string(),
+    "interval_dt": pa.int64(),
+    "interval_ym": pa.int32(),
+    "variant": pa.struct(
+        [pa.field("metadata", pa.binary(), nullable=False), pa.field("value", pa.binary())]
+    ),
+}
+
+
+def arrow_schema(fields: Sequence[StructField]) -> Any:
+    """The Arrow schema of a table's columns."""
+    return pa.schema([_field(field) for field in fields])
+
+
+def arrow_type(type: DataType) -> Any:  # noqa: A002 - the noun of `datatypes`
+    """The Arrow type that a column of this type is stored as."""
+    if isinstance(type, DecimalType):
+        return pa.decimal128(type.precision, type.scale)
+    if isinstance(type, StructType):
+        return pa.struct([_field(field) for field in type.fields])
+    if isinstance(type, ArrayType):
+        return pa.list_(pa.field("element", arrow_type(type.element), type.contains_null))
+    if isinstance(type, MapType):
+        value = pa.field("value", arrow_type(type.value), type.contains_null)
+        return pa.map_(arrow_type(type.key), value)
+    atom = _ATOMS.get(type.kind)
+    if atom is None:
+        raise StoreUnreadable(f"a column of type `{type}` cannot be read without Spark")
+    return atom
+
+
+def _field(field: StructField) -> Any:
+    return pa.field(field.name, arrow_type(field.type), field.nullable)
+
+
+BATCH: Final = 65_536
+
+
+def load_rows(table: Table, snapshot: Snapshot, limit: int) -> list[tuple[Any, ...]]:
+    """The first rows of a snapshot, in the order of its files.
+
+    Timestamps are in UTC, a map is a list of pairs, an interval a number of microseconds or months.
+    A column with a date or a time that Python cannot hold comes as ISO texts, one with text that is
+    not UTF-8 as bytes. Raises `StoreUnreadable`, naming table and file, when a file is missing or
+    damaged.
+    """
+    schema = arrow_schema(snapshot.schema)
+    rows: list[tuple[Any, ...]] = []
+    for file in snapshot.files:
+        for batch in _batches(table, file, limit - len(rows)):
+            columns = [_values(_column(batch, field)) for field in schema]
+            rows += zip(*columns, strict=True)
+    return rows
+
+
+def count_rows(snapshot: Snapshot) -> int:
+    """How many rows a snapshot has. No file is opened: the log counts them."""
+    return snapshot.rows
+
+
+def _batches(table: Table, file: DataFile, limit: int) -> Iterator[Any]:
+    """At most `limit` rows of a file."""
+    if limit <= 0:
+        return
+    try:
+        place = table.place_of(file)
+        with open_object(place.objects, place.path) as opened:
+            for batch in pq.ParquetFile(opened).iter_batches(batch_size=min(limit, BATCH)):
+                yield batch.slice(0, limit)
+                limit -= batch.num_rows
+                if limit <= 0:
+                    return
+    except FileNotFoundError as error:
+        raise StoreUnreadable(f"`{table.name}` lacks its file `{file.path}`") from error
+    except (pa.ArrowException, BaseError, OSError) as error:
+        raise StoreUnreadable(
+            f"file `{file.path}` of `{table.name}` cannot be read: {error}"
+        ) from error
+
+
+def _column(batch: Any, field: Any) -> Any:
+    at = batch.schema.get_field_index(field.name)
+    column = pa.nulls(batch.num_rows) if at < 0 else batch.column(at)
+    # Also finds the fields of structs by name, and makes those that are missing null.
+    return column if column.type.equals(field.type) else column.cast(field.type)
+
+
+def _values(column: Any) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except OverflowError:
+        return list(
+            column.cast(_with_type(column.type, pa.types.is_temporal, pa.string())).to_pylist()
+        )
+    except UnicodeDecodeError:
+        return list(
+            column.cast(_with_type(column.type, pa.types.is_string, pa.binary())).to_pylist()
+        )
+
+
+def _with_type(type: Any, held: Callable[[Any], bool], other: Any) -> Any:  # noqa: A002 - the noun of Arrow's fields
+    """A type with `other` in place of the types that `held` names."""
+    if held(type):
+        return other
+    if pa.types.is_struct(type):
+        return pa.struct([field.with_type(_with_type(field.type, held, other)) for field in type])
+    if pa.types.is_list(type):
+        return pa.list_(_with_type(type.value_type, held, other))
+    if pa.types.is_map(type):
+        key = _with_type(type.key_type, held, other)
+        return pa.map_(key, _with_type(type.item_type, held, other))
+    return type

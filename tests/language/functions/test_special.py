@@ -1,0 +1,60 @@
+"""Special functions answer as Spark does, on a sample of calls whose answers Spark gave."""
+
+import pytest
+
+from rocky.language.datatypes import types as t
+from rocky.language.functions.operand import Operand, Refusal
+from rocky.language.functions.special import SPECIAL
+from tests.language.functions.special_cases import answer, load_cases, operand
+
+FUNCTIONS = sorted(load_cases()["calls"])
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_special_function_types_as_spark_does(function):
+    name = function.removesuffix(" over")
+    calls = load_cases()["calls"][function]
+    expected = {f"{name}({', '.join(args)})": result for args, result in calls}
+
+    actual = {
+        f"{name}({', '.join(args)})": answer(SPECIAL[name](name, [operand(arg) for arg in args]))
+        for args, _ in calls
+    }
+
+    assert expected == actual
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_an_unknown_argument_never_makes_a_good_call_refused(function):
+    name = function.removesuffix(" over")
+    refused = []
+    for args, result in load_cases()["calls"][function]:
+        if result.startswith("refused"):
+            continue
+        operands = [operand(arg) for arg in args]
+        for place in range(len(operands)):
+            blurred = [*operands]
+            blurred[place] = Operand(t.UNKNOWN, True)
+            if isinstance(SPECIAL[name](name, blurred), Refusal):
+                refused.append((args, place))
+
+    assert [] == refused
+
+
+def test_a_refusal_names_the_argument_at_fault():
+    refusal = SPECIAL["sum"]("sum", [Operand(t.BOOLEAN, True)])
+
+    assert isinstance(refusal, Refusal)
+    assert (
+        0,
+        "argument 1 of `sum` must be numeric, a year-month interval or a day-time interval, but it is `boolean`",
+    ) == (
+        refusal.argument,
+        refusal.message,
+    )
+
+
+def test_struct_fields_take_column_names_and_places():
+    fields = [Operand(t.INT, False, name="id"), Operand(t.STRING, True)]
+
+    assert "struct<id:int !,col2:string> not null" == answer(SPECIAL["struct"]("struct", fields))
