@@ -8,7 +8,7 @@ Run it: `python examples/blast_radius.py PROJECT TABLE COLUMN`
 import sys
 
 import rocky
-from rocky.lineage import ColumnRef, Lineage
+from rocky.analysis.lineage import ColumnRef, Lineage
 
 USAGE = "usage: python blast_radius.py PROJECT TABLE COLUMN"
 

@@ -38,7 +38,7 @@ per core-hour and per TB), `[budget]`, `[schema_evolution]` and `[resilience]` (
 
 CLI_HEAD = """# Commands
 
-Matches from the commands themselves; `rocky COMMAND --help` says the same.
+Written from the commands themselves; `rocky COMMAND --help` says the same.
 
 Global options (those of `rocky` itself) may stand before or after the command. With `-o json`
 standard output is exactly one JSON document, and everything else goes to standard error. JSON is

@@ -10,6 +10,7 @@ from rocky.errors import ApprovalRefused, GitUnavailable, UnknownRevision
 from rocky.git import find_repository
 from rocky.git.repository import find_main_line
 from rocky.operations.branch.lookup import find_people, find_who
+from rocky.operations.workspace import Workspace
 from tests.branches.statements import RECORD
 from tests.git.repos import Repo, make_repo
 
@@ -134,22 +135,22 @@ def test_without_a_main_line_nothing_is_judged(repo):
 def test_a_branch_is_made_against_where_the_code_left_the_main_line(repo):
     first = repo.git("rev-parse", "first")
 
-    assert first == find_people(repo.root).base_commit
-    assert first == find_people(repo.root, "first").base_commit
+    assert first == find_people(Workspace(), repo.root).base_commit
+    assert first == find_people(Workspace(), repo.root, "first").base_commit
     remember_origin(repo)
     repo.git("checkout", "-q", "main")
-    assert first == find_people(repo.root).base_commit
+    assert first == find_people(Workspace(), repo.root).base_commit
 
 
 @pytest.mark.parametrize(("base", "stranger"), [("main", "HEAD"), ("HEAD", "main")])
 def test_a_base_that_is_not_common_to_both_is_refused(repo, base, stranger):
     with pytest.raises(UnknownRevision, match=f"`{base}` is not in the past of `{stranger}`"):
-        find_people(repo.root, base)
+        find_people(Workspace(), repo.root, base)
 
 
 def test_no_branch_is_made_where_git_cannot_answer(repo, monkeypatch):
     monkeypatch.setenv("PATH", str(repo.root))
 
     with pytest.raises(GitUnavailable, match="not on the PATH"):
-        find_people(repo.root)
-    assert find_who(repo.root)
+        find_people(Workspace(), repo.root)
+    assert find_who(Workspace(), repo.root)

@@ -57,7 +57,7 @@ def files_of(shop: BranchShop) -> Files:
 KILL = """
 import os, sys
 from functools import partial
-from rocky.cli import promoting
+from rocky.operations.branch import production
 from rocky.cli.app import main
 from rocky.cli.commands.branching import promotion as branch_promote
 
@@ -68,7 +68,7 @@ def watch(reached):
 for module, name in (
     (branch_promote, "promote_tables"),
     (branch_promote, "revert_tables"),
-    (promoting, "recover_promotions"),
+    (production, "recover_promotions"),
 ):
     setattr(module, name, partial(getattr(module, name), watch=watch))
 main(sys.argv[2:])

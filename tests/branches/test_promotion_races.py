@@ -118,8 +118,8 @@ def test_a_run_and_a_promotion_at_once_lose_nothing(shop):
     """Whoever is second is refused or finds what the first has left; what is there verifies."""
     run = (
         "import sys; from contextlib import contextmanager; from pathlib import Path;"
-        " from rocky.run import opening; from tests.run.memory_engine import MemoryEngine;"
-        " opening.open_project_engine ="
+        " from rocky.run.engine import spark; from tests.run.memory_engine import MemoryEngine;"
+        " spark.open_project_engine ="
         " contextmanager(lambda *_: (yield MemoryEngine(Path.cwd())));"
         " from rocky.cli.app import main; main(['-o', 'table', 'run', '--force-rebuild'])"
     )

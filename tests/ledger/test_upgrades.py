@@ -29,7 +29,7 @@ import rocky.ledger.database as database
 make = database.create_tables
 def create_tables(connection):
     make(connection)
-    database.Transcript(connection, path).begin_chain()
+    database.RowWriter(connection, path).begin_chain()
     print("made", flush=True)
     os._exit(9)
 database.create_tables = create_tables

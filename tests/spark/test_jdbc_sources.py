@@ -15,11 +15,11 @@ from pathlib import Path
 from rocky.compiler.passes import compile_project
 from rocky.errors import RockyError
 from rocky.pipelines.pipeline_run import run_pipeline
-from rocky.pipelines.replication.plan import open_discovery
+from rocky.pipelines.replication.source import open_discovery
 from rocky.pipelines.replication.routes import route_tables
 from rocky.project import load_project
-from rocky.run.prepare.caller import observe_circumstances
-from rocky.run.prepare.caller import Means
+from rocky.run.prepare.caller import observe_origin
+from rocky.run.prepare.caller import Caller
 from rocky.plan.request import RunRequest
 from rocky.run.engine.spark import SparkEngine
 from rocky.spark.session import connect_spark
@@ -43,7 +43,7 @@ said["columns"] = [f"{each.name} {each.type}" for each in columns]
 engine.views.bind_source("orders", orders.declare(columns))
 some = engine.frame("SELECT id FROM orders WHERE synced > TIMESTAMP '2026-01-01 00:00:00'")
 said["plan"] = some._jdf.queryExecution().executedPlan().toString()
-means = Means(root / "state.db", observe_circumstances(root, env), env, spark=connection.session)
+means = Caller(root / "state.db", observe_origin(root, env), env, spark=connection.session)
 compilation = compile_project(project, jobs=1, cache=False)
 
 def copy():

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.twenty_models import MODELS, write_project
 
 import rocky
-from rocky.run.execute.runner import RunRefused
+from rocky.errors import RunRefused
 from tests.spark.projects import (
     build,
     data_files,

@@ -189,9 +189,9 @@ def test_an_interrupt_cancels_what_the_server_is_doing(remote, tmp_path):
 CLUSTER = """
 import json, os, sys
 import rocky
-from rocky.store import hashing
+from rocky.store.parquet import digest
 
-examine = hashing.LocalHasher.__call__
+examine = digest.LocalHasher.__call__
 seen = sys.argv[2]
 
 def examine_and_tell(self, path):
@@ -199,7 +199,7 @@ def examine_and_tell(self, path):
         file.write(json.dumps([os.getpid(), os.path.basename(os.getcwd())]) + "\\n")
     return examine(self, path)
 
-hashing.LocalHasher.__call__ = examine_and_tell
+digest.LocalHasher.__call__ = examine_and_tell
 report = rocky.run_project(rocky.load_project(sys.argv[1]))
 used = [each.execution.metrics for each in report.outcomes if each.execution.metrics]
 print(json.dumps([

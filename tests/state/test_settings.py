@@ -55,7 +55,7 @@ def test_a_secret_is_blotted_out_however_it_is_spelt():
 
 
 def test_an_event_is_one_line_a_log_record_with_fields_and_what_a_listener_hears(caplog):
-    caplog.set_level(logging.INFO, "rocky.remote")
+    caplog.set_level(logging.INFO, "rocky.state")
     heard: list[SyncEvent] = []
     event = SyncEvent(
         UPLOAD, Outcome.SKIPPED_AFTER_FAILURE, "s3", "s3://b/x", 4, 12, cause=Outcome.TIMEOUT

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from rocky.ledger.record import encode_record
 
-LOGGER: Final = logging.getLogger("rocky.remote")
+LOGGER: Final = logging.getLogger("rocky.state")
 
 DOWNLOAD: Final = "state.download"
 UPLOAD: Final = "state.upload"

@@ -75,7 +75,7 @@ for number in range(rounds // 2):
 KILLED = """
 import os
 from datetime import UTC, datetime
-from rocky.collect import collecting, collector
+from rocky.evidence.retention import collection
 from tests.evidence.retention.histories import KEEP_NOTHING, Past
 
 def die(*_):
@@ -118,7 +118,7 @@ def test_collectors_beside_writers_and_readers_lose_nothing(tmp_path):
 
 @pytest.mark.parametrize(
     ("patch", "recorded", "stored"),
-    [("collector.Ledger.record_collected", 0, 2), ("collector.remove_files", 1, 2)],
+    [("collection.Ledger.record_collected", 0, 2), ("collection.remove_files", 1, 2)],
 )
 def test_a_collector_that_is_killed_is_made_good_by_the_next(tmp_path, patch, recorded, stored):
     past = Past(tmp_path)

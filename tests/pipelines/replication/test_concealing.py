@@ -8,7 +8,7 @@ from rocky.pipelines.replication.discovery import (
     text_without_secrets,
     url_without_password,
 )
-from rocky.pipelines.replication.plan import option_texts
+from rocky.pipelines.replication.source import option_texts
 from rocky.pipelines.replication.spark_discovery import JdbcTables
 from rocky.project.configuration.pipelines import ReplicationSource
 from rocky.project.toml.variables import Substituted

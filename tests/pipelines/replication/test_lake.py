@@ -225,7 +225,7 @@ def test_a_lake_is_listed_and_routed_without_loading_pyspark(lake):
     )
     code = (
         "import sys\nfrom pathlib import Path\nfrom rocky.project import load_project\n"
-        "from rocky.pipelines.replication.plan import open_discovery\n"
+        "from rocky.pipelines.replication.source import open_discovery\n"
         "from rocky.pipelines.replication.routes import route_tables\n"
         "root = Path(sys.argv[1])\npipeline = load_project(root, env={}).config.pipeline['b']\n"
         "found = open_discovery(pipeline, root, {}, lambda: 1 / 0).discover('five')\n"

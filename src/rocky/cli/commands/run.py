@@ -133,7 +133,7 @@ class _Invocation:
                 # What a plan was made for is not what will be there.
                 raise
             recover = load_attribute("rocky.operations.branch.production", "recover_before_run")
-            recover(self.settings, self.compilation.project)
+            recover(self.settings.workspace, self.compilation.project)
             return self._run(name)
 
     def _run(self, name: str | None) -> _Ran:

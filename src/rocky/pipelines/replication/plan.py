@@ -9,14 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from rocky.analysis.compilation import Compilation
 from rocky.diagnostics import Severity
-from rocky.errors import InternalError, RockyError, SourceUnreadable
+from rocky.errors import RockyError, SourceUnreadable
 from rocky.language.datatypes.types import StructField
-from rocky.lazy import load_attribute
 from rocky.ledger.readers.lookup import LookupReader
 from rocky.pipelines.checks.evaluation import toggle_of
 from rocky.pipelines.drift.blast_radius import find_reached_columns
@@ -29,11 +27,9 @@ from rocky.pipelines.replication.copy_history import (
     is_unchanged,
     load_copy_history,
 )
-from rocky.pipelines.replication.discovery import Discovery, hide_option
 from rocky.pipelines.replication.filters import parse_filters
-from rocky.pipelines.replication.lakes import FolderLake, ObjectLake
 from rocky.pipelines.replication.routes import RoutedTable, Routing, route_tables
-from rocky.pipelines.replication.schema_patterns import match_schema
+from rocky.pipelines.replication.source import open_discovery
 from rocky.pipelines.report import Exclusion
 from rocky.plan.request import RunRequest
 from rocky.plan.steps import RunPlan
@@ -41,61 +37,9 @@ from rocky.project.configuration.pipelines import (
     SOURCE_PLACE,
     Checks,
     ReplicationPipeline,
-    ReplicationSource,
 )
 from rocky.run.engine.protocol import Engine
-from rocky.spark.source_files import is_remote
 from rocky.store.warehouse import Warehouse
-
-
-def open_discovery(
-    pipeline: ReplicationPipeline,
-    root: Path,
-    settings: Mapping[str, str],
-    open_engine: Callable[[], Engine],
-) -> Discovery:
-    """What lists the tables of a source. A lake never asks for the engine.
-
-    `settings` are those of Spark and the environment, which an object store is reached with.
-    """
-    source = pipeline.source
-    options = option_texts(source)
-
-    def wanted(schema: str) -> bool:
-        return match_schema(schema, source.schema_pattern) is not None
-
-    match source.kind:
-        case "lake" if source.path is not None:
-            if is_remote(source.path):
-                return ObjectLake(source.path, source.format, options, settings)
-            return FolderLake(source.path, root, source.format, options)
-        case "jdbc" if source.url is not None:
-            # These two know pyspark, which a run that copies nothing must not load.
-            jdbc_tables = load_attribute(
-                "rocky.pipelines.replication.spark_discovery", "JdbcTables"
-            )
-            database: Discovery = jdbc_tables(source.url, options, open_engine, wanted)
-            return database
-        case "catalog":
-            spark_tables = load_attribute(
-                "rocky.pipelines.replication.spark_discovery", "SparkTables"
-            )
-            catalogue: Discovery = spark_tables(open_engine, wanted, options)
-            return catalogue
-        case _:
-            raise InternalError(f"a source of type `{source.kind}` without its place")
-
-
-def option_texts(source: ReplicationSource) -> dict[str, str]:
-    """The options as Spark takes them; secrets among them do not show themselves."""
-    return {key: hide_option(key, _option_text(value)) for key, value in source.options.items()}
-
-
-def _option_text(value: str | float) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value if isinstance(value, str) else str(value)
-
 
 UNCHANGED: Final = "unchanged_since_last_copy"
 _AT_ONCE: Final = 16
