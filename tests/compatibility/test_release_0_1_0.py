@@ -1,0 +1,111 @@
+"""What 0.1.0 left on disk is read by this version: ledgers, tables, a branch, an approval, a plan.
+
+`release-0.1.0.tar.gz` holds a project after a run, a branch with a run of its own, a signed
+approval and a kept plan, all made by 0.1.0, and the JSON documents that it printed of them.
+"""
+
+import json
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rocky.cli.app import main
+
+ARCHIVE = Path(__file__).with_name("release-0.1.0.tar.gz")
+RECORDED = (
+    "compile",
+    "validate",
+    "list",
+    "explain E003",
+    "lineage fct_revenue",
+    "lineage fct_revenue.amount",
+    "emit-sql stg_orders",
+    "ci",
+    "ci-diff main",
+    "lineage-diff main",
+    "history",
+    "history --audit",
+    "history --model fct_revenue",
+    "history --branch feature",
+    "trace latest",
+    "trace latest --branch feature",
+    "cost latest",
+    "verify",
+    "replay latest",
+    "state",
+    "show fct_revenue",
+    "branch list",
+    "branch show feature",
+    "branch approvals feature",
+)
+
+
+@pytest.fixture
+def before(tmp_path, monkeypatch) -> Path:
+    """The project as 0.1.0 left it; commands run inside it."""
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(tmp_path, filter="data")
+    monkeypatch.chdir(tmp_path / "shop")
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    return tmp_path
+
+
+def rocky(*words: str):
+    done = CliRunner().invoke(main, words, catch_exceptions=False)
+    return done.exit_code, done.stdout
+
+
+@pytest.mark.parametrize("line", RECORDED)
+def test_a_document_is_what_0_1_0_printed(before, line):
+    file = line.replace(" ", "_").replace("/", "_") + ".json"
+    expected = json.loads((before / "documents" / file).read_text())
+
+    code, out = rocky("-o", "json", *line.split())
+    found = json.loads(out)
+
+    assert 0 == code
+    assert list(expected) == list(found)
+    assert expected | {"version": None} == found | {"version": None}
+
+
+def test_a_branch_that_0_1_0_made_and_somebody_approved_then_is_promoted(before):
+    code, out = rocky("-o", "json", "branch", "promote", "feature")
+
+    assert 0 == code, out
+    assert ["bob@shop.example"] == [
+        each["approver"] for each in json.loads(out)["promotion"]["approvals"]
+    ]
+    assert 0 == rocky("verify")[0]
+    assert 0 == rocky("branch", "revert", "feature")[0]
+    assert 0 == rocky("verify")[0]
+
+
+def test_what_0_1_0_built_is_not_built_again(before):
+    _check_out_main(before)
+
+    code, out = rocky("-o", "json", "run")
+
+    assert 0 == code, out
+    assert ["reuse"] * 11 == [each["decision"] for each in json.loads(out)["model_decisions"]]
+
+
+def test_a_plan_that_0_1_0_kept_says_what_a_plan_says_now(before):
+    _check_out_main(before)
+    plans = before / "shop" / ".rocky" / "plans"
+    (old,) = plans.glob("*.json")
+
+    assert 0 == rocky("plan", "stg_orders+", "--full-refresh")[0]
+
+    (new,) = set(plans.glob("*.json")) - {old}
+    kept, made = (json.loads(each.read_text())["payload"] for each in (old, new))
+    assert list(kept) == list(made)
+    assert ["rocky_version"] == [key for key in kept if kept[key] != made[key]]
+
+
+def _check_out_main(before: Path) -> None:
+    """The working tree in the archive is the branch's, which changed one model."""
+    subprocess.run(["git", "checkout", "-q", "main"], cwd=before / "shop", check=True)
