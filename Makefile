@@ -35,12 +35,11 @@ help:
 
 # ------------------------------------------------------------------ installation
 # The stamps are older than pyproject.toml or the lock exactly when the dependencies may have
-# changed, so a second run installs nothing. The lock constrains every installation, the builder's
-# too: that is why it is installed first and not fetched by pip for a build of its own.
+# changed, so a second run installs nothing. The lock constrains every installation: the same
+# versions here, in CI and on the next machine.
 
 LOCK := requirements.lock
-PIP_INSTALL = $(BIN)/python -m pip install --quiet --constraint $(LOCK)
-INSTALL = $(PIP_INSTALL) hatchling && $(PIP_INSTALL) --no-build-isolation --editable
+INSTALL := $(BIN)/python -m pip install --quiet --constraint $(LOCK) --editable
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
