@@ -14,21 +14,32 @@ KEEP := XDG_CACHE_HOME="$(CURDIR)/$(VENV)/cache"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint test-fast test-spark bench bench-run bench-replication bench-branch java clean
+.PHONY: help demo test check lint test-fast test-spark bench bench-run bench-replication bench-branch hooks lock dist java clean
 
 help:
-	@echo "make demo    install into $(VENV) and take a short tour of the product"
-	@echo "make test    the whole suite: lint, fast tests, and the tests that ask Spark"
-	@echo "make check   format, lint, types, imports and the fast tests: the loop while editing"
-	@echo "make bench   compile a generated project of 10,000 models and print the cost"
-	@echo "make bench-run  write, read, merge and run next to plain Spark, and print the ratios"
-	@echo "make bench-branch  branch 100 tables next to copying them, and diff a project with itself"
+	@echo "make demo               install into $(VENV) and take a short tour of the product"
+	@echo "make test               the whole suite: lint, fast tests, and the tests that ask Spark"
+	@echo "make check              format, lint, types, imports and the fast tests: the loop while editing"
+	@echo "make lint               the first four of these"
+	@echo "make test-fast          every test that needs no Spark"
+	@echo "make test-spark         the tests that ask Spark, in one process"
+	@echo "make bench              compile a generated project of 10,000 models and print the cost"
+	@echo "make bench-run          write, read, merge and run next to plain Spark, and print the ratios"
+	@echo "make bench-branch       branch 100 tables next to copying them, and diff a project with itself"
 	@echo "make bench-replication  find nothing new in 1,000 tables, and copy 1 % of 10 million rows"
-	@echo "make clean   remove $(VENV), demo/ and every cache"
+	@echo "make hooks              run the checks of a file before each commit that changes it"
+	@echo "make lock               write requirements.lock anew; UPGRADE=1 for the newest of everything"
+	@echo "make dist               the source archive and the wheel, in dist/"
+	@echo "make java               install a Java runtime into $(VENV) if there is none"
+	@echo "make clean              remove $(VENV), demo/, dist/ and every cache"
 
 # ------------------------------------------------------------------ installation
-# The stamps are older than pyproject.toml exactly when the dependencies may have changed,
-# so a second run installs nothing.
+# The stamps are older than pyproject.toml or the lock exactly when the dependencies may have
+# changed, so a second run installs nothing. The lock constrains every installation: the same
+# versions here, in CI and on the next machine.
+
+LOCK := requirements.lock
+INSTALL := $(BIN)/python -m pip install --quiet --constraint $(LOCK) --editable
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -39,14 +50,14 @@ $(BIN)/python:
 	@echo "creating $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
-$(INSTALLED): pyproject.toml | $(BIN)/python
+$(INSTALLED): pyproject.toml $(LOCK) | $(BIN)/python
 	@echo "installing Rocky into $(VENV) (the first time this fetches Spark, some 450 MB)"
-	@$(BIN)/python -m pip install --quiet --editable .
+	@$(INSTALL) .
 	@touch $@
 
-$(INSTALLED_DEV): pyproject.toml | $(BIN)/python
+$(INSTALLED_DEV): pyproject.toml $(LOCK) | $(BIN)/python
 	@echo "installing Rocky and its tools into $(VENV) (the first time this fetches Spark, some 450 MB)"
-	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@$(INSTALL) '.[dev]'
 	@touch $(INSTALLED) $@
 
 # Spark 4.1 runs on Java 17 and newer. Rocky itself is asked, so that both look in the same places;
@@ -54,7 +65,7 @@ $(INSTALLED_DEV): pyproject.toml | $(BIN)/python
 java: $(INSTALLED)
 	@$(BIN)/python -c 'from rocky.spark.java import choose_java; choose_java()' 2>/dev/null || { \
 	  echo "no Java 17 or newer was found: installing one into $(VENV) (some 100 MB)"; \
-	  $(BIN)/python -m pip install --quiet --editable '.[java]' && \
+	  $(INSTALL) '.[java]' && \
 	  $(BIN)/python -c 'from rocky.spark.java import choose_java; choose_java()'; }
 
 # ------------------------------------------------------------------ the tour
@@ -103,5 +114,22 @@ bench-branch: $(INSTALLED_DEV)
 bench-replication: $(INSTALLED_DEV) java
 	@$(BIN)/python benchmarks/replication.py
 
+# ------------------------------------------------------------------ release
+
+hooks: $(INSTALLED_DEV)
+	@$(BIN)/pre-commit install
+
+# Versions stay where they are unless pyproject.toml or UPGRADE asks for others. One file for every
+# Python and platform; without addresses, because whoever installs has a registry of their own.
+lock: | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip compile --quiet --universal --all-extras --no-annotate $(if $(UPGRADE),--upgrade) \
+	  --custom-compile-command "make lock" --output-file $(LOCK) pyproject.toml
+
+# The wheel is made from the source archive, so neither can lack what the other has.
+dist: $(INSTALLED_DEV)
+	@rm -rf dist
+	@$(BIN)/python -m build --no-isolation --outdir dist .
+
 clean:
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) demo dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -36,6 +36,13 @@ def imported_names(module: Path) -> Iterator[str]:
             yield node.module.partition(".")[0]
 
 
+def used_attributes(module: Path) -> Iterator[str]:
+    """What a module takes from another by its name: `os.environ`, `sys.stdout`."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            yield f"{node.value.id}.{node.attr}"
+
+
 def printed_by(code: str) -> list[str]:
     """The words a fresh interpreter prints for some code."""
     done = subprocess.run(
@@ -95,11 +102,41 @@ def test_every_folder_with_modules_is_a_package():
 
 def test_the_layers_in_architecture_md_are_those_of_the_import_contract():
     contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
-    (contract,) = [contract for contract in contracts if contract["type"] == "layers"]
+    (contract,) = [contract for contract in contracts if contract.get("containers") == ["rocky"]]
     page = (ROOT / "ARCHITECTURE.md").read_text()
     (block,) = re.findall(r"```layers\n(.*?)```", page, re.DOTALL)
 
     assert contract["layers"] == [re.split(r"\s{2,}", line)[0] for line in block.splitlines()]
+
+
+def test_the_owners_of_effects_in_architecture_md_are_those_of_the_code():
+    users: dict[str, set[str]] = {}
+    for module in MODULES:
+        package = module.relative_to(PACKAGE).parts[0]
+        for name in {*imported_names(module), *used_attributes(module)}:
+            users.setdefault(name, set()).add(package)
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    (block,) = re.findall(r"```effects\n(.*?)```", page, re.DOTALL)
+    rows = [re.split(r"\s{2,}", line) for line in block.splitlines()]
+
+    claimed = {
+        name: set(owners.split(", ")) for names, owners in rows for name in names.split(", ")
+    }
+    assert claimed == {name: users[name] for name in claimed}
+
+
+def test_what_compiles_asks_no_clock():
+    contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
+    (pure,) = [each for each in contracts if each["name"].startswith("Nothing that compiles")]
+    packages = {name.removeprefix("rocky.") for name in pure["source_modules"]}
+    clocks = {"datetime.now", "datetime.today", "date.today", "datetime.utcnow"}
+
+    assert [] == [
+        name_of(module)
+        for module in MODULES
+        if module.relative_to(PACKAGE).parts[0] in packages
+        and (clocks & set(used_attributes(module)) or "time" in set(imported_names(module)))
+    ]
 
 
 def test_the_contracts_about_outside_libraries_name_every_package():

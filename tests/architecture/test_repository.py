@@ -1,10 +1,13 @@
 """What must hold for every tracked file, and for the pages that point at each other."""
 
+import ast
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
+
+import rocky
 
 ROOT = Path(__file__).parents[2]
 
@@ -15,6 +18,12 @@ REGISTRY_HOST = re.compile(
 )
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(```+).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+
+PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "docs/")
+NAMED_MODULE = re.compile(r"`(rocky(?:\.\w+)+)")
+NAMED_PATH = re.compile(r"`((?:src|tests|tools|benchmarks|examples|\.ci|\.github)/[^`\s<>]*)`")
+NO_MODULES = {"rocky.toml", "rocky.seedHash"}
+"""A file, and a property of a table."""
 
 
 def tracked_texts() -> dict[str, str]:
@@ -79,3 +88,57 @@ def test_every_page_of_the_docs_can_be_reached_from_the_readme():
     pages = set((ROOT / "docs").rglob("*.md"))
 
     assert [] == sorted(page.relative_to(ROOT).as_posix() for page in pages - seen)
+
+
+def is_module_or_name(dotted: str) -> bool:
+    """Whether a dotted name is a module or package of ours, a public name, or a name in a module."""
+    parts = dotted.split(".")[1:]
+    if len(parts) == 1 and hasattr(rocky, parts[0]):
+        return True
+    path = ROOT / "src" / "rocky"
+    for index, part in enumerate(parts):
+        path /= part
+        if path.is_dir():
+            continue
+        module = path.with_suffix(".py")
+        return module.exists() and parts[index + 1 :] in ([], *([n] for n in names_in(module)))
+    return True
+
+
+def names_in(module: Path) -> set[str]:
+    """What a module defines at its top."""
+    nodes = ast.parse(module.read_text()).body
+    defined = {node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    targets = [node.target for node in nodes if isinstance(node, ast.AnnAssign)]
+    targets += [target for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
+    return defined | {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def test_every_module_and_path_that_a_page_names_exists():
+    pages = {name: text for name, text in tracked_texts().items() if name.startswith(PAGES)}
+    lost = [
+        f"{name}: {found}"
+        for name, text in pages.items()
+        for found in NAMED_MODULE.findall(text)
+        if found not in NO_MODULES and not is_module_or_name(found)
+    ]
+    lost += [
+        f"{name}: {found}"
+        for name, text in pages.items()
+        for found in NAMED_PATH.findall(text)
+        if not (ROOT / found).exists()
+    ]
+
+    assert [] == lost
+
+
+def test_the_index_of_decisions_has_every_page_under_its_title():
+    folder = ROOT / "docs" / "decisions"
+    titles = {page.name: page.read_text().partition("\n")[0] for page in folder.glob("0*.md")}
+    listed = re.findall(r"^- \[(.*)\]\((.*)\)$", (folder / "README.md").read_text(), re.MULTILINE)
+
+    assert [(title.removeprefix("# "), name) for name, title in sorted(titles.items())] == listed
+
+
+def test_every_text_ends_with_a_newline():
+    assert [] == [name for name, text in tracked_texts().items() if text and text[-1] != "\n"]

@@ -8,6 +8,7 @@ import pytest
 
 from rocky.plan.request import RunRequest, Window
 from rocky.run.project_run import run_request
+from rocky.version import __version__
 from tests.cli.kept_plans import KeptPlans
 from tests.cli.test_schemas import check
 
@@ -217,6 +218,17 @@ def test_another_rocky_does_not_apply_the_plan(kept, monkeypatch):
     monkeypatch.setattr("rocky.operations.plan.proposal.__version__", "99.0")
 
     assert "surroundings: Rocky moved from" in refused(kept, plan_id)
+
+
+def test_another_rocky_builds_nothing_anew(kept, monkeypatch):
+    kept.rocky("run")
+    kept.opened = 0
+    monkeypatch.setattr("rocky.run.prepare.claims.__version__", "99.0")
+
+    answer = kept.rocky("run", "-o", "json")
+
+    assert (0, 0, 4) == (answer.code, kept.opened, answer.json["tables_reused"])
+    assert {"99.0", __version__} == {run.rocky_version for run in kept.records()}
 
 
 def test_another_spark_does_not_apply_the_plan(kept, monkeypatch):
