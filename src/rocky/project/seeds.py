@@ -37,7 +37,7 @@ from rocky.language.datatypes.types import (
     DataType,
     StructField,
 )
-from rocky.project.columns import read_columns
+from rocky.project.columns import NO_CLASSIFICATION, read_classifications, read_columns
 from rocky.project.configuration.model import TargetSetting
 from rocky.project.files import Report, child_path, read_text, scan_folders
 from rocky.project.toml.documents import Document, Problem, Problems, parse_document
@@ -133,6 +133,7 @@ class SeedTable:
     sidecar_path: str | None = None
     description: str | None = None
     tags: Mapping[str, str] | None = None
+    classification: Mapping[str, str] = NO_CLASSIFICATION
 
     @property
     def key(self) -> str:
@@ -217,6 +218,7 @@ def load_seed(
         document.path if document else None,
         record.description,
         record.tags,
+        read_classifications(record.columns),
     )
 
 
