@@ -107,9 +107,6 @@ class OutputColumn(NamedTuple):
     nullable: bool = True
 
 
-NO_CLASSIFICATION: Final[Mapping[str, str]] = {}
-
-
 def read_classifications(records: tuple[Any, ...]) -> Mapping[str, str]:
     """What columns in a list of tables are classified as, by name."""
     return {

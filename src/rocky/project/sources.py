@@ -4,14 +4,13 @@ A source's columns are a declaration: the compiler believes them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.text import Span
 from rocky.language.datatypes.types import StructField
 from rocky.project.columns import (
-    NO_CLASSIFICATION,
     column_places,
     read_classifications,
     read_columns,
@@ -51,7 +50,7 @@ class SourceTable:
     document: Document
     index: int
     description: str | None = None
-    classification: Mapping[str, str] = NO_CLASSIFICATION
+    classification: Mapping[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
 
     @property

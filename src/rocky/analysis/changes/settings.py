@@ -86,8 +86,6 @@ def compare_settings(before: ModelFile, after: ModelFile) -> Iterator[Change]:
 
 
 def _compare_layout(old: ModelSettings, new: ModelSettings) -> Iterator[Change]:
-    if (old.format or "table") != (new.format or "table"):
-        yield change_of("format_changed", None, old.format or "table", new.format or "table")
     before, after = old.format_options or _NO_OPTIONS, new.format_options or _NO_OPTIONS
     if _lowered(before.partition_by) != _lowered(after.partition_by):
         yield change_of(

@@ -255,27 +255,14 @@ class UnitTest(NamedTuple):
     expect: Expected = Expected()
 
 
-Format = Literal["table", "delta_table"]
-_FORMATS: Final = reader_for(Format)
-_OTHER_FORMATS: Final = {
-    "iceberg_table": "set `iceberg = true` in `[adapter]`: every table is an Iceberg table as well",
-    "view": 'set `strategy = "view"`',
-    "materialized_view": 'set `strategy = "materialized_view"`',
-    "streaming_table": 'set `strategy = "incremental"`: rows come with each run',
-}
-
-
-def _read_format(value: Any, at: Keys, problems: Problems) -> Any:
-    if isinstance(value, str) and value in _OTHER_FORMATS:
-        message = f"`format` cannot be `{value}`: every table is a Delta table"
-        problems.append(Problem(at, message, _OTHER_FORMATS[value]))
-        return INVALID
-    return _FORMATS(value, at, problems)
-
-
 @refuses(
     sources=Refusal("what a model reads is found in its query", "remove it"),
     freshness=NO_FRESHNESS,
+    format=Refusal(
+        "every table is a Delta table",
+        "remove it; `iceberg = true` in `[adapter]` makes Iceberg tables of them as well, and"
+        ' `strategy = "view"` makes a view',
+    ),
     governance=Refusal(
         "no catalogue is told",
         "write `tags`, by which models are selected and costs are summed",
@@ -296,7 +283,6 @@ class ModelSettings(NamedTuple):
     intent: str | None = None
     tests: tuple[Assertion, ...] = ()
     test: tuple[UnitTest, ...] = ()
-    format: Annotated[Format, ReadBy(_read_format)] | None = None
     format_options: FormatOptions | None = None
     classification: Mapping[str, str] = {}
     tags: Mapping[str, str] = {}

@@ -320,14 +320,15 @@ def _mapping_reader(item: Reader) -> Reader:
 
 def _record_reader(cls: Any) -> Reader:
     hints = get_type_hints(cls, include_extras=True)
-    # A trailing underscore keeps a field clear of Python's own words: `async_` is `async`.
+    refused = refused_keys(cls)
+    # A trailing underscore keeps a field clear of Python's own words: `import_` is `import`.
     slots = {
         name.removesuffix("_"): (index, reader_for(hints[name]))
         for index, name in enumerate(cls._fields)
+        if name not in refused
     }
     blank = [cls._field_defaults.get(name, INVALID) for name in cls._fields]
     required = [(name, index) for name, (index, _) in slots.items() if blank[index] is INVALID]
-    refused = refused_keys(cls)
 
     def read(value: Any, at: Keys, problems: Problems) -> Any:
         if not isinstance(value, dict):
