@@ -91,7 +91,7 @@ def test_a_value_from_the_environment_is_not_in_it(plain, tmp_path):
         ("seeds/countries.csv", "code\nFR\n", "seed `countries`"),
         ("seeds/countries.toml", '[target]\ntable = "other"\n', "seed `countries`"),
         ("models/orders.contract.toml", '[[columns]]\nname = "ID"\n', "contract of `orders`"),
-        ("rocky.toml", FILES["rocky.toml"] + "[run]\n", "the settings in `rocky.toml`"),
+        ("rocky.toml", FILES["rocky.toml"] + "[gc]\n", "the settings in `rocky.toml`"),
         (
             "sources/raw.toml",
             FILES["sources/raw.toml"].replace('orders"\noptions', 'orders2"\noptions'),

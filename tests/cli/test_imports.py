@@ -75,7 +75,7 @@ def test_a_snapshot_that_was_put_there_by_hand_is_accepted_without_a_path(rocky,
 
 
 def test_a_stale_pin_is_said_and_rewritten_only_on_request(rocky, finance):
-    write(finance, {"rocky.toml": CONFIG + 'pin = "0" # ours\n[run]\n'})
+    write(finance, {"rocky.toml": CONFIG + 'pin = "0" # ours\n[gc]\n'})
     first = rocky("imports", "update", "-o", "json").json["imports"][0]
     assert first["pin_stale"]
     assert 'pin = "0" # ours' in (finance / "rocky.toml").read_text()
@@ -83,7 +83,7 @@ def test_a_stale_pin_is_said_and_rewritten_only_on_request(rocky, finance):
     assert ["E033"] == [each["code"] for each in rocky("compile", "-o", "json").json["diagnostics"]]
 
     assert 0 == rocky("imports", "update", "--write-pin", "-o", "json").code
-    pinned = CONFIG + f'pin = "{first["interface_hash"]}" # ours\n[run]\n'
+    pinned = CONFIG + f'pin = "{first["interface_hash"]}" # ours\n[gc]\n'
     assert pinned == (finance / "rocky.toml").read_text()
     assert 0 == rocky("imports", "update", "--check", "-o", "json").code
     assert 0 == rocky("compile", "-o", "json").code

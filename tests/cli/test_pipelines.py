@@ -51,7 +51,7 @@ QUALITY = """
 type = "quality"
 tables = [ { catalog = "c", schema = "files" } ]
 checks = { enabled = true, row_count = true }
-execution = { concurrency = 2, fail_fast = true, table_retries = 3 }
+execution = { table_retries = 3 }
 """
 
 
@@ -226,23 +226,25 @@ def test_an_empty_key_is_refused(rocky, lake):
     assert "`--idempotency-key` is empty" in rocky("run", "--idempotency-key", " ").err
 
 
-def test_settings_of_a_pipeline_that_its_run_does_not_heed_are_said(rocky, lake):
+def test_settings_of_a_pipeline_that_its_run_would_not_heed_are_refused(rocky, lake):
     config = lake.root / "rocky.toml"
-    execution = "[pipeline.silver.execution]\nconcurrency = 2\ntable_retries = 7\n"
-    config.write_text(config.read_text() + LOADS + QUALITY + SILVER + execution)
+    quality = QUALITY.replace("{ table_retries", "{ fail_fast = true, table_retries")
+    execution = "[pipeline.silver.execution]\ntable_retries = 7\n"
+    config.write_text(config.read_text() + LOADS + quality + SILVER + execution)
     (lake.root / "files").mkdir()
     (lake.root / "later").mkdir()
     (lake.root / "models").mkdir()
     (lake.root / "models/one.sql").write_text("SELECT 1 AS one\n")
 
-    said = rocky("run").err.splitlines()
+    answer = rocky("run")
 
-    assert [
-        "warning: `execution.concurrency` has no effect yet",
-        "warning: `execution.fail_fast` has no effect yet",
-        "warning: `execution.concurrency` of pipeline `silver` has no effect yet",
-        "warning: `execution.table_retries` of pipeline `silver` has no effect yet",
-    ] == [line for line in said if "no effect" in line]
+    assert 1 == answer.code
+    assert not lake.state.exists()
+    for said in (
+        "`fail_fast` is not supported: its tables are seen to one after the other",
+        "`execution` is not supported: its models are tried again as `[resilience]` says",
+    ):
+        assert said in answer.err
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,6 @@
 
 import pytest
 
-from rocky.compiler.passes import compile_project
-from rocky.plan.refusals import settings_without_effect
-from rocky.plan.steps import plan_steps
-from rocky.project import load_project
-
 
 @pytest.mark.parametrize(
     ("line", "said"),
@@ -71,18 +66,21 @@ def test_a_time_interval_that_is_none_is_refused_before_spark_starts(rocky, shop
     assert "is not a partition of one day" in no_day.err
 
 
-def test_settings_that_no_run_acts_on_are_named(shop):
-    config = shop / "rocky.toml"
-    config.write_text(config.read_text() + '\n[mask]\npii = "hash"\n')
-    (shop / "models/staging/stg_orders.toml").write_text(
-        'format = "iceberg_table"\n[skip]\ndeterministic = true\n'
-    )
-    compilation = compile_project(load_project(shop, env={}), cache=False)
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("rocky.toml", '\n[mask]\npii = "hash"\n', "`[mask]` is not supported yet"),
+        ("models/staging/stg_orders.toml", "\n[governance]\n", "`[governance]` is not supported"),
+        ("models/staging/_defaults.toml", "\n[freshness]\n", "`[freshness]` is not supported"),
+        ("models/_defaults.toml", "\n[freshness]\n", "`[freshness]` is not supported"),
+    ],
+)
+@pytest.mark.parametrize("line", ["run stg_orders", "plan stg_orders", "compile", "validate"])
+def test_a_setting_that_no_run_acts_on_is_refused(rocky, shop, line, file, text, said):
+    path = shop / file
+    path.write_text(path.read_text() + text)
 
-    found = settings_without_effect(plan_steps(compilation, ["stg_orders"]))
+    answer = rocky(*line.split(), "-o", "table")
 
-    assert [
-        "`[mask]`",
-        '`format = "iceberg_table"` of model `stg_orders`',
-        "`skip.deterministic = true` of model `stg_orders`",
-    ] == found
+    assert 1 == answer.code
+    assert said in answer.out + answer.err

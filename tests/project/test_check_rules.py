@@ -42,7 +42,6 @@ def test_checks_that_can_be_run_are_no_problem(kind, checks):
 @pytest.mark.parametrize(
     ("kind", "checks", "place", "message"),
     [
-        ("transformation", "enabled = true\nrow_count = true\n", "checks", "the checks of a transformation pipeline are not run"),
         ("replication", "row_count = true\n", "checks", "checks are set and not enabled"),
         ("quality", "enabled = true\ncolumn_match = true\n", "checks.column_match", "`column_match` compares a copy with its source, and a quality pipeline makes none"),
         ("load", "enabled = true\nfreshness = { threshold_seconds = 5 }\n", "checks.freshness", "`freshness` of a load pipeline needs `timestamp_column`"),

@@ -23,7 +23,7 @@ def problems_of(text):
 @pytest.mark.parametrize(
     ("more", "place", "said"),
     [
-        ("options = { batch_size = 5 }", "options.batch_size", "has no effect"),
+        ("options = { batch_size = 5 }", "options.batch_size", "is not supported"),
         ('options = { csv_delimiter = "::" }', "options.csv_delimiter", "one character"),
         (
             'format = "parquet"\noptions = { csv_has_header = false }',

@@ -49,8 +49,6 @@ def test_a_sidecar_sets_name_target_and_the_rest(tmp_path):
 name = "fct_orders"
 depends_on = ["stg"]
 intent = "orders by day"
-retention = "90d"
-format = "delta_table"
 [target]
 catalog = "lake"
 schema = "mart"
@@ -58,8 +56,6 @@ table = "orders_daily"
 [strategy]
 type = "merge"
 unique_key = ["id"]
-[freshness]
-max_lag_seconds = 60
 [tags]
 team = "sales"
 [classification]
@@ -73,9 +69,7 @@ P002 = "allow"
 [store]
 canonical = false
 [skip]
-deterministic = true
-[governance.tags]
-cost = "x"
+eligible = false
 [format_options]
 partition_by = ["day"]
 [[tests]]
@@ -86,10 +80,6 @@ values = ["a", "b"]
 name = "adds up"
 given = [ { ref = "stg", rows = [ { id = 1 } ] } ]
 expect = { rows = [ { id = 1 } ] }
-[[sources]]
-catalog = "a"
-schema = "b"
-table = "c"
 """
     files = {"models/o.sql": SQL, "models/o.toml": sidecar, "models/stg.sql": SQL}
     project = load(tmp_path, files)
@@ -100,7 +90,6 @@ table = "c"
     assert Merge(("id",)) == model.strategy
     assert ("stg",) == model.depends_on
     assert "orders by day" == model.intent
-    assert 60 == model.freshness.max_lag_seconds
     assert {"team": "sales"} == model.tags
     assert {"email": "pii"} == model.classification
     assert {"P002": "allow"} == model.lints
@@ -147,7 +136,8 @@ def test_every_strategy_has_its_own_record(tmp_path, text, expected):
         ('[target]\nshema = "x"', "2:1 'shema' unknown key `shema`", "did you mean `schema`?"),
         ("name = 3", "1:8 '3' `name` must be a text, not a whole number", None),
         ('name = "a.b"', "1:8 '\"a.b\"' a model's name is one part, without `.` or a backtick", None),
-        ('retention = "0d"', "1:13 '\"0d\"' `retention` must be like `90d` or `1y`", None),
+        ('retention = "90d"', "1:1 'retention' `retention` is not supported yet: no run would delete rows", "leave old rows out in the model's query"),
+        ("[skip]\ndeterministic = true", "2:17 'true' what makes a query not deterministic is known: nobody has to vouch for it", None),
         ('depends_on = ["n"]', "1:15 '\"n\"' `depends_on` names `n`, which is no model, source or seed", "did you mean `m`?"),
         ('[[tests]]\ntype = "not_nul"\ncolumn = "x"', "2:8 '\"not_nul\"' `not_nul` is not one of", "did you mean `not_null`?"),
         ('[lints]\nE005 = "allow"', "2:1 'E005' `E005` (type-error) is always an error", None),
@@ -221,8 +211,8 @@ def test_front_matter_and_a_sidecar_together_are_reported(tmp_path):
 
 
 def test_folder_defaults_flow_down_and_the_nearest_wins_key_by_key(tmp_path):
-    outer = '[target]\ncatalog = "lake"\nschema = "outer"\n[strategy]\ntype = "view"\n[tags]\na = "1"\nb = "1"\n[lints]\nP002 = "allow"\n[freshness]\nmax_lag_seconds = 9\ntime_column = "t"\n'
-    inner = '[target]\nschema = "inner"\n[tags]\nb = "2"\n[freshness]\nexpected_lag_seconds = 5\n'
+    outer = '[target]\ncatalog = "lake"\nschema = "outer"\n[strategy]\ntype = "view"\n[tags]\na = "1"\nb = "1"\n[lints]\nP002 = "allow"\n'
+    inner = '[target]\nschema = "inner"\n[tags]\nb = "2"\n'
     files = {
         "models/_defaults.toml": outer,
         "models/top.sql": SQL,
@@ -240,7 +230,6 @@ def test_folder_defaults_flow_down_and_the_nearest_wins_key_by_key(tmp_path):
     assert View() == deep.strategy
     assert {"a": "1", "b": "2"} == deep.tags
     assert {"P002": "allow"} == deep.lints
-    assert (5, None, "t", None) == deep.freshness
     assert "mine.inner.own" == own.target.full_name
     assert Ephemeral() == own.strategy
     assert {"a": "1", "b": "3"} == own.tags
@@ -251,6 +240,10 @@ def test_folder_defaults_flow_down_and_the_nearest_wins_key_by_key(tmp_path):
     [
         ('name = "x"', "1:1 'name' unknown key `name`"),
         ('[target]\ntable = "x"', "2:1 'table' unknown key `table`"),
+        (
+            "[freshness]\nmax_lag_seconds = 5",
+            "1:2 'freshness' `[freshness]` is not supported yet: no run would look how old the rows are",
+        ),
         ("x = y", "1:5 'y' not valid TOML: invalid value"),
     ],
 )

@@ -11,7 +11,7 @@ path = "data/${DAY:-today}.csv"
 options = { header = true, sep = ";", maxColumns = 10 }
 columns = [
   { name = "order_id", type = "bigint", nullable = false },
-  { name = "amount", type = "decimal(18,2)", description = "gross" },
+  { name = "amount", type = "decimal(18,2)" },
 ]
 """
 

@@ -18,9 +18,10 @@ REMOTE = 'backend = "s3"\ns3_bucket = "b"\n'
 @pytest.mark.parametrize(
     ("text", "key", "word"),
     [
-        ('backend = "gcs"\ngcs_bucket = "b"\n', "backend", "conditional puts"),
+        ('backend = "gcs"\n', "backend", "conditional puts"),
         (REMOTE + 'concurrency_control = "off"\n', "concurrency_control", "never overwritten"),
         (REMOTE + 'on_schema_mismatch = "recreate"\n', "on_schema_mismatch", "not deleted"),
+        (REMOTE + 'gcs_bucket = "b"\n', "gcs_bucket", "conditional puts"),
         (REMOTE + 'namespacing = "pipeline"\n', "namespacing", "one ledger"),
     ],
 )

@@ -18,6 +18,7 @@ from rocky.plan.steps import RunPlan, plan_steps
 from rocky.project import ModelFile, Project
 from rocky.project.configuration.config import Config
 from rocky.project.configuration.model import ModelSettings, TargetSetting
+from rocky.project.configuration.pipelines import TransformationPipeline
 from rocky.project.configuration.strategies import Strategy
 from rocky.project.models import Inherited, Target
 from rocky.project.project import ProjectTexts
@@ -125,7 +126,7 @@ def generate_project(project: Project, pipeline: str, models: Iterable[Generated
 def _config(config: Config, pipeline: str) -> Config:
     """The project's settings, with as many tries for a table as the pipeline says."""
     own = config.pipeline.get(pipeline)
-    if own is None:
+    if own is None or isinstance(own, TransformationPipeline):
         return config
     tries = own.execution.table_retries
     return config._replace(resilience=config.resilience._replace(transient_max_retries=tries))

@@ -1,4 +1,4 @@
-"""Refusals: findings and requests for which a run must not start, and settings without effect.
+"""Refusals: findings and requests for which a run must not start.
 
 Nothing is written unless all that was selected, and all it stands on, compiled: an error in a model
 further up means that the types below it are guesses. A request that one of several pipelines cannot
@@ -14,19 +14,14 @@ from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.errors import RunRefused
 from rocky.plan.request import NO_WINDOW, RunRequest
 from rocky.plan.steps import RunPlan
-from rocky.project import ModelFile, SeedTable, setting_place
-from rocky.project.configuration.config import DEFAULT_CONFIG, Config
+from rocky.project import SeedTable, setting_place
 from rocky.project.configuration.pipelines import (
-    Execution,
-    Governance,
     LoadPipeline,
     Pipeline,
     QualityPipeline,
     ReplicationPipeline,
     SnapshotPipeline,
-    TransformationPipeline,
 )
-from rocky.project.configuration.strategies import ContentAddressed
 
 
 def refusing_findings(plan: RunPlan) -> tuple[Diagnostic, ...]:
@@ -43,6 +38,7 @@ def refusing_findings(plan: RunPlan) -> tuple[Diagnostic, ...]:
         if key in project.models:
             model = project.models[key]
             paths.update(path for path in (model.path, model.settings_path) if path)
+            paths.update(_defaults_above(model.path))
         if key in project.sources:
             paths.add(project.sources[key].file)
         if key in project.seeds:
@@ -74,6 +70,15 @@ def config_findings(compilation: Compilation) -> tuple[Diagnostic, ...]:
         for each in compilation.diagnostics
         if each.severity is Severity.ERROR and each.model is None and each.path == path
     )
+
+
+def _defaults_above(path: str) -> Iterator[str]:
+    """The files that say what a model's folder and those above it have in common."""
+    folder = path.rpartition("/")[0]
+    while folder:
+        yield f"{folder}/_defaults.toml"
+        folder = folder.rpartition("/")[0]
+    yield "_defaults.toml"
 
 
 def _seed_paths(seed: SeedTable) -> set[str]:
@@ -108,9 +113,6 @@ def refuse_errors(plan: RunPlan) -> None:
         )
 
 
-_NO_GOVERNANCE: Final = Governance()
-_NO_EXECUTION: Final = Execution()
-
 _SELECTION: Final = "a selection of models"
 _FILTER: Final = "`--filter`"
 _RESUME: Final = "`--resume`"
@@ -139,14 +141,6 @@ _UNSUPPORTED: Final = {
     SnapshotPipeline: _Unsupported("follows one table", (_SELECTION, _FILTER, _RESUME, _WINDOW)),
 }
 
-_UNUSED_EXECUTION: Final = {
-    # Its models are tried again as `[resilience]` says, and `--parallel` says how many at once.
-    TransformationPipeline: Execution._fields,
-    QualityPipeline: ("concurrency", "fail_fast", "error_rate_abort_pct"),
-    # There is one table.
-    SnapshotPipeline: ("concurrency", "fail_fast", "error_rate_abort_pct"),
-}
-
 
 def refuse_unsupported(name: str, pipeline: Pipeline, request: RunRequest) -> None:
     """Raises RunRefused for whatever is asked of a run that this pipeline cannot heed."""
@@ -167,54 +161,3 @@ def refuse_unsupported(name: str, pipeline: Pipeline, request: RunRequest) -> No
             f"pipeline `{name}` {deafness.does}: it does not know {said}; leave that out, or name"
             " a pipeline that does with `--pipeline`"
         )
-
-
-def settings_without_effect(plan: RunPlan) -> list[str]:
-    """What the project, a pipeline or a selected model asks for and a run does not do."""
-    config = plan.project.config
-    found = list(_of_project(config))
-    models = [plan.project.models[step.key] for step in plan.selected if step.kind != "seed"]
-    for name in dict.fromkeys(model.pipeline for model in models):
-        pipeline = config.pipeline.get(name or "")
-        if pipeline is not None:
-            found += (f"{each} of pipeline `{name}`" for each in _of_pipeline(pipeline))
-    for model in models:
-        found += _of_model(model)
-    return found
-
-
-def pipeline_settings_without_effect(config: Config, pipeline: Pipeline) -> list[str]:
-    """What the project or a pipeline asks for and its run does not do."""
-    return [*_of_project(config), *_of_pipeline(pipeline)]
-
-
-def _of_pipeline(pipeline: Pipeline) -> Iterator[str]:
-    if getattr(pipeline.target, "governance", _NO_GOVERNANCE) != _NO_GOVERNANCE:
-        yield "`target.governance`"
-    if getattr(pipeline, "schedule", None) is not None:
-        yield "`schedule`"
-    for name in _UNUSED_EXECUTION.get(type(pipeline), ()):
-        if getattr(pipeline.execution, name) != getattr(_NO_EXECUTION, name):
-            yield f"`execution.{name}`"
-
-
-def _of_project(config: Config) -> Iterator[str]:
-    for name in ("mask", "hook", "run", "role", "schedule"):
-        if getattr(config, name) != getattr(DEFAULT_CONFIG, name):
-            yield f"`[{name}]`"
-
-
-def _of_model(model: ModelFile) -> Iterator[str]:
-    settings, where = model.settings, f"of model `{model.name}`"
-    if settings.format not in (None, "table", "delta_table"):
-        yield f'`format = "{settings.format}"` {where}'
-    if settings.skip is not None and settings.skip.deterministic and not model.is_python:
-        # What makes a query not deterministic is known; nobody has to vouch for it.
-        yield f"`skip.deterministic = true` {where}"
-    options = settings.format_options
-    if options is not None and options.comment:
-        yield f"`format_options.comment` {where}"
-    if options is not None and options.table_properties:
-        yield f"`format_options.table_properties` {where}"
-    if isinstance(model.strategy, ContentAddressed) and model.strategy.storage_prefix:
-        yield f"`storage_prefix` {where}"

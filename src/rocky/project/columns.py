@@ -5,13 +5,14 @@ and no rule complains about it again.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, NamedTuple
 
 from rocky.diagnostics.suggestion import suggestion
 from rocky.diagnostics.text import Span
 from rocky.language.datatypes.text import TypeSyntaxError, parse_type
 from rocky.language.datatypes.types import UNKNOWN, DataType, StructField
-from rocky.project.toml.documents import Document, Parsed, Problem, Problems
+from rocky.project.toml.documents import Document, Parsed, Problem, Problems, Refusal, refuses
 from rocky.project.toml.records import INVALID, reader_for
 from rocky.project.toml.variables import Keys, written
 
@@ -84,22 +85,50 @@ def _hint(text: str, offset: int) -> str | None:
 TypeText = Annotated[DataType, Parsed(read_type)]
 
 
+@refuses(description=Refusal("nothing shows it", "write a `# comment`", later=True))
 class ColumnRecord(NamedTuple):
     """A column of a source or a seed; `type` is written as Spark writes it."""
 
     name: str
     type: TypeText
     nullable: bool = True
-    description: str | None = None
     classification: str | None = None
 
 
-def read_columns(records: tuple[Any, ...], at: Keys, problems: Problems) -> tuple[StructField, ...]:
+@refuses(
+    description=Refusal("a model has its own words for columns", "write `[columns.NAME]`"),
+    classification=Refusal("a model classifies its own columns", "write `[classification]`"),
+)
+class OutputColumn(NamedTuple):
+    """A column that a Python model gives; `type` is written as Spark writes it."""
+
+    name: str
+    type: TypeText
+    nullable: bool = True
+
+
+def read_classifications(records: tuple[Any, ...]) -> Mapping[str, str]:
+    """What columns in a list of tables are classified as, by name."""
+    return {
+        record["name"]: record["classification"]
+        for record in records
+        if isinstance(record, dict)
+        and isinstance(record.get("name"), str)
+        and isinstance(record.get("classification"), str)
+    }
+
+
+def read_columns(
+    records: tuple[Any, ...],
+    at: Keys,
+    problems: Problems,
+    kind: type[ColumnRecord] | type[OutputColumn] = ColumnRecord,
+) -> tuple[StructField, ...]:
     """The columns in a list of tables. One without a usable name is left out."""
     fields: dict[str, StructField] = {}
     for index, record in enumerate(records):
         here = (*at, index)
-        column = reader_for(ColumnRecord)(record, here, problems)
+        column = reader_for(kind)(record, here, problems)
         if column is INVALID:
             column = _column_without_type(record)
             if column is None:

@@ -216,7 +216,6 @@ def _source(each: LoadedImport, table: InterfaceTable, now: Interface | None) ->
         Document(each.snapshot_path, now.text if now is not None else "", {}),
         0,
         table.description,
-        dict(table.tags),
         imported=each.name,
         model=table.name,
         removed=now is None and each.snapshot is not None,

@@ -19,11 +19,9 @@ from rocky.project.configuration.config import ModelPattern
 from rocky.project.configuration.model import (
     AssertionRecord,
     FolderDefaults,
-    Freshness,
     Level,
     ModelSettings,
     TargetSetting,
-    merge_freshness,
 )
 from rocky.project.configuration.strategies import FullRefresh, Strategy
 from rocky.project.files import Stamp, read_unchanged
@@ -59,7 +57,6 @@ def inherit(root: str, pattern: ModelPattern, defaults: FolderDefaults, digest: 
     settings = ModelSettings(
         strategy=defaults.strategy or _FULL_REFRESH,
         intent=defaults.intent,
-        freshness=defaults.freshness,
         tags=defaults.tags,
         lints=defaults.lints,
     )
@@ -78,8 +75,6 @@ def resolve_settings(data: dict[str, Any], base: Inherited, problems: Problems) 
         changes["strategy"] = inherited.strategy
     if own.intent is None and inherited.intent is not None:
         changes["intent"] = inherited.intent
-    if inherited.freshness is not None:
-        changes["freshness"] = merge_freshness(inherited.freshness, own.freshness)
     if inherited.tags:
         changes["tags"] = {**inherited.tags, **own.tags}
     if inherited.lints:
@@ -284,10 +279,6 @@ class ModelFile:
     @property
     def intent(self) -> str | None:
         return self.settings.intent
-
-    @property
-    def freshness(self) -> Freshness | None:
-        return self.settings.freshness
 
     @property
     def tests(self) -> tuple[AssertionRecord, ...]:

@@ -17,7 +17,7 @@ from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.suggestion import suggestion
 from rocky.diagnostics.text import SourceText, Span
 from rocky.language.datatypes.types import StructField
-from rocky.project.columns import read_columns
+from rocky.project.columns import OutputColumn, read_columns
 from rocky.project.configuration.model import ModelSettings
 from rocky.project.configuration.strategies import (
     ContentAddressed,
@@ -120,7 +120,7 @@ def inputs_of(model: ModelFile) -> tuple[Input, ...]:
 
 def output_of(model: ModelFile) -> tuple[StructField, ...]:
     """The columns a Python model is declared to give."""
-    return read_columns(model.settings.output, ("output",), [])
+    return read_columns(model.settings.output, ("output",), [], OutputColumn)
 
 
 def content_hash(model: ModelFile) -> bytes:
@@ -140,7 +140,7 @@ def check_python_model(
         report(_unusable(path, f"`{path}`: {failure.message}", failure.span, failure.help))
         return False
     problems = list(_problems(settings, parameters))
-    columns = read_columns(settings.output, ("output",), problems)
+    columns = read_columns(settings.output, ("output",), problems, OutputColumn)
     if not columns and "output" not in (document.data if document else {}):
         message = f"Python model `{stem_of(path)}` declares no `output`"
         report(_unusable(path, message, None, f"list its columns in a sidecar: {_EXAMPLE}"))
@@ -164,6 +164,12 @@ def refuse_python_settings(settings: ModelSettings) -> Iterable[Problem]:
                 "remove it, or describe columns with `[columns.NAME]`",
                 on_key=True,
             )
+    if settings.skip is not None and settings.skip.deterministic:
+        yield Problem(
+            ("skip", "deterministic"),
+            "what makes a query not deterministic is known: nobody has to vouch for it",
+            "remove it; `deterministic = true` is for Python models",
+        )
 
 
 def _problems(settings: ModelSettings, parameters: tuple[Parameter, ...]) -> Iterable[Problem]:

@@ -18,7 +18,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, time
 from typing import Any, Final, NamedTuple
 
@@ -37,7 +37,7 @@ from rocky.language.datatypes.types import (
     DataType,
     StructField,
 )
-from rocky.project.columns import read_columns
+from rocky.project.columns import read_classifications, read_columns
 from rocky.project.configuration.model import TargetSetting
 from rocky.project.files import Report, child_path, read_text, scan_folders
 from rocky.project.toml.documents import Document, Problem, Problems, parse_document
@@ -133,6 +133,7 @@ class SeedTable:
     sidecar_path: str | None = None
     description: str | None = None
     tags: Mapping[str, str] | None = None
+    classification: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -217,6 +218,7 @@ def load_seed(
         document.path if document else None,
         record.description,
         record.tags,
+        read_classifications(record.columns),
     )
 
 
@@ -247,13 +249,13 @@ def _check_declared(
     declared: tuple[StructField, ...], header: list[str], problems: Problems
 ) -> None:
     known = {name.lower() for name in header}
-    for index, field in enumerate(declared):
-        if field.name.lower() not in known:
+    for index, column in enumerate(declared):
+        if column.name.lower() not in known:
             problems.append(
                 Problem(
                     ("columns", index, "name"),
-                    f"the seed has no column `{written(field.name)}`",
-                    suggestion(written(field.name), header),
+                    f"the seed has no column `{written(column.name)}`",
+                    suggestion(written(column.name), header),
                 )
             )
 

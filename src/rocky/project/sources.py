@@ -4,16 +4,27 @@ A source's columns are a declaration: the compiler believes them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.text import Span
 from rocky.language.datatypes.types import StructField
-from rocky.project.columns import column_places, read_columns
-from rocky.project.configuration.model import Freshness
+from rocky.project.columns import (
+    column_places,
+    read_classifications,
+    read_columns,
+)
+from rocky.project.configuration.model import NO_FRESHNESS
 from rocky.project.files import Report, child_path, read_text, scan_folders, show_text
-from rocky.project.toml.documents import Document, Problem, Problems, parse_document
+from rocky.project.toml.documents import (
+    Document,
+    Problem,
+    Problems,
+    Refusal,
+    parse_document,
+    refuses,
+)
 from rocky.project.toml.parser import locate_keys
 from rocky.project.toml.records import INVALID, misspelt, reader_for, unknown_key, wrong_type
 from rocky.project.toml.variables import written
@@ -39,8 +50,7 @@ class SourceTable:
     document: Document
     index: int
     description: str | None = None
-    tags: Mapping[str, str] | None = None
-    freshness: Freshness | None = None
+    classification: Mapping[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
 
     @property
@@ -64,6 +74,10 @@ class SourceTable:
         return column_places(self.columns, self.document, ("source", self.index, "columns"))
 
 
+@refuses(
+    freshness=NO_FRESHNESS,
+    tags=Refusal("only models and seeds are selected by tags", "remove it"),
+)
 class SourceRecord(NamedTuple):
     """A `[[source]]` block."""
 
@@ -74,8 +88,6 @@ class SourceRecord(NamedTuple):
     table: str | None = None
     options: Mapping[str, str | bool | int | float] = {}
     description: str | None = None
-    tags: Mapping[str, str] = {}
-    freshness: Freshness | None = None
 
 
 def load_sources(root: str, env: Mapping[str, str], report: Report) -> dict[str, SourceTable]:
@@ -168,8 +180,7 @@ def _read_source(
         document,
         index,
         record.description,
-        record.tags,
-        record.freshness,
+        read_classifications(record.columns),
     )
 
 

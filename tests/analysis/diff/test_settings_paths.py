@@ -3,7 +3,7 @@
 import pytest
 
 from rocky.analysis.changes.settings import compare_configs
-from rocky.project.configuration.blocks import Adapter, MaskSettings
+from rocky.project.configuration.blocks import Adapter
 from rocky.project.configuration.config import Config
 from rocky.project.configuration.pipelines import TransformationPipeline
 
@@ -17,18 +17,13 @@ from rocky.project.configuration.pipelines import TransformationPipeline
             ["settings_changed"],
         ),
         (
-            Config(pipeline={"schedule": TransformationPipeline()}),
-            Config(pipeline={"schedule": TransformationPipeline(models="models/a*")}),
+            Config(pipeline={"master": TransformationPipeline()}),
+            Config(pipeline={"master": TransformationPipeline(models="models/a*")}),
             ["settings_changed"],
         ),
         (
-            Config(mask=MaskSettings({"remote": "hash"})),
-            Config(mask=MaskSettings({"remote": "none"})),
-            ["settings_changed"],
-        ),
-        (
-            Config(adapter={"default": Adapter(conf={"kind": "a"})}),
-            Config(adapter={"default": Adapter(conf={"kind": "b"})}),
+            Config(adapter={"default": Adapter(conf={"master": "a"})}),
+            Config(adapter={"default": Adapter(conf={"master": "b"})}),
             ["settings_changed"],
         ),
         (

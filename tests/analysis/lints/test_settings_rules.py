@@ -219,7 +219,6 @@ def test_a_merge_key_in_another_case_or_of_an_unknown_output_is_quiet(tmp_path):
     ("sidecar", "code", "text"),
     [
         ('[strategy]\ntype = "incremental"\ntimestamp_column = "gone"', "E020", '"gone"'),
-        ('[freshness]\nexpected_lag_seconds = 60\ntime_column = "gone"', "E020", '"gone"'),
         ('[strategy]\ntype = "delete_insert"\npartition_by = ["id", "gone"]', "E041", '"gone"'),
         ('[strategy]\ntype = "content_addressed"\npartition_columns = ["gone"]', "E041", '"gone"'),
         (
@@ -250,9 +249,6 @@ def test_settings_whose_columns_are_produced_are_quiet(tmp_path):
 [strategy]
 type = "delete_insert"
 partition_by = ["ID"]
-[freshness]
-expected_lag_seconds = 60
-time_column = "at"
 [classification]
 id = "pii"
 [columns.at]

@@ -83,7 +83,6 @@ _TABLE: Final = (
         "strategy_key_changed", _BREAKING, "rows are matched, dated or replaced by something else"
     ),
     Rule("strategy_setting_changed", _WARNING, "the strategy works in other steps"),
-    Rule("format_changed", _BREAKING, "the table has another format"),
     Rule("partitioning_changed", _BREAKING, "the table's files are partitioned by other columns"),
     Rule("classification_removed", _BREAKING, "the column is not marked as sensitive any more"),
     Rule("classification_added", _WARNING, "the column is marked as sensitive"),

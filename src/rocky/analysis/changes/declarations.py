@@ -190,24 +190,11 @@ def _compare_source(old: SourceTable | None, new: SourceTable | None) -> Iterato
             change.after,
             change.rule.replace("_", " "),
         )
-    yield from compare_classification(_marks(old), _marks(new))
+    yield from compare_classification(old.classification, new.classification)
     # Paths and options can hold what is not for everybody: they are named, not shown.
     for name in ("format", "path", "options"):
         if getattr(old, name) != getattr(new, name):
             yield change_of("source_changed", detail=f"`{name}`")
-    if old.freshness != new.freshness:
-        yield change_of("operation_changed", detail="`freshness`")
-
-
-def _marks(source: SourceTable) -> dict[str, str]:
-    """The classifications that a declaration gives its columns."""
-    blocks = source.document.data.get("source")
-    block = blocks[source.index] if isinstance(blocks, list) else {}
-    return {
-        column["name"]: column["classification"]
-        for column in block.get("columns", ())
-        if "classification" in column
-    }
 
 
 def _compare_seed(old: SeedTable | None, new: SeedTable | None) -> Iterator[Change]:
@@ -215,6 +202,7 @@ def _compare_seed(old: SeedTable | None, new: SeedTable | None) -> Iterator[Chan
         yield change_of("seed_added" if old is None else "seed_removed")
         return
     yield from compare_columns(old.columns, new.columns)
+    yield from compare_classification(old.classification, new.classification)
     if old.target != new.target:
         yield change_of("target_changed", None, _target(old.target), _target(new.target))
     if old.content_hash != new.content_hash or old.delimiter != new.delimiter:

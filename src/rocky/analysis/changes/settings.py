@@ -59,13 +59,13 @@ def shown_value(value: Any) -> str | None:
     return str(value)
 
 
-_SETTINGS: Final = ("adapter", "skip", "retention", "governance")
-"""Settings that can change rows, how long they stay, or who may read them."""
+_SETTINGS: Final = ("adapter", "skip")
+"""Settings that can change rows."""
 
-_OPERATION: Final = ("store", "freshness", "tests", "budget", "tags", "sources")
+_OPERATION: Final = ("store", "tests", "budget", "tags")
 """Settings of how runs go and of what is checked."""
 
-_SHOWN: Final = frozenset({"adapter", "retention"})
+_SHOWN: Final = frozenset({"adapter"})
 """Settings whose values are shown. The others are too long, or not for everybody."""
 
 _NO_OPTIONS: Final = FormatOptions()
@@ -86,8 +86,6 @@ def compare_settings(before: ModelFile, after: ModelFile) -> Iterator[Change]:
 
 
 def _compare_layout(old: ModelSettings, new: ModelSettings) -> Iterator[Change]:
-    if (old.format or "table") != (new.format or "table"):
-        yield change_of("format_changed", None, old.format or "table", new.format or "table")
     before, after = old.format_options or _NO_OPTIONS, new.format_options or _NO_OPTIONS
     if _lowered(before.partition_by) != _lowered(after.partition_by):
         yield change_of(
@@ -96,8 +94,6 @@ def _compare_layout(old: ModelSettings, new: ModelSettings) -> Iterator[Change]:
             shown_value(before.partition_by) or None,
             shown_value(after.partition_by) or None,
         )
-    if before.table_properties != after.table_properties:
-        yield change_of("settings_changed", detail="`table_properties`")
     if before.cluster_by != after.cluster_by:
         yield change_of("operation_changed", detail="`cluster_by`")
 
@@ -128,22 +124,20 @@ def compare_classification(before: Mapping[str, str], after: Mapping[str, str]) 
             yield change_of("classification_added", name, None, tag)
 
 
-_WEIGHTY: Final = frozenset(
-    {"adapter", "pipeline", "mask", "classifications", "role", "branch", "imports"}
-)
-"""Blocks that can change rows, where they are, who may read them, or who must agree."""
+_WEIGHTY: Final = frozenset({"adapter", "pipeline", "branch", "imports"})
+"""Blocks that can change rows, where they are, or who must agree."""
 
 _OPERATIONAL: Final = {
-    "adapter": frozenset({"retry", "master", "remote", "kind"}),
-    "pipeline": frozenset({"schedule", "checks"}),
+    "adapter": frozenset({"master", "remote"}),
+    "pipeline": frozenset({"checks"}),
 }
-"""Settings of each adapter or pipeline that only say how, where or when work is done."""
+"""Settings of each adapter or pipeline that only say how or where work is done."""
 _SETTING: Final = 2
 """Where in a path such a setting stands: behind the block and a name that somebody chose."""
 
 _SHOWN_BLOCKS: Final = frozenset(
-    {"store", "reuse", "run", "gc", "resilience", "budget", "cost", "schema_evolution"}
-    | {"freshness", "branch", "classifications", "mask", "lints"}
+    {"store", "reuse", "gc", "resilience", "budget", "cost", "schema_evolution"}
+    | {"branch", "lints"}
 )
 
 

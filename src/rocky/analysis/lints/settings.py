@@ -43,12 +43,7 @@ def names_columns(model: ModelFile) -> bool:
         return True
     if settings.classification or settings.tests or settings.columns:
         return True
-    freshness = settings.freshness
-    return (
-        settings.format_options is not None
-        or (freshness is not None and freshness.time_column is not None)
-        or (not model.is_python and "@" in model.sql)
-    )
+    return settings.format_options is not None or (not model.is_python and "@" in model.sql)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +140,6 @@ def _strategy_columns(model: ModelFile) -> Iterator[tuple[Code, ColumnSetting]]:
 
 def _other_columns(model: ModelFile) -> Iterator[tuple[Code, ColumnSetting]]:
     settings = model.settings
-    if settings.freshness is not None and settings.freshness.time_column is not None:
-        keys = ("freshness", "time_column")
-        name = settings.freshness.time_column
-        yield _TIME_CODE, ColumnSetting(keys, name, "the freshness column")
     options = settings.format_options
     if options is not None:
         keys = ("format_options", "partition_by")

@@ -30,9 +30,7 @@ from rocky.operations.workspace import compile_workspace, state_path
 from rocky.pipelines.report import PipelineReport
 from rocky.plan.refusals import (
     config_findings,
-    pipeline_settings_without_effect,
     refusing_findings,
-    settings_without_effect,
 )
 from rocky.plan.request import RunRequest, plan_request
 from rocky.run.outcomes import Listener, RunReport, SilentListener
@@ -172,18 +170,12 @@ class _Invocation:
     def _run_models(self) -> _Ran:
         plan = plan_request(self.compilation, self.request)
         refuse_errors(self.compilation, refusing_findings(plan))
-        for setting in settings_without_effect(plan):
-            write_note(f"warning: {setting} has no effect yet")
         run = load_attribute("rocky.run.project_run", "run_request")
         report: RunReport = run(plan, self.request, self._means_of(self.request.pipeline))
         return self._ran(report, render_run(report), run_document(report))
 
     def _run_pipeline(self, name: str) -> _Ran:
         refuse_errors(self.compilation, config_findings(self.compilation))
-        config = self.compilation.project.config
-        if name in config.pipeline:
-            for setting in pipeline_settings_without_effect(config, config.pipeline[name]):
-                write_note(f"warning: {setting} has no effect yet")
         run = load_attribute("rocky.pipelines.pipeline_run", "run_pipeline")
         report: PipelineReport = run(self.compilation, name, self.request, self._means_of(name))
         return self._ran(report.run, render_pipeline(report), pipeline_document(report))

@@ -15,6 +15,8 @@ from rocky.project.toml.documents import (
     Problem,
     Problems,
     ReadBy,
+    Refusal,
+    refuses,
 )
 from rocky.project.toml.records import INVALID, reader_for, wrong_type
 from rocky.project.toml.variables import Keys
@@ -57,18 +59,23 @@ NO_CONF: Final[Mapping[str, str]] = {}
 SparkConf = Annotated[Mapping[str, str], ReadBy(_read_conf)]
 
 
+@refuses(
+    kind=Refusal("there is one kind of adapter: Spark, which reads and writes", "leave it out"),
+    retry=Refusal(
+        "what failed on Spark is tried again as `[resilience]` says",
+        "set `[resilience]`; what is kept elsewhere has `[state.retry]`",
+    ),
+)
 class Adapter(NamedTuple):
     """How to reach Spark and where its tables live."""
 
     type: Literal["spark"] = "spark"
-    kind: Literal["data", "discovery"] | None = None
     master: str | None = None
     remote: str | None = None
     warehouse: str = "warehouse"
     iceberg: bool = False
     register: bool = False
     conf: SparkConf = NO_CONF
-    retry: Retry = Retry()
 
 
 Domain = Literal["history", "lineage", "audit"]
@@ -92,18 +99,43 @@ class StateRetention(NamedTuple):
     sweep_budget_ms: NonNegative = 5000
 
 
+Backend = Literal["local", "s3", "valkey", "tiered"]
+_BACKENDS: Final = reader_for(Backend)
+_NO_GCS: Final = Refusal(
+    "its server knows no conditional puts by ETag, without which two runs could overwrite each"
+    " other",
+    'use `backend = "s3"`, "valkey" or "tiered"',
+)
+
+
+def _read_backend(value: Any, at: Keys, problems: Problems) -> Any:
+    if value == "gcs":
+        message = f"the `gcs` backend is not supported: {_NO_GCS.reason}"
+        problems.append(Problem(at, message, _NO_GCS.help))
+        return INVALID
+    return _BACKENDS(value, at, problems)
+
+
+@refuses(
+    gcs_bucket=_NO_GCS,
+    gcs_prefix=_NO_GCS,
+    concurrency_control=Refusal("remote state is never overwritten blindly", "leave it out"),
+    on_schema_mismatch=Refusal(
+        "a state file of a newer Rocky is evidence and is not deleted",
+        "leave it out, and upgrade Rocky or move the file away",
+    ),
+    namespacing=Refusal(
+        "one project has one ledger",
+        "leave it out, and give pipelines that must not share it projects of their own",
+    ),
+    freeze_marker_writes=Refusal("no run looks for such a marker", "remove it"),
+)
 class State(NamedTuple):
-    """The backend and how it is treated.
+    """The backend and how it is treated."""
 
-    Some values are read only to be refused with a reason: see `_check_state` in
-    `rocky.project.configuration.config`.
-    """
-
-    backend: Literal["local", "s3", "gcs", "valkey", "tiered"] = "local"
+    backend: Annotated[Backend, ReadBy(_read_backend)] = "local"
     s3_bucket: str | None = None
     s3_prefix: str = "rocky/state/"
-    gcs_bucket: str | None = None
-    gcs_prefix: str = "rocky/state/"
     valkey_url: str | None = None
     valkey_prefix: str = "rocky:state:"
     transfer_timeout_seconds: Positive = 300
@@ -111,10 +143,6 @@ class State(NamedTuple):
     on_upload_failure: Literal["skip", "fail"] = "skip"
     idempotency: Idempotency = Idempotency()
     retention: StateRetention = StateRetention()
-    namespacing: Literal["none", "pipeline"] = "none"
-    on_schema_mismatch: Literal["recreate", "fail"] = "fail"
-    freeze_marker_writes: bool = False
-    concurrency_control: Literal["off", "cas"] = "cas"
 
     def __repr__(self) -> str:
         """As any record, but for what may hold a password."""
@@ -123,14 +151,19 @@ class State(NamedTuple):
         return f"State({', '.join(f'{name}={value!r}' for name, value in fields)})"
 
 
+_NO_DBU: Final = Refusal("Spark counts no DBUs", "set `compute_cost_per_core_hour`")
+
+
+@refuses(
+    storage_cost_per_gb_month=Refusal("what is stored is no part of a run's cost", "remove it"),
+    compute_cost_per_dbu=_NO_DBU,
+    warehouse_size=_NO_DBU,
+)
 class Cost(NamedTuple):
     """The rates a run's cost is computed with, in USD; a part without a rate has no price."""
 
-    storage_cost_per_gb_month: Amount = 0.023
-    compute_cost_per_dbu: Amount = 0.40
     compute_cost_per_core_hour: Amount | None = None
     scan_cost_per_tb: Amount | None = None
-    warehouse_size: str = "Medium"
     min_history_runs: Positive = 5
 
 
@@ -138,15 +171,6 @@ class SchemaEvolution(NamedTuple):
     """How long a dropped column stays."""
 
     grace_period_days: NonNegative = 7
-
-
-class Run(NamedTuple):
-    """How runs decide what to do."""
-
-    skip_unchanged: bool = False
-    skip_rowcount_fallback: bool = False
-    strict_scheduling: bool = False
-    lag_tolerance_seconds: NonNegative = 0
 
 
 class Reuse(NamedTuple):
@@ -168,6 +192,14 @@ class Gc(NamedTuple):
     retention_days: NonNegative | None = None
 
 
+@refuses(
+    contain_failures=Refusal(
+        "a model that fails never stops what does not read it", "remove it; `--resume` goes on"
+    ),
+    auto_apply_additive_drift=Refusal(
+        "a copy always gets the new columns of its source", "remove it"
+    ),
+)
 class Resilience(NamedTuple):
     """What a run does about failures that may pass."""
 
@@ -179,35 +211,6 @@ class Resilience(NamedTuple):
     jitter: bool = True
     circuit_breaker_threshold: NonNegative = 3
     max_retries_per_run: NonNegative = 8
-    contain_failures: bool = False
-    auto_apply_additive_drift: bool = False
-
-
-class SchemaCache(NamedTuple):
-    """How long a schema asked of the engine is believed."""
-
-    enabled: bool = True
-    ttl_seconds: NonNegative = 86400
-    replicate: bool = False
-
-
-class Cache(NamedTuple):
-    """Caches of what the engine said."""
-
-    schemas: SchemaCache = SchemaCache()
-
-
-class Classifications(NamedTuple):
-    """Tags that may stay without a mask."""
-
-    allow_unmasked: tuple[str, ...] = ()
-
-
-class Role(NamedTuple):
-    """Permissions that people are given together."""
-
-    inherits: tuple[str, ...] = ()
-    permissions: tuple[str, ...] = ()
 
 
 class Approval(NamedTuple):
@@ -256,47 +259,3 @@ class Publish(NamedTuple):
     out: str = "interface.json"
     models: tuple[str, ...] = ()
     consumers: tuple[str, ...] = ()
-
-
-class RunRetry(NamedTuple):
-    """One budget of retries for all adapters of a run."""
-
-    max_retries_per_run: NonNegative | None = None
-
-
-class ProjectSchedule(NamedTuple):
-    """Defaults of every pipeline's schedule."""
-
-    timezone: str = "UTC"
-    poll_interval_seconds: Positive = 15
-
-
-MaskStrategy = Literal["hash", "redact", "partial", "none"]
-_MASKS: Final = reader_for(MaskStrategy)
-
-
-class MaskSettings(NamedTuple):
-    """Masks by classification tag, and by environment and tag."""
-
-    default: Mapping[str, MaskStrategy] = {}
-    environments: Mapping[str, Mapping[str, MaskStrategy]] = {}
-
-
-def _read_masks(value: Any, at: Keys, problems: Problems) -> Any:
-    """A text is a tag's mask; a table is an environment with its own masks."""
-    if not isinstance(value, dict):
-        return wrong_type("a table", value, at, problems)
-    default: dict[str, MaskStrategy] = {}
-    environments: dict[str, dict[str, MaskStrategy]] = {}
-    for key, one in value.items():
-        if isinstance(one, dict):
-            read = {tag: _MASKS(mask, (*at, key, tag), problems) for tag, mask in one.items()}
-            environments[key] = {tag: mask for tag, mask in read.items() if mask is not INVALID}
-        else:
-            mask = _MASKS(one, (*at, key), problems)
-            if mask is not INVALID:
-                default[key] = mask
-    return MaskSettings(default, environments)
-
-
-Masks = Annotated[MaskSettings, ReadBy(_read_masks)]

@@ -14,31 +14,23 @@ from rocky.diagnostics.suggestion import suggestion
 from rocky.project.configuration.blocks import (
     Adapter,
     Branch,
-    Cache,
-    Classifications,
     Cost,
     Gc,
     Import,
-    Masks,
-    MaskSettings,
-    ProjectSchedule,
     Publish,
     Resilience,
     Reuse,
-    Role,
-    Run,
-    RunRetry,
     SchemaEvolution,
     State,
 )
-from rocky.project.configuration.hooks import Hooks, HookSettings
-from rocky.project.configuration.model import NO_LEVELS, Budget, Freshness, LintLevels, Store
+from rocky.project.configuration.model import NO_FRESHNESS, NO_LEVELS, Budget, LintLevels, Store
 from rocky.project.configuration.pipeline_rules import (
     check_load,
     check_snapshot,
     find_check_problems,
 )
 from rocky.project.configuration.pipelines import (
+    NO_SCHEDULE,
     LoadPipeline,
     PipelineSetting,
     ReplicationPipeline,
@@ -46,11 +38,39 @@ from rocky.project.configuration.pipelines import (
     TransformationPipeline,
 )
 from rocky.project.configuration.replication_rules import check_replication
-from rocky.project.toml.documents import Problem, Problems
+from rocky.project.toml.documents import Problem, Problems, Refusal, refuses
 from rocky.project.toml.records import read_record
 from rocky.project.toml.variables import Keys, written
 
 
+@refuses(
+    run=Refusal(
+        "what is unchanged is always reused, as `[reuse]` says",
+        "remove it; `rocky run --no-reuse` builds all the same",
+    ),
+    retry=Refusal(
+        "`[resilience]` counts the tries of a run", "set `max_retries_per_run` in `[resilience]`"
+    ),
+    cache=Refusal("no schema that Spark was asked for is kept", "remove it"),
+    freshness=NO_FRESHNESS,
+    mask=Refusal(
+        "every column would be written in clear",
+        "mask it in the model's query, for example `sha2(email, 256) AS email`",
+        later=True,
+    ),
+    classifications=Refusal(
+        "no classification is masked, so that none could be let off",
+        "remove it; `classification` of columns and models shows in `rocky ci-diff`",
+        later=True,
+    ),
+    role=Refusal("Rocky grants nothing", "grant it in the catalogue", later=True),
+    schedule=NO_SCHEDULE,
+    hook=Refusal(
+        "nothing would call it",
+        "let what calls `rocky run` look at its exit code, or at `-o json`",
+        later=True,
+    ),
+)
 class Config(NamedTuple):
     """Everything `rocky.toml` can say."""
 
@@ -62,21 +82,12 @@ class Config(NamedTuple):
     cost: Cost = Cost()
     store: Store = Store()
     reuse: Reuse = Reuse()
-    run: Run = Run()
     gc: Gc = Gc()
     resilience: Resilience = Resilience()
-    retry: RunRetry = RunRetry()
-    cache: Cache = Cache()
     schema_evolution: SchemaEvolution = SchemaEvolution()
-    freshness: Freshness = Freshness()
-    mask: Masks = MaskSettings()
-    classifications: Classifications = Classifications()
-    role: Mapping[str, Role] = {}
     branch: Branch = Branch()
     imports: Mapping[str, Import] = {}
     publish: Publish = Publish()
-    schedule: ProjectSchedule = ProjectSchedule()
-    hook: Hooks = HookSettings()
 
 
 DEFAULT_CONFIG: Final = Config()
@@ -118,7 +129,7 @@ def _normalise(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, tuple[st
 
 
 def _only_tables(value: dict[str, Any]) -> bool:
-    """Whether `[adapter]` holds named adapters. `conf` and `retry` are an adapter's own tables."""
+    """Whether `[adapter]` holds named adapters: an adapter's own tables are `conf` and `retry`."""
     return all(isinstance(one, dict) for one in value.values()) and not value.keys() & {
         "conf",
         "retry",
@@ -196,6 +207,8 @@ def _circle(path: tuple[str, ...], name: str, index: int, other: str) -> Problem
 
 def _check_checks(config: Config, table: Any, problems: Problems) -> None:
     for name, pipeline in config.pipeline.items():
+        if isinstance(pipeline, TransformationPipeline):
+            continue
         said = table.get(name) if isinstance(table, Mapping) else None
         checks = said.get("checks") if isinstance(said, Mapping) else None
         at = ("pipeline", name, "checks")
@@ -228,38 +241,9 @@ def _check_branch(branch: Branch, problems: Problems) -> None:
 
 _STATE_NEEDS: Final = {
     "s3": ("s3_bucket",),
-    "gcs": ("gcs_bucket",),
     "valkey": ("valkey_url",),
     "tiered": ("valkey_url", "s3_bucket"),
 }
-
-
-_STATE_REFUSES: Final = (
-    (
-        "backend",
-        "gcs",
-        "the `gcs` backend is not offered: its server knows no conditional puts by ETag, without"
-        " which two runs could overwrite each other; use `s3`, `valkey` or `tiered`",
-    ),
-    (
-        "concurrency_control",
-        "off",
-        "remote state is never overwritten blindly: leave `concurrency_control` out",
-    ),
-    (
-        "on_schema_mismatch",
-        "recreate",
-        "a state file of a newer Rocky is evidence and is not deleted: leave `on_schema_mismatch`"
-        " out, and upgrade Rocky or move the file away",
-    ),
-    (
-        "namespacing",
-        "pipeline",
-        "one project has one ledger: leave `namespacing` out, and give pipelines that must not"
-        " share it projects of their own",
-    ),
-)
-"""Values that other tools of this kind have and this one does not, and why."""
 
 
 def _check_state(state: State, table: Any, problems: Problems) -> None:
@@ -268,16 +252,6 @@ def _check_state(state: State, table: Any, problems: Problems) -> None:
             problems.append(
                 Problem(("state", "backend"), f"the `{state.backend}` backend needs `{key}`")
             )
-    for key, refused, why in _STATE_REFUSES:
-        if getattr(state, key) == refused:
-            problems.append(Problem(("state", key), why))
-    if state.freeze_marker_writes and state.backend in ("local", "valkey"):
-        problems.append(
-            Problem(
-                ("state", "freeze_marker_writes"),
-                f"`freeze_marker_writes` needs an object store, not `{state.backend}`",
-            )
-        )
 
 
 class ModelPattern(NamedTuple):

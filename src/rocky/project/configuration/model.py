@@ -6,14 +6,21 @@ which other keys one must have. A lint level names a code; saying one of a findi
 itself would fail is reported.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from rocky.diagnostics import BY_CODE, REGISTRY, Code
 from rocky.diagnostics.suggestion import suggestion
 from rocky.project.configuration.strategies import StrategySetting
-from rocky.project.toml.documents import Amount, Matches, NonNegative, Problem, Problems, ReadBy
+from rocky.project.toml.documents import (
+    Amount,
+    NonNegative,
+    Problem,
+    Problems,
+    ReadBy,
+    Refusal,
+    refuses,
+)
 from rocky.project.toml.records import INVALID, reader_for, unknown_key, wrong_type
 from rocky.project.toml.variables import Keys
 
@@ -161,7 +168,12 @@ Assertion = Annotated[AssertionRecord, ReadBy(_read_assertion)]
 
 
 CheckSeverity = Literal["error", "warning"]
-Retention = Annotated[str, Matches(re.compile(r"[1-9][0-9]*[dy]"), "like `90d` or `1y`")]
+
+NO_FRESHNESS: Final = Refusal(
+    "no run would look how old the rows are",
+    "set `checks.freshness` of a pipeline of type `quality`",
+    later=True,
+)
 
 
 class TargetSetting(NamedTuple):
@@ -177,15 +189,6 @@ class FolderTarget(NamedTuple):
 
     catalog: str | None = None
     schema: str | None = None
-
-
-class Freshness(NamedTuple):
-    """How old a table may be. The two spellings of the lag mean the same."""
-
-    expected_lag_seconds: NonNegative | None = None
-    max_lag_seconds: NonNegative | None = None
-    time_column: str | None = None
-    severity: CheckSeverity | None = None
 
 
 class Budget(NamedTuple):
@@ -216,27 +219,17 @@ class Store(NamedTuple):
     canonical: bool | Literal["auto"] = "auto"
 
 
-class TableName(NamedTuple):
-    """A table the model reads, named in full."""
-
-    catalog: str
-    schema: str
-    table: str
-
-
-class ModelGovernance(NamedTuple):
-    """Tags the engine's catalogue gets."""
-
-    tags: Mapping[str, str] = {}
-
-
+@refuses(
+    table_properties=Refusal("tables get no properties of one's own", "remove it"),
+    comment=Refusal(
+        "tables get no comment", "write `intent`, which `rocky publish` tells readers", later=True
+    ),
+)
 class FormatOptions(NamedTuple):
     """Options of the table's format."""
 
     partition_by: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
-    table_properties: Mapping[str, str] | tuple[tuple[str, ...], ...] = {}
-    comment: str | None = None
 
 
 class Given(NamedTuple):
@@ -253,20 +246,32 @@ class Expected(NamedTuple):
     ordered: bool = False
 
 
+@refuses(description=Refusal("no report shows it", "say it in `name`", later=True))
 class UnitTest(NamedTuple):
     """Inputs and the result the model must give for them."""
 
     name: str
-    description: str | None = None
     given: tuple[Given, ...] = ()
     expect: Expected = Expected()
 
 
-Format = Literal[
-    "table", "delta_table", "iceberg_table", "view", "materialized_view", "streaming_table"
-]
-
-
+@refuses(
+    sources=Refusal("what a model reads is found in its query", "remove it"),
+    freshness=NO_FRESHNESS,
+    format=Refusal(
+        "every table is a Delta table",
+        "remove it; `iceberg = true` in `[adapter]` makes Iceberg tables of them as well, and"
+        ' `strategy = "view"` makes a view',
+    ),
+    governance=Refusal(
+        "no catalogue is told",
+        "write `tags`, by which models are selected and costs are summed",
+        later=True,
+    ),
+    retention=Refusal(
+        "no run would delete rows", "leave old rows out in the model's query", later=True
+    ),
+)
 class ModelSettings(NamedTuple):
     """Everything a sidecar can say about its model. `inputs` and `output` are a Python model's."""
 
@@ -274,18 +279,13 @@ class ModelSettings(NamedTuple):
     depends_on: tuple[str, ...] = ()
     strategy: StrategySetting | None = None
     target: TargetSetting = TargetSetting()
-    sources: tuple[TableName, ...] = ()
     adapter: str | None = None
     intent: str | None = None
-    freshness: Freshness | None = None
     tests: tuple[Assertion, ...] = ()
     test: tuple[UnitTest, ...] = ()
-    format: Format | None = None
     format_options: FormatOptions | None = None
     classification: Mapping[str, str] = {}
     tags: Mapping[str, str] = {}
-    governance: ModelGovernance | None = None
-    retention: Retention | None = None
     budget: Budget | None = None
     skip: Skip | None = None
     store: Store | None = None
@@ -295,13 +295,13 @@ class ModelSettings(NamedTuple):
     output: tuple[Any, ...] = ()
 
 
+@refuses(freshness=NO_FRESHNESS)
 class FolderDefaults(NamedTuple):
     """What a `_defaults.toml` can say for its folder and those below it."""
 
     target: FolderTarget = FolderTarget()
     strategy: StrategySetting | None = None
     intent: str | None = None
-    freshness: Freshness | None = None
     tags: Mapping[str, str] = {}
     lints: LintLevels = NO_LEVELS
 
@@ -317,20 +317,6 @@ def merge_defaults(outer: FolderDefaults, inner: FolderDefaults) -> FolderDefaul
         ),
         inner.strategy or outer.strategy,
         inner.intent or outer.intent,
-        merge_freshness(outer.freshness, inner.freshness),
         {**outer.tags, **inner.tags},
         {**outer.lints, **inner.lints},
-    )
-
-
-def merge_freshness(outer: Freshness | None, inner: Freshness | None) -> Freshness | None:
-    """Field by field; a lag in either spelling replaces the outer lag."""
-    if outer is None or inner is None:
-        return inner or outer
-    lag = inner if inner[:2] != (None, None) else outer
-    return Freshness(
-        lag.expected_lag_seconds,
-        lag.max_lag_seconds,
-        inner.time_column or outer.time_column,
-        inner.severity or outer.severity,
     )

@@ -24,7 +24,7 @@ _DEFAULT: Final = LoadOptions()
 
 def check_load(pipeline: LoadPipeline, at: Keys, problems: Problems) -> None:
     """Report what is wrong with a load pipeline."""
-    options = pipeline.options
+    delimiter = pipeline.options.csv_delimiter
     if "://" in pipeline.source_dir and not pipeline.source_dir.startswith("file://"):
         problems.append(
             Problem(
@@ -35,15 +35,7 @@ def check_load(pipeline: LoadPipeline, at: Keys, problems: Problems) -> None:
         )
     elif not pipeline.source_dir and not isinstance(pipeline.source_dir, Unset):
         problems.append(Problem((*at, "source_dir"), "`source_dir` must not be empty"))
-    if options.batch_size != _DEFAULT.batch_size:
-        problems.append(
-            Problem(
-                (*at, "options", "batch_size"),
-                "`batch_size` has no effect: all new files of a table are loaded in one commit",
-                "leave it out",
-            )
-        )
-    if len(options.csv_delimiter) != 1 or options.csv_delimiter in '"\r\n':
+    if len(delimiter) != 1 or delimiter in '"\r\n':
         problems.append(
             Problem(
                 (*at, "options", "csv_delimiter"),
@@ -85,7 +77,6 @@ def _check_csv_options(pipeline: LoadPipeline, at: Keys, problems: Problems) -> 
 
 
 _COPIES: Final = "replication"
-_MODELS: Final = "transformation"
 _OWN_TIMESTAMPS: Final = frozenset({"replication", "snapshot"})
 _SWITCHES: Final = frozenset({"enabled", "fail_on_error"})
 _MOST_NULLS: Final = 1.0
@@ -101,13 +92,6 @@ def find_check_problems(checks: Checks, kind: str, table: Any, at: Keys) -> Iter
             "checks are set and not enabled",
             "write `enabled = true`, or `enabled = false` to leave them off",
         )
-    if checks.enabled and kind == _MODELS:
-        yield Problem(
-            at,
-            "the checks of a transformation pipeline are not run",
-            'write `[[tests]]` beside its models, or use a pipeline of type "quality"',
-        )
-        return
     yield from _inert(checks, kind, at)
     yield from _null_rate(checks, at)
     yield from _custom(checks, kind, at)

@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 from rocky.project.configuration.model import Assertion, CheckSeverity
-from rocky.project.toml.documents import Amount, Between, NonNegative, Percent, Positive, Tagged
+from rocky.project.toml.documents import (
+    Amount,
+    Between,
+    NonNegative,
+    Percent,
+    Positive,
+    Refusal,
+    Tagged,
+    refuses,
+)
 
 TABLE_PLACE: Final = "{table}"
 """What stands in a custom query for the table that is checked."""
@@ -99,76 +108,55 @@ class Execution(NamedTuple):
     table_retries: NonNegative = 1
 
 
-class ScheduleRetry(NamedTuple):
-    """Retries of a scheduled run."""
-
-    max: NonNegative = 0
-
-
-class Schedule(NamedTuple):
-    """When a pipeline runs by itself."""
-
-    cron: str | None = None
-    timezone: str | None = None
-    after: tuple[str, ...] = ()
-    freshness: bool = False
-    catchup: Literal["latest", "skip"] = "latest"
-    retry: ScheduleRetry = ScheduleRetry()
-    timeout_minutes: NonNegative = 0
-    enabled: bool = True
+_SPARK_SHARES: Final = Refusal(
+    "its tables are seen to one after the other", "leave it out; `table_retries` is heeded"
+)
 
 
-class Grant(NamedTuple):
-    """Permissions of one principal."""
+@refuses(concurrency=_SPARK_SHARES, fail_fast=_SPARK_SHARES, error_rate_abort_pct=_SPARK_SHARES)
+class Retries(NamedTuple):
+    """How long a pipeline tries whose tables come one after the other."""
 
-    principal: str
-    permissions: tuple[str, ...]
-
-
-class Workspace(NamedTuple):
-    """A workspace a catalogue is bound to."""
-
-    id: int
-    binding_type: Literal["READ_WRITE", "READ_ONLY"] = "READ_WRITE"
+    table_retries: NonNegative = 1
 
 
-class Isolation(NamedTuple):
-    """Which workspaces see the catalogue."""
-
-    enabled: bool = False
-    workspace_ids: tuple[Workspace, ...] = ()
-
-
-class Governance(NamedTuple):
-    """Tags, grants and what may be created."""
-
-    auto_create_catalogs: bool = False
-    auto_create_schemas: bool = False
-    tag_prefix: str | None = None
-    tags: Mapping[str, str] = {}
-    isolation: Isolation = Isolation()
-    grants: tuple[Grant, ...] = ()
-    schema_grants: tuple[Grant, ...] = ()
+NO_SCHEDULE: Final = Refusal(
+    "Rocky starts no run by itself",
+    "let cron, Airflow or Dagster call `rocky run --pipeline NAME`",
+)
+_NO_GOVERNANCE: Final = Refusal(
+    "no catalogue is told of tags, grants or workspaces",
+    "grant it in the catalogue; schemas are made as they are needed",
+    later=True,
+)
 
 
+@refuses(governance=_NO_GOVERNANCE)
 class PipelineTarget(NamedTuple):
     """Where a pipeline writes; catalog and schema are defaults for its models."""
 
     adapter: str = "default"
     catalog: str | None = None
     schema: str | None = None
-    governance: Governance = Governance()
 
 
+@refuses(
+    schedule=NO_SCHEDULE,
+    checks=Refusal(
+        "the checks of a transformation pipeline are not run",
+        'write `[[tests]]` beside its models, or use a pipeline of type "quality"',
+    ),
+    execution=Refusal(
+        "its models are tried again as `[resilience]` says",
+        "set `[resilience]`; `rocky run --parallel N` says how many models at once",
+    ),
+)
 class TransformationPipeline(NamedTuple):
     """Models that read tables and make tables."""
 
     models: str | tuple[str, ...] = "models/**"
     target: PipelineTarget = PipelineTarget()
-    checks: Checks = Checks()
-    execution: Execution = Execution()
     depends_on: tuple[str, ...] = ()
-    schedule: Schedule | None = None
     type: str = "transformation"
 
 
@@ -180,18 +168,16 @@ class SchemaPattern(NamedTuple):
     components: tuple[str, ...] = ()
 
 
-class Discovery(NamedTuple):
-    """Which adapter lists the source tables."""
-
-    adapter: str = "default"
-    report_new_sources: bool = False
-    on_collision: Literal["off", "warn", "error"] = "off"
-
-
 SourceKind = Literal["lake", "catalog", "jdbc"]
 LakeFormat = Literal["auto", "parquet", "csv", "json", "delta", "orc"]
 
 
+@refuses(
+    discovery=Refusal(
+        "the source itself lists its tables",
+        "leave it out; two tables that would be copied into one are always refused",
+    ),
+)
 class ReplicationSource(NamedTuple):
     """Where tables are copied from: folders, Spark's own catalogue, or a database."""
 
@@ -203,7 +189,6 @@ class ReplicationSource(NamedTuple):
     options: Mapping[str, str | bool | int | float] = {}
     catalog: str | None = None
     schema_pattern: SchemaPattern | None = None
-    discovery: Discovery | None = None
 
     @property
     def kind(self) -> SourceKind:
@@ -215,6 +200,7 @@ class ReplicationSource(NamedTuple):
         return "jdbc" if self.url is not None else "catalog"
 
 
+@refuses(governance=_NO_GOVERNANCE)
 class ReplicationTarget(NamedTuple):
     """Where tables are copied to; templates name components of the schema pattern."""
 
@@ -222,7 +208,6 @@ class ReplicationTarget(NamedTuple):
     catalog_template: str | None = None
     schema_template: str | None = None
     separator: str | None = None
-    governance: Governance = Governance()
 
 
 class MetadataColumn(NamedTuple):
@@ -254,6 +239,7 @@ class TableOverride(NamedTuple):
     enabled: bool | None = None
 
 
+@refuses(schedule=NO_SCHEDULE)
 class ReplicationPipeline(NamedTuple):
     """Source tables copied as they are."""
 
@@ -269,7 +255,6 @@ class ReplicationPipeline(NamedTuple):
     checks: Checks = Checks()
     execution: Execution = Execution()
     depends_on: tuple[str, ...] = ()
-    schedule: Schedule | None = None
     type: str = "replication"
 
 
@@ -287,18 +272,19 @@ class QualityTarget(NamedTuple):
     adapter: str = "default"
 
 
+@refuses(schedule=NO_SCHEDULE)
 class QualityPipeline(NamedTuple):
     """Checks over tables that others make."""
 
     checks: Checks
     tables: tuple[QualityTable, ...] = ()
     target: QualityTarget = QualityTarget()
-    execution: Execution = Execution()
+    execution: Retries = Retries()
     depends_on: tuple[str, ...] = ()
-    schedule: Schedule | None = None
     type: str = "quality"
 
 
+@refuses(governance=_NO_GOVERNANCE)
 class SnapshotTable(NamedTuple):
     """A table in full, and the adapter that has it."""
 
@@ -306,9 +292,9 @@ class SnapshotTable(NamedTuple):
     schema: str
     table: str
     adapter: str = "default"
-    governance: Governance = Governance()
 
 
+@refuses(schedule=NO_SCHEDULE)
 class SnapshotPipeline(NamedTuple):
     """The history of a table's rows."""
 
@@ -318,12 +304,12 @@ class SnapshotPipeline(NamedTuple):
     target: SnapshotTable
     invalidate_hard_deletes: bool = False
     checks: Checks = Checks()
-    execution: Execution = Execution()
+    execution: Retries = Retries()
     depends_on: tuple[str, ...] = ()
-    schedule: Schedule | None = None
     type: str = "snapshot"
 
 
+@refuses(governance=_NO_GOVERNANCE)
 class LoadTarget(NamedTuple):
     """Where files are loaded to; without `table`, a table per file."""
 
@@ -331,19 +317,19 @@ class LoadTarget(NamedTuple):
     schema: str
     table: str | None = None
     adapter: str = "default"
-    governance: Governance = Governance()
 
 
+@refuses(batch_size=Refusal("all new files of a table are loaded in one commit", "leave it out"))
 class LoadOptions(NamedTuple):
     """How files are read."""
 
-    batch_size: Positive = 10000
     create_table: bool = True
     truncate_first: bool = False
     csv_delimiter: str = ","
     csv_has_header: bool = True
 
 
+@refuses(schedule=NO_SCHEDULE)
 class LoadPipeline(NamedTuple):
     """Files loaded into tables."""
 

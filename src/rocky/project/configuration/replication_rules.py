@@ -202,14 +202,6 @@ def _check_source(pipeline: ReplicationPipeline, at: Keys, problems: Problems) -
                 "leave out `adapter`",
             )
         )
-    if source.discovery is not None:
-        problems.append(
-            Problem(
-                (*at, "discovery"),
-                "`discovery` has no effect: the source itself lists its tables",
-                "leave it out; two tables that would be copied into one are always refused",
-            )
-        )
 
 
 def _ineffective(source: ReplicationSource) -> list[str]:

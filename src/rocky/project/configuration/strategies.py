@@ -5,7 +5,7 @@ An ephemeral model leaves nothing behind: its target is a name no table will hav
 
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
-from rocky.project.toml.documents import NonNegative, Positive, Tagged
+from rocky.project.toml.documents import NonNegative, Positive, Refusal, Tagged, refuses
 
 Grain = Literal["hour", "day", "month", "year"]
 
@@ -107,10 +107,18 @@ class MaterializedView(NamedTuple):
     type: str = "materialized_view"
 
 
+@refuses(
+    storage_prefix=Refusal(
+        "files lie below their table, named by their bytes", "set `warehouse` of an `[adapter]`"
+    )
+)
 class ContentAddressed(NamedTuple):
-    """A full refresh with its own storage prefix and partition columns."""
+    """A full refresh with its own partition columns.
 
-    storage_prefix: str | None = None
+    `storage_prefix` is nothing that can be set: recipes on record have it.
+    """
+
+    storage_prefix: None = None
     partition_columns: tuple[str, ...] = ()
     type: str = "content_addressed"
 

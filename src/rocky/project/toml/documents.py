@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 from blake3 import blake3
 
@@ -217,6 +217,36 @@ class Tagged(NamedTuple):
     records: tuple[type, ...]
     default: str | None = None
     noun: str = "type"
+
+
+class Refusal(NamedTuple):
+    """Why a key is not supported and what to do instead; `later` for one that is to come."""
+
+    reason: str
+    help: str
+    later: bool = False
+
+
+Decorated = TypeVar("Decorated", bound=type)
+_REFUSED: Final[dict[type, Mapping[str, Refusal]]] = {}
+
+
+def refuses(**keys: Refusal) -> Callable[[Decorated], Decorated]:
+    """Decorates a record with keys that a table may not have although people would look for them.
+
+    They are refused rather than unknown, because nothing is worse than a setting without effect.
+    """
+
+    def declare(record: Decorated) -> Decorated:
+        _REFUSED[record] = keys
+        return record
+
+    return declare
+
+
+def refused_keys(record: type) -> Mapping[str, Refusal]:
+    """The keys that a record refuses."""
+    return _REFUSED.get(record, {})
 
 
 NonNegative = Annotated[int, AtLeast(0)]

@@ -44,6 +44,7 @@ class _Scanner:
         self.at = 0
         self.places: dict[Keys, Place] = {}
         self.counts: dict[Keys, int] = {}
+        self.implied: set[Keys] = set()
 
     def read_document(self) -> None:
         table: Keys = ()
@@ -69,24 +70,32 @@ class _Scanner:
         if not self.text.startswith(close, self.at):
             return None
         self.at += len(close)
-        path = self._resolve(tuple(name for name, _ in parts[:-1]))
+        whole = Span(start, self.at)
+        path = self._resolve(parts[:-1], whole)
         name, span = parts[-1]
         path = (*path, name)
-        whole = Span(start, self.at)
-        self.places.setdefault(path, Place(span, whole))
+        if path in self.implied or path not in self.places:
+            self.places[path] = Place(span, whole)
+            self.implied.discard(path)
         if double:
             index = self.counts[path] = self.counts.get(path, -1) + 1
             path = (*path, index)
             self.places[path] = Place(span, whole)
         return path
 
-    def _resolve(self, names: tuple[str, ...]) -> Keys:
-        """The path of names, going into the last item of each array of tables on the way."""
+    def _resolve(self, parts: list[tuple[str, Span]], header: Span) -> Keys:
+        """The path of names, going into the last item of each array of tables on the way.
+
+        A table without a header of its own has the first one that goes through it.
+        """
         path: Keys = ()
-        for name in names:
+        for name, span in parts:
             path = (*path, name)
             if path in self.counts:
                 path = (*path, self.counts[path])
+            elif path not in self.places:
+                self.places[path] = Place(span, header)
+                self.implied.add(path)
         return path
 
     def _read_pair(self, table: Keys) -> bool:

@@ -34,7 +34,9 @@ from rocky.project.toml.documents import (
     Problems,
     ReadBy,
     Reader,
+    Refusal,
     Tagged,
+    refused_keys,
 )
 from rocky.project.toml.variables import Keys, Substituted, Unset, written
 
@@ -129,6 +131,13 @@ def unknown_key(key: str, known: Iterable[str], at: Keys) -> Problem:
     return Problem(
         at, f"unknown key `{key}`", suggestion(key, names) or (listed if names else None), True
     )
+
+
+def _refused_key(key: str, value: Any, refusal: Refusal, at: Keys) -> Problem:
+    block = not at and isinstance(value, dict)
+    shown = f"`[{key}]`" if block else f"`{key}`"
+    when = "not supported yet" if refusal.later else "not supported"
+    return Problem((*at, key), f"{shown} is {when}: {refusal.reason}", refusal.help, on_key=True)
 
 
 def _read_anything(value: Any, at: Keys, problems: Problems) -> Any:  # noqa: ARG001 - a Reader
@@ -311,10 +320,12 @@ def _mapping_reader(item: Reader) -> Reader:
 
 def _record_reader(cls: Any) -> Reader:
     hints = get_type_hints(cls, include_extras=True)
-    # A trailing underscore keeps a field clear of Python's own words: `async_` is `async`.
+    refused = refused_keys(cls)
+    # A trailing underscore keeps a field clear of Python's own words: `import_` is `import`.
     slots = {
         name.removesuffix("_"): (index, reader_for(hints[name]))
         for index, name in enumerate(cls._fields)
+        if name not in refused
     }
     blank = [cls._field_defaults.get(name, INVALID) for name in cls._fields]
     required = [(name, index) for name, (index, _) in slots.items() if blank[index] is INVALID]
@@ -324,6 +335,9 @@ def _record_reader(cls: Any) -> Reader:
             return wrong_type("a table", value, at, problems)
         values = blank.copy()
         for key, one in value.items():
+            if key in refused:
+                problems.append(_refused_key(key, one, refused[key], at))
+                continue
             slot = slots.get(key)
             if slot is None:
                 problems.append(unknown_key(key, slots, (*at, key)))
