@@ -82,9 +82,13 @@ class UnstartedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceReport:
-    """A run laid out in time. `model_ms` is summed over models, `busy_ms` is when any ran.
+    """A run laid out in time, models in order of start.
 
-    `critical_path_whole` is False when what a model of it waited for is not recorded.
+    `run_duration_ms` ends with the last thing recorded when the run has not ended, or died;
+    `startup_ms` with the first model to be built. `model_ms` is the models' own times added up,
+    `busy_ms` while at least one ran, `parallelism` the one by the other, `longest_chain_ms` the
+    most model time in any chain of models that read each other. `critical_path_whole` is False
+    when what a model of it waited for is not recorded.
     """
 
     run: RunRecord = hidden()

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from rocky.cli.render.checks import describe_findings
 from rocky.cli.render.fitting import Fitted, Room, render_fitted
 from rocky.cli.render.units import (
     NOTHING,
@@ -95,7 +94,11 @@ def describe_work(run: RunRecord) -> str:
     """What a run did; of a pipeline also how many tables had nothing new, and what was found."""
     said = [_describe_steps(run)] if run.models_executed or run.failed_sources else []
     said += [f"{run.unchanged:,} unchanged"] if run.unchanged else []
-    said += describe_findings(run.check_outcomes, run.anomalies)
+    if run.check_outcomes or run.anomalies:
+        # Only pipelines have checks; who asks about others does not wait for all that runs them.
+        from rocky.cli.render.checks import describe_findings  # noqa: PLC0415
+
+        said += describe_findings(run.check_outcomes, run.anomalies)
     return ", ".join(said) or describe_models(())
 
 
