@@ -257,10 +257,10 @@ def test_the_document_of_a_reused_model_says_from_where_and_why(rocky, past):
 @pytest.mark.parametrize(
     ("name", "record", "added"),
     [
-        ("execution", ModelExecution, {"run_id", "run"}),
-        ("input", InputRecord, set()),
-        ("commit", CommitRecord, set()),
-        ("metrics", MetricsRecord, set()),
+        ("ExecutionSummary", ModelExecution, {"run_id", "run"}),
+        ("InputRecord", InputRecord, set()),
+        ("CommitRecord", CommitRecord, set()),
+        ("MetricsRecord", MetricsRecord, set()),
     ],
 )
 def test_the_schema_knows_every_field_of_a_record(name, record, added):

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from rocky.cli.commands.trace import render_trace
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.render.bars import Canvas
-from rocky.cli.render.trace import render_trace
-from rocky.evidence.timeline import timeline_of
 from rocky.ledger import STATE_FILE, open_ledger
 from rocky.ledger.run_records import InputRecord, ModelExecution, ModelStatus, RunStatus
+from rocky.operations.trace import trace_run
 from tests.cli.recorded import FIRST, SECOND, START, a_run, record_past, record_reuse
 from tests.cli.test_schemas import check
 
@@ -324,7 +324,7 @@ def test_a_reused_model_says_from_which_run(rocky, shop):
 
 def test_an_output_that_cannot_show_blocks_gets_letters():
     run = replace(a_run(), models_executed=CHAIN)
-    letters = render_trace(run, timeline_of(run), None, Canvas(80, blocks=False))
+    letters = render_trace(trace_run(run), None, Canvas(80, blocks=False))
 
     assert letters.isascii()
     assert "# ran   . inputs done, waited to start   * critical path" in letters
@@ -333,7 +333,7 @@ def test_an_output_that_cannot_show_blocks_gets_letters():
 def test_colours_are_only_for_terminals(rocky, shop):
     record(shop, *CHAIN, end=5200)
     run = replace(a_run(), models_executed=CHAIN)
-    coloured = render_trace(run, timeline_of(run), None, Canvas(80, colour=True))
+    coloured = render_trace(trace_run(run), None, Canvas(80, colour=True))
 
     assert "\x1b[" not in rocky("trace", "-o", "table").out
     assert "\x1b[36m█" in coloured

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rocky.ledger import open_evidence_reader
-from rocky.replay.execution import ReplayContext, ReplayRequest, execute_replay
+from rocky.replay.execution import ReplayContext, ReplayOptions, execute_replay
 from rocky.replay.record import load_recorded_run
 from rocky.replay.verdicts import ModelVerdict, ReplayReport
 from rocky.run.materialize.build import Materialize
@@ -35,7 +35,7 @@ class Replays:
         warehouse = open_warehouse("warehouse", base=root)
         ground = ReplayContext(warehouse, root, self._open, {}, self._collected, self.build_table)
         recorded = load_recorded_run(root / STATE, run_id, models)
-        return execute_replay(recorded, ground, ReplayRequest(parallel=2, keep=keep), **given)
+        return execute_replay(recorded, ground, ReplayOptions(parallel=2, keep=keep), **given)
 
     def _collected(self) -> Any:
         evidence = open_evidence_reader(self.shop.root / STATE)

@@ -8,7 +8,7 @@ from typing import Any
 from rocky.api.projects import load_project
 from rocky.ledger import LATEST, STATE_FILE
 from rocky.project import Project
-from rocky.replay.execution import PARALLEL, ReplayRequest, replay_project_run
+from rocky.replay.execution import PARALLEL, ReplayOptions, replay_project_run
 from rocky.replay.record import load_recorded_run
 from rocky.replay.verdicts import ReplayReport
 
@@ -33,7 +33,7 @@ def replay_run(  # noqa: PLR0913 - options by keyword, each with a default
     environment = os.environ if env is None else env
     loaded = project if isinstance(project, Project) else load_project(project, env=environment)
     state = loaded.root / STATE_FILE if state_path is None else Path(state_path)
-    orders = ReplayRequest(parallel, Path(keep) if keep is not None else None)
+    orders = ReplayOptions(parallel, Path(keep) if keep is not None else None)
     return replay_project_run(
         loaded,
         load_recorded_run(state, run_id, models),

@@ -21,6 +21,12 @@ from rocky.ledger.run_records import (
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.workspace import Workspace, load_workspace, model_named, open_history
 
+NOT_NEEDED: Final = "not needed"
+MOVED: Final = {"clone": "cloned", "promote": "promoted", "revert": "moved back"}
+"""Tables that got content which was there already: the outcome by the decision."""
+_RESUMED: Final = "resume"
+_SKIPPED: Final = "skip"
+
 
 @dataclass(frozen=True, slots=True)
 class HistoryRequest:
@@ -41,18 +47,18 @@ class RunAudit:
 
     trigger: str
     config_hash: str
-    session_source: str
-    hostname: str
-    rocky_version: str
-    full_refresh: bool
-    selection: tuple[str, ...]
     triggering_identity: str | None = None
+    session_source: str
     git_commit: str | None = None
     git_branch: str | None = None
     git_dirty: bool | None = None
     target_catalog: str | None = None
     warehouse: str | None = None
+    hostname: str
+    rocky_version: str
     pipeline: str | None = None
+    selection: tuple[str, ...]
+    full_refresh: bool
     engine: EngineRecord | None = None
     reason: str | None = None
 
@@ -190,6 +196,18 @@ def _model(execution: ModelExecution) -> ModelSummary:
 def audit_of(run: RunRecord) -> RunAudit:
     """The audit's part of a run's record."""
     return RunAudit(**same_fields(RunAudit, run))
+
+
+def outcome_of(execution: ModelExecution) -> str:
+    """What became of a model, in a word: what was decided, and how that went."""
+    if execution.status is ModelStatus.SUCCESS:
+        # A seed that is loaded, or a query that no build reads.
+        if execution.decision == _SKIPPED:
+            return NOT_NEEDED
+        return MOVED.get(execution.decision or "", "built")
+    if execution.status is ModelStatus.SKIPPED and execution.decision == _RESUMED:
+        return "resumed"
+    return execution.status.value
 
 
 def run_duration_ms(run: RunRecord) -> int | None:

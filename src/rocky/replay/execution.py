@@ -81,7 +81,7 @@ class ReplayContext:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayRequest:
+class ReplayOptions:
     """What was asked of a replay: how many models at once, what to keep, where to run."""
 
     parallel: int = PARALLEL
@@ -92,7 +92,7 @@ class ReplayRequest:
 def execute_replay(
     recorded: RecordedRun,
     ground: ReplayContext,
-    orders: ReplayRequest = ReplayRequest(),  # noqa: B008 - frozen
+    orders: ReplayOptions = ReplayOptions(),  # noqa: B008 - frozen
     stop: Event | None = None,
     told: OnVerdict = _ignore_verdict,
 ) -> ReplayReport:
@@ -271,7 +271,7 @@ def _failed(candidate: ReplayCandidate, failure: StepFailure) -> ModelVerdict:
 def replay_project_run(
     project: Project,
     recorded: RecordedRun,
-    orders: ReplayRequest,
+    orders: ReplayOptions,
     *,
     state: Path,
     environment: Mapping[str, str],

@@ -9,11 +9,11 @@ import click
 from rocky.cli.console import write_line, write_note, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings, StateCommand
-from rocky.cli.render.audit import render_audit
 from rocky.cli.render.fitting import Fitted, describe_dropped, terminal_width
 from rocky.cli.render.history import (
     audited_execution,
     audited_run,
+    render_audit,
     render_executions,
     render_runs,
 )

@@ -1,21 +1,38 @@
-"""`rocky state`: what is remembered between runs, and the commands that forget some of it.
+"""`rocky state`: what is remembered between runs, and the commands that forget some of it."""
 
-Those need object stores and servers, which who only looks need not wait for.
-"""
-
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
 
 import click
 
-from rocky.cli.console import write_json, write_line
+from rocky.cli.console import write_line, write_note, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.groups import CommandGroup
 from rocky.cli.options import Settings, StateCommand
-from rocky.cli.render.state import StateView, render_state, state_document
-from rocky.lazy import load_attribute
-from rocky.ledger import SCHEMA_VERSION
-from rocky.ledger.pipeline_state import open_pipeline_state_reader
-from rocky.operations.workspace import open_history, state_path
+from rocky.cli.render.compilation import counted
+from rocky.cli.render.tables import render_table
+from rocky.cli.render.units import NOTHING, format_count, format_moment
+from rocky.ledger.pipeline_records import GracePeriod
+from rocky.ledger.run_records import PartitionRecord, PartitionStatus, WatermarkState
+from rocky.operations.state import (
+    DeleteRequest,
+    KeyInFlight,
+    RetentionSweepReport,
+    StateReport,
+    SweepRequest,
+    WatermarkDeletionReport,
+    delete_watermark,
+    show_state,
+    sweep_state,
+)
+
+REPORTS: Final = {
+    "state": StateReport,
+    "state delete": WatermarkDeletionReport,
+    "state retention sweep": RetentionSweepReport,
+}
+_MANY: Final = 20
 
 
 class StateGroup(StateCommand, CommandGroup):
@@ -28,33 +45,12 @@ def command(context: click.Context) -> ExitCode:
     """Show what is remembered between runs."""
     settings: Settings = context.obj
     if context.invoked_subcommand is None:
-        view = load_state(settings)
+        report = show_state(settings.workspace)
         if settings.json:
-            write_json("state", state_document(view))
+            write_report("state", report)
         else:
-            write_line(render_state(view))
+            write_line(_render_state(report))
     return ExitCode.OK
-
-
-def load_state(settings: Settings) -> StateView:
-    path = state_path(settings.workspace)
-    with open_history(settings.workspace) as reader:
-        remembered = open_pipeline_state_reader(path) if reader is not None else None
-        if reader is None or remembered is None:
-            return StateView(path, SCHEMA_VERSION)
-        with remembered:
-            return StateView(
-                path,
-                SCHEMA_VERSION,
-                reader.schema_version,
-                reader.totals(),
-                reader.watermarks(),
-                reader.partitions(),
-                remembered.grace_periods(),
-                remembered.counted_tables(),
-                remembered.loaded_files(),
-                remembered.keys_in_flight(datetime.now(UTC)),
-            )
 
 
 @command.command("delete", cls=StateCommand)
@@ -62,8 +58,15 @@ def load_state(settings: Settings) -> StateView:
 @click.pass_obj
 def delete(settings: Settings, table: str) -> ExitCode:
     """Delete a table's watermark: its next run copies everything and replaces the table."""
-    code: ExitCode = load_attribute("rocky.cli.forgetting", "delete_watermark")(settings, table)
-    return code
+    report = delete_watermark(settings.workspace, DeleteRequest(table))
+    mark = report.deleted
+    if settings.json:
+        write_report("state delete", report)
+    elif not settings.quiet:
+        write_line(f"deleted the watermark of `{mark.table}`, which was {mark.last_value}")
+        write_line("its next run copies everything, and replaces the table when that is done")
+    _warn(report.warnings, settings)
+    return ExitCode.OK
 
 
 @command.group("retention", cls=StateGroup)
@@ -76,5 +79,140 @@ def retention() -> None:
 @click.pass_obj
 def sweep(settings: Settings, dry_run: bool) -> ExitCode:
     """Forget runs older than `[state.retention]` keeps that vouch for no table."""
-    code: ExitCode = load_attribute("rocky.cli.forgetting", "sweep_state")(settings, dry_run)
-    return code
+    report = sweep_state(settings.workspace, SweepRequest(dry_run))
+    if settings.json:
+        write_report("state retention sweep", report)
+    elif not settings.quiet:
+        write_line(_render_sweep(report))
+    _warn(report.warnings, settings)
+    return ExitCode.OK
+
+
+def _warn(warnings: Sequence[str], settings: Settings) -> None:
+    if not settings.json:
+        for each in warnings:
+            write_note(f"warning: {each}")
+
+
+def _render_state(report: StateReport) -> str:
+    """The file, how far each incremental table is, and which intervals are computed."""
+    if report.schema_version_on_disk is None:
+        return f"no state yet: `{report.path}` is made by the first run"
+    parts = [
+        f"state: {report.path} (schema {report.schema_version_on_disk})",
+        ", ".join(
+            (
+                counted(report.runs, "run"),
+                counted(report.executions, "execution"),
+                counted(report.artifacts, "recorded file"),
+            )
+        ),
+    ]
+    if report.watermarks:
+        parts += ["", _render_watermarks(report.watermarks)]
+    if report.partitions:
+        parts += ["", _render_partitions(report.partitions)]
+    if report.grace_periods:
+        parts += ["", _render_grace(report.grace_periods)]
+    if report.check_history or report.loaded_files:
+        parts += ["", _render_tables(report)]
+    if report.keys_in_flight:
+        parts += ["", _render_keys(report.keys_in_flight)]
+    return "\n".join(parts)
+
+
+def _render_watermarks(watermarks: Sequence[WatermarkState]) -> str:
+    rows = [
+        (
+            each.table,
+            each.last_value or NOTHING,
+            format_moment(each.updated_at),
+            each.run_id or NOTHING,
+        )
+        for each in watermarks
+    ]
+    return render_table(("TABLE", "WATERMARK", "UPDATED (UTC)", "RUN"), rows, right=set())
+
+
+def _render_grace(periods: Sequence[GracePeriod]) -> str:
+    rows = [
+        (
+            each.table,
+            each.column,
+            each.change,
+            format_moment(each.first_seen_at),
+            format_moment(each.expires_at),
+        )
+        for each in periods
+    ]
+    head = ("TABLE", "COLUMN", "CHANGE", "SINCE (UTC)", "STAYS UNTIL (UTC)")
+    return render_table(head, rows, right=set())
+
+
+def _render_tables(report: StateReport) -> str:
+    """Tables whose rows were counted, or that files were loaded into."""
+    counts = {each.table: each for each in report.check_history}
+    loaded = {each.table: each.files for each in report.loaded_files}
+    rows = []
+    for table in sorted({*counts, *loaded}):
+        found, files = counts.get(table), loaded.get(table)
+        rows.append(
+            (
+                table,
+                format_count(found.last.count) if found else NOTHING,
+                format_moment(found.last.timestamp) if found else NOTHING,
+                format_count(found.counts) if found else NOTHING,
+                format_count(files) if files is not None else NOTHING,
+            )
+        )
+    head = ("TABLE", "LAST COUNT", "COUNTED (UTC)", "COUNTS", "FILES LOADED")
+    return render_table(head, rows, right={1, 3, 4})
+
+
+def _render_keys(keys: Sequence[KeyInFlight]) -> str:
+    rows = [
+        (each.key, each.run_id or NOTHING, each.hostname or NOTHING, format_moment(each.since))
+        for each in keys
+    ]
+    return render_table(("KEY IN FLIGHT", "RUN", "HOST", "SINCE (UTC)"), rows, right=set())
+
+
+def _render_partitions(partitions: Sequence[PartitionRecord]) -> str:
+    head = ("MODEL", "INTERVALS", "COMPUTED", "FAILED", "FIRST", "LAST", "ROWS")
+    return render_table(head, list(_partition_rows(partitions)), right={1, 2, 3, 6})
+
+
+def _partition_rows(partitions: Sequence[PartitionRecord]) -> Iterator[tuple[str, ...]]:
+    for _, group in groupby(partitions, key=lambda each: each.model_name.lower()):
+        mine = list(group)
+        done = [each for each in mine if each.status is PartitionStatus.COMPUTED]
+        failed = [each for each in mine if each.status is PartitionStatus.FAILED]
+        yield (
+            mine[-1].model_name,
+            format_count(len(mine)),
+            format_count(len(done)),
+            format_count(len(failed)),
+            done[0].partition_key if done else NOTHING,
+            done[-1].partition_key if done else NOTHING,
+            format_count(sum(each.row_count for each in done)),
+        )
+
+
+def _render_sweep(report: RetentionSweepReport) -> str:
+    """What went, and why the rest of what is old enough stays."""
+    verb = "would forget" if report.dry_run else "forgot"
+    since = f"from before {format_moment(report.cutoff)} UTC"
+    lines = [f"{verb} {counted(len(report.runs), 'run')} {since}"]
+    lines += [f"  {run_id}" for run_id in report.runs[:_MANY]]
+    if len(report.runs) > _MANY:
+        lines.append(f"  and {format_count(len(report.runs) - _MANY)} more")
+    if report.removed:
+        rows = (
+            f"{format_count(count)} of `{table}`" for table, count in report.rows_by_table.items()
+        )
+        lines.append(f"rows {'to remove' if report.dry_run else 'removed'}: {', '.join(rows)}")
+    for why, number in report.kept_because.items():
+        lines.append(f"kept {counted(number, 'older run')}: {why}")
+    if not report.applies_to:
+        lines.append("`[state.retention] applies_to` is empty: no run is ever forgotten")
+    return "\n".join(lines)

@@ -1,17 +1,17 @@
 """`rocky verify`: the ledger against itself and against its tables. Needs no Spark."""
 
+from typing import Final
+
 import click
 
-from rocky.cli.console import write_json, write_line
+from rocky.cli.console import write_line, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings, StateCommand
-from rocky.cli.render.evidence import render_verification, verification_document
-from rocky.diagnostics.suggestion import suggestion
-from rocky.errors import LedgerUnreadable, NothingSelected
-from rocky.evidence.verification import EVERYTHING, Verification, VerificationScope, verify_ledger
-from rocky.ledger import LATEST, EvidenceReader
-from rocky.operations.warehouses import lost_ledger, recorded_warehouses
-from rocky.operations.workspace import refresh_state, state_path
+from rocky.cli.render.compilation import counted
+from rocky.cli.render.units import format_bytes
+from rocky.operations.verify import VerifyReport, VerifyRequest, verify
+
+REPORTS: Final = {"verify": VerifyReport}
 
 
 @click.command("verify", cls=StateCommand)
@@ -26,50 +26,33 @@ def command(settings: Settings, what: str | None, everything: bool) -> ExitCode:
     """
     if everything and what is not None:
         raise click.UsageError(f"`--all` or `{what}`: leave one of them out")
-    scope, found = verify_chosen(settings, what)
+    report = verify(settings.workspace, VerifyRequest(what))
     if settings.json:
-        write_json("verify", verification_document(scope, found))
+        write_report("verify", report)
     else:
-        write_line(render_verification(scope, found, quiet=settings.quiet))
-    return ExitCode.FAILED if found.findings else ExitCode.OK
+        write_line(render_verification(report, quiet=settings.quiet))
+    return ExitCode.OK if report.verified else ExitCode.FAILED
 
 
-def verify_chosen(settings: Settings, what: str | None) -> tuple[VerificationScope, Verification]:
-    """What was asked for, and what came of it. Raises NothingSelected."""
-
-    def choose(reader: EvidenceReader) -> VerificationScope:
-        return EVERYTHING if what is None else find_scope(reader, what)
-
-    refresh_state(settings.workspace, state_path(settings.workspace))
-    found = verify_ledger(
-        state_path(settings.workspace), recorded_warehouses(settings.workspace), choose
-    )
-    if found is not None:
-        return found
-    lost = lost_ledger(settings.workspace)
-    if lost is not None:
-        raise LedgerUnreadable(
-            f"the tables were made under the ledger `{lost}`, and"
-            f" `{state_path(settings.workspace)}` is not there or empty: put it back, or"
-            " name it with `--state-path`"
-        )
-    raise NothingSelected("no run is recorded yet; `rocky run` makes the first")
+def render_verification(report: VerifyReport, *, quiet: bool) -> str:
+    """One line a finding, one a note, and what was checked."""
+    lines = [f"{each.code}: {each.where}: {each.message}" for each in report.findings]
+    if not quiet:
+        lines += [f"note: {each}" for each in report.notes]
+        lines += [_summary(report)]
+    return "\n".join(lines)
 
 
-def find_scope(reader: EvidenceReader, what: str) -> VerificationScope:
-    """The run, model or table that a word names. Raises NothingSelected."""
-    runs = [key for key, _ in reader.rows("run_history")]
-    if what == LATEST and runs:
-        return VerificationScope(run_id=runs[-1])
-    if what in runs:
-        return VerificationScope(run_id=what)
-    wanted = what.replace("`", "").lower()
-    names: dict[str, str] = {}
-    for _, execution in reader.all_executions():
-        if execution.target is not None:
-            names[execution.model_name.lower()] = execution.target
-            names[execution.target.lower()] = execution.target
-    if wanted in names:
-        return VerificationScope(target=names[wanted])
-    hint = suggestion(what, [*runs, *names]) or "`rocky history` lists the runs"
-    raise NothingSelected(f"no run, model or table `{what}` is recorded; {hint}")
+def _summary(report: VerifyReport) -> str:
+    checked, scope = report.checked, report.scope
+    verdict = "verified" if report.verified else counted(len(report.findings), "finding")
+    what = "" if scope.name is None else f": {scope.kind} `{scope.name}`"
+    parts = [
+        counted(checked.records, "record"),
+        f"{checked.entries:,} entries of the chain",
+        f"{counted(checked.commits, 'commit')} of {counted(checked.tables, 'table')}",
+        f"{counted(checked.files, 'file')} ({format_bytes(checked.bytes)})",
+    ]
+    if checked.collected:
+        parts.append(f"{counted(checked.collected, 'file')} collected since")
+    return f"{verdict}{what}: {', '.join(parts)}"

@@ -1,11 +1,12 @@
-"""Runs and a model's executions, as tables for people."""
+"""Runs and a model's executions: as tables, or accounted for with who, where and which code.
+
+An auditor copies the commit and the config's hash into other tools, so neither is shortened.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from rocky.cli.render.audit import AuditEntry
-from rocky.cli.render.checks import describe_findings
 from rocky.cli.render.fitting import Fitted, Room, render_fitted
 from rocky.cli.render.units import (
     NOTHING,
@@ -14,18 +15,26 @@ from rocky.cli.render.units import (
     format_moment,
     format_usd,
 )
-from rocky.ledger.run_records import ModelExecution, ModelStatus, RunRecord, RunStatus
+from rocky.ledger.run_records import ModelExecution, RunRecord, RunStatus
 from rocky.operations.history import (
+    MOVED,
+    NOT_NEEDED,
     ExecutionsReport,
     ExecutionSummary,
     HistoryReport,
+    RunAudit,
     audit_of,
+    outcome_of,
     run_duration_ms,
 )
 
 _SHORT_HASH: Final = 12
-_RESUMED: Final = "resume"
-_SKIPPED: Final = "skip"
+_TREES: Final = {
+    True: "dirty: what ran is not what the commit has",
+    False: "clean",
+    None: "not known",
+}
+_LABEL_WIDTH: Final = 8
 _STATUSES: Final = {
     RunStatus.RUNNING: "running",
     RunStatus.SUCCESS: "success",
@@ -33,15 +42,12 @@ _STATUSES: Final = {
     RunStatus.FAILURE: "failed",
     RunStatus.INTERRUPTED: "interrupted",
 }
-_IDLE: Final = "not needed"
-_MOVED: Final = {"clone": "cloned", "promote": "promoted", "revert": "moved back"}
-"""Tables that got content which was there already, by decision."""
 _OUTCOMES: Final = (
     "built",
-    *_MOVED.values(),
+    *MOVED.values(),
     "reused",
     "resumed",
-    _IDLE,
+    NOT_NEEDED,
     "failed",
     "skipped",
     "interrupted",
@@ -55,18 +61,6 @@ _BASES: Final = {
 
 def describe_status(run: RunRecord) -> str:
     return "died" if run.died else _STATUSES[run.status]
-
-
-def outcome_of(execution: ModelExecution) -> str:
-    """What became of a model, in a word: what was decided, and how that went."""
-    if execution.status is ModelStatus.SUCCESS:
-        # A seed that is loaded, or a query that no build reads.
-        if execution.decision == _SKIPPED:
-            return _IDLE
-        return _MOVED.get(execution.decision or "", "built")
-    if execution.status is ModelStatus.SKIPPED and execution.decision == _RESUMED:
-        return "resumed"
-    return execution.status.value
 
 
 def describe_outcome(execution: ModelExecution) -> str:
@@ -100,7 +94,11 @@ def describe_work(run: RunRecord) -> str:
     """What a run did; of a pipeline also how many tables had nothing new, and what was found."""
     said = [_describe_steps(run)] if run.models_executed or run.failed_sources else []
     said += [f"{run.unchanged:,} unchanged"] if run.unchanged else []
-    said += describe_findings(run.check_outcomes, run.anomalies)
+    if run.check_outcomes or run.anomalies:
+        # Only pipelines have checks; who asks about others does not wait for all that runs them.
+        from rocky.cli.render.checks import describe_findings  # noqa: PLC0415
+
+        said += describe_findings(run.check_outcomes, run.anomalies)
     return ", ".join(said) or describe_models(())
 
 
@@ -148,6 +146,51 @@ def describe_start(run: RunRecord) -> str:
     took = run_duration_ms(run)
     length = f", took {format_duration(took)}" if took is not None else ""
     return f"started {format_moment(run.started_at)} UTC{length}"
+
+
+class AuditEntry(NamedTuple):
+    """What is accounted for: a run, or one model's execution in it. `run` may have been removed."""
+
+    title: str
+    facts: dict[str, str]
+    run: RunAudit | None
+
+
+def render_audit(entries: Sequence[AuditEntry]) -> str:
+    """A block each: what happened, who did it, from which commit, where and with what."""
+    blocks = []
+    for title, facts, run in entries:
+        more = _facts(run) if run is not None else {"run": "its own record is gone"}
+        blocks.append(
+            "\n".join(
+                [
+                    title,
+                    *(
+                        f"  {name:<{_LABEL_WIDTH}}  {value}"
+                        for name, value in (facts | more).items()
+                    ),
+                ]
+            )
+        )
+    return "\n\n".join(blocks)
+
+
+def _facts(run: RunAudit) -> dict[str, str]:
+    facts = {
+        "who": run.triggering_identity or "nobody is recorded",
+        "trigger": f"{run.trigger} (session source: {run.session_source})",
+        "commit": run.git_commit or "none is recorded",
+        "branch": run.git_branch or "none is recorded",
+        "tree": _TREES[run.git_dirty],
+        "host": run.hostname,
+        "rocky": run.rocky_version,
+        "config": run.config_hash,
+    }
+    if run.selection:
+        facts["selected"] = " ".join(run.selection)
+    if run.reason is not None:
+        facts["ended"] = run.reason
+    return facts
 
 
 def audited_run(run: RunRecord) -> AuditEntry:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rocky.errors import RockyError
+from rocky.errors import NothingSelected, RockyError
 from rocky.ledger import STATE_FILE, open_ledger
-from rocky.operations.doctor.examination import CHECKS, examine
-from rocky.operations.doctor.findings import Health, Subject
+from rocky.operations.doctor import CHECKS, DoctorRequest, doctor, examine
+from rocky.operations.health_checks import Health, Subject
+from rocky.operations.workspace import Workspace
 from rocky.project import load_project
 from tests.ledger.conftest import a_run
 
@@ -27,18 +28,18 @@ def diagnose(folder, name, config=None, environment=None):
     if config is not None:
         (folder / "rocky.toml").write_text(config)
     env = os.environ if environment is None else environment
-    patient = Subject(folder / STATE_FILE, env, load_project(folder, env=env))
-    (found,) = examine(patient, [name])
+    subject = Subject(folder / STATE_FILE, env, load_project(folder, env=env))
+    (found,) = examine(subject, [name]).checks
     assert (found.health is Health.HEALTHY) == (found.fix is None)
     return found
 
 
 def test_a_check_that_breaks_off_is_critical(monkeypatch, folder):
-    def breaks_off(patient):
+    def breaks_off(subject):
         raise RockyError("the disk is on fire")
 
-    monkeypatch.setattr("rocky.operations.doctor.examination.CHECKS", {"config": breaks_off})
-    (found,) = examine(Subject(None, {}), ["config"])
+    monkeypatch.setattr("rocky.operations.doctor.CHECKS", {"config": breaks_off})
+    (found,) = examine(Subject(None, {}), ["config"]).checks
 
     assert (Health.CRITICAL, "could not check: the disk is on fire") == (
         found.health,
@@ -49,7 +50,7 @@ def test_a_check_that_breaks_off_is_critical(monkeypatch, folder):
 @pytest.mark.parametrize("name", [each for each in CHECKS if each not in ("java", "spark")])
 def test_nothing_is_healthy_that_could_not_be_looked_at(name):
     failure = RockyError("it could not be loaded")
-    (found,) = examine(Subject(None, {}, failure=failure), [name])
+    (found,) = examine(Subject(None, {}, failure=failure), [name]).checks
 
     assert Health.CRITICAL is found.health
     assert "it could not be loaded" in found.message
@@ -180,3 +181,24 @@ def test_no_java_is_needed_where_spark_runs_elsewhere(folder, monkeypatch):
     config = CONFIG.replace('"spark"', '"spark"\nremote = "sc://localhost"')
 
     assert Health.HEALTHY is diagnose(folder, "java", config).health
+
+
+def test_a_folder_without_a_project_is_a_report_and_not_a_failure(tmp_path):
+    found = doctor(Workspace(tmp_path), DoctorRequest(("config", "adapters")))
+
+    assert Health.CRITICAL is found.health
+    assert ["config", "adapters"] == [each.name for each in found.checks]
+    assert (0, 0, 2) == (found.summary.healthy, found.summary.warning, found.summary.critical)
+
+
+def test_the_environment_of_the_workspace_is_the_one_that_counts(folder):
+    (folder / "rocky.toml").write_text(CONFIG.replace('"spark"', '"spark"\nwarehouse = "${PLACE}"'))
+    environment = {"PLACE": str(folder / "tables")}
+    found = doctor(Workspace(folder, environment=environment), DoctorRequest(("adapters",)))
+
+    assert [f"`{folder / 'tables'}` can be written"] == [each.message for each in found.checks]
+
+
+def test_a_check_that_is_not_there_is_refused(folder):
+    with pytest.raises(NothingSelected, match="no check `stat`; did you mean `state`"):
+        doctor(Workspace(folder), DoctorRequest(("stat",)))

@@ -1,1 +1,0 @@
-"""Doctor: whether a project can run here, said before anything runs."""

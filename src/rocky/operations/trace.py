@@ -1,0 +1,197 @@
+"""A run's timeline: when each model ran, what it waited for, and the critical path.
+
+From what was recorded of it alone, so a run that died traces too.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from rocky.evidence.timeline import Bar, Timeline, longest, timeline_of
+from rocky.ledger import LATEST
+from rocky.ledger.record import RunId
+from rocky.ledger.run_records import ModelStatus, RunRecord, RunStatus
+from rocky.operations.history import outcome_of
+from rocky.operations.report import hidden, same_fields
+from rocky.operations.workspace import Workspace, find_run
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRequest:
+    """Which run, by its id or the `latest`; with a `limit` only the models that ran longest."""
+
+    run: str = LATEST
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LongestWait:
+    """The model that waited longest, with all its inputs done."""
+
+    model_name: str
+    wait_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class PathModel:
+    """A model of the critical path; the shares are of the run's wall time."""
+
+    model_name: str
+    duration_ms: int
+    wait_ms: int | None = None
+    share: float | None = None
+    wait_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedModel:
+    """A model that ran, in milliseconds since the run began. `inputs` are models of this run.
+
+    Without `ready_offset_ms` what it waited for is not known.
+    """
+
+    model_name: str
+    status: ModelStatus
+    decision: str | None = None
+    outcome: str
+    reused_from: RunId | None = None
+    lane: int
+    start_offset_ms: int
+    end_offset_ms: int
+    duration_ms: int
+    ready_offset_ms: int | None = None
+    wait_ms: int | None = None
+    inputs: tuple[str, ...]
+    critical: bool
+    sql_hash: str | None = None
+    recipe_hash: str | None = None
+    rows_affected: int | None = None
+    bytes_scanned: int | None = None
+    bytes_written: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnstartedModel:
+    """A model that the run did not come to, and why."""
+
+    model_name: str
+    status: ModelStatus
+    outcome: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceReport:
+    """A run laid out in time, models in order of start.
+
+    `run_duration_ms` ends with the last thing recorded when the run has not ended, or died;
+    `startup_ms` with the first model to be built. `model_ms` is the models' own times added up,
+    `busy_ms` while at least one ran, `parallelism` the one by the other, `longest_chain_ms` the
+    most model time in any chain of models that read each other. `critical_path_whole` is False
+    when what a model of it waited for is not recorded.
+    """
+
+    run: RunRecord = hidden()
+    timeline: Timeline = hidden()
+    run_id: RunId
+    status: RunStatus
+    died: bool
+    trigger: str
+    started_at: datetime
+    finished_at: datetime | None = None
+    run_duration_ms: int
+    startup_ms: int
+    model_ms: int
+    busy_ms: int
+    longest_chain_ms: int
+    lane_count: int
+    parallelism: float | None = None
+    biggest_wait: LongestWait | None = None
+    critical_path: tuple[PathModel, ...]
+    critical_path_whole: bool
+    models: tuple[TracedModel, ...]
+    models_left_out: int
+    not_started: tuple[UnstartedModel, ...]
+
+
+def trace(workspace: Workspace, request: TraceRequest) -> TraceReport:
+    """The timeline of a run. Raises NothingSelected."""
+    return trace_run(find_run(workspace, request.run), request.limit)
+
+
+def trace_run(run: RunRecord, limit: int | None = None) -> TraceReport:
+    """The timeline of a run that was read."""
+    timeline = timeline_of(run)
+    shown = longest(timeline.bars, limit)
+    wait = timeline.biggest_wait
+    return TraceReport(
+        run=run,
+        timeline=timeline,
+        run_id=run.run_id,
+        status=run.status,
+        died=run.died,
+        trigger=run.trigger,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        run_duration_ms=timeline.wall_ms,
+        startup_ms=timeline.startup_ms,
+        model_ms=timeline.model_ms,
+        busy_ms=timeline.busy_ms,
+        longest_chain_ms=timeline.longest_chain_ms,
+        lane_count=timeline.lanes,
+        parallelism=_rounded(timeline.parallelism),
+        biggest_wait=LongestWait(wait.name, wait.wait_ms or 0) if wait is not None else None,
+        critical_path=tuple(_path_model(each, timeline) for each in timeline.critical_path),
+        critical_path_whole=timeline.path_is_whole,
+        models=tuple(_model(each, timeline) for each in shown),
+        models_left_out=len(timeline.bars) - len(shown),
+        not_started=tuple(
+            UnstartedModel(each.model_name, each.status, outcome_of(each), each.reason)
+            for each in timeline.never_started
+        ),
+    )
+
+
+def _path_model(bar: Bar, timeline: Timeline) -> PathModel:
+    return PathModel(
+        bar.name,
+        bar.length_ms,
+        bar.wait_ms,
+        _rounded(share_of(bar.length_ms, timeline)),
+        _rounded(share_of(bar.wait_ms, timeline)),
+    )
+
+
+_WORKED_OUT = frozenset(
+    (
+        "outcome", "lane", "start_offset_ms", "end_offset_ms", "duration_ms", "ready_offset_ms",
+        "wait_ms", "inputs", "critical", "sql_hash",
+    )
+)  # fmt: skip
+
+
+def _model(bar: Bar, timeline: Timeline) -> TracedModel:
+    return TracedModel(
+        outcome=outcome_of(bar.execution),
+        lane=bar.lane,
+        start_offset_ms=bar.start_ms,
+        end_offset_ms=bar.end_ms,
+        duration_ms=bar.length_ms,
+        ready_offset_ms=bar.ready_ms,
+        wait_ms=bar.wait_ms,
+        inputs=tuple(timeline.bars[each].name for each in bar.inputs),
+        critical=bar.critical,
+        sql_hash=bar.execution.sql_hash or None,
+        **same_fields(TracedModel, bar.execution, besides=_WORKED_OUT),
+    )
+
+
+def share_of(milliseconds: int | None, timeline: Timeline) -> float | None:
+    """A part of the wall time, as a fraction."""
+    if milliseconds is None or not timeline.wall_ms:
+        return None
+    return milliseconds / timeline.wall_ms
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, 4)

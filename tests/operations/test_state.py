@@ -1,0 +1,85 @@
+"""The state from Python: shown, a watermark deleted, old runs forgotten, and what refuses it."""
+
+import pytest
+
+from rocky.errors import LedgerLocked, NothingSelected, RunRefused
+from rocky.ledger import SCHEMA_VERSION, STATE_FILE
+from rocky.operations.state import (
+    DeleteRequest,
+    SweepRequest,
+    delete_watermark,
+    show_state,
+    sweep_state,
+)
+from rocky.operations.workspace import Workspace
+from tests.cli.conftest import CONFIG
+from tests.cli.recorded import record_past, running
+from tests.run.runs import Shop
+
+TABLE = "shop.marts.fct_revenue"
+
+
+@pytest.fixture
+def workspace(tmp_path) -> Workspace:
+    """A project with a past."""
+    (tmp_path / "rocky.toml").write_text(f"{CONFIG}[state.retention]\nmin_runs_kept = 1\n")
+    record_past(tmp_path)
+    return Workspace(tmp_path)
+
+
+def test_a_project_that_never_ran_has_no_state_and_gets_none(tmp_path):
+    (tmp_path / "rocky.toml").write_text(CONFIG)
+    found = show_state(Workspace(tmp_path))
+
+    assert (0, (), None) == (found.runs, found.watermarks, found.schema_version_on_disk)
+    with pytest.raises(NothingSelected, match="no state yet"):
+        delete_watermark(Workspace(tmp_path), DeleteRequest(TABLE))
+    assert not (tmp_path / STATE_FILE).exists()
+
+
+def test_what_is_remembered_is_in_the_report(workspace):
+    found = show_state(workspace)
+
+    assert (SCHEMA_VERSION, [TABLE]) == (
+        found.schema_version_on_disk,
+        [each.table for each in found.watermarks],
+    )
+
+
+def test_a_deleted_watermark_is_gone(workspace):
+    found = delete_watermark(workspace, DeleteRequest("Shop.Marts.FCT_revenue"))
+
+    assert (TABLE, ()) == (found.deleted.table, found.warnings)
+    assert () == show_state(workspace).watermarks
+
+
+def test_the_watermark_of_a_table_that_a_run_writes_stays(workspace):
+    with running(workspace.config), pytest.raises(LedgerLocked, match="is writing"):
+        delete_watermark(workspace, DeleteRequest(TABLE))
+
+    assert 1 == len(show_state(workspace).watermarks)
+
+
+def test_a_sweep_with_unclear_settings_forgets_nothing(workspace):
+    (workspace.config / "rocky.toml").write_text(f"{CONFIG}[state.retention]\nmin_runs_kpt = 1\n")
+
+    with pytest.raises(RunRefused, match="nothing was forgotten"):
+        sweep_state(workspace, SweepRequest())
+
+
+def test_a_dry_sweep_says_what_the_next_one_forgets(tmp_path):
+    shop, workspace = Shop(tmp_path), Workspace(tmp_path)
+    for _ in range(4):
+        shop.run()
+    config = tmp_path / "rocky.toml"
+    config.write_text(
+        f"{config.read_text()}\n[state.retention]\nmax_age_days = 0\nmin_runs_kept = 1\n"
+    )
+    preview = sweep_state(workspace, SweepRequest(dry_run=True))
+    assert 4 == show_state(workspace).runs
+    found = sweep_state(workspace, SweepRequest())
+
+    assert (True, False) == (preview.dry_run, found.dry_run)
+    assert (2, {"committed": 1}) == (len(found.runs), found.kept)
+    assert (preview.runs, preview.removed) == (found.runs, found.removed)
+    assert 2 == show_state(workspace).runs

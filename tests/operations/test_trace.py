@@ -1,0 +1,29 @@
+"""A trace from Python: of the state file alone."""
+
+import pytest
+
+from rocky.errors import NothingSelected
+from rocky.ledger import STATE_FILE
+from rocky.operations.trace import TraceRequest, trace
+from rocky.operations.workspace import Workspace
+from tests.cli.recorded import FIRST, record_past
+
+
+@pytest.fixture
+def workspace(tmp_path) -> Workspace:
+    """A state file with a past, and no project."""
+    record_past(tmp_path)
+    return Workspace(state_file=tmp_path / STATE_FILE)
+
+
+def test_a_trace_lays_a_run_out_in_time(workspace):
+    found = trace(workspace, TraceRequest(FIRST, limit=1))
+
+    assert (FIRST, 1) == (found.run_id, len(found.models))
+    assert found.models_left_out == len(found.run.models_executed) - 1 - len(found.not_started)
+    assert found.model_ms >= found.busy_ms > 0
+
+
+def test_a_run_that_is_not_recorded_is_refused(workspace):
+    with pytest.raises(NothingSelected, match="no run `run-1`"):
+        trace(workspace, TraceRequest("run-1"))
