@@ -195,6 +195,8 @@ def _text(value: Any, kind: DataType) -> Any:
             return [(_text(one, key), _text(other, inner)) for one, other in value.items()]
         case StructType(fields=fields):
             return {each.name: _text(value.get(each.name), each.type) for each in fields}
+        case _:
+            pass
     if kind.kind == "binary":
         return value.encode() if isinstance(value, str) else bytes(value)
     if kind.kind == "variant":

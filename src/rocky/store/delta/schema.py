@@ -140,6 +140,8 @@ def _kinds(type: DataType) -> Iterator[str]:  # noqa: A002 - the noun of this pa
         case StructType():
             for field in type.fields:
                 yield from _kinds(field.type)
+        case _:
+            pass
 
 
 def _field_json(column: StructField) -> dict[str, Any]:
@@ -219,5 +221,7 @@ def _type_evolves(old: DataType, new: DataType, path: str) -> str | None:
             )
         case StringType(), StringType() if is_lossless(old, new):
             return None
+        case _:
+            pass
     how = "widens" if is_lossless(old, new) else "changes"
     return f"column `{path}` {how} from {old} to {new}"

@@ -60,6 +60,7 @@ class _ColumnStatistics:
             if self._left == 0:
                 break
             node = group.fields.get(field.name)
+            below: tuple[Any, Any, Any]
             if isinstance(field.type, StructType) and isinstance(node, Group):
                 below = self.fields(field.type.fields, node)
             else:
