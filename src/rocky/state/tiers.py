@@ -11,6 +11,7 @@ from typing import Final
 
 from blake3 import blake3
 
+from rocky.canonical import ascii_json
 from rocky.errors import InternalError, StateSyncFailed
 from rocky.project.configuration.blocks import State
 from rocky.state.backend import Backend, Copy, Note, RemoteFailure
@@ -101,7 +102,7 @@ class TieredBackend:
 
 def _frame(copy: Copy) -> bytes:
     said = {"blake3": blake3(copy.data).hexdigest(), "generation": copy.generation}
-    return _MAGIC + json.dumps(said, sort_keys=True).encode() + b"\n" + copy.data
+    return _MAGIC + ascii_json(said).encode() + b"\n" + copy.data
 
 
 def _unframe(framed: bytes) -> Copy | None:

@@ -6,12 +6,12 @@ project gives the same bytes on every machine. Types of what is read are those t
 not those of now: between the two lies the change that the reader has not agreed to.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from rocky.analysis.imports.findings import find_readers
 from rocky.analysis.imports.usage import ImportReader, Rebind
+from rocky.canonical import line_json
 from rocky.errors import InterfaceRefused
 from rocky.language.datatypes.text import TypeSyntaxError, parse_type, type_to_json
 from rocky.language.datatypes.types import UNKNOWN, ArrayType, DataType, MapType, StructType
@@ -307,4 +307,4 @@ def _encode(value: Any, depth: int) -> str:
 
 
 def _line(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return line_json(value)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from rocky.evidence.hashes import canonical_json
+from rocky.canonical import canonical_json
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.sources import SourceTable

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
+from rocky.canonical import canonical_json, text_hash
 from rocky.errors import StoreUnreadable
-from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.language.datatypes.text import field_to_json, fields_from_json
 from rocky.language.datatypes.types import StructField
 from rocky.ledger.pipeline_records import GracePeriod

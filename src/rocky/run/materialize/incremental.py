@@ -8,6 +8,7 @@ word. Two runs that began from one watermark cannot both append: the second is r
 import json
 from dataclasses import dataclass
 
+from rocky.canonical import line_json
 from rocky.errors import ModelFailed, StoreUnreadable
 from rocky.language.datatypes.types import DataType
 from rocky.project.configuration.strategies import Incremental
@@ -40,11 +41,7 @@ class Watermark:
         return f"CAST({quote_text(self.value)} AS {self.type})"
 
     def to_json(self) -> str:
-        return json.dumps(
-            {"column": self.column, "type": self.type, "value": self.value},
-            sort_keys=True,
-            ensure_ascii=False,
-        )
+        return line_json({"column": self.column, "type": self.type, "value": self.value})
 
 
 def watermark_of(snapshot: Snapshot | None, column: str) -> Watermark | None:

@@ -4,12 +4,10 @@ A table remembers the content it was loaded from, so an unchanged seed costs one
 its folder. Models read a seed's table like any other, pinned and content-addressed.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Final
 
-from blake3 import blake3
-
+from rocky.canonical import ascii_json, text_hash
 from rocky.errors import RockyError
 from rocky.language.datatypes.text import field_to_json
 from rocky.project.collisions import target_of_seed
@@ -66,7 +64,7 @@ def seed_hash(seed: SeedTable) -> str:
         "delimiter": seed.delimiter,
         "content": seed.content_hash.hex(),
     }
-    return blake3(json.dumps(read, sort_keys=True).encode()).hexdigest()
+    return text_hash(ascii_json(read))
 
 
 def is_loaded(seed: SeedTable, table: Table) -> bool:

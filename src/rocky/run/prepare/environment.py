@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from rocky.evidence.hashes import canonical_json, text_hash
+from rocky.canonical import canonical_json, text_hash
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.toml.variables import Substituted
 from rocky.run.checksums import hash_file

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from rocky.canonical import canonical_json, text_hash
 from rocky.errors import PlanOutdated, SourceUnreadable, StoreUnreadable
-from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.language.datatypes.text import field_to_json
 from rocky.ledger.readers.lookup import LookupReader
 from rocky.ledger.record import RunId

@@ -10,7 +10,8 @@ from threading import Lock
 from typing import NamedTuple
 
 from rocky.analysis.consumption import consumed_columns
-from rocky.evidence.hashes import content_hash, input_hash_of, text_hash
+from rocky.canonical import text_hash
+from rocky.evidence.hashes import content_hash, input_hash_of
 from rocky.language.datatypes.types import StructField
 from rocky.ledger.provenance import InputIndexEntry
 from rocky.ledger.run_records import InputRecord, ModelExecution, ModelStatus
