@@ -18,6 +18,7 @@ from rocky.evidence.tables import PARQUET_SUFFIX, TableHistory
 from rocky.ledger.branch_records import PROMOTIONS, PromotedTable, PromotionRecord
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord, ReadRecord
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution
+from rocky.project.configuration.strategies import WHOLE_STRATEGIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,10 +199,6 @@ def _identity_of(read: ReadRecord) -> str | None:
     return read.identity
 
 
-_WHOLE_STRATEGIES = frozenset({"full_refresh", "materialized_view", "content_addressed", "seed"})
-"""Strategies that write all rows of their table: the rows written are the table's."""
-
-
 def check_execution(
     maker: Maker, execution: ModelExecution, history: TableHistory, findings: Findings
 ) -> None:
@@ -216,7 +213,7 @@ def check_execution(
         findings.add(FindingCode.COMMIT_MISSING, where, why)
         return
     rows = sum(file.rows for file in state.values())
-    if execution.strategy in _WHOLE_STRATEGIES and execution.rows_affected is not None:
+    if execution.strategy in WHOLE_STRATEGIES and execution.rows_affected is not None:
         findings.expect(
             rows == execution.rows_affected,
             FindingCode.ROWS_MISMATCH,

@@ -17,6 +17,7 @@ from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.suggestion import suggestion
 from rocky.diagnostics.text import SourceText, Span
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import split_name
 from rocky.project.columns import read_columns
 from rocky.project.configuration.model import ModelSettings
 from rocky.project.configuration.strategies import (
@@ -56,7 +57,7 @@ class Input(NamedTuple):
     @property
     def parts(self) -> tuple[str, ...]:
         """The table's name as names are looked up: in lower case, without backticks."""
-        return tuple(part.strip("`") for part in self.table.lower().split("."))
+        return split_name(self.table.lower())
 
 
 class UnusablePython(ValueError):

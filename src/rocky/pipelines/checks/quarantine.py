@@ -14,13 +14,14 @@ from typing import Final, NamedTuple
 
 from rocky.errors import ConcurrentChange, RockyError
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_name
 from rocky.lazy import load_attribute
 from rocky.project.configuration.model import ABOUT_ROWS, AssertionRecord
 from rocky.project.configuration.pipelines import Quarantine
 from rocky.project.models import Target
 from rocky.run.checks.assertion_sql import AssertionSubject, Unanswerable, row_condition
 from rocky.run.checks.assertions import name_of
-from rocky.run.engine.sql import UnwritableValue, quote_name
+from rocky.run.engine.sql import UnwritableValue
 from rocky.run.materialize.build import Build, Built, Materialize
 from rocky.store.delta.change import Change
 from rocky.store.delta.snapshot import ROWS_HASH, Snapshot

@@ -20,9 +20,9 @@ from rocky.ledger.readers.lookup import LastCopy, LookupReader, RecordedCopy
 from rocky.ledger.run_records import ModelStatus
 from rocky.pipelines.drift.projection import Projected
 from rocky.pipelines.owners import writers_of
-from rocky.pipelines.replication.discovery import url_without_password
 from rocky.pipelines.replication.routes import RoutedTable
 from rocky.project.models import Target
+from rocky.project.secrets import url_without_password
 from rocky.store.delta.log import Log
 from rocky.store.warehouse import Table
 

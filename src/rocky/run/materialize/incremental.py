@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from rocky.canonical import line_json
 from rocky.errors import ModelFailed, StoreUnreadable
 from rocky.language.datatypes.types import DataType
+from rocky.language.names import quote_name, quote_text
 from rocky.project.configuration.strategies import Incremental
 from rocky.run.engine.protocol import Written
-from rocky.run.engine.sql import column_list, quote_name, quote_text
+from rocky.run.engine.sql import column_list
 from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import open_base
 from rocky.run.materialize.starting_point import (

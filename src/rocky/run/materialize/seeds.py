@@ -10,6 +10,7 @@ from typing import Final
 from rocky.canonical import ascii_json, text_hash
 from rocky.errors import RockyError
 from rocky.language.datatypes.text import field_to_json
+from rocky.language.names import quote_name
 from rocky.project.collisions import target_of_seed
 from rocky.project.configuration.config import Config
 from rocky.project.models import Target
@@ -17,7 +18,6 @@ from rocky.project.project import Project
 from rocky.project.seeds import SeedTable
 from rocky.run.checksums import missing_file
 from rocky.run.engine.protocol import Engine
-from rocky.run.engine.sql import quote_name
 from rocky.run.materialize.build import Built
 from rocky.spark.interface import Layout
 from rocky.store.delta.change import Change
