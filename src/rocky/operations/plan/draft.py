@@ -22,10 +22,11 @@ from rocky.operations.plan.preview import (
     reason_of,
 )
 from rocky.operations.plan.variables import variables_document
+from rocky.plan.adapters import choose_adapter
 from rocky.plan.comparison import find_unreadable
 from rocky.plan.estimates import Unit
 from rocky.plan.kept_plan import PlanDocument
-from rocky.plan.request import RunRequest, choose_adapter
+from rocky.plan.request import RunRequest
 from rocky.plan.steps import RunPlan, Step
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter

@@ -30,6 +30,7 @@ from rocky.project.configuration.blocks import (
     RunRetry,
     SchemaEvolution,
     State,
+    adapter_key,
 )
 from rocky.project.configuration.hooks import Hooks, HookSettings
 from rocky.project.configuration.model import NO_LEVELS, Budget, Freshness, LintLevels, Store
@@ -146,9 +147,7 @@ def _check_pipelines(config: Config, problems: Problems) -> None:
                     )
                 )
         adapter = pipeline.target.adapter
-        if adapter not in config.adapter and not (
-            adapter == "default" and len(config.adapter) == 1
-        ):
+        if adapter_key(config.adapter, adapter) is None:
             problems.append(
                 Problem(
                     (*at, "target", "adapter"),
