@@ -18,7 +18,6 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final, Literal
@@ -264,8 +263,9 @@ def open_remote(remote: str, conf: Mapping[str, str]) -> Connection:
 
 def _client_modules() -> tuple[Any, Any]:
     try:
-        sessions = import_module("pyspark.sql.connect.session")
-        retries = import_module("pyspark.sql.connect.client.retries")
+        # An extra: not everybody has the client's packages.
+        from pyspark.sql.connect import session as sessions  # noqa: PLC0415
+        from pyspark.sql.connect.client import retries  # noqa: PLC0415
     except ImportError as missing:
         raise SparkUnavailable(
             "`remote` needs the packages of Spark Connect: pip install 'rocky-spark[connect]'"

@@ -28,7 +28,7 @@ _FULL_NAME_PARTS: Final = 3
 
 def is_meant_by(name: str, full_name: str) -> bool:
     """Whether a written name means the table of this full name."""
-    parts = split_name(name)
+    parts = split_name(name.lower())
     return tuple(full_name.lower().split("."))[-len(parts) :] == parts
 
 
