@@ -59,7 +59,9 @@ def test_models_run_on_the_adapter_they_share(tmp_path):
 def test_what_concerns_the_whole_project_wants_one_adapter(tmp_path):
     loaded = project(tmp_path, TWO + PIPELINES)
 
-    with pytest.raises(NothingSelected, match=r"the project's pipelines .*: choose one with `--tar"):
+    with pytest.raises(
+        NothingSelected, match=r"the project's pipelines .*: choose one with `--tar"
+    ):
         main_adapter(loaded)
     assert "b" == main_adapter(loaded, "b")[0]
 

@@ -161,7 +161,7 @@ def check_java(patient: Subject) -> Diagnosis:
     if adapters and all(each.remote for each in adapters):
         return healthy("not needed: Spark runs elsewhere")
     try:
-        java = choose_java()
+        java = choose_java(patient.environment)
     except RockyError as error:
         said, _, fix = str(error).partition("; ")
         return critical(said, fix)
