@@ -15,7 +15,7 @@ from rocky.branches.approvals.ssh import Keygen, KeyLocation
 from rocky.branches.approvals.statements import Kind, parse_statement
 from rocky.branches.approvals.validity import ApprovalScope, CheckedApprovals, check_approvals
 from rocky.branches.state_hash import BranchState
-from rocky.evidence.hashes import canonical_json
+from rocky.canonical import canonical_json
 from rocky.ledger.branch_records import BranchRecord
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)

@@ -22,8 +22,8 @@ from rocky.branches.approvals.statements import (
     parse_statement,
 )
 from rocky.branches.approvals.validity import RejectionReason, find_shortfall
+from rocky.canonical import canonical_json, text_hash
 from rocky.errors import ApprovalRefused
-from rocky.evidence.hashes import canonical_json, text_hash
 from tests.branches.statements import EVERYBODY, NOW, RECORD, STATE, Desk, edited_text
 
 

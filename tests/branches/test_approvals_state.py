@@ -5,9 +5,9 @@ import pytest
 from rocky.analysis.changes.change import Change, Impact, ProjectDiff, Reached, TableDiff
 from rocky.branches.state_hash import compute_state, find_changed_parts
 from rocky.branches.tables import BranchTable, BranchView
+from rocky.canonical import canonical_json, text_hash
 from rocky.compiler.passes import compile_project
 from rocky.errors import ApprovalRefused
-from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.project import load_project
 from rocky.store.warehouse import open_warehouse
 from tests.branches.statements import RECORD

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from rocky.canonical import record_json
 from rocky.evidence.verification import verify_evidence
 from rocky.ledger import Ledger, open_evidence_reader, open_ledger
 from rocky.ledger.branch_records import PromotionRecord
 from rocky.ledger.branches import record_promotion_tables, records_from_json, records_to_json
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
-from rocky.ledger.record import RunId, format_json
+from rocky.ledger.record import RunId
 from rocky.ledger.run_records import (
     ModelExecution,
     ModelStatus,
@@ -123,7 +124,7 @@ def test_a_promotion_removes_nothing_of_other_tables_unseen(path):
             put_model(rows, run_id, ModelRecords(other))
             rows.remove("partitions", "daily|a")
             promotion = PromotionRecord(run_id, "promote", "b1", "ann", NOW)
-            rows.put("promotions", run_id, format_json(promotion.to_json()))
+            rows.put("promotions", run_id, record_json(promotion.to_json()))
         ledger.finish_run(run_id, RunStatus.SUCCESS, NOW)
 
     assert "record_missing partitions daily|a" in findings(path)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from rocky.canonical import record_json
 from rocky.errors import LedgerUnreadable, RunRefused
 from rocky.ledger import open_ledger
 from rocky.ledger.idempotency import (
@@ -25,7 +26,7 @@ from rocky.ledger.idempotency import (
 )
 from rocky.ledger.pipeline_records import IdempotencyRecord
 from rocky.ledger.pipeline_state import open_pipeline_state_reader
-from rocky.ledger.record import RunId, format_json
+from rocky.ledger.record import RunId
 from rocky.project.configuration.blocks import Idempotency
 from tests.ledger.test_processes import PRELUDE, ROOT
 
@@ -127,7 +128,7 @@ def test_an_error_gives_the_key_up_as_failed(ledger, clock):
 def test_a_key_of_another_host_is_free_when_its_time_is_over(ledger, clock):
     away = IdempotencyRecord("daily", RUN, IN_FLIGHT, NOW, NOW + timedelta(hours=24), "elsewhere")
     with ledger.transaction() as rows:
-        rows.put(KEY_TABLE, "daily", format_json(away.to_json()))
+        rows.put(KEY_TABLE, "daily", record_json(away.to_json()))
     assert SkippedInFlight("daily", RUN, "elsewhere", NOW) == claim_key(
         ledger, "daily", SETTINGS, clock
     )
@@ -140,7 +141,7 @@ def test_a_key_of_another_host_is_free_when_its_time_is_over(ledger, clock):
 def test_whoever_lost_a_key_does_not_end_it_for_its_new_owner(ledger, clock):
     hold = claim_key(ledger, "daily", SETTINGS, clock)
     with ledger.transaction() as rows:
-        rows.put(KEY_TABLE, "daily", format_json(replace(hold.record, owner="other").to_json()))
+        rows.put(KEY_TABLE, "daily", record_json(replace(hold.record, owner="other").to_json()))
 
     assert not hold.finish(succeeded=True)
     assert [("other", IN_FLIGHT)] == [(each.owner, each.state) for each in records(ledger)]
@@ -185,7 +186,7 @@ def test_what_is_no_key_is_refused(ledger, key):
 def test_a_key_that_cannot_be_read_is_never_taken_for_a_free_one(ledger, clock):
     odd = IdempotencyRecord("daily", RUN, "Somehow", NOW, NOW)
     with ledger.transaction() as rows:
-        rows.put(KEY_TABLE, "daily", format_json(odd.to_json()))
+        rows.put(KEY_TABLE, "daily", record_json(odd.to_json()))
     with pytest.raises(LedgerUnreadable, match="no state of one"):
         claim_key(ledger, "daily", SETTINGS, clock)
     with ledger.transaction() as rows:

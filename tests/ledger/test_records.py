@@ -3,8 +3,9 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from rocky.canonical import record_json
 from rocky.errors import InternalError
-from rocky.ledger.record import MalformedRecord, format_json, format_time
+from rocky.ledger.record import MalformedRecord, format_time
 from rocky.ledger.run_records import (
     AttemptRecord,
     BudgetBreach,
@@ -45,7 +46,7 @@ WHOLE = a_run(
 
 @pytest.mark.parametrize("record", [WHOLE, a_run(), a_model(), WatermarkState("a.b.c", "1", START)])
 def test_a_record_comes_back_from_its_json_as_it_was(record):
-    text = format_json(record.to_json())
+    text = record_json(record.to_json())
 
     assert record == type(record).from_json(json.loads(text))
 
@@ -60,7 +61,7 @@ def test_the_json_of_a_run_has_the_keys_and_words_an_auditor_reads():
 
 
 def test_what_is_not_known_is_absent_and_never_null():
-    text = format_json(a_run(models_executed=(a_model(),)).to_json())
+    text = record_json(a_run(models_executed=(a_model(),)).to_json())
 
     assert "null" not in text
     assert "git_commit" not in json.loads(text)
@@ -73,7 +74,7 @@ def test_a_false_and_a_zero_are_known_and_recorded():
 
 
 def test_keys_are_sorted_at_every_depth():
-    text = format_json(WHOLE.to_json())
+    text = record_json(WHOLE.to_json())
 
     assert json.dumps(json.loads(text), sort_keys=True, separators=(",", ":")) == text
 
@@ -120,6 +121,6 @@ def test_true_is_not_a_number_of_rows():
 
 def test_a_name_that_is_not_utf8_survives_as_valid_json():
     record = WatermarkState("a.b.caf\udce9", "1", datetime(2026, 1, 1, tzinfo=UTC))
-    text = format_json(record.to_json())
+    text = record_json(record.to_json())
 
     assert record == WatermarkState.from_json(json.loads(text.encode()))

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from rocky.canonical import record_json
 from rocky.errors import LedgerUnwritable
 from rocky.ledger import open_ledger
-from rocky.ledger.record import format_json
 from rocky.ledger.run_records import (
     ArtifactRecord,
     BudgetBreach,
@@ -179,7 +179,7 @@ def test_keys_that_a_newer_rocky_added_to_a_run_are_kept_when_it_ends(path, ledg
     run_id = ledger.begin_run(a_run())
     newer = {**rows(path, "run_history")[run_id], "colour": "blue"}
     with ledger.transaction() as written:
-        written.put("run_history", run_id, format_json(newer))
+        written.put("run_history", run_id, record_json(newer))
     ledger.finish_run(run_id, RunStatus.SUCCESS, END)
 
     assert "blue" == rows(path, "run_history")[run_id]["colour"]

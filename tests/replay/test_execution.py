@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 
-from rocky.evidence.hashes import text_hash
+from rocky.canonical import text_hash
 from rocky.ledger import open_ledger
 from rocky.ledger.chain import Head, entry_key, format_entry, make_entry, parse_entry
 from rocky.ledger.provenance import CollectedFile

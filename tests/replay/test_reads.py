@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from blake3 import blake3
 
-from rocky.evidence.hashes import canonical_json, text_hash
+from rocky.canonical import canonical_json, text_hash
 from rocky.language.datatypes.text import field_to_json
 from rocky.language.datatypes.types import BIGINT, StructField
 from rocky.ledger.provenance import ReadRecord, SourceFile

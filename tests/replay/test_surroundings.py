@@ -3,10 +3,11 @@
 import pytest
 
 from rocky.project.configuration.blocks import Adapter
+from rocky.project.secrets import hide
 from rocky.project.toml.variables import Substituted
 from rocky.replay.recipe import RecordedEnvironment, restore_settings
 from rocky.run.engine.protocol import EngineFacts
-from rocky.run.prepare.environment import hide, result_settings
+from rocky.run.prepare.environment import result_settings
 
 ARGUMENTS = {"PYSPARK_SUBMIT_ARGS": "--conf a=b pyspark-shell"}
 

@@ -5,9 +5,10 @@ from datetime import UTC, date, datetime
 import pytest
 
 from rocky.language.datatypes.text import parse_type
+from rocky.language.names import quote_name, quote_text
 from rocky.project.configuration.model import AssertionRecord
 from rocky.run.checks.assertion_sql import AssertionSubject, Unanswerable, query_of, scan_of
-from rocky.run.engine.sql import UnwritableValue, literal, quote_name, quote_text
+from rocky.run.engine.sql import UnwritableValue, literal
 
 TYPES = {
     "id": parse_type("bigint"),

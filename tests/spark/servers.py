@@ -21,7 +21,7 @@ START_SECONDS = 300
 def connect_server(folder: Path, conf: Mapping[str, str] | None = None) -> Iterator[str]:
     """The address of a server that is ended afterwards; what it printed is in `folder/log`."""
     folder.mkdir(parents=True, exist_ok=True)
-    java, jars = choose_java(), Path(_find_spark_home()) / "jars" / "*"
+    java, jars = choose_java(os.environ), Path(_find_spark_home()) / "jars" / "*"
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     settings = {

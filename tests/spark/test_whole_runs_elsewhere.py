@@ -211,7 +211,7 @@ print(json.dumps([
 
 
 def test_on_a_cluster_executors_name_the_files_by_the_bytes_that_a_local_run_gives(local, tmp_path):
-    if choose_java().from_wheel:
+    if choose_java(os.environ).from_wheel:
         pytest.skip("executors are started by Spark's launcher: the wheel's Java lacks a module")
     root = twenty_on(tmp_path, 'master = "local-cluster[2,1,1024]"')
     with (root / "rocky.toml").open("a") as config:

@@ -8,8 +8,8 @@ import pytest
 
 from rocky.project.configuration.blocks import State
 from rocky.project.configuration.config import read_config
+from rocky.project.secrets import Secrets
 from rocky.project.toml.documents import Problems
-from rocky.state.backend import Secrets
 from rocky.state.events import UPLOAD, Outcome, SyncEvent, announce, format_event
 
 REMOTE = 'backend = "s3"\ns3_bucket = "b"\n'

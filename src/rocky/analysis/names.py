@@ -13,6 +13,7 @@ from blake3 import blake3
 
 from rocky.analysis.compilation import CompiledModels, fields_of
 from rocky.language.datatypes.text import encode_type
+from rocky.language.names import split_name
 from rocky.language.tables import Table
 from rocky.project import Project
 from rocky.project.imports import ImportedTable
@@ -35,11 +36,11 @@ class Names:
         self._external: dict[tuple[str, ...], Table] = {}
         self._faces: dict[tuple[str, ...], bytes] = {}
         for key, source in project.sources.items():
-            parts = tuple(part.strip("`") for part in key.split("."))
+            parts = split_name(key)
             table = Table(source.name, source.columns, parts, bool(source.columns))
             self._add_external(table, parts)
         for key, seed in project.seeds.items():
-            parts = tuple(part.strip("`") for part in key.split("."))
+            parts = split_name(key)
             self._add_external(Table(seed.name, seed.columns, parts, bool(seed.columns)), parts)
             schema = seed.target.schema
             if schema:

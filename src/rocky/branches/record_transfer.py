@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from rocky.evidence.hashes import text_hash
+from rocky.canonical import text_hash
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord, ReadRecord
 from rocky.ledger.readers.table import TableRecords
 from rocky.ledger.record import RunId

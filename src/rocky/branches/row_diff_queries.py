@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rocky.analysis.changes.types import nullable_everywhere
+from rocky.analysis.changes.types import compared_type
 from rocky.language.datatypes.types import (
     DATETIME_KINDS,
     NUMERIC_KINDS,
@@ -19,7 +19,8 @@ from rocky.language.datatypes.types import (
     StructField,
     StructType,
 )
-from rocky.run.engine.sql import comparable, quote_name
+from rocky.language.names import quote_name
+from rocky.run.engine.sql import comparable
 
 _BEFORE: Final = "__rocky_before"
 _AFTER: Final = "__rocky_after"
@@ -39,7 +40,7 @@ class Pair:
         """The column of `b` and that of `a`; None where nothing can be said of them together."""
         old, new = self.before.type, self.after.type
         left, right = f"b.{quote_name(self.before.name)}", f"a.{quote_name(self.after.name)}"
-        if nullable_everywhere(old) is nullable_everywhere(new):
+        if compared_type(old) is compared_type(new):
             return comparable(left, old), comparable(right, new)
         if any(old.kind in kinds and new.kind in kinds for kinds in _ALIKE):
             return left, right

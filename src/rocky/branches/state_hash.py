@@ -12,9 +12,9 @@ from typing import Any, Final
 from rocky.analysis.changes.change import ProjectDiff
 from rocky.analysis.compilation import Compilation
 from rocky.branches.tables import BranchTable, BranchView
+from rocky.canonical import canonical_json, text_hash
 from rocky.compiler.fingerprints import fingerprints_of
 from rocky.errors import ApprovalRefused
-from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.language.datatypes.text import field_to_json
 from rocky.project import Project
 from rocky.project.imports import ImportedTable

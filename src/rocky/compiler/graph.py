@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.text import Span
+from rocky.language.names import split_name
 from rocky.project import ModelFile, Project
 
 # Over lower-case text, and each with a word in front: ignoring case, or looking for several words
@@ -30,9 +31,7 @@ def scan_references(sql: str) -> set[tuple[str, ...]]:
 
 
 # Many models read the same few.
-@lru_cache(maxsize=1 << 14)
-def _parts(name: str) -> tuple[str, ...]:
-    return tuple(part.strip("`") for part in name.split("."))
+_parts = lru_cache(maxsize=1 << 14)(split_name)
 
 
 def topological_levels(

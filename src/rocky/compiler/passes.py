@@ -9,16 +9,21 @@ source's TOML, a seed's header or another model's select list.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from rocky.analysis.compilation import Compilation, CompiledModels, Statistics, unpack_findings
+from rocky.analysis.compilation import (
+    Compilation,
+    CompiledModels,
+    Record,
+    Statistics,
+    unpack_findings,
+)
 from rocky.analysis.contracts.check import check_contracts
 from rocky.analysis.lints.rules import lint_graph, lint_settings
 from rocky.analysis.names import Names
 from rocky.compiler.graph import report_cycles, topological_levels
-from rocky.compiler.validity import BoundModels, bind_models, load_records, save_records
+from rocky.compiler.validity import BoundModels, find_stale, load_records, save_records
 from rocky.diagnostics import Diagnostic, Label
 from rocky.diagnostics.suppression import apply_suppressions, find_allows
 from rocky.language.ir import ModelIr
-from rocky.lazy import load_attribute
 from rocky.project import Project
 from rocky.project.cache import cache_stamp
 
@@ -66,7 +71,7 @@ def compile_project(
         key: model.text_hash + model.settings_hash + model.name.encode("utf-8", "surrogatepass")
         for key, model in project.models.items()
     }
-    outcome = bind_models(project.models, keys, cached, names, project.blocked, jobs)
+    outcome = _bind_models(project, keys, cached, names, jobs)
     if stamp and (outcome.bound or cached.keys() != outcome.records.keys()):
         save_records(project.root, stamp, outcome.records)
     models = CompiledModels(project, outcome.records, stamp)
@@ -80,10 +85,10 @@ def compile_project(
         *check_contracts(project, models),
     ]
     if any(each.changed for each in project.imports.values()):
-        # Loaded when needed: it binds, and a compile that binds nothing shall not pay for that.
-        found = load_attribute("rocky.analysis.imports.findings", "with_imports")(
-            found, project, models, names
-        )
+        # It binds, and a compile that binds nothing shall not pay for that.
+        from rocky.analysis.imports.findings import with_imports  # noqa: PLC0415
+
+        found = with_imports(found, project, models, names)
     return Compilation(
         project,
         models,
@@ -93,6 +98,28 @@ def compile_project(
         tuple(_suppressed(project, found)),
         _statistics(outcome, models),
     )
+
+
+def _bind_models(
+    project: Project,
+    keys: Mapping[str, bytes],
+    cached: Mapping[str, Record],
+    names: Names,
+    jobs: int | None,
+) -> BoundModels:
+    """The record of every model; what the cache does not answer is bound."""
+    models = project.models
+    outcome, task = find_stale(models, keys, cached, names, project.blocked, jobs)
+    if task is None:
+        return outcome
+    # The binder brings the parser library and the function catalogue with it: together half of what
+    # a compile costs in which nothing is stale.
+    from rocky.compiler.stale_models import bind_stale  # noqa: PLC0415
+
+    bind_stale(task, outcome)
+    # In the project's order, whichever worker finished first.
+    records = {key: outcome.records[key] for key in models if key in outcome.records}
+    return BoundModels(records, outcome.cycles, outcome.bound)
 
 
 def _settings_findings(

@@ -3,13 +3,12 @@
 A reader sees of a model its columns and the names it answers to, and nothing else: the record's
 *face* is the hash of exactly that. Every cached record is first believed, and checked against the
 faces it looked up. Only where that fails is anything bound: what failed, and those of its readers
-that would see a difference. A compile in which everything holds therefore loads neither the binder
-nor the parser library.
+that would see a difference. A compile in which everything holds loads neither the binder nor the
+parser library.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -119,40 +118,24 @@ class BindTask:
     jobs: int | None
 
 
-def bind_models(
+def find_stale(
     models: Mapping[str, ModelFile],
     keys: Mapping[str, bytes],
     cached: Mapping[str, Record],
     names: Names,
     blocked: frozenset[str],
     jobs: int | None = None,
-) -> BoundModels:
-    """The record of every model; what the cache does not answer is bound."""
+) -> tuple[BoundModels, BindTask | None]:
+    """The records that hold as they are, and the task of binding the rest; None for nothing."""
     usable = [key for key in models if key not in blocked] if blocked else list(models)
     stale = _stale(usable, models, keys, cached, names, blocked)
     if not stale:
-        return BoundModels({key: cached[key] for key in usable})
+        return BoundModels({key: cached[key] for key in usable}), None
     suspects = _with_readers(stale, usable, cached, names) if cached else stale
-    outcome = BoundModels({key: cached[key] for key in usable if key not in suspects})
     task = BindTask(
         models, keys, cached, names, blocked, frozenset(stale), frozenset(suspects), jobs
     )
-    _load_binder()(task, outcome)
-    # In the project's order, whichever worker finished first.
-    records = {key: outcome.records[key] for key in usable if key in outcome.records}
-    return BoundModels(records, outcome.cycles, outcome.bound)
-
-
-def _load_binder() -> Callable[[BindTask, BoundModels], None]:
-    """The one lazy import of the compiler.
-
-    The binder brings the parser library and the function catalogue with it: together half of what
-    a compile costs in which nothing is stale.
-    """
-    bind_stale: Callable[[BindTask, BoundModels], None] = import_module(
-        "rocky.compiler.stale_models"
-    ).bind_stale
-    return bind_stale
+    return BoundModels({key: cached[key] for key in usable if key not in suspects}), task
 
 
 def _stale(

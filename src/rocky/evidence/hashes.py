@@ -1,30 +1,17 @@
 """Hashes that anyone can compute again from a record, with BLAKE3 and JSON alone.
 
-Everything is hashed as canonical JSON: sorted keys, no white space, absent instead of null. What is
-hashed is kept in the record, so nothing here needs the project.
+Everything is hashed as canonical JSON, absent instead of null. What is hashed is kept in the
+record, so nothing here needs the project.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from blake3 import blake3
-
+from rocky.canonical import canonical_json, text_hash
 from rocky.language.ir import skip_projection
 
 INPUT_HASH_VERSION: Final = 1
 """The version of what `input_hash` is made of."""
-
-
-def canonical_json(document: Any) -> str:
-    """Sorted keys, no white space, valid UTF-8 whatever a file is called."""
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def text_hash(text: str) -> str:
-    """The hash of a text: of the SQL handed to Spark, of a model's IR, of any canonical JSON."""
-    return blake3(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def content_hash(addresses: Iterable[str]) -> str:

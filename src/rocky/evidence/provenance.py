@@ -10,19 +10,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rocky.canonical import text_hash
 from rocky.evidence.findings import FindingCode, Findings
-from rocky.evidence.hashes import (
-    content_hash,
-    input_hash_of,
-    skip_hash_of,
-    source_hash,
-    text_hash,
-)
+from rocky.evidence.hashes import content_hash, input_hash_of, skip_hash_of, source_hash
 from rocky.evidence.records import LedgerRecords, Maker, TablePlace, maker_of, split_place
 from rocky.evidence.tables import PARQUET_SUFFIX, TableHistory
 from rocky.ledger.branch_records import PROMOTIONS, PromotedTable, PromotionRecord
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord, ReadRecord
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution
+from rocky.project.configuration.strategies import WHOLE_STRATEGIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +199,6 @@ def _identity_of(read: ReadRecord) -> str | None:
     return read.identity
 
 
-_WHOLE_STRATEGIES = frozenset({"full_refresh", "materialized_view", "content_addressed", "seed"})
-"""Strategies that write all rows of their table: the rows written are the table's."""
-
-
 def check_execution(
     maker: Maker, execution: ModelExecution, history: TableHistory, findings: Findings
 ) -> None:
@@ -221,7 +213,7 @@ def check_execution(
         findings.add(FindingCode.COMMIT_MISSING, where, why)
         return
     rows = sum(file.rows for file in state.values())
-    if execution.strategy in _WHOLE_STRATEGIES and execution.rows_affected is not None:
+    if execution.strategy in WHOLE_STRATEGIES and execution.rows_affected is not None:
         findings.expect(
             rows == execution.rows_affected,
             FindingCode.ROWS_MISMATCH,

@@ -8,13 +8,11 @@ so comments, white space, keyword case and internal aliases leave it alone. Both
 canonical JSON: anyone with the JSON of the IR can check them.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, NewType
 
-from blake3 import blake3
-
+from rocky.canonical import ordered_json, text_hash
 from rocky.diagnostics.text import Span
 from rocky.language.datatypes.text import type_to_json
 from rocky.language.datatypes.types import DataType
@@ -105,7 +103,6 @@ Recipe = NewType("Recipe", str)
 SkipHash = NewType("SkipHash", str)
 
 _NORMALIZER: Final = 2
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _TYPES: dict[DataType, Any] = {}
 
 
@@ -166,17 +163,14 @@ def skip_projection(ir: Mapping[str, Any]) -> dict[str, Any]:
 
 def ir_text(meaning: Meaning) -> str:
     """A model's IR document as canonical JSON."""
-    return _encode(ir_document(meaning))
+    return ordered_json(ir_document(meaning))
 
 
 def hash_meaning(meaning: Meaning) -> tuple[Recipe, SkipHash]:
     """The hash of a model's IR document, and the one that stays when only cosmetics change."""
     ir = ir_document(meaning)
-    return Recipe(_hash_document(ir)), SkipHash(_hash_document(skip_projection(ir)))
-
-
-def _hash_document(document: Mapping[str, Any]) -> str:
-    return blake3(_encode(document).encode("utf-8", "surrogatepass")).hexdigest()
+    skip_hash = text_hash(ordered_json(skip_projection(ir)))
+    return Recipe(text_hash(ordered_json(ir))), SkipHash(skip_hash)
 
 
 def _typed_columns(meaning: Meaning) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import split_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def tables_by_name(schemas: Mapping[str, Sequence[StructField]]) -> NamedTables:
     """Tables under the names they were given, each answering to every suffix of its name."""
     by_parts: dict[tuple[str, ...], Table] = {}
     for name, fields in schemas.items():
-        parts = tuple(part.strip("`").lower() for part in name.split("."))
+        parts = split_name(name.lower())
         table = Table(name, tuple(fields), parts)
         by_parts[parts] = table
     for parts, table in list(by_parts.items()):

@@ -14,12 +14,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from rocky.canonical import record_json
 from rocky.ledger.branch_records import BRANCHES, PROMOTIONS, BranchRecord, PromotionRecord
 from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
 from rocky.ledger.ledger_file import LedgerFile
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
-from rocky.ledger.record import Record, RunId, format_json, key_of, load_record
+from rocky.ledger.record import Record, RunId, key_of, load_record
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution, PartitionRecord, WatermarkState
 from rocky.ledger.schema import table_names
 from rocky.ledger.writer import Ledger, ModelRecords, PipelineRecords, put_model
@@ -30,13 +31,13 @@ R = TypeVar("R", bound=Record)
 def record_branch(ledger: LedgerFile, record: BranchRecord) -> None:
     """Write how a branch stands."""
     with ledger.transaction() as rows:
-        rows.put(BRANCHES, branch_key(record.name), format_json(record.to_json()))
+        rows.put(BRANCHES, branch_key(record.name), record_json(record.to_json()))
 
 
 def record_promotion(ledger: LedgerFile, record: PromotionRecord) -> None:
     """Write what a promotion, or a revert, has moved: within its run, before that ends."""
     with ledger.transaction() as rows:
-        rows.put(PROMOTIONS, record.run_id, format_json(record.to_json()))
+        rows.put(PROMOTIONS, record.run_id, record_json(record.to_json()))
 
 
 def branch_key(name: str) -> str:
@@ -99,7 +100,7 @@ def record_promotion_tables(
     with ledger.transaction() as rows:
         for each in tables:
             put_model(rows, run_id, each)
-        rows.put(PROMOTIONS, promotion.run_id, format_json(promotion.to_json()))
+        rows.put(PROMOTIONS, promotion.run_id, record_json(promotion.to_json()))
 
 
 def records_to_json(records: ModelRecords) -> dict[str, Any]:

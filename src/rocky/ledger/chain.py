@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
 
-from rocky.ledger.record import format_json
+from rocky.canonical import record_json, text_hash
 
 CHAIN_TABLE: Final = "evidence_chain"
 GENESIS: Final = "0" * 64
@@ -81,7 +81,7 @@ def make_entry(head: Head, table: str, key: str, value: str | None) -> Entry:
 
 def format_entry(entry: Entry) -> str:
     """An entry as it is stored."""
-    return format_json({**_document_of(entry), "entry_hash": entry.entry_hash})
+    return record_json({**_document_of(entry), "entry_hash": entry.entry_hash})
 
 
 def parse_entry(text: str) -> Entry:
@@ -147,7 +147,7 @@ def _document(seq: int, table: str, key: str, previous: str, said: str | None) -
 
 
 def _hash(document: dict[str, Any]) -> str:
-    return blake3(format_json(document).encode()).hexdigest()
+    return text_hash(record_json(document))
 
 
 def _field(found: dict[str, Any], name: str, kind: type) -> Any:

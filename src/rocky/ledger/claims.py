@@ -16,8 +16,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from rocky.canonical import record_json
 from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable
-from rocky.ledger.record import MalformedRecord, Record, RunId, format_json
+from rocky.ledger.record import MalformedRecord, Record, RunId
 
 _SUFFIX: Final = ".lock"
 _UNDER_WAY: Final = ".claim"
@@ -77,7 +78,7 @@ def hold_claim(ledger: Path, claim: Claim) -> LocalClaim:
         flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
         held = LocalClaim(made, os.open(made, flags, 0o644))
         fcntl.flock(held.descriptor, fcntl.LOCK_EX)
-        os.write(held.descriptor, format_json(claim.to_json()).encode())
+        os.write(held.descriptor, record_json(claim.to_json()).encode())
         # Under its own name it is whole and locked from the first moment; the lock is the file's.
         made.rename(path)
         held = LocalClaim(path, held.descriptor)

@@ -17,11 +17,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
+from rocky.canonical import record_json
 from rocky.errors import LedgerUnreadable, RunRefused
 from rocky.ledger.claims import Claim, LocalClaim, hold_claim, is_alive
 from rocky.ledger.ledger_file import LedgerFile
 from rocky.ledger.pipeline_records import IdempotencyRecord
-from rocky.ledger.record import NO_RUN, RunId, format_json, key_of, load_record
+from rocky.ledger.record import NO_RUN, RunId, key_of, load_record
 from rocky.ledger.schema import RowWriter
 from rocky.project.configuration.blocks import Idempotency
 
@@ -201,4 +202,4 @@ def _load(ledger: LedgerFile, rows: RowWriter, key: str) -> IdempotencyRecord | 
 
 
 def _put(rows: RowWriter, record: IdempotencyRecord) -> None:
-    rows.put(KEY_TABLE, key_of(record.key), format_json(record.to_json()))
+    rows.put(KEY_TABLE, key_of(record.key), record_json(record.to_json()))

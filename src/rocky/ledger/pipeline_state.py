@@ -13,19 +13,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from rocky.canonical import record_json
 from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
 from rocky.ledger.idempotency import IN_FLIGHT, KEY_TABLE, is_key_free
 from rocky.ledger.ledger_file import LedgerFile
 from rocky.ledger.pipeline_records import GracePeriod, IdempotencyRecord, LoadedFile, RowCount
 from rocky.ledger.readers.history import LedgerReader
-from rocky.ledger.record import (
-    MalformedRecord,
-    format_json,
-    key_of,
-    load_record,
-    rows_below,
-    unusable_row,
-)
+from rocky.ledger.record import MalformedRecord, key_of, load_record, rows_below, unusable_row
 from rocky.ledger.schema import RowWriter
 
 KEPT_COUNTS: Final = 30
@@ -72,7 +66,7 @@ def put_counts(rows: RowWriter, path: Path, counts: Mapping[str, RowCount]) -> N
         text = rows.find(_COUNT_TABLE, key)
         earlier = _parse_counts(path, key, text) if text is not None else ()
         kept = (*earlier, count)[-KEPT_COUNTS:]
-        rows.put(_COUNT_TABLE, key, format_json([each.to_json() for each in kept]))
+        rows.put(_COUNT_TABLE, key, record_json([each.to_json() for each in kept]))
 
 
 def _parse_counts(path: Path, key: str, text: Any) -> Counts:

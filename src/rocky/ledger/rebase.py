@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from rocky.canonical import record_json
 from rocky.errors import LedgerUnreadable
 from rocky.ledger.branch_records import BRANCHES, PROMOTIONS
 from rocky.ledger.chain import CHAIN_TABLE, Entry, Head, entry_key, parse_entry
 from rocky.ledger.database import connect_reader, connect_writer, transaction, translated
-from rocky.ledger.record import format_json, load_record
+from rocky.ledger.record import load_record
 from rocky.ledger.run_records import RunRecord, RunStatus
 from rocky.ledger.schema import RowWriter, load_head
 from rocky.ledger.sweep import SWEPT
@@ -146,7 +147,7 @@ class _Rebase:
         numbers = self._runs[entry.key]
         if entry.seq != numbers[-1] or run.status is RunStatus.RUNNING:
             run = _as_begun(run, with_engine=entry.seq != numbers[0])
-            text = format_json(run.to_json())
+            text = record_json(run.to_json())
         there = self._value(self._target, _RUNS, entry.key)
         if there is not None:
             known = load_record(RunRecord, self._winner, _RUNS, entry.key, there)
@@ -275,7 +276,7 @@ def _union(text: str, there: str) -> str:
     for each in (*json.loads(there), *json.loads(text)):
         counts[str(each.get("timestamp"))] = each
     merged = [counts[moment] for moment in sorted(counts)]
-    return json.dumps(merged, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return record_json(merged)
 
 
 def _branch_moment(text: str) -> str:

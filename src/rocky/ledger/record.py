@@ -1,8 +1,8 @@
 """A record: a frozen dataclass that becomes the JSON in a row of the ledger and comes back.
 
-The text is canonical (sorted keys, absent instead of null, valid JSON also for names that are not
-UTF-8), so that equal records are equal texts and a hash over them means something. A row has a key
-beside its value: the parts of a key are joined, so that all rows of a run are one range.
+The text is canonical, absent instead of null, so that equal records are equal texts and a hash over
+them means something. A row has a key beside its value: the parts of a key are joined, so that all
+rows of a run are one range.
 """
 
 import dataclasses
@@ -39,16 +39,6 @@ def parse_time(text: str) -> datetime:
     if moment.tzinfo is None:
         raise ValueError(f"`{text}` has no time zone")
     return moment.astimezone(UTC)
-
-
-def format_json(document: Mapping[str, Any] | list[Any]) -> str:
-    """One line, keys sorted. A name that is not UTF-8 stays readable as JSON escapes."""
-    return _ENCODER.encode(document).encode("utf-8", "backslashreplace").decode()
-
-
-_ENCODER: Final = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-)
 
 
 def encode_record(record: Any) -> dict[str, Any]:

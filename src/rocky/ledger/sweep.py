@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
+from rocky.canonical import record_json
 from rocky.errors import LedgerUnreadable
 from rocky.ledger.idempotency import KEY_TABLE, find_expired
 from rocky.ledger.ledger_file import LedgerFile
-from rocky.ledger.record import Record, RunId, format_json, format_time, parse_time
+from rocky.ledger.record import Record, RunId, format_time, parse_time
 from rocky.ledger.schema import RowWriter
 
 SWEEPS: Final = "sweeps"
@@ -54,7 +55,7 @@ def record_sweep(ledger: LedgerFile, sweep: SweepRecord, rows: Mapping[str, Sequ
         if evidence:
             at = _free_moment(written, sweep.at)
             told = SweepRecord(at, sweep.cutoff, sweep.reason, sweep.runs, counted)
-            written.put(SWEEPS, format_time(at), format_json(told.to_json()))
+            written.put(SWEEPS, format_time(at), record_json(told.to_json()))
         for table in SWEPT:
             for key in evidence.get(table, ()):
                 written.remove(table, key)

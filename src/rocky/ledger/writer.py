@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final
 
+from rocky.canonical import record_json
 from rocky.errors import InternalError, LedgerUnreadable
 from rocky.ledger.claims import LocalClaim, TableBusy, is_alive
 from rocky.ledger.database import WRITER_PATIENCE_SECONDS, connect_writer
@@ -21,7 +22,6 @@ from rocky.ledger.provenance import CollectedFile, InputIndexEntry, ProvenanceRe
 from rocky.ledger.record import (
     Record,
     RunId,
-    format_json,
     format_time,
     in_order,
     key_of,
@@ -333,4 +333,4 @@ def _put(rows: RowWriter, table: str, key: str, record: Record) -> None:
 
 
 def _put_json(rows: RowWriter, table: str, key: str, document: Mapping[str, Any]) -> None:
-    rows.put(table, key, format_json(document))
+    rows.put(table, key, record_json(document))

@@ -229,7 +229,7 @@ def check_java(subject: Subject) -> Diagnosis:
     if adapters and all(each.remote for each in adapters):
         return _healthy("not needed: Spark runs elsewhere")
     try:
-        java = choose_java()
+        java = choose_java(subject.environment)
     except RockyError as error:
         said, _, fix = str(error).partition("; ")
         return critical(said, fix)

@@ -11,7 +11,7 @@ from rocky.operations.plan.proposal import PlanProposal, RunToPlan, propose_plan
 from rocky.operations.refusals import refuse_errors
 from rocky.operations.workspace import Workspace, means_of, state_path
 from rocky.plan.request import PlanRequest, RunRequest
-from rocky.run.prepare.environment import is_secret_name
+from rocky.project.secrets import is_secret_name
 
 
 def refuse_secrets(workspace: Workspace) -> None:

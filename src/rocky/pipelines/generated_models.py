@@ -14,6 +14,7 @@ from blake3 import blake3
 from rocky.analysis.compilation import Compilation
 from rocky.compiler.passes import compile_project
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_name
 from rocky.plan.steps import RunPlan, plan_steps
 from rocky.project import ModelFile, Project
 from rocky.project.configuration.config import Config
@@ -24,7 +25,6 @@ from rocky.project.models import Inherited, Target
 from rocky.project.project import ProjectTexts
 from rocky.project.sources import SourceTable
 from rocky.project.toml.documents import Document
-from rocky.run.engine.sql import quote_name
 from rocky.run.reuse.history import GENERATED
 
 _ONE_PROCESS: Final = 1

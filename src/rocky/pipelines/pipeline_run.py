@@ -10,9 +10,9 @@ from rocky.pipelines.quality import run_quality
 from rocky.pipelines.replication.replication_run import run_replication
 from rocky.pipelines.report import PipelineReport
 from rocky.pipelines.snapshot import run_snapshot
+from rocky.plan.adapters import pipeline_adapter
 from rocky.plan.request import RunRequest
 from rocky.project import Project
-from rocky.project.configuration.blocks import Adapter
 from rocky.project.configuration.pipelines import (
     LoadPipeline,
     Pipeline,
@@ -71,15 +71,3 @@ def pipeline_named(project: Project, name: str) -> Pipeline:
         hint = suggestion(name, project.config.pipeline) or "see `[pipeline]` in rocky.toml"
         raise NothingSelected(f"no pipeline `{name}`; {hint}")
     return found
-
-
-def pipeline_adapter(project: Project, pipeline: Pipeline, name: str | None) -> Adapter:
-    """The adapter of a pipeline, or the one that is named. Raises NothingSelected."""
-    adapters = project.config.adapter
-    wanted = name or pipeline.target.adapter
-    if wanted == "default" and name is None and wanted not in adapters and len(adapters) == 1:
-        return next(iter(adapters.values()))
-    if wanted not in adapters:
-        hint = suggestion(wanted, adapters) or "adapters: " + ", ".join(adapters)
-        raise NothingSelected(f"no adapter `{wanted}`; {hint}")
-    return adapters[wanted]

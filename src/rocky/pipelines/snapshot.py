@@ -10,8 +10,8 @@ from typing import Final
 from rocky.diagnostics import Severity
 from rocky.errors import RockyError, RunRefused, SourceUnreadable
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_name
 from rocky.pipelines.checks.evaluation import checks_of_targets
-from rocky.pipelines.drift.projection import quote_name
 from rocky.pipelines.generated_models import GeneratedModel, GeneratedSource, plan_generated
 from rocky.pipelines.owners import load_owners
 from rocky.pipelines.report import PipelineReport

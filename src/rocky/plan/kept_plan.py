@@ -16,8 +16,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from rocky.canonical import canonical_json, text_hash
 from rocky.errors import PlanUnreadable
-from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.ledger.record import format_time, parse_time
 
 PlanDocument = Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""A request: what somebody asks a run to do, the steps and the adapter that follow from it.
+"""A request: what somebody asks a run to do, and the steps that follow from it.
 
 A plan keeps its request as JSON. The fields are those of `RunRequest` and `Window` themselves: a
 flag that is added to them is kept without anybody thinking of it here.
@@ -12,11 +12,7 @@ from rocky.analysis.compilation import Compilation
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected, PlanUnreadable
 from rocky.plan.selectors import select_models
-from rocky.plan.steps import RunPlan, Step, plan_steps
-from rocky.project import ModelFile, Project
-from rocky.project.configuration.blocks import Adapter
-from rocky.project.configuration.config import model_patterns
-from rocky.project.project import require_branch_adapter
+from rocky.plan.steps import RunPlan, plan_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,70 +75,6 @@ def plan_request(compilation: Compilation, request: RunRequest) -> RunPlan:
         if not keys:
             raise NothingSelected(f"no selected model belongs to pipeline `{request.pipeline}`")
     return plan_steps(compilation, keys)
-
-
-def choose_adapter(project: Project, plan: RunPlan, name: str | None) -> Adapter:
-    """The adapter to run on: the one that is named, else the one its models share.
-
-    Raises NothingSelected when there is none of that name, or when the models differ.
-    """
-    adapters = project.config.adapter
-    if name is None:
-        named = {_adapter_of(project, step) for step in plan.selected}
-        if len(named) > 1:
-            listed = ", ".join(f"`{each}`" for each in sorted(named))
-            raise NothingSelected(
-                f"the selected models run on different adapters, {listed}: select fewer,"
-                " or choose one with `--target`"
-            )
-        name = named.pop() if named else "default"
-        if name == "default" and name not in adapters and len(adapters) == 1:
-            return next(iter(adapters.values()))
-    if name not in adapters:
-        hint = suggestion(name, adapters) or "adapters: " + ", ".join(adapters)
-        raise NothingSelected(f"no adapter `{name}`; {hint}")
-    require_branch_adapter(project, adapters[name])
-    return adapters[name]
-
-
-def main_adapter(project: Project, name: str | None = None) -> tuple[str, Adapter]:
-    """The adapter that is named, else the one that the models of all pipelines share.
-
-    Raises NothingSelected when there is none of that name, or when there are several.
-    """
-    adapters = project.config.adapter
-    if name is None:
-        named = {each.target.adapter for each in project.config.pipeline.values()} & adapters.keys()
-        if not named and len(adapters) == 1:
-            named = set(adapters)
-        if len(named) > 1:
-            listed = ", ".join(f"`{each}`" for each in sorted(named))
-            raise NothingSelected(
-                f"the project's pipelines run on different adapters, {listed}: choose one with"
-                " `--target`"
-            )
-        name = named.pop() if named else "default"
-    if name not in adapters:
-        hint = suggestion(name, adapters) or "adapters: " + ", ".join(adapters)
-        raise NothingSelected(f"no adapter `{name}`; {hint}")
-    return name, adapters[name]
-
-
-def _adapter_of(project: Project, step: Step) -> str:
-    return adapter_of(project, None if step.kind == "seed" else project.models[step.key])
-
-
-def adapter_of(project: Project, model: ModelFile | None) -> str:
-    """The name of the adapter that a model runs on; without a model, that of the seeds."""
-    if model is None:
-        # A seed belongs to no pipeline: it goes where the first one's models go.
-        owner = model_patterns(project.config)[0].pipeline
-    elif model.settings.adapter is not None:
-        return model.settings.adapter
-    else:
-        owner = model.pipeline
-    pipeline = project.config.pipeline.get(owner or "")
-    return pipeline.target.adapter if pipeline is not None else "default"
 
 
 ADAPTIVE_MOST: Final = 32

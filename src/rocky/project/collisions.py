@@ -13,6 +13,7 @@ from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import severity_of
 from rocky.diagnostics.suggestion import NameIndex
 from rocky.diagnostics.text import Span
+from rocky.language.names import split_name
 from rocky.project.configuration.config import (
     DEFAULT_CATALOG,
     DEFAULT_SCHEMA,
@@ -288,7 +289,7 @@ def _check_seed(seed: SeedTable, target: Target, names: _Names, report: Report) 
 
 
 def _check_source(source: SourceTable, names: _Names, report: Report) -> None:
-    parts = [part.strip("`") for part in source.key.split(".")]
+    parts = list(split_name(source.key))
     if len(parts) == _FULL and parts[0] == DEFAULT_CATALOG:
         del parts[0]
     short = names.shorts.get((parts[0], parts[1])) if len(parts) == _SHORT else None

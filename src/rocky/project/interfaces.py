@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, NamedTuple
 
-from blake3 import blake3
-
+from rocky.canonical import sorted_json, text_hash
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.text import Span
 from rocky.language.datatypes.text import TypeSyntaxError, parse_type, type_from_json
@@ -184,8 +183,7 @@ def _value_at(text: str, at: int, key: str, value: str) -> Span | None:
 def content_hash(content: Mapping[str, Any]) -> str:
     """BLAKE3 of the canonical JSON of an interface, without its own hash."""
     bare = {key: value for key, value in content.items() if key != "interface_hash"}
-    text = json.dumps(bare, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return blake3(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return text_hash(sorted_json(bare))
 
 
 def load_interface(root: str, path: str) -> Interface | Diagnostic:

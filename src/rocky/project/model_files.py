@@ -5,7 +5,6 @@ it is unknown: it is *blocked*. This is the hot path of a first load: the plain 
 two small reads, two hashes and one record.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, time
@@ -13,6 +12,7 @@ from typing import Any
 
 from blake3 import blake3
 
+from rocky.canonical import ascii_json
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.text import Span
 from rocky.project.configuration.model import ModelSettings
@@ -106,8 +106,7 @@ def _fill(model: ModelFile, loading: LoadContext) -> None:
         return
     model.filled = found
     values = {name: loading.variables[name] for name in asked if name in loading.variables}
-    chosen = json.dumps(values, sort_keys=True).encode("utf-8", "surrogatepass")
-    model.settings_hash = blake3(model.settings_hash + chosen).digest()
+    model.settings_hash = blake3(model.settings_hash + ascii_json(values).encode()).digest()
 
 
 def _missing_variable(variable: Variable, model: ModelFile) -> Diagnostic:

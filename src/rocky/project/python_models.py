@@ -6,17 +6,18 @@ in the sidecar's `output`, because no compiler can work them out.
 """
 
 import ast
-import json
 import warnings
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from blake3 import blake3
 
+from rocky.canonical import ascii_json
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.suggestion import suggestion
 from rocky.diagnostics.text import SourceText, Span
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import split_name
 from rocky.project.columns import OutputColumn, read_columns
 from rocky.project.configuration.model import ModelSettings
 from rocky.project.configuration.strategies import (
@@ -56,7 +57,7 @@ class Input(NamedTuple):
     @property
     def parts(self) -> tuple[str, ...]:
         """The table's name as names are looked up: in lower case, without backticks."""
-        return tuple(part.strip("`") for part in self.table.lower().split("."))
+        return split_name(self.table.lower())
 
 
 class UnusablePython(ValueError):
@@ -125,7 +126,7 @@ def output_of(model: ModelFile) -> tuple[StructField, ...]:
 
 def content_hash(model: ModelFile) -> bytes:
     """A hash of the code, of what it may import, and of which table each parameter gets."""
-    wired = json.dumps([each[:2] for each in inputs_of(model)])
+    wired = ascii_json([each[:2] for each in inputs_of(model)])
     said = f"{wired}\0{model.text}".encode("utf-8", "surrogatepass")
     return blake3(said + b"\0" + model.modules if model.modules else said).digest()
 

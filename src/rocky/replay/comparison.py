@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rocky.language.datatypes.types import ArrayType, DataType, MapType, StructField, StructType
+from rocky.language.datatypes.parts import holds_kind
+from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_name
 from rocky.ledger.provenance import ProvenanceRecord
 from rocky.replay.record import RecordedModel, doubts_of
 from rocky.replay.verdicts import Differences, ModelVerdict, Row, Verdict
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Engine
-from rocky.run.engine.sql import quote_name
 from rocky.run.prepare.pins import PinnedTable
 from rocky.store.delta.snapshot import ROWS_HASH
 
@@ -151,19 +152,9 @@ def _only_in(
 def _comparable(column: StructField) -> str:
     """A column as Spark compares it: not a map, and not what has no type of its own."""
     name = quote_name(column.name)
-    return f"CAST({name} AS STRING) AS {name}" if _has_no_order(column.type) else name
-
-
-def _has_no_order(kind: DataType) -> bool:
-    match kind:
-        case MapType():
-            return True
-        case ArrayType(element=element):
-            return _has_no_order(element)
-        case StructType(fields=fields):
-            return any(_has_no_order(field.type) for field in fields)
-        case _:
-            return kind.kind == "variant"
+    return (
+        f"CAST({name} AS STRING) AS {name}" if holds_kind(column.type, "map", "variant") else name
+    )
 
 
 def _listed(columns: Sequence[StructField]) -> str:

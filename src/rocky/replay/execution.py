@@ -15,11 +15,10 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Any, Final
 
-from rocky.diagnostics.suggestion import suggestion
-from rocky.errors import NothingSelected
 from rocky.ledger import open_evidence_reader
 from rocky.ledger.provenance import CollectedFile
 from rocky.ledger.run_records import RunRecord
+from rocky.plan.adapters import find_adapter
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
 from rocky.replay.candidates import (
@@ -314,11 +313,8 @@ def find_replay_warehouse(
     Without a name it is the adapter whose warehouse that is. A project may have been moved since,
     with its tables: where nothing is left, they are in the adapter's own. Raises NothingSelected.
     """
-    adapters = project.config.adapter
-    if name is not None and name not in adapters:
-        hint = suggestion(name, adapters) or "adapters: " + ", ".join(adapters)
-        raise NothingSelected(f"no adapter `{name}`; {hint}")
-    chosen = [adapters[name]] if name is not None else list(adapters.values())
+    named = project.config.adapter.values()
+    chosen = [find_adapter(project, name)] if name is not None else list(named)
     opened = [(each, open_project_warehouse(each, project.root, environment)) for each in chosen]
     adapter, own = opened[0]
     if run.warehouse is None:

@@ -18,9 +18,10 @@ from rocky.plan.request import NO_WINDOW, Window
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.configuration.strategies import RECORDED_STRATEGIES, Strategy, replaces_all
 from rocky.project.models import Target
+from rocky.project.secrets import HASHED, hide
 from rocky.replay.record import NotReplayable, ir_of
 from rocky.run.engine.protocol import EngineFacts
-from rocky.run.prepare.environment import HIDDEN, hide, result_settings
+from rocky.run.prepare.environment import result_settings
 from rocky.spark.interface import Layout
 
 _BY_NAME: Final = {each._field_defaults["type"]: each for each in RECORDED_STRATEGIES}
@@ -173,7 +174,7 @@ def restore_settings(
     conf = {name: value for name, value in adapter.conf.items() if name not in present}
     lost = []
     for name, value in sorted(recorded.items()):
-        if not value.startswith(HIDDEN):
+        if not value.startswith(HASHED):
             conf[name] = value
         elif present.get(name) != value:
             lost.append(f"`{name}` is not what it was, and its value was not recorded")

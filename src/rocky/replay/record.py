@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from rocky.canonical import text_hash
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
-from rocky.evidence.hashes import input_hash_of, skip_hash_of, source_hash, text_hash
+from rocky.evidence.hashes import input_hash_of, skip_hash_of, source_hash
 from rocky.ledger import LATEST, RecordedExecution, open_history_reader, open_lookup_reader
 from rocky.ledger.provenance import ProvenanceRecord, ReadRecord
 from rocky.ledger.readers.history import HistoryReader

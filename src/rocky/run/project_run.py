@@ -9,8 +9,9 @@ from typing import Final
 
 from rocky.errors import LedgerLocked, StateSyncFailed
 from rocky.ledger.writer import Ledger
+from rocky.plan.adapters import choose_adapter
 from rocky.plan.intervals import windows_of
-from rocky.plan.request import PARALLEL, RunRequest, choose_adapter
+from rocky.plan.request import PARALLEL, RunRequest
 from rocky.plan.steps import RunPlan
 from rocky.run.execute.runner import run_plan
 from rocky.run.outcomes import PipelineContribution, RunReport, note_unsent

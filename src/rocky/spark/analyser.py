@@ -24,14 +24,11 @@ from pyspark.sql import SparkSession
 
 from rocky.analysis.compilation import Compilation
 from rocky.diagnostics import Diagnostic, Severity
+from rocky.language.datatypes.parts import is_complete
 from rocky.language.datatypes.text import field_to_json, fields_from_json, type_to_json
 from rocky.language.datatypes.types import (
-    UNKNOWN,
-    ArrayType,
     DataType,
-    MapType,
     StructField,
-    StructType,
 )
 from rocky.language.ir import ModelIr, OutputColumn
 from rocky.language.syntax.placeholders import fill_placeholders
@@ -136,19 +133,6 @@ def _compare_column(model: str, column: OutputColumn, field: StructField) -> Ite
             _nullability(nullable=column.nullable),
             _nullability(nullable=field.nullable),
         )
-
-
-def is_complete(type: DataType) -> bool:  # noqa: A002 - the noun of the domain
-    """Whether a type is known through and through."""
-    match type:
-        case ArrayType(element=element):
-            return is_complete(element)
-        case MapType(key=key, value=value):
-            return is_complete(key) and is_complete(value)
-        case StructType(fields=fields):
-            return all(is_complete(field.type) for field in fields)
-        case _:
-            return type is not UNKNOWN
 
 
 def _nullability(*, nullable: bool) -> str:

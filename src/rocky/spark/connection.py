@@ -13,12 +13,10 @@ environment of the whole process (`function_mode`): a process cannot run on both
 """
 
 import logging
-import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final, Literal
@@ -32,6 +30,7 @@ from rocky.errors import AdapterUnusable, SparkUnavailable
 from rocky.language.functions.catalogue import SPARK_VERSION
 from rocky.spark.failures import classify_failure
 from rocky.spark.interface import Failure
+from rocky.spark.process import process_environment, set_variable
 from rocky.spark.settings import OF_A_SESSION, RECORDED, check_conf, session_settings
 
 CONNECT_PORT: Final = 15002
@@ -39,14 +38,14 @@ _SOCKET_SECONDS: Final = 15
 _PROXIES: Final = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY", "HTTP_PROXY")
 
 
-def check_remote(remote: str) -> None:
+def check_remote(remote: str, environment: Mapping[str, str]) -> None:
     """Raise AdapterUnusable for what is no Connect address, SparkUnavailable if none answers."""
     parts = urlsplit(remote)
     if parts.scheme != "sc" or not parts.hostname:
         raise AdapterUnusable(
             f'`remote = "{remote}"` is not an address of Spark Connect: write `sc://host:port`'
         )
-    if not any(os.environ.get(name) for name in _PROXIES):
+    if not any(environment.get(name) for name in _PROXIES):
         check_reachable(parts.hostname, parts.port or CONNECT_PORT, "Spark Connect")
 
 
@@ -236,10 +235,10 @@ def _stop_nothing() -> None:
 _FIRST_CALL_RETRIES: Final = 2
 
 
-def open_remote(remote: str, conf: Mapping[str, str]) -> Connection:
+def open_remote(remote: str, conf: Mapping[str, str], environment: Mapping[str, str]) -> Connection:
     """A connection to a Spark Connect server. Raises SparkUnavailable, AdapterUnusable."""
     sessions, retries = _client_modules()
-    check_remote(remote)
+    check_remote(remote, environment)
     try:
         session: Any = sessions.SparkSession(connection=remote)
     except PySparkException as failure:
@@ -264,8 +263,9 @@ def open_remote(remote: str, conf: Mapping[str, str]) -> Connection:
 
 def _client_modules() -> tuple[Any, Any]:
     try:
-        sessions = import_module("pyspark.sql.connect.session")
-        retries = import_module("pyspark.sql.connect.client.retries")
+        # An extra: not everybody has the client's packages.
+        from pyspark.sql.connect import session as sessions  # noqa: PLC0415
+        from pyspark.sql.connect.client import retries  # noqa: PLC0415
     except ImportError as missing:
         raise SparkUnavailable(
             "`remote` needs the packages of Spark Connect: pip install 'rocky-spark[connect]'"
@@ -295,20 +295,13 @@ _mode_users: Final[list[str | None]] = []
 def function_mode(*, connect: bool) -> Iterator[None]:
     """Let pyspark's functions fit a kind of session inside, and be as they were after."""
     with _mode_lock:
-        before = os.environ.get(_MODE)
+        before = process_environment().get(_MODE)
         _mode_users.append(_mode_users[0] if _mode_users else before)
-        _set_mode("1" if connect else None)
+        set_variable(_MODE, "1" if connect else None)
     try:
         yield
     finally:
         with _mode_lock:
             before = _mode_users.pop()
             if not _mode_users:
-                _set_mode(before)
-
-
-def _set_mode(value: str | None) -> None:
-    if value is None:
-        os.environ.pop(_MODE, None)
-    else:
-        os.environ[_MODE] = value
+                set_variable(_MODE, before)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from rocky.errors import AdapterUnusable
+from rocky.language.names import quote_name, quote_text
 from rocky.spark.connection import is_classic
 from rocky.spark.failures import SPARK_ERRORS, classify_failure
 
@@ -43,14 +44,13 @@ def open_catalogue(session: Any) -> None:
 
 def register_table(session: Any, name: tuple[str, str, str], uri: str) -> None:
     """Make the table at `uri` known by its name. Raises AdapterUnusable when another has it."""
-    catalog, schema, table = (f"`{part.replace('`', '``')}`" for part in name)
+    catalog, schema, table = map(quote_name, name)
     full = f"{catalog}.{schema}.{table}"
     shown = ".".join(name)
-    place = uri.replace("\\", "\\\\").replace("'", "\\'")
     try:
         if not session.catalog.tableExists(full):
             session.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog}.{schema}")
-            session.sql(f"CREATE TABLE IF NOT EXISTS {full} USING DELTA LOCATION '{place}'")
+            session.sql(f"CREATE TABLE IF NOT EXISTS {full} USING DELTA LOCATION {quote_text(uri)}")
         described = session.sql(f"DESCRIBE EXTENDED {full}").where("col_name = 'Location'")
         found = [str(row[1]) for row in described.collect()]
     except SPARK_ERRORS as error:

@@ -35,11 +35,12 @@ from rocky.language.datatypes.types import (
     string,
     struct,
 )
+from rocky.language.names import quote_name
 
 
 def column_named(name: str) -> Any:
     """The column of exactly this name."""
-    return f.col(f"`{name.replace('`', '``')}`")
+    return f.col(quote_name(name))
 
 
 _CHAR_MARK: Final = "__CHAR_VARCHAR_TYPE_STRING"

@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -65,20 +65,20 @@ class Java:
         return Path(self.program).resolve().parent.parent
 
 
-def choose_java() -> Java:
+def choose_java(environment: Mapping[str, str]) -> Java:
     """The Java that Spark will run on. Raises SparkUnavailable."""
-    program = find_java()
+    program = find_java(environment)
     found = None if program is None else describe_java(program)
     if found is not None and found.version >= OLDEST_JAVA:
         return found
     wheel = java_of_wheel()
     if wheel is not None:
         return wheel
-    raise SparkUnavailable(f"{_complaint(program, found)}; {_INSTALL}")
+    complaint = _complaint(program, found, environment.get("JAVA_HOME"))
+    raise SparkUnavailable(f"{complaint}; {_INSTALL}")
 
 
-def _complaint(program: str | None, found: Java | None) -> str:
-    home = os.environ.get("JAVA_HOME")
+def _complaint(program: str | None, found: Java | None, home: str | None) -> str:
     if program is None and home:
         return f"Spark needs Java and JAVA_HOME is `{home}`, which has no `bin/java`"
     if program is None:
@@ -88,13 +88,13 @@ def _complaint(program: str | None, found: Java | None) -> str:
     return f"Spark needs Java {OLDEST_JAVA} or newer and `{program}` is Java {found.version}"
 
 
-def find_java() -> str | None:
+def find_java(environment: Mapping[str, str]) -> str | None:
     """The program Spark would start by itself, or None."""
-    home = os.environ.get("JAVA_HOME")
+    home = environment.get("JAVA_HOME")
     if home:
         program = Path(home) / "bin" / "java"
         return str(program) if program.is_file() else None
-    return shutil.which("java")
+    return shutil.which("java", path=environment.get("PATH"))
 
 
 def java_of_wheel() -> Java | None:
@@ -219,19 +219,17 @@ class ClassArchive:
         return [path for path in (self.base, self.archive) if path is not None]
 
 
-def class_archive_for(java: Java, jars: Path, options: Sequence[str]) -> ClassArchive | None:
+def class_archive_for(
+    java: Java, jars: Path, options: Sequence[str], environment: Mapping[str, str]
+) -> ClassArchive | None:
     """Where the archive for these jars, this Java and these JVM options lies.
 
     None when there can be none: no folder to keep it in, or it was switched off.
     """
-    if os.name != "posix" or os.environ.get(CLASS_ARCHIVE_SWITCH, "").lower() in {
-        "0",
-        "off",
-        "false",
-        "no",
-    }:
+    switch = environment.get(CLASS_ARCHIVE_SWITCH, "").lower()
+    if os.name != "posix" or switch in ("0", "off", "false", "no"):
         return None
-    folder = cache_folder()
+    folder = cache_folder(environment)
     if folder is None:
         return None
     archive = folder / f"{_key(java, jars, options)}{_SUFFIX}"
@@ -240,10 +238,10 @@ def class_archive_for(java: Java, jars: Path, options: Sequence[str]) -> ClassAr
     return ClassArchive(archive, folder / f"base-{_hash([java.program, java.full])}{_SUFFIX}")
 
 
-def cache_folder() -> Path | None:
+def cache_folder(environment: Mapping[str, str]) -> Path | None:
     """The user's folder for archives, made if need be; None when that is not possible."""
     try:
-        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        home = environment.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         folder = Path(home) / "rocky" / "class-data"
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):

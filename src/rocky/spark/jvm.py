@@ -16,8 +16,8 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
@@ -31,6 +31,7 @@ from pyspark.sql import SparkSession
 
 from rocky.errors import SparkUnavailable
 from rocky.spark.java import ClassArchive, Java, class_archive_for, remove_unused_archives
+from rocky.spark.process import variables
 
 # Long, because a start may download the packages that the settings name; a JVM that gives up is
 # noticed at once.
@@ -80,7 +81,12 @@ class Jvm:
 
 
 def launch_jvm(
-    java: Java, settings: Mapping[str, str], folder: Path, *, record: bool = False
+    java: Java,
+    settings: Mapping[str, str],
+    folder: Path,
+    environment: Mapping[str, str],
+    *,
+    record: bool = False,
 ) -> Jvm:
     """Start a JVM in a folder and let pyspark use it. Raises SparkUnavailable.
 
@@ -89,25 +95,27 @@ def launch_jvm(
     home = Path(_find_spark_home())
     options = jvm_options(java, settings)
     data = None
-    if not needs_spark_scripts(java, home) and not _extra_classes(settings):
-        data = class_archive_for(java, home / "jars", options)
+    if not needs_spark_scripts(java, home, environment) and not _extra_classes(
+        settings, environment
+    ):
+        data = class_archive_for(java, home / "jars", options, environment)
     if data is not None and data.exists:
         try:
-            return _start(java, home, settings, folder, data)
+            return _start(java, home, settings, folder, environment, data)
         except SparkUnavailable:
             # Whatever it was, the archive must not be what keeps Spark from starting.
             data.discard()
-    return _start(java, home, settings, folder, data if record else None)
+    return _start(java, home, settings, folder, environment, data if record else None)
 
 
-def needs_spark_scripts(java: Java, home: Path) -> bool:
+def needs_spark_scripts(java: Java, home: Path, environment: Mapping[str, str]) -> bool:
     """Whether Spark's own scripts must start it: the user has a Spark with settings of its own."""
-    configured = os.environ.get("SPARK_HOME") or os.environ.get("SPARK_CONF_DIR")
+    configured = environment.get("SPARK_HOME") or environment.get("SPARK_CONF_DIR")
     return not java.from_wheel and (bool(configured) or (home / "conf").is_dir())
 
 
-def _extra_classes(settings: Mapping[str, str]) -> bool:
-    return "spark.driver.extraClassPath" in settings or bool(os.environ.get("HADOOP_CONF_DIR"))
+def _extra_classes(settings: Mapping[str, str], environment: Mapping[str, str]) -> bool:
+    return "spark.driver.extraClassPath" in settings or bool(environment.get("HADOOP_CONF_DIR"))
 
 
 def jvm_options(java: Java, settings: Mapping[str, str]) -> list[str]:
@@ -130,7 +138,12 @@ def jvm_options(java: Java, settings: Mapping[str, str]) -> list[str]:
 
 
 def _start(
-    java: Java, home: Path, settings: Mapping[str, str], folder: Path, data: ClassArchive | None
+    java: Java,
+    home: Path,
+    settings: Mapping[str, str],
+    folder: Path,
+    environment: Mapping[str, str],
+    data: ClassArchive | None,
 ) -> Jvm:
     scratch = Path(tempfile.mkdtemp(prefix="rocky-spark-"))
     # A session may be left to the end of the process.
@@ -140,18 +153,18 @@ def _start(
     properties.touch(mode=0o600)
     properties.write_text(format_properties(settings), encoding="utf-8")
     submit = ["--properties-file", str(properties), "--load-spark-defaults"]
-    submit += shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+    submit += shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
     recording = data is not None and not data.exists
-    if needs_spark_scripts(java, home):
+    if needs_spark_scripts(java, home, environment):
         command = [str(home / "bin" / "spark-submit"), *submit]
     else:
-        command = _java_command(java, home, settings, submit, data)
+        command = _java_command(java, home, settings, submit, environment, data)
     door = scratch / "gateway"
     with (scratch / _LOG).open("w+b") as log:
         process = subprocess.Popen(
             command,
             cwd=folder,
-            env=_environment(java, home, door),
+            env=_jvm_environment(java, home, door, environment),
             # The JVM ends when this pipe does, so it never outlives us.
             stdin=subprocess.PIPE,
             stdout=log,
@@ -167,7 +180,7 @@ def _start(
             shutil.rmtree(scratch, ignore_errors=True)
             raise
         properties.unlink()
-    with _variables({"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}):
+    with variables({"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}):
         gateway = launch_gateway()
     gateway.proc = process
     SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001 - as the builder would
@@ -179,13 +192,14 @@ def _java_command(
     home: Path,
     settings: Mapping[str, str],
     submit: Sequence[str],
+    environment: Mapping[str, str],
     data: ClassArchive | None,
 ) -> list[str]:
     options = jvm_options(java, settings)
     if data is not None and data.exists:
         options = [*data.options(), *options]
     paths = [settings.get("spark.driver.extraClassPath"), str(home / "jars" / "*")]
-    paths += [os.environ.get("HADOOP_CONF_DIR"), os.environ.get("YARN_CONF_DIR")]
+    paths += [environment.get("HADOOP_CONF_DIR"), environment.get("YARN_CONF_DIR")]
     classes = os.pathsep.join(path for path in paths if path)
     heap = f"-Xmx{settings.get('spark.driver.memory', '1g')}"
     command = [java.program, heap, *options, "-cp", classes, _MAIN, *submit]
@@ -195,8 +209,10 @@ def _java_command(
     return command
 
 
-def _environment(java: Java, home: Path, door: Path) -> dict[str, str]:
-    environment = dict(os.environ)
+def _jvm_environment(
+    java: Java, home: Path, door: Path, inherited: Mapping[str, str]
+) -> dict[str, str]:
+    environment = dict(inherited)
     # SparkSubmit refuses a master when a remote is named, and this is the master's side.
     for name in ("SPARK_REMOTE", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
         environment.pop(name, None)
@@ -261,18 +277,3 @@ def forget_gateway(gateway: Any) -> None:
         SparkContext._active_spark_context = None  # noqa: SLF001
         SparkSession._instantiatedSession = None  # noqa: SLF001
         SparkSession._activeSession = None  # noqa: SLF001
-
-
-@contextmanager
-def _variables(names: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for as long as pyspark reads them."""
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(names)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

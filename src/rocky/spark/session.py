@@ -5,7 +5,6 @@ through a session of its own and does not stop it.
 """
 
 import atexit
-import os
 import shutil
 import signal
 import sys
@@ -38,6 +37,7 @@ from rocky.spark.failures import classify_failure
 from rocky.spark.interface import FailureKind
 from rocky.spark.java import choose_java
 from rocky.spark.jvm import Jvm, last_output, launch_jvm
+from rocky.spark.process import process_environment
 from rocky.spark.settings import check_conf, start_settings
 
 DEFAULT_MASTER: Final = "local[*]"
@@ -61,7 +61,7 @@ def connect_spark(adapter: Adapter, root: Path) -> Connection:
         )
     check_conf(adapter.conf)
     if adapter.remote:
-        return open_remote(adapter.remote, adapter.conf)
+        return open_remote(adapter.remote, adapter.conf, process_environment())
     running = SparkContext._active_spark_context  # noqa: SLF001 - asking must not start one
     if running is not None:
         return _share_driver(running, adapter)
@@ -126,9 +126,10 @@ def _start(
     settings = start_settings(conf, local=kind_of(master) == "local")
     settings["spark.master"] = master
     settings.setdefault("spark.app.name", "rocky")
-    jvm = None
+    jvm, environment = None, process_environment()
     if SparkContext._gateway is None:  # noqa: SLF001 - a JVM outlives the sessions in it
-        jvm = launch_jvm(choose_java(), settings, root, record=record)
+        java = choose_java(environment)
+        jvm = launch_jvm(java, settings, root, environment, record=record)
         scratch = jvm.scratch
     else:
         scratch = Path(tempfile.mkdtemp(prefix="rocky-spark-"))
@@ -136,7 +137,7 @@ def _start(
     # Tables of Spark's own catalogue are never Rocky's; they must not land in the project.
     settings.setdefault("spark.sql.warehouse.dir", str(scratch / "catalogue"))
     try:
-        session = _session(settings)
+        session = _session(settings, environment)
     except (PySparkException, Py4JError, OSError, RuntimeError) as failure:
         # Before the JVM ends: it has to be asked what the exception says.
         reason = _reason(failure, jvm)
@@ -144,7 +145,7 @@ def _start(
             jvm.end()
         raise SparkUnavailable(f"Spark would not start on `{master}`: {reason}") from failure
     try:
-        home = os.environ.get("SPARK_HOME")
+        home = environment.get("SPARK_HOME")
         hint = f": unset SPARK_HOME, which is `{home}`" if home else ""
         check_version(session.version, "what was started", hint)
     except SparkUnavailable:
@@ -162,7 +163,7 @@ def _reason(failure: BaseException, jvm: Jvm | None) -> str:
     return known.message
 
 
-def _session(settings: Mapping[str, str]) -> SparkSession:
+def _session(settings: Mapping[str, str], environment: Mapping[str, str]) -> SparkSession:
     conf: Any = SparkConf()
     for name, value in settings.items():
         conf.set(name, value)
@@ -170,7 +171,7 @@ def _session(settings: Mapping[str, str]) -> SparkSession:
     with _own_interrupts():
         context = SparkContext(conf=conf)
     context.setLogLevel("ERROR")
-    python = _python(settings)
+    python = _python(settings, environment)
     if python is not None:
         context.pythonExec = python
     session = SparkSession(context)
@@ -195,9 +196,9 @@ def _own_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _python(settings: Mapping[str, str]) -> str | None:
+def _python(settings: Mapping[str, str], environment: Mapping[str, str]) -> str | None:
     """The Python of the executors; None leaves the choice to pyspark."""
-    if "PYSPARK_PYTHON" in os.environ:
+    if "PYSPARK_PYTHON" in environment:
         return None
     named = settings.get("spark.pyspark.python")
     if named is None and settings["spark.master"].startswith("local"):

@@ -22,6 +22,7 @@ from pyspark.sql import Observation
 from pyspark.sql import functions as f
 
 from rocky.errors import InternalError, ModelFailed
+from rocky.language.datatypes.parts import holds_kind
 from rocky.language.datatypes.types import (
     ArrayType,
     DataType,
@@ -118,7 +119,7 @@ def _spread(fields: Sequence[StructField]) -> Any:
 def sort_rows(frame: Any, fields: Sequence[StructField], first: Sequence[str] = ()) -> Any:
     """The rows of each piece sorted by the columns `first`, then so that only equal rows tie."""
     keys = [column_named(name) for name in first]
-    keys += [_sort_key(field) for field in fields if _is_ordered(field.type)]
+    keys += [_sort_key(field) for field in fields if not holds_kind(field.type, "map", *_UNORDERED)]
     if not all(_is_exact(field.type) for field in fields):
         # Zeros of either sign, maps in any order: values that differ and do not sort apart.
         keys += [row_hash(fields, lane, maps_in_order=True) for lane in LANES]
@@ -134,19 +135,6 @@ def _sort_key(field: StructField) -> Any:
     if isinstance(field.type, StringType) and field.type.collation != "UTF8_BINARY":
         return column.cast("binary")
     return column
-
-
-def _is_ordered(kind: DataType) -> bool:
-    """Whether Spark can sort by a type at all."""
-    match kind:
-        case ArrayType(element=element):
-            return _is_ordered(element)
-        case StructType(fields=fields):
-            return all(_is_ordered(field.type) for field in fields)
-        case MapType():
-            return False
-        case _:
-            return kind.kind not in _UNORDERED
 
 
 def _is_exact(kind: DataType) -> bool:

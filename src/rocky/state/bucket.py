@@ -20,7 +20,8 @@ from obstore.exceptions import (
 )
 from obstore.store import S3Store
 
-from rocky.state.backend import Copy, GenerationChanged, Note, RemoteFailure, Secrets
+from rocky.project.secrets import Secrets
+from rocky.state.backend import Copy, GenerationChanged, Note, RemoteFailure
 from rocky.store.location import locate
 from rocky.store.objects import why_failed
 

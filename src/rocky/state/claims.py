@@ -20,9 +20,10 @@ from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
+from rocky.canonical import record_json
 from rocky.errors import LedgerLocked
 from rocky.ledger.claims import Claim
-from rocky.ledger.record import MalformedRecord, RunId, format_json
+from rocky.ledger.record import MalformedRecord, RunId
 from rocky.state.backend import CLAIMS, Backend, claim_name
 from rocky.state.events import LOGGER
 from rocky.state.transfer import TransferFailed, Transfers
@@ -168,7 +169,7 @@ class RemoteClaims:
     def write(self, token: str, claim: Claim) -> None:
         """Make or refresh a claim. Raises TransferFailed."""
         said = {"claim": claim.to_json(), "space": process_space()}
-        data = format_json(said).encode()
+        data = record_json(said).encode()
         name = claim_name(token)
         transfer = self._transfers.begin(min(self._transfers.timeout_seconds, self.seconds))
         transfer.call(lambda: self._shelf.put_note(name, data, self.seconds))

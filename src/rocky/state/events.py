@@ -4,13 +4,13 @@ The `outcome` is one of a closed list, so that nobody has to match texts. No eve
 places are without passwords, and what servers said was scrubbed before it came here.
 """
 
-import json
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from rocky.canonical import line_json
 from rocky.ledger.record import encode_record
 
 LOGGER: Final = logging.getLogger("rocky.state")
@@ -68,7 +68,7 @@ SyncListener = Callable[[SyncEvent], None]
 
 def format_event(event: SyncEvent) -> str:
     """An event as one line of JSON."""
-    return json.dumps(event.to_json(), sort_keys=True, ensure_ascii=False)
+    return line_json(event.to_json())
 
 
 def announce(event: SyncEvent, listener: SyncListener | None) -> None:

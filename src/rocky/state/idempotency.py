@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
+from rocky.canonical import record_json
 from rocky.errors import StateConflict, StateSyncFailed
 from rocky.ledger.claims import Claim
 from rocky.ledger.idempotency import (
@@ -27,7 +28,7 @@ from rocky.ledger.idempotency import (
     SkippedInFlight,
 )
 from rocky.ledger.pipeline_records import IdempotencyRecord
-from rocky.ledger.record import NO_RUN, MalformedRecord, RunId, format_json
+from rocky.ledger.record import NO_RUN, MalformedRecord, RunId
 from rocky.project.configuration.blocks import Idempotency
 from rocky.state.backend import Backend, Note, key_name
 from rocky.state.claims import RemoteClaim, RemoteClaims
@@ -221,4 +222,4 @@ class RemoteKey:
 
 
 def _format(record: IdempotencyRecord) -> bytes:
-    return format_json(record.to_json()).encode()
+    return record_json(record.to_json()).encode()

@@ -11,13 +11,14 @@ from typing import Final
 
 from blake3 import blake3
 
+from rocky.canonical import ascii_json
 from rocky.errors import InternalError, StateSyncFailed
 from rocky.project.configuration.blocks import State
 from rocky.state.backend import Backend, Copy, Note, RemoteFailure
 from rocky.state.bucket import Bucket
 from rocky.state.events import CACHE, Outcome
 from rocky.state.transfer import attempt_seconds
-from rocky.store.extras import load_extra
+from rocky.store.extras import needs_extra
 
 _MAGIC: Final = b"rocky state cache 1\n"
 _SUFFIX: Final = ":cache"
@@ -101,7 +102,7 @@ class TieredBackend:
 
 def _frame(copy: Copy) -> bytes:
     said = {"blake3": blake3(copy.data).hexdigest(), "generation": copy.generation}
-    return _MAGIC + json.dumps(said, sort_keys=True).encode() + b"\n" + copy.data
+    return _MAGIC + ascii_json(said).encode() + b"\n" + copy.data
 
 
 def _unframe(framed: bytes) -> Copy | None:
@@ -144,6 +145,6 @@ def _bucket(state: State, environment: Mapping[str, str], seconds: float) -> Bac
 
 
 def _server(state: State, seconds: float) -> Backend:
-    module = load_extra("rocky.state.valkey_server", "valkey")
-    server: Backend = module.ValkeyServer(state.valkey_url or "", state.valkey_prefix, seconds)
-    return server
+    with needs_extra("valkey"):
+        from rocky.state.valkey_server import ValkeyServer  # noqa: PLC0415
+    return ValkeyServer(state.valkey_url or "", state.valkey_prefix, seconds)

@@ -20,6 +20,7 @@ from typing import Final, Literal, TypeVar
 
 from rocky.errors import CircuitOpen, RetryBudgetExhausted, StateSyncFailed, TransferTimedOut
 from rocky.project.configuration.blocks import Retry
+from rocky.retry import RetryAllowance, wait_ms
 from rocky.state.backend import GenerationChanged, RemoteFailure
 from rocky.state.events import Outcome, SyncEvent, SyncListener, announce
 
@@ -107,8 +108,8 @@ class Breaker:
 T = TypeVar("T")
 
 _LEAST_ATTEMPT_SECONDS: Final = 30.0
-_JITTER: Final = 0.25
-"""The share of a wait within which it varies: from an eighth less to an eighth more."""
+_JITTER: Final = (0.875, 1.125)
+"""The shares of a wait between which it varies."""
 
 _KINDS: Final[dict[Outcome, type[StateSyncFailed]]] = {
     Outcome.TIMEOUT: TransferTimedOut,
@@ -163,33 +164,16 @@ class Transfers:
             clock.now,
         )
         self._random = random or Random()
-        self._left = retry.max_retries_per_run
-        self._lock = Lock()
+        self.allowance = RetryAllowance(retry.max_retries_per_run)
 
     def begin(self, timeout_seconds: float | None = None) -> "Transfer":
         """A transfer whose time runs from now on."""
         budget = self.timeout_seconds if timeout_seconds is None else timeout_seconds
         return Transfer(self, self.clock.now(), budget)
 
-    def take_retry(self) -> bool:
-        """Whether the run may try again once more."""
-        with self._lock:
-            if self._left is None:
-                return True
-            if self._left <= 0:
-                return False
-            self._left -= 1
-            return True
-
     def wait_after(self, tried: int) -> float:
         """Seconds to wait after so many tries."""
-        retry = self.retry
-        wait = retry.initial_backoff_ms * retry.backoff_multiplier ** (tried - 1)
-        capped = min(wait, retry.max_backoff_ms) / 1000
-        if not retry.jitter:
-            return capped
-        spread = capped * _JITTER
-        return capped - spread / 2 + self._random.uniform(0, spread)
+        return wait_ms(self.retry, tried, _JITTER, self._random) / 1000
 
 
 @dataclass(slots=True)
@@ -253,7 +237,7 @@ class Transfer:
         if self._retries >= self.shared.retry.max_retries:
             why = f"{failure} (tried {self.attempts} times)"
             raise TransferFailed(Outcome.TRANSIENT_EXHAUSTED, why) from failure
-        if not self.shared.take_retry():
+        if not self.shared.allowance.take():
             why = f"{failure} (`max_retries_per_run` is used up)"
             raise TransferFailed(Outcome.BUDGET_EXHAUSTED, why) from failure
         self._retries += 1

@@ -27,7 +27,8 @@ from valkey.exceptions import (
     TimeoutError as TookTooLong,
 )
 
-from rocky.state.backend import Copy, GenerationChanged, Note, RemoteFailure, Secrets
+from rocky.project.secrets import Secrets
+from rocky.state.backend import Copy, GenerationChanged, Note, RemoteFailure
 
 T = TypeVar("T")
 

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from rocky.canonical import canonical_json
 from rocky.errors import InternalError, StoreUnreadable
 from rocky.store.warehouse import RESERVED, Warehouse
 
@@ -100,7 +101,7 @@ def _format_anchor(anchor: Anchor) -> bytes:
         "run_id": anchor.run_id,
         "seq": anchor.seq,
     }
-    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+    return canonical_json(document).encode()
 
 
 def _parse_anchor(data: bytes) -> Anchor:

@@ -1,19 +1,20 @@
-"""Optional extras: modules whose libraries only some installations have.
+"""Optional extras: libraries that only some installations have.
 
-The one place below the command line where a module is imported when it is needed: a project
-without Iceberg must run without `pyiceberg`.
+A project without Iceberg must run without `pyiceberg`, so a module that needs an extra is imported
+in the function that uses it, inside `needs_extra`.
 """
 
-from importlib import import_module
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rocky.errors import ExtraMissing
 
 
-def load_extra(module: str, extra: str) -> Any:
-    """A module of Rocky's that needs an optional extra."""
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Around an import. Raises ExtraMissing, with what to install, where a library is missing."""
     try:
-        return import_module(module)
+        yield
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
         if library == "rocky":

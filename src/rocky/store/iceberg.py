@@ -6,13 +6,14 @@ and can be written again at any time. Of the Iceberg modules only this one may b
 """
 
 from rocky.store.delta.snapshot import Snapshot
-from rocky.store.extras import load_extra
+from rocky.store.extras import needs_extra
 from rocky.store.warehouse import Table
 
 
 def check_iceberg() -> None:
     """Raises `ExtraMissing` without `pyiceberg`."""
-    load_extra("rocky.store.iceberg_metadata", "iceberg")
+    with needs_extra("iceberg"):
+        import rocky.store.iceberg_metadata  # noqa: F401, PLC0415
 
 
 def publish_iceberg(table: Table, snapshot: Snapshot) -> str:
@@ -21,5 +22,6 @@ def publish_iceberg(table: Table, snapshot: Snapshot) -> str:
     Raises `ExtraMissing` without `pyiceberg`, and `StoreUnwritable` when a column has no Iceberg
     type or the files cannot be written.
     """
-    metadata = load_extra("rocky.store.iceberg_metadata", "iceberg")
-    return str(metadata.write_metadata(table, snapshot))
+    with needs_extra("iceberg"):
+        from rocky.store.iceberg_metadata import write_metadata  # noqa: PLC0415
+    return write_metadata(table, snapshot)

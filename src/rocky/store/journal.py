@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
 
+from rocky.canonical import ascii_json
 from rocky.errors import StoreUnreadable, StoreUnwritable
 from rocky.store.data_file import DataFile
 from rocky.store.delta.actions import format_commit, parse_commit
@@ -82,7 +83,7 @@ def write_journal(warehouse: Warehouse, journal: Journal) -> None:
         "details": journal.details,
     }
     path = _journal_path(journal.run_id)
-    if not warehouse.objects.create(path, json.dumps(document, sort_keys=True).encode()):
+    if not warehouse.objects.create(path, ascii_json(document).encode()):
         raise StoreUnwritable(f"`{warehouse.objects.place(path)}` is there already")
 
 

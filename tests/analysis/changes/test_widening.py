@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocky.analysis.changes.types import nullable_everywhere, widening_reason
+from rocky.analysis.changes.types import compared_type, widening_reason
 from rocky.language.datatypes.text import parse_type
 from rocky.language.datatypes.types import UNKNOWN, array
 
@@ -79,6 +79,6 @@ def test_the_same_type_does_not_widen():
 
 
 def test_nullability_of_parts_is_not_part_of_what_is_compared():
-    assert nullable_everywhere(array(parse_type("int"), False)) is nullable_everywhere(
+    assert compared_type(array(parse_type("int"), False)) is compared_type(
         array(parse_type("int"), True)
     )

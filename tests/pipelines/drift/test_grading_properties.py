@@ -11,7 +11,7 @@ from rocky.language.datatypes import types as t
 from rocky.language.datatypes.safe_casts import is_lossless
 from rocky.language.datatypes.text import field_to_json
 from rocky.pipelines.drift.decision import GraceTerms, decide_drift
-from rocky.pipelines.drift.projection import make_nullable
+from rocky.pipelines.drift.projection import read_type
 from tests.pipelines.drift.columns import NOW, TABLE
 
 SCALARS = st.sampled_from(
@@ -58,7 +58,7 @@ def test_no_column_goes_and_no_value_is_lost_without_a_replacement(source, recor
     assert bool(replaced) == decision.replace
     for field in target:
         if field.name not in replaced:
-            assert _holds(make_nullable(field.type), after[field.name])
+            assert _holds(read_type(field.type), after[field.name])
 
 
 @given(COLUMNS, MAYBE, COLUMNS, DAYS)
@@ -80,7 +80,7 @@ def test_the_sql_gives_the_types_that_are_promised(source, recorded, target, day
 
     assert [] == [each.message for each in checked.diagnostics]
     assert [(each.name, each.type) for each in decision.columns] == [
-        (each.name, make_nullable(each.type)) for each in checked.columns
+        (each.name, read_type(each.type)) for each in checked.columns
     ]
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from rocky.analysis.changes.change import Change, change_of
-from rocky.analysis.changes.types import nullable_everywhere, widening_reason
+from rocky.analysis.changes.types import compared_type, widening_reason
 from rocky.language.datatypes.types import UNKNOWN, ArrayType, DataType, MapType, StructType
 
 NOTHING_RENAMED: Final[Mapping[str, str]] = MappingProxyType({})
@@ -69,7 +69,7 @@ def compare_columns(
 def compare_column(before: ColumnLike, after: ColumnLike) -> Iterator[Change]:
     """What changed of one column: its type, and whether it, or a part of it, can be null."""
     name, old, new = after.name, before.type, after.type
-    if nullable_everywhere(old) is not nullable_everywhere(new):
+    if compared_type(old) is not compared_type(new):
         reason = widening_reason(old, new)
         rule = "column_type_changed" if reason is None else "column_type_widened"
         yield change_of(rule, name, str(old), str(new), reason or _doubt(old, new))

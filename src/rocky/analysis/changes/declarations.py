@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rocky.analysis.changes.change import Change, Status, TableDiff, change_of
 from rocky.analysis.changes.columns import compare_columns
 from rocky.analysis.changes.settings import compare_classification
-from rocky.analysis.changes.types import nullable_everywhere
+from rocky.analysis.changes.types import compared_type
 from rocky.project import Project
 from rocky.project.configuration.model import TargetSetting
 from rocky.project.contracts import Contract
@@ -128,9 +128,7 @@ def _contract_promises(contract: Contract | None) -> dict[tuple[str, str], _Cont
     for column in contract.columns:
         found.append(_ContractPromise("the column", column.name, "listed"))
         if column.type is not None:
-            found.append(
-                _ContractPromise("its type", column.name, str(nullable_everywhere(column.type)))
-            )
+            found.append(_ContractPromise("its type", column.name, str(compared_type(column.type))))
         if column.nullable is False:
             found.append(_ContractPromise("its nullability", column.name, "NOT NULL"))
     found += [_ContractPromise("`required`", rule.column, "required") for rule in contract.required]

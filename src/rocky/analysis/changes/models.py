@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from rocky.analysis.changes.change import Change, change_of
 from rocky.analysis.changes.columns import compare_columns
 from rocky.analysis.changes.settings import compare_settings
-from rocky.analysis.changes.types import nullable_everywhere
+from rocky.analysis.changes.types import compared_type
 from rocky.analysis.compilation import Compilation, Record, fields_of, unpack_body
 from rocky.analysis.names import Names
 from rocky.language.binder.logic.digests import NO_RENAMES, Renames
@@ -274,9 +274,7 @@ def _by_logic(
     found: dict[tuple[bytes, object], list[str]] = {}
     for column, digest in zip(columns, digests, strict=False):
         if column.name.lower() not in elsewhere:
-            found.setdefault((digest, nullable_everywhere(column.type)), []).append(
-                column.name.lower()
-            )
+            found.setdefault((digest, compared_type(column.type)), []).append(column.name.lower())
     return found
 
 

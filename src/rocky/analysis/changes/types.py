@@ -8,6 +8,7 @@ does.
 
 from typing import Final
 
+from rocky.language.datatypes.parts import make_nullable
 from rocky.language.datatypes.types import (
     ArrayType,
     DataType,
@@ -16,9 +17,6 @@ from rocky.language.datatypes.types import (
     StringType,
     StructField,
     StructType,
-    array,
-    map_of,
-    struct,
 )
 
 WIDER_KINDS: Final[dict[str, tuple[str, ...]]] = {
@@ -80,7 +78,7 @@ def _parts_reason(parts: list[tuple[str, DataType, DataType]]) -> str | None:
     """The reason of types made of parts: each is as it was, or widens."""
     reasons: list[str] = []
     for name, one, other in parts:
-        if nullable_everywhere(one) is nullable_everywhere(other):
+        if compared_type(one) is compared_type(other):
             continue
         reason = widening_reason(one, other)
         if reason is None:
@@ -98,9 +96,7 @@ def _struct_reason(before: StructType, after: StructType) -> str | None:
     if any(one.name.lower() != other.name.lower() for one, other in pairs):
         return None
     parts = [(f"its field `{one.name}`", one.type, other.type) for one, other in pairs]
-    if added and all(
-        nullable_everywhere(one) is nullable_everywhere(other) for _, one, other in parts
-    ):
+    if added and all(compared_type(one) is compared_type(other) for _, one, other in parts):
         return _added_reason(added)
     reason = _parts_reason(parts)
     return f"{reason}; {_added_reason(added)}" if reason and added else reason
@@ -111,19 +107,6 @@ def _added_reason(added: tuple[StructField, ...]) -> str:
     return f"{names} came last and can be null"
 
 
-def nullable_everywhere(kind: DataType) -> DataType:
+def compared_type(kind: DataType) -> DataType:
     """The type with every part nullable and names of fields in lower case: what is compared."""
-    match kind:
-        case ArrayType():
-            return array(nullable_everywhere(kind.element))
-        case MapType():
-            return map_of(nullable_everywhere(kind.key), nullable_everywhere(kind.value))
-        case StructType():
-            return struct(
-                tuple(
-                    StructField(field.name.lower(), nullable_everywhere(field.type), nullable=True)
-                    for field in kind.fields
-                )
-            )
-        case _:
-            return kind
+    return make_nullable(kind, name=str.lower)

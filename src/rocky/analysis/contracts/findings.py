@@ -99,9 +99,3 @@ def fallback_for(type: DataType) -> str:  # noqa: A002 - the noun of the types' 
     if isinstance(type, DecimalType):
         return f"0.{'0' * type.scale}" if type.scale else "0BD"
     return _BY_KIND.get(type.kind, "...")
-
-
-def quote_name(name: str) -> str:
-    """A column's name as SQL."""
-    plain = name.isascii() and name.replace("_", "a").isalnum() and not name[0].isdigit()
-    return name if plain else "`" + name.replace("`", "``") + "`"

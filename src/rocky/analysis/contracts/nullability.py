@@ -7,17 +7,13 @@ make `x` never null, so it is not offered as help.
 from collections.abc import Callable, Iterator
 
 from rocky.analysis.contracts.baseline import Baseline
-from rocky.analysis.contracts.findings import (
-    column_place,
-    fallback_for,
-    finding_at_column,
-    quote_name,
-)
+from rocky.analysis.contracts.findings import column_place, fallback_for, finding_at_column
 from rocky.analysis.contracts.types import first_difference, first_null
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import severity_of
 from rocky.language.datatypes.types import UNKNOWN, DataType
 from rocky.language.ir import ModelIr, OutputColumn
+from rocky.language.names import quote_if_needed
 from rocky.project.contracts import Contract, ContractColumn
 from rocky.project.models import ModelFile
 
@@ -137,11 +133,11 @@ def null_advice(
     column: OutputColumn, source_nullable: SourceNullable, promised: DataType | None = None
 ) -> str:
     """The change to the query that makes this column never null, in the type it should have."""
-    name, fallback = quote_name(column.name), fallback_for(promised or column.type)
+    name, fallback = quote_if_needed(column.name), fallback_for(promised or column.type)
     edge = column.edges[0] if len(column.edges) == 1 else None
     if edge is None or edge.kind != "direct":
         return f"{_cause(column)}: write `coalesce(..., {fallback}) AS {name}`"
-    write = f"write `coalesce({quote_name(edge.column)}, {fallback}) AS {name}`"
+    write = f"write `coalesce({quote_if_needed(edge.column)}, {fallback}) AS {name}`"
     match source_nullable(edge.table, edge.column):
         case True:
             return (

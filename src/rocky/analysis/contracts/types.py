@@ -8,11 +8,12 @@ on either side, differs from nothing. A cast that Spark would refuse is not offe
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rocky.analysis.contracts.findings import column_place, finding_at_column, quote_name
+from rocky.analysis.contracts.findings import column_place, finding_at_column
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.language.datatypes.casts import can_cast, cast_nullable, expression_type
 from rocky.language.datatypes.types import UNKNOWN, ArrayType, DataType, MapType, StructType
 from rocky.language.ir import ModelIr, OutputColumn
+from rocky.language.names import quote_if_needed
 from rocky.project.contracts import Contract, ContractColumn
 from rocky.project.models import ModelFile
 
@@ -161,8 +162,8 @@ def _advice(promise: ContractColumn, promised: DataType, column: OutputColumn) -
     if not can_cast(column.type, promised):
         return f"produce a `{promised}` (no cast from `{column.type}` exists), or {change}"
     edge = column.edges[0] if len(column.edges) == 1 else None
-    inner = quote_name(edge.column) if edge and edge.kind == "direct" else "..."
-    name = quote_name(column.name)
+    inner = quote_if_needed(edge.column) if edge and edge.kind == "direct" else "..."
+    name = quote_if_needed(column.name)
     advice = f"write `CAST({inner} AS {promised}) AS {name}`, or {change}"
     becomes_null = cast_nullable(column.type, promised, column.nullable) and not column.nullable
     if promise.nullable is False and becomes_null:

@@ -6,15 +6,16 @@ project gives the same bytes on every machine. Types of what is read are those t
 not those of now: between the two lies the change that the reader has not agreed to.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from rocky.analysis.imports.findings import find_readers
 from rocky.analysis.imports.usage import ImportReader, Rebind
+from rocky.canonical import line_json
 from rocky.errors import InterfaceRefused
+from rocky.language.datatypes.parts import is_complete
 from rocky.language.datatypes.text import TypeSyntaxError, parse_type, type_to_json
-from rocky.language.datatypes.types import UNKNOWN, ArrayType, DataType, MapType, StructType
+from rocky.language.datatypes.types import DataType
 from rocky.language.ir import ModelIr
 from rocky.project import ModelFile, Project
 from rocky.project.imports import ImportedTable
@@ -200,7 +201,7 @@ def _refuse_unknown(project: Project, models: Mapping[str, ModelIr], keys: Seque
             unknown.append(f"`{project.models[key].name}` (not all of its columns)")
             continue
         unknown += [
-            f"`{ir.name}.{column.name}`" for column in ir.columns if not _complete(column.type)
+            f"`{ir.name}.{column.name}`" for column in ir.columns if not is_complete(column.type)
         ]
     if unknown:
         more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
@@ -208,18 +209,6 @@ def _refuse_unknown(project: Project, models: Mapping[str, ModelIr], keys: Seque
             f"types that are not known cannot be published: {', '.join(unknown[:_SHOWN])}{more};"
             " give them a type with CAST, or select other models"
         )
-
-
-def _complete(kind: DataType) -> bool:
-    match kind:
-        case ArrayType():
-            return _complete(kind.element)
-        case MapType():
-            return _complete(kind.key) and _complete(kind.value)
-        case StructType():
-            return all(_complete(field.type) for field in kind.fields)
-        case _:
-            return kind is not UNKNOWN
 
 
 def _table(project: Project, model: ModelFile, ir: ModelIr) -> dict[str, Any]:
@@ -307,4 +296,4 @@ def _encode(value: Any, depth: int) -> str:
 
 
 def _line(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return line_json(value)

@@ -13,7 +13,7 @@ from rocky.ledger.provenance import ReadRecord
 from rocky.ledger.readers.history import RecordedExecution
 from rocky.ledger.readers.lookup import LookupReader
 from rocky.ledger.run_records import InputRecord, ModelStatus
-from rocky.plan.request import adapter_of
+from rocky.plan.adapters import adapter_of
 from rocky.project import ModelFile, Project
 from rocky.project.configuration.strategies import is_inline
 from rocky.run.materialize.seeds import SEED_HASH, seed_hash, seed_target

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from rocky.branches.approvals.ssh import Envelope, NotASignature, parse_signature
 from rocky.branches.state_hash import hash_state
-from rocky.evidence.hashes import canonical_json, text_hash
+from rocky.canonical import canonical_json, text_hash
 from rocky.ledger.record import format_time, parse_time
 from rocky.project.project import branch_prefix
 

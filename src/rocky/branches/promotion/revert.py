@@ -27,16 +27,12 @@ from rocky.ledger.branches import load_promotions
 from rocky.ledger.provenance import ReadRecord
 from rocky.ledger.readers.table import TableRecords, before_promotion, open_table_record_reader
 from rocky.ledger.writer import ModelRecords
+from rocky.project.configuration.strategies import WHOLE_STRATEGIES
 from rocky.run.prepare.claims import ledger_statement
 from rocky.run.prepare.session import RunSession
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.journal import PreparedStamp
 from rocky.store.warehouse import Table, Warehouse
-
-_WHOLE_STRATEGIES: Final = frozenset(
-    {"full_refresh", "materialized_view", "content_addressed", "seed"}
-)
-"""Strategies that write all rows anew."""
 
 
 def find_stale_readers(
@@ -63,7 +59,7 @@ def find_stale_readers(
                 continue
             if made.output_version is not None:
                 made_of_it.setdefault(target, set()).add(made.output_version)
-            if execution.strategy not in _WHOLE_STRATEGIES:
+            if execution.strategy not in WHOLE_STRATEGIES:
                 keeping[target] = made.target, made.model_name
     return {
         target: "it keeps rows that were made of what is moved back;"

@@ -39,7 +39,7 @@ def command(
     chosen = replications(compilation.project, pipeline)
     refresh_state(settings.workspace, state_path(settings.workspace))
     look = load_attribute("rocky.pipelines.replication.preview", "preview_replication")
-    adapter_of = load_attribute("rocky.pipelines.pipeline_run", "pipeline_adapter")
+    adapter_of = load_attribute("rocky.plan.adapters", "pipeline_adapter")
     root = compilation.project.root
     means = Caller(state_path(settings.workspace), observe_origin(root, os.environ), os.environ)
     request = RunRequest(filters=tuple(filters), adapter=target)

@@ -24,8 +24,9 @@ from rocky.cli.render.seeds import (
 from rocky.errors import RunRefused
 from rocky.lazy import load_attribute
 from rocky.operations.workspace import compile_workspace, state_path
+from rocky.plan.adapters import choose_adapter
 from rocky.plan.refusals import refusing_findings
-from rocky.plan.request import RunRequest, choose_adapter
+from rocky.plan.request import RunRequest
 from rocky.plan.steps import RunPlan, plan_seeds
 from rocky.run.materialize.seeds import is_loaded, refuse_shared_target
 from rocky.run.outcomes import RunReport

@@ -15,6 +15,7 @@ from rocky.cli.render.rows import RowsView, render_rows, rows_document
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
 from rocky.operations.workspace import load_workspace, model_named, model_names, unknown_name
+from rocky.plan.adapters import find_adapter
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.models import Target
@@ -175,17 +176,6 @@ def open_adapter(project: Project, adapter: Adapter) -> Warehouse:
     """The warehouse of an adapter, with the credentials it has."""
     options = {**os.environ, **adapter.conf}
     return open_warehouse(adapter.warehouse, base=project.root, options=options)
-
-
-def find_adapter(project: Project, name: str) -> Adapter:
-    """The adapter of a name; the only one is also the default. Raises NothingSelected."""
-    adapters = project.config.adapter
-    if name in adapters:
-        return adapters[name]
-    if name == "default" and len(adapters) == 1:
-        return next(iter(adapters.values()))
-    hint = suggestion(name, adapters) or "adapters: " + ", ".join(f"`{one}`" for one in adapters)
-    raise NothingSelected(f"no adapter `{name}`; {hint}")
 
 
 def find_snapshot(table: Table, version: int | None, remedy: str) -> Snapshot:

@@ -18,6 +18,7 @@ from rocky.language.datatypes.coercion import (
     same_type,
     tightest_type,
 )
+from rocky.language.datatypes.parts import holds_kind
 from rocky.language.datatypes.types import (
     BOOLEAN,
     DOUBLE,
@@ -28,7 +29,6 @@ from rocky.language.datatypes.types import (
     ArrayType,
     DataType,
     DecimalType,
-    MapType,
     StructType,
     decimal,
     decimal_for,
@@ -130,22 +130,7 @@ def is_groupable(given: DataType) -> bool:
 
 def is_hashable(given: DataType) -> bool:
     """Whether `hash` and its like take the type."""
-    return not holds_kind(given, "variant") and not holds_kind(given, "map")
-
-
-def holds_kind(given: DataType, kind: str) -> bool:
-    """Whether the type is of the kind or has a part that is."""
-    if given.kind == kind:
-        return True
-    match given:
-        case ArrayType(element=element):
-            return holds_kind(element, kind)
-        case MapType(key=key, value=value):
-            return holds_kind(key, kind) or holds_kind(value, kind)
-        case StructType(fields=fields):
-            return any(holds_kind(field.type, kind) for field in fields)
-        case _:
-            return False
+    return not holds_kind(given, "variant", "map")
 
 
 def group_refusal(given: DataType) -> OperandMismatch | None:

@@ -148,16 +148,3 @@ def cast_operand(arg: Operand, target: DataType) -> Operand:
 
 def any_nullable(args: Sequence[Operand]) -> bool:
     return any(arg.nullable for arg in args)
-
-
-def as_nullable(found: DataType) -> DataType:
-    """The type with every part of it nullable."""
-    if isinstance(found, t.ArrayType):
-        return t.array(as_nullable(found.element), True)
-    if isinstance(found, t.MapType):
-        return t.map_of(as_nullable(found.key), as_nullable(found.value), True)
-    if isinstance(found, t.StructType):
-        return t.struct(
-            tuple(t.StructField(f.name, as_nullable(f.type), True) for f in found.fields)
-        )
-    return found

@@ -8,8 +8,9 @@ throughout, and its rows must agree exactly, since nothing in them is coerced bu
 from collections.abc import Callable, Sequence
 
 from rocky.language.datatypes import types as t
+from rocky.language.datatypes.parts import make_nullable
 from rocky.language.datatypes.types import DataType
-from rocky.language.functions.families import BIGINT, INT, as_nullable
+from rocky.language.functions.families import BIGINT, INT
 from rocky.language.functions.operand import (
     NO_VALUE,
     Operand,
@@ -61,7 +62,7 @@ def columns_of_inline(name: str, args: Sequence[Operand]) -> Columns | Refusal:
         return unexpected_type(name, 0, "an array of structs", found)
     outer = name.endswith("_outer")
     # A null element has null fields all the way down.
-    element = as_nullable(found.element) if found.contains_null else found.element
+    element = make_nullable(found.element) if found.contains_null else found.element
     fields = element.fields if isinstance(element, t.StructType) else ()
     return [(field.name, field.type, outer or field.nullable) for field in fields]
 

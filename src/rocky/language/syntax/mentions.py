@@ -14,6 +14,7 @@ from sqlglot.errors import TokenError
 from sqlglot.tokens import Token, TokenType
 
 from rocky.errors import InternalError, RockyError
+from rocky.language.names import split_name
 from rocky.language.syntax.dialect import PIPE, TOKENIZER, spark_settings
 from rocky.language.syntax.tokens import without_comments
 
@@ -341,7 +342,7 @@ def _named(call: Any) -> tuple[str, ...]:
             "write its name"
         )
         raise RockyError(message)
-    return tuple(part.strip("`") for part in arguments[0].name.split("."))
+    return split_name(arguments[0].name)
 
 
 def _flat(identifiers: list[Any]) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from sqlglot.tokens import Token, TokenType
 
 from rocky.errors import InternalError, RockyError
+from rocky.language.names import quote_name
 from rocky.language.syntax.mentions import FromItem, NameUse, References
 from rocky.language.syntax.parser import (
     ParsedQuery,
@@ -109,7 +110,7 @@ class _Qualifiers:
             _Edit(
                 _start(use.identifiers[0]),
                 _end(use.identifiers[size - 1]),
-                _quoted(bound[id(item)] if id(item) in self.fresh else item.written),
+                quote_name(bound[id(item)] if id(item) in self.fresh else item.written),
             )
             for use, item, size in meant
         ]
@@ -173,7 +174,7 @@ def _table_edits(item: FromItem, view: str, parsed: ParsedQuery, *, named: bool)
         if span is None:
             raise _unplaced(".".join(item.parts))
         start, end = span
-    alias = f" AS {_quoted(item.written)}" if named and not item.aliased else ""
+    alias = f" AS {quote_name(item.written)}" if named and not item.aliased else ""
     tokens = parsed.tokens
     at = _first_after(tokens, end)
     before = _last_before(tokens, start)
@@ -182,10 +183,10 @@ def _table_edits(item: FromItem, view: str, parsed: ParsedQuery, *, named: bool)
         # `TABLE t` takes no alias, the same query written out does.
         edits.append(_Edit(before.start, before.end + 1, "SELECT * FROM"))
     if item.node.args.get("sample") is None:
-        return [*edits, _Edit(start, end, _quoted(view) + alias)]
+        return [*edits, _Edit(start, end, quote_name(view) + alias)]
     # Spark wants the alias after the sample.
     close = _sample_end(tokens, at)
-    return [*edits, _Edit(start, end, _quoted(view)), _Edit(close, close, alias)]
+    return [*edits, _Edit(start, end, quote_name(view)), _Edit(close, close, alias)]
 
 
 def _sample_end(tokens: Sequence[Token], at: int) -> int:
@@ -251,7 +252,3 @@ def _place(identifier: Any, which: str) -> int:
 
 def _unplaced(written: str) -> InternalError:
     return InternalError(f"the place of `{written}` in the query cannot be found")
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -19,7 +19,7 @@ from rocky.ledger.branch_records import PRODUCTION, BranchRecord, BranchStatus
 from rocky.ledger.branches import branch_key, load_branches
 from rocky.operations.branch.state import forget_former
 from rocky.operations.workspace import Workspace, main_state_path, refresh_state, state_settings
-from rocky.plan.request import main_adapter
+from rocky.plan.adapters import main_adapter
 from rocky.project import Project
 from rocky.project.project import branch_prefix, on_branch
 from rocky.run.prepare.caller import observe_origin

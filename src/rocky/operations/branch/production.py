@@ -9,7 +9,7 @@ from rocky.ledger.branch_records import PromotionRecord
 from rocky.ledger.record import NO_RUN
 from rocky.operations.branch.lookup import find_who
 from rocky.operations.workspace import Workspace, main_state_path, means_of
-from rocky.plan.request import main_adapter
+from rocky.plan.adapters import main_adapter
 from rocky.project import Project
 from rocky.run.prepare.session import RunSession, open_run
 

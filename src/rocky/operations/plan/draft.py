@@ -22,18 +22,19 @@ from rocky.operations.plan.preview import (
     reason_of,
 )
 from rocky.operations.plan.variables import variables_document
+from rocky.plan.adapters import choose_adapter
 from rocky.plan.comparison import find_unreadable
 from rocky.plan.estimates import Unit
 from rocky.plan.kept_plan import PlanDocument
-from rocky.plan.request import RunRequest, choose_adapter
+from rocky.plan.request import RunRequest
 from rocky.plan.steps import RunPlan, Step
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
+from rocky.project.secrets import hide
 from rocky.project.sources import SourceTable
 from rocky.project.toml.variables import written
 from rocky.run.materialize.seeds import seed_hash, seed_target
 from rocky.run.prepare.caller import Caller
-from rocky.run.prepare.environment import hide
 from rocky.run.prepare.pins import open_project_warehouse
 from rocky.run.prepare.preconditions import sources_of
 from rocky.run.reuse.forecast import StepForecast

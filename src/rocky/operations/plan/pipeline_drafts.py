@@ -62,7 +62,7 @@ class PipelineDrafts:
         self._request = request
         self._means = means
         self._last_run: str | None = None
-        adapter_of = load_attribute("rocky.pipelines.pipeline_run", "pipeline_adapter")
+        adapter_of = load_attribute("rocky.plan.adapters", "pipeline_adapter")
         pipeline = self._project.config.pipeline[name]
         self._adapter: Adapter = adapter_of(self._project, pipeline, request.adapter)
         self._warehouse: Warehouse = open_project_warehouse(

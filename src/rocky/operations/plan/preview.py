@@ -15,10 +15,11 @@ from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.ledger import open_history_reader
 from rocky.ledger.readers.lookup import open_lookup_reader
 from rocky.ledger.record import RunId
+from rocky.plan.adapters import choose_adapter
 from rocky.plan.intervals import find_windows
 from rocky.plan.kept_plan import PlanDocument
 from rocky.plan.refusals import refuse_errors
-from rocky.plan.request import RunRequest, Window, choose_adapter
+from rocky.plan.request import RunRequest, Window
 from rocky.plan.steps import RunPlan
 from rocky.plan.watermarks import NO_WATERMARK, NO_WATERMARK_FINDINGS, check_watermarks
 from rocky.run.checksums import Checksums

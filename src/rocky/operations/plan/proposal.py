@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from rocky.analysis.compilation import Compilation
+from rocky.canonical import canonical_json
 from rocky.diagnostics import Diagnostic
 from rocky.errors import PlanOutdated, RunRefused
-from rocky.evidence.hashes import canonical_json
 from rocky.ledger import open_history_reader
 from rocky.ledger.readers.lookup import open_lookup_reader
 from rocky.ledger.run_records import RunStatus

@@ -13,12 +13,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from rocky.evidence.hashes import canonical_json
+from rocky.canonical import canonical_json
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
+from rocky.project.secrets import is_secret_name
 from rocky.project.sources import SourceTable
 from rocky.project.toml.variables import Substituted
-from rocky.run.prepare.environment import is_secret_name, result_settings
+from rocky.run.prepare.environment import result_settings
 
 _ROUNDS: Final = 100_000
 _REFERENCE: Final = re.compile(r"(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)")

@@ -13,11 +13,11 @@ from typing import Any, Final, Self
 
 from rocky.errors import RockyError
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_name
 from rocky.pipelines.report import CheckedTable
 from rocky.project.sources import SourceTable
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Engine
-from rocky.run.engine.sql import quote_name
 from rocky.spark.source_files import hide_location
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import Table

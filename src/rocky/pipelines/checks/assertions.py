@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from rocky.errors import RockyError
+from rocky.language.names import split_name
 from rocky.ledger.pipeline_records import CheckOutcome
 from rocky.pipelines.checks.answers import TableQueries, count_nulls, find_column
 from rocky.pipelines.report import CheckedTable, Sample
@@ -19,7 +20,6 @@ from rocky.project.models import Target
 from rocky.run.checks.assertion_sql import AssertionSubject
 from rocky.run.checks.assertions import check_assertions, name_of
 from rocky.run.checks.outcomes import AssertionOutcome
-from rocky.run.checks.relations import parts_of
 from rocky.run.engine.failures import STEP_ERRORS
 from rocky.store.warehouse import Warehouse
 
@@ -28,7 +28,7 @@ _FULL_NAME_PARTS: Final = 3
 
 def is_meant_by(name: str, full_name: str) -> bool:
     """Whether a written name means the table of this full name."""
-    parts = parts_of(name)
+    parts = split_name(name.lower())
     return tuple(full_name.lower().split("."))[-len(parts) :] == parts
 
 
@@ -63,7 +63,7 @@ class RelatedTables:
 
 def _complete_name(name: str, beside: Target) -> Target:
     """A written name with the parts it leaves out taken from another table."""
-    parts = tuple(part.strip("`") for part in name.split("."))
+    parts = split_name(name)
     if len(parts) > _FULL_NAME_PARTS:
         raise RockyError(f"`{name}` is no name of a table")
     return Target(*(*beside[: _FULL_NAME_PARTS - len(parts)], *parts))

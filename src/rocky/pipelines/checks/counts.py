@@ -12,13 +12,13 @@ from typing import Final
 
 from rocky.errors import RockyError
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_name
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, RowCount
 from rocky.pipelines.checks.answers import TableQueries, count_nulls, find_column
 from rocky.pipelines.report import CheckedTable
 from rocky.project.configuration.model import CheckSeverity
 from rocky.project.configuration.pipelines import Checks, NullRate
 from rocky.run.engine.failures import STEP_ERRORS
-from rocky.run.engine.sql import quote_name
 
 
 def check_row_count(

@@ -14,6 +14,7 @@ from math import isnan
 from typing import Final
 
 from rocky.errors import LedgerUnreadable, StoreUnreadable
+from rocky.language.names import quote_name
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, RowCount
 from rocky.ledger.pipeline_state import load_counts
 from rocky.pipelines.checks.answers import TableQueries
@@ -41,7 +42,6 @@ from rocky.project.configuration.pipelines import (
 from rocky.project.models import Target
 from rocky.run.engine.failures import STEP_ERRORS
 from rocky.run.engine.protocol import Engine
-from rocky.run.engine.sql import quote_name
 from rocky.run.outcomes import Conclusion, EndedSteps
 from rocky.run.prepare.resources import RunResources
 from rocky.store.warehouse import Warehouse

@@ -12,12 +12,12 @@ from typing import Final
 
 from rocky.errors import RockyError
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_name, quote_text
 from rocky.ledger.pipeline_records import CheckOutcome
 from rocky.pipelines.checks.answers import TableQueries, find_column, newest_moment
 from rocky.pipelines.report import CheckedTable
 from rocky.project.configuration.pipelines import FreshnessCheck
 from rocky.run.engine.failures import STEP_ERRORS
-from rocky.run.engine.sql import quote_name, quote_text
 
 SKEW: Final = timedelta(minutes=5)
 """How far clocks may be apart: a timestamp up to this far ahead is the present."""

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from rocky.language.names import quote_name, quote_text
 from rocky.ledger.pipeline_records import CheckOutcome
 from rocky.pipelines.checks.answers import TableQueries
 from rocky.pipelines.checks.assertions import KeepSample
@@ -16,7 +17,6 @@ from rocky.pipelines.report import CheckedTable, Sample
 from rocky.project.configuration.pipelines import Overlap
 from rocky.run.checks.outcomes import sample_rows
 from rocky.run.engine.failures import STEP_ERRORS
-from rocky.run.engine.sql import quote_name, quote_text
 
 _NEEDED: Final = 2
 

@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 
 from rocky.errors import ConcurrentChange, RockyError
 from rocky.language.datatypes.types import StructField
-from rocky.lazy import load_attribute
+from rocky.language.names import quote_name
 from rocky.project.configuration.model import ABOUT_ROWS, AssertionRecord
 from rocky.project.configuration.pipelines import Quarantine
 from rocky.project.models import Target
 from rocky.run.checks.assertion_sql import AssertionSubject, Unanswerable, row_condition
 from rocky.run.checks.assertions import name_of
-from rocky.run.engine.sql import UnwritableValue, quote_name
+from rocky.run.engine.sql import UnwritableValue
 from rocky.run.materialize.build import Build, Built, Materialize
 from rocky.store.delta.change import Change
 from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
@@ -184,8 +184,9 @@ def materialize_tagged(pinned: Mapping[str, Snapshot]) -> Materialize:
         base = pinned.get(build.model.name)
         if base is not None:
             return _rewrite_tagged(build, base)
-        built: Built = load_attribute("rocky.run.materialize.strategy", "materialize")(build)
-        return built
+        from rocky.run.materialize.strategy import materialize  # noqa: PLC0415 - knows pyspark
+
+        return materialize(build)
 
     return build_table
 
@@ -196,8 +197,9 @@ def _rewrite_tagged(build: Build, base: Snapshot) -> Built:
         raise ConcurrentChange(
             f"another writer changed table `{build.table.name}` since it was checked; run again"
         )
-    # These know pyspark, which planning must not load.
-    open_workspace = load_attribute("rocky.run.materialize.workspace", "open_workspace")
+    # It knows pyspark, which planning must not load.
+    from rocky.run.materialize.workspace import open_workspace  # noqa: PLC0415
+
     with open_workspace(build) as workspace:
         workspace.bind_source(build.query)
         written = workspace.write(

@@ -26,15 +26,15 @@ from rocky.language.datatypes.types import (
     map_of,
     struct,
 )
+from rocky.language.names import quote_name
 from rocky.ledger.pipeline_records import DriftRecord, GracePeriod
 from rocky.ledger.record import RunId
 from rocky.pipelines.drift.projection import (
     Projected,
-    make_nullable,
     project_cast,
     project_null,
     project_unchanged,
-    quote_name,
+    read_type,
 )
 from rocky.store.delta.schema import evolves
 
@@ -93,7 +93,7 @@ def grow_type(stored: DataType, live: DataType) -> DataType | None:
 
     It is `stored` itself when that holds all that is live.
     """
-    stored, live = make_nullable(stored), make_nullable(live)
+    stored, live = read_type(stored), read_type(live)
     if stored is UNKNOWN or live is UNKNOWN:
         return None
     if is_lossless(live, stored):
@@ -115,7 +115,7 @@ def grow_type(stored: DataType, live: DataType) -> DataType | None:
 
 def is_addition(stored: DataType, grown: DataType) -> bool:
     """Whether a type grew by new fields only, so that no file has to be written again."""
-    before, after = StructField("x", make_nullable(stored), True), StructField("x", grown, True)
+    before, after = StructField("x", read_type(stored), True), StructField("x", grown, True)
     return evolves((before,), (after,)) is None
 
 
@@ -229,7 +229,7 @@ def decide_drift(
             graded.append(_Graded(own[key]))
         elif key in live:
             known = before is not None and key in before
-            same = known and make_nullable(before[key].type) is make_nullable(live[key].type)  # type: ignore[index]
+            same = known and read_type(before[key].type) is read_type(live[key].type)  # type: ignore[index]
             graded.append(_grade_common(live[key], field, notices, by_hand=same))
         else:
             hand = before is not None and key not in before and key not in notices.running
@@ -299,7 +299,7 @@ def _grade_common(
     live: StructField, stored: StructField, notices: _Notices, *, by_hand: bool
 ) -> _Graded:
     """A column that both have. `by_hand` tells that the source's did not change."""
-    old, new = make_nullable(stored.type), make_nullable(live.type)
+    old, new = read_type(stored.type), read_type(live.type)
     name, on_notice = stored.name, stored.name.lower() in notices.running
     grown = grow_type(old, new)
     if grown is None:
@@ -319,7 +319,7 @@ def _grade_common(
 def _grade_retyped(
     live: StructField, stored: StructField, notices: _Notices, *, by_hand: bool
 ) -> _Graded:
-    name, old, new = stored.name, str(make_nullable(stored.type)), str(make_nullable(live.type))
+    name, old, new = stored.name, str(read_type(stored.type)), str(read_type(live.type))
     made = project_cast(live, name, stored.type)
     if by_hand:
         return _Graded(
@@ -343,7 +343,7 @@ def _grade_retyped(
 
 
 def _grade_gone(stored: StructField, notices: _Notices, *, by_hand: bool) -> _Graded:
-    name, old = stored.name, str(make_nullable(stored.type))
+    name, old = stored.name, str(read_type(stored.type))
     if by_hand:
         return _Graded(
             project_null(stored),

@@ -20,7 +20,7 @@ from rocky.language.datatypes.types import (
     DataType,
     StructField,
 )
-from rocky.pipelines.drift.projection import make_nullable
+from rocky.pipelines.drift.projection import read_type
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.sources import SourceTable
@@ -92,7 +92,7 @@ def _compare_source(source: SourceTable, live: tuple[StructField, ...]) -> Itera
 
 def _holds(form: str, declared: DataType, live: DataType) -> bool:
     """Whether a declared type reads all that is live."""
-    declared, live = make_nullable(declared), make_nullable(live)
+    declared, live = read_type(declared), read_type(live)
     if UNKNOWN in (declared, live) or is_lossless(live, declared):
         return True
     if form not in _UNTYPED:

@@ -7,6 +7,7 @@ hold nulls at any time.
 from typing import NamedTuple
 
 from rocky.language.datatypes.casts import can_try_cast
+from rocky.language.datatypes.parts import make_nullable
 from rocky.language.datatypes.safe_casts import is_lossless
 from rocky.language.datatypes.types import (
     ArrayType,
@@ -15,11 +16,9 @@ from rocky.language.datatypes.types import (
     StringType,
     StructField,
     StructType,
-    array,
-    map_of,
     string,
-    struct,
 )
+from rocky.language.names import quote_name
 
 
 class Projected(NamedTuple):
@@ -28,11 +27,6 @@ class Projected(NamedTuple):
     name: str
     sql: str
     field: StructField
-
-
-def quote_name(name: str) -> str:
-    """An identifier in backticks."""
-    return f"`{name.replace('`', '``')}`"
 
 
 def type_sql(kind: DataType) -> str:
@@ -54,50 +48,41 @@ def _bracketed(word: str, inner: str) -> str:
     return f"{word}<{inner} >" if inner.endswith(">") else f"{word}<{inner}>"
 
 
-def make_nullable(kind: DataType) -> DataType:
+def read_type(kind: DataType) -> DataType:
     """The type with room for nulls in all its parts, as Spark reads whatever is stored."""
-    match kind:
-        case ArrayType():
-            return array(make_nullable(kind.element))
-        case MapType():
-            return map_of(make_nullable(kind.key), make_nullable(kind.value))
-        case StructType():
-            fields = (
-                StructField(each.name, make_nullable(each.type), True) for each in kind.fields
-            )
-            return struct(tuple(fields))
-        case StringType():
-            # What a CHAR or VARCHAR is read from is a string, and a copy does not cut or pad.
-            return string(kind.collation)
-        case _:
-            return kind
+    return make_nullable(kind, leaf=_unsized)
+
+
+def _unsized(kind: DataType) -> DataType:
+    # What a CHAR or VARCHAR is read from is a string, and a copy does not cut or pad.
+    return string(kind.collation) if isinstance(kind, StringType) else kind
 
 
 def project_unchanged(source: StructField, name: str | None = None) -> Projected:
     """A source column without a change, maybe under the spelling that the copy has."""
     name = name or source.name
     return Projected(
-        name, quote_name(source.name), StructField(name, make_nullable(source.type), nullable=True)
+        name, quote_name(source.name), StructField(name, read_type(source.type), nullable=True)
     )
 
 
 def project_null(field: StructField) -> Projected:
     """A column that the source does not have."""
-    kind = make_nullable(field.type)
+    kind = read_type(field.type)
     made = StructField(field.name, kind, nullable=True)
     return Projected(field.name, f"CAST(NULL AS {type_sql(kind)})", made)
 
 
 def project_cast(source: StructField, name: str, kind: DataType) -> Projected:
     """A source column in another type: what does not fit that type becomes null."""
-    kind = make_nullable(kind)
+    kind = read_type(kind)
     made = StructField(name, kind, nullable=True)
     return Projected(name, cast_expression(quote_name(source.name), source.type, kind), made)
 
 
 def cast_expression(sql: str, source: DataType, target: DataType, depth: int = 0) -> str:
     """An expression of type `source` as one of type `target`; null where there is no way."""
-    source, target = make_nullable(source), make_nullable(target)
+    source, target = read_type(source), read_type(target)
     if source is target:
         return sql
     if is_lossless(source, target):

@@ -20,8 +20,9 @@ import pyarrow.parquet as pq
 from rocky.errors import SourceUnreadable
 from rocky.language.datatypes.safe_casts import is_lossless
 from rocky.language.datatypes.types import NULL, STRING, DataType, StructField
+from rocky.language.names import quote_name
 from rocky.ledger.pipeline_records import DriftRecord
-from rocky.pipelines.drift.projection import quote_name, type_sql
+from rocky.pipelines.drift.projection import type_sql
 from rocky.pipelines.loads.files import FileFormat, FoundFile
 from rocky.project.configuration.pipelines import LoadOptions
 from rocky.project.contracts import Contract

@@ -15,8 +15,9 @@ from typing import Final
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.errors import RockyError, RunRefused, SourceUnreadable
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_name
 from rocky.ledger.pipeline_records import LoadedFile
-from rocky.pipelines.drift.projection import quote_name, type_sql
+from rocky.pipelines.drift.projection import type_sql
 from rocky.pipelines.generated_models import (
     GeneratedModel,
     GeneratedSource,

@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from rocky.canonical import canonical_json, text_hash
 from rocky.errors import RunRefused, SourceUnreadable, StoreUnreadable
-from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.ledger.pipeline_state import load_file_hashes
 from rocky.ledger.readers.lookup import LookupReader
 from rocky.ledger.readers.table import open_table_record_reader

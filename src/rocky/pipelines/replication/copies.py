@@ -12,6 +12,7 @@ from typing import Final
 
 from rocky.errors import RockyError, SourceUnreadable
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_name
 from rocky.pipelines.drift.decision import DriftDecision, GraceTerms, decide_drift
 from rocky.pipelines.drift.projection import Projected
 from rocky.pipelines.generated_models import GeneratedModel, GeneratedSource
@@ -24,7 +25,6 @@ from rocky.pipelines.replication.copy_history import (
 from rocky.pipelines.replication.routes import RoutedTable
 from rocky.pipelines.replication.schema_patterns import flatten_components
 from rocky.project.configuration.strategies import FullRefresh, Incremental, Merge, Strategy
-from rocky.run.engine.sql import quote_name
 from rocky.run.outcomes import StepNotes
 from rocky.store.warehouse import Table
 

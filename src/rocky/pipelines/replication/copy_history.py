@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
+from rocky.canonical import canonical_json, text_hash
 from rocky.errors import StoreUnreadable
-from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.language.datatypes.text import field_to_json, fields_from_json
 from rocky.language.datatypes.types import StructField
 from rocky.ledger.pipeline_records import GracePeriod
@@ -20,9 +20,9 @@ from rocky.ledger.readers.lookup import LastCopy, LookupReader, RecordedCopy
 from rocky.ledger.run_records import ModelStatus
 from rocky.pipelines.drift.projection import Projected
 from rocky.pipelines.owners import writers_of
-from rocky.pipelines.replication.discovery import url_without_password
 from rocky.pipelines.replication.routes import RoutedTable
 from rocky.project.models import Target
+from rocky.project.secrets import url_without_password
 from rocky.store.delta.log import Log
 from rocky.store.warehouse import Table
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from rocky.analysis.compilation import Compilation
 from rocky.errors import NothingSelected, StoreUnreadable
+from rocky.language.names import quote_name, quote_text
 from rocky.ledger.pipeline_records import RowCount
 from rocky.ledger.pipeline_state import load_counts
 from rocky.ledger.readers.history import HistoryReader
@@ -26,7 +27,6 @@ from rocky.plan.refusals import refuse_unsupported
 from rocky.plan.request import ADAPTIVE_MOST, LATEST, Limits, RunRequest
 from rocky.project.configuration.pipelines import ReplicationPipeline
 from rocky.project.models import Target
-from rocky.run.engine.sql import quote_name, quote_text
 from rocky.run.execute.runner import run_plan
 from rocky.run.outcomes import EndedSteps, PipelineContribution
 from rocky.run.prepare.resources import RunParameters, RunResources

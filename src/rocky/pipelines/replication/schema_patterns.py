@@ -11,10 +11,10 @@ from typing import Final
 
 from rocky.language.datatypes.text import parse_type
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_text
 from rocky.pipelines.drift.projection import Projected, type_sql
 from rocky.project.configuration.pipelines import MetadataColumn, SchemaPattern
 from rocky.project.configuration.replication_rules import VARIADIC, find_placeholders
-from rocky.run.engine.sql import quote_text
 
 Components = Mapping[str, str | tuple[str, ...]]
 """Components by name; a variadic one has one or more parts."""

@@ -12,18 +12,16 @@ from uuid import uuid4
 
 from rocky.errors import RockyError, SourceUnreadable
 from rocky.language.datatypes.types import STRING, StructField
+from rocky.language.names import quote_name
 from rocky.pipelines.replication.discovery import (
     DiscoveredTable,
     FailedSource,
     SourceListing,
     SourcePlace,
-    hide_password,
-    text_without_secrets,
-    url_without_password,
 )
 from rocky.project.configuration.config import DEFAULT_CATALOG
+from rocky.project.secrets import hide_password, text_without_secrets, url_without_password
 from rocky.run.engine.protocol import Engine
-from rocky.run.engine.sql import quote_name
 from rocky.spark.failures import SPARK_ERRORS
 
 _DRIVERS: Final = {

@@ -78,6 +78,16 @@ class Adapter(NamedTuple):
     conf: SparkConf = NO_CONF
 
 
+DEFAULT_ADAPTER: Final = "default"
+
+
+def adapter_key(adapters: Mapping[str, Adapter], name: str) -> str | None:
+    """The key of the adapter that a name means: the only one is the default too. None for none."""
+    if name not in adapters and name == DEFAULT_ADAPTER and len(adapters) == 1:
+        return next(iter(adapters))
+    return name if name in adapters else None
+
+
 Domain = Literal["history", "lineage", "audit"]
 
 

@@ -22,6 +22,7 @@ from rocky.project.configuration.blocks import (
     Reuse,
     SchemaEvolution,
     State,
+    adapter_key,
 )
 from rocky.project.configuration.model import NO_FRESHNESS, NO_LEVELS, Budget, LintLevels, Store
 from rocky.project.configuration.pipeline_rules import (
@@ -157,9 +158,7 @@ def _check_pipelines(config: Config, problems: Problems) -> None:
                     )
                 )
         adapter = pipeline.target.adapter
-        if adapter not in config.adapter and not (
-            adapter == "default" and len(config.adapter) == 1
-        ):
+        if adapter_key(config.adapter, adapter) is None:
             problems.append(
                 Problem(
                     (*at, "target", "adapter"),

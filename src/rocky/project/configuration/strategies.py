@@ -9,6 +9,11 @@ from rocky.project.toml.documents import NonNegative, Positive, Refusal, Tagged,
 
 Grain = Literal["hour", "day", "month", "year"]
 
+WHOLE_STRATEGIES: Final = frozenset(
+    {"full_refresh", "materialized_view", "content_addressed", "seed"}
+)
+"""As records name them, the strategies that write all rows of their table anew."""
+
 
 class FullRefresh(NamedTuple):
     """The whole table is computed anew."""

@@ -6,7 +6,6 @@ alone turns a problem into a `Diagnostic` with a span. Rules for values are writ
 that of its values, and gives none of them away.
 """
 
-import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 from blake3 import blake3
 
+from rocky.canonical import ascii_json
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.text import SourceText, Span
 from rocky.project.files import Report
@@ -168,7 +168,7 @@ def digest_data(document: Document) -> bytes:
     """A BLAKE3 digest that changes when the document or a variable in it does."""
     if "${" not in document.text:
         return blake3(document.text.encode()).digest()
-    data = json.dumps(document.data, sort_keys=True, default=str)
+    data = ascii_json(document.data, default=str)
     return blake3(f"{document.text}\0{data}".encode()).digest()
 
 

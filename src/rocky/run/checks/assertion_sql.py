@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from typing import Final
 
 from rocky.language.datatypes.types import DataType
+from rocky.language.names import quote_name, quote_text
 from rocky.project.configuration.model import AssertionRecord
-from rocky.run.engine.sql import literal, literals, quote_name, quote_text
+from rocky.run.engine.sql import literal, literals
 
 Types = Mapping[str, DataType]
 """Column types by lower-case name."""

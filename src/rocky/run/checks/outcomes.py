@@ -12,11 +12,11 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from rocky.language.datatypes.types import DataType, MapType, StructField
+from rocky.language.names import quote_name
 from rocky.plan.steps import RunPlan
 from rocky.project import ModelFile
 from rocky.run.checks.fixtures import close_numbers
 from rocky.run.engine.protocol import Engine, Frame
-from rocky.run.engine.sql import quote_name
 
 Cell = str | None
 Row = tuple[Cell, ...]

@@ -11,6 +11,7 @@ from rocky.analysis.compilation import Compilation
 from rocky.analysis.names import Names
 from rocky.errors import InputNotBuilt, RockyError
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import split_name
 from rocky.language.syntax.references import bind_names
 from rocky.plan.steps import Read, resolve_name
 from rocky.project.configuration.strategies import is_inline
@@ -37,11 +38,6 @@ def name_of(project: Project, read: Read) -> str:
     if read.kind == "model":
         return project.models[read.key].name
     return (project.seeds if read.kind == "seed" else project.sources)[read.key].name
-
-
-def parts_of(name: str) -> tuple[str, ...]:
-    """A written name as names are looked up: in lower case, without backticks."""
-    return tuple(part.strip("`") for part in name.lower().split("."))
 
 
 class BoundRelations:
@@ -71,7 +67,9 @@ class BoundRelations:
 
     def named(self, name: str, reader: str = "") -> Read:
         """What a name in an assertion stands for. Raises RockyError when it is nothing."""
-        found = resolve_name(self._compilation.project, self._names, parts_of(name), reader)
+        found = resolve_name(
+            self._compilation.project, self._names, split_name(name.lower()), reader
+        )
         if found is None:
             raise RockyError(f"no model, source or seed `{name}`")
         return found

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from rocky.plan.request import choose_adapter
+from rocky.plan.adapters import choose_adapter
 from rocky.plan.steps import RunPlan
 from rocky.project import ModelFile
 from rocky.run.checks.assertions import check_model

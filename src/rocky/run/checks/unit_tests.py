@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.names import Names
 from rocky.language.datatypes.types import UNKNOWN, StructField
+from rocky.language.names import quote_name, split_name
 from rocky.language.syntax.placeholders import fill_placeholders
 from rocky.language.syntax.references import bind_names
 from rocky.plan.steps import Read, reads_of, resolve_name
@@ -28,10 +29,9 @@ from rocky.run.checks.fixtures import (
     nullable_columns,
 )
 from rocky.run.checks.outcomes import UnitOutcome, compare_rows, text_rows
-from rocky.run.checks.relations import columns_of, name_of, parts_of
+from rocky.run.checks.relations import columns_of, name_of
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Engine, Frame
-from rocky.run.engine.sql import quote_name
 
 _SPARE_ROWS: Final = 1000
 """How many rows more than expected are fetched: enough to show what is wrong."""
@@ -138,7 +138,7 @@ class UnitTests:
         reads = set(reads_of(self._compilation, model))
         found: dict[Read, Sequence[Mapping[str, object]]] = {}
         for each in test.given:
-            read = self._resolve(parts_of(each.ref), model)
+            read = self._resolve(split_name(each.ref.lower()), model)
             if read is None or read not in reads:
                 project = self._compilation.project
                 listed = ", ".join(f"`{name_of(project, one)}`" for one in sorted(reads))

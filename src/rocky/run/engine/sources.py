@@ -13,8 +13,8 @@ from time import time_ns
 from typing import Any, Final
 from urllib.parse import unquote
 
+from rocky.canonical import canonical_json, text_hash
 from rocky.errors import SourceUnreadable, StoreUnreadable
-from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.language.datatypes.text import field_to_json
 from rocky.ledger.provenance import SourceFile
 from rocky.project.sources import SourceTable

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
+from rocky.language.datatypes.parts import holds_kind
 from rocky.language.datatypes.types import (
     STRING_KINDS,
     ArrayType,
@@ -18,23 +19,11 @@ from rocky.language.datatypes.types import (
     StructField,
     StructType,
 )
-
-_BACKSLASH: Final = "\\"
+from rocky.language.names import quote_name, quote_text
 
 
 class UnwritableValue(ValueError):
     """A value that has no SQL text beside a column of its type."""
-
-
-def quote_name(name: str) -> str:
-    """An identifier in backticks."""
-    return f"`{name.replace('`', '``')}`"
-
-
-def quote_text(text: str) -> str:
-    """A string literal: the text itself, whatever is in it."""
-    escaped = text.replace(_BACKSLASH, _BACKSLASH * 2).replace("'", f"{_BACKSLASH}'")
-    return f"'{escaped}'"
 
 
 def literal(value: Any, type: DataType | None) -> str:  # noqa: A002 - the noun of datatypes
@@ -113,7 +102,7 @@ def same_values(columns: Iterable[StructField], left: str, right: str) -> str:
 
 def comparable(expression: str, kind: DataType, depth: int = 0) -> str:
     """The expression, or one that Spark can compare and that tells the same values apart."""
-    if _is_comparable(kind):
+    if not holds_kind(kind, "map", "variant"):
         return expression
     inner = f"x{depth}"
     match kind:
@@ -134,18 +123,6 @@ def comparable(expression: str, kind: DataType, depth: int = 0) -> str:
             return f"IF({expression} IS NULL, NULL, struct({', '.join(parts)}))"
         case _:
             return f"to_json({expression})"
-
-
-def _is_comparable(kind: DataType) -> bool:
-    match kind:
-        case MapType():
-            return False
-        case ArrayType(element=element):
-            return _is_comparable(element)
-        case StructType(fields=fields):
-            return all(_is_comparable(each.type) for each in fields)
-        case _:
-            return kind.kind != "variant"
 
 
 def moment(at: datetime) -> str:

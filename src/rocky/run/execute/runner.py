@@ -15,7 +15,6 @@ from threading import Event
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.errors import RockyError, StoreUnreadable, StoreUnwritable
 from rocky.evidence.retention.sweep import sweep_if_due
-from rocky.lazy import load_attribute
 from rocky.ledger.pipeline_state import append_counts
 from rocky.ledger.readers.history import HistoryReader
 from rocky.ledger.record import RunId
@@ -301,20 +300,19 @@ class _RunInProgress:
         )
         inputs = Inputs(self._plan, means.fingerprints, means.pins, around.sources, engine)
         # These know pyspark, which a run that builds nothing must not load.
-        cutoff = load_attribute("rocky.run.reuse.cutoff", "ColumnCutoff")(self._plan, engine)
-        choice = partial(decider.decide, cutoff=cutoff)
+        from rocky.run.execute.steps import StepExecution  # noqa: PLC0415
+        from rocky.run.materialize.strategy import materialize  # noqa: PLC0415
+        from rocky.run.reuse.cutoff import ColumnCutoff  # noqa: PLC0415
+
+        choice = partial(decider.decide, cutoff=ColumnCutoff(self._plan, engine))
         builder = Builder(
             self._plan, self._orders, inputs, engine, around.warehouse, means.pins, choice
         )
         prover = ProvenanceMaker(self._plan, self._orders, inputs, environment)
         recorder = self._recorder(prover)
-        stepping = load_attribute("rocky.run.execute.steps", "StepExecution")
-        materialize = around.build_table or load_attribute(
-            "rocky.run.materialize.strategy", "materialize"
-        )
-        work = stepping(self._plan, engine, builder, recorder, means.journal, self._times)
+        work = StepExecution(self._plan, engine, builder, recorder, means.journal, self._times)
         limits = self._options.limits or Limits(self._options.parallel)
-        work.run(steps, Throttle(limits, failed), means.stop, materialize)
+        work.run(steps, Throttle(limits, failed), means.stop, around.build_table or materialize)
 
     def _recorder(self, prover: ProvenanceMaker) -> Recorder:
         adopter = CommitAdopter(self._ledger, self._run_id)

@@ -15,6 +15,7 @@ from rocky.ledger.run_records import AttemptRecord, ModelStatus
 from rocky.plan.budget import rate_of
 from rocky.plan.steps import RunPlan, Step
 from rocky.project.configuration.blocks import Resilience
+from rocky.retry import RetryAllowance, wait_ms
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Engine, StepFailure
 from rocky.run.execute.builder import Builder
@@ -31,9 +32,8 @@ from rocky.spark.source_files import hide_location
 T = TypeVar("T")
 
 _ERROR_LENGTH: Final = 500
-_LEAST_WAIT: Final = 0.5
-"""With jitter a wait is this share of its length or more: models that failed together must not
-come back together."""
+_JITTER: Final = (0.5, 1.0)
+"""The shares of a wait between which it varies."""
 
 
 class RetryBudget:
@@ -41,7 +41,7 @@ class RetryBudget:
 
     def __init__(self, settings: Resilience, random: Random | None = None) -> None:
         self._settings = settings
-        self._left = settings.max_retries_per_run
+        self._allowance = RetryAllowance(settings.max_retries_per_run)
         self._failing = 0
         self._random = random or Random()
         self._lock = Lock()
@@ -64,16 +64,11 @@ class RetryBudget:
                 not settings.enabled
                 or not failure.retryable
                 or tried > settings.transient_max_retries
-                or self._left <= 0
                 or (breaker and self._failing > breaker * (settings.transient_max_retries + 1))
+                or not self._allowance.take()
             ):
                 return None
-            self._left -= 1
-            wait = settings.initial_backoff_ms * settings.backoff_multiplier ** (tried - 1)
-            wait = min(wait, settings.max_backoff_ms)
-            if settings.jitter:
-                wait *= self._random.uniform(_LEAST_WAIT, 1)
-            return int(wait)
+            return int(wait_ms(settings, tried, _JITTER, self._random))
 
 
 @dataclass(frozen=True, slots=True)

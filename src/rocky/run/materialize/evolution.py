@@ -20,7 +20,7 @@ from rocky.language.datatypes.types import (
     map_of,
     struct,
 )
-from rocky.run.engine.sql import quote_name
+from rocky.language.names import quote_name
 from rocky.run.materialize.key_bounds import may_hold_null
 from rocky.run.materialize.starting_point import NO_ROWS, StartingPoint, subtract_hash
 from rocky.run.materialize.workspace import Workspace

@@ -8,11 +8,13 @@ word. Two runs that began from one watermark cannot both append: the second is r
 import json
 from dataclasses import dataclass
 
+from rocky.canonical import line_json
 from rocky.errors import ModelFailed, StoreUnreadable
 from rocky.language.datatypes.types import DataType
+from rocky.language.names import quote_name, quote_text
 from rocky.project.configuration.strategies import Incremental
 from rocky.run.engine.protocol import Written
-from rocky.run.engine.sql import column_list, quote_name, quote_text
+from rocky.run.engine.sql import column_list
 from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import open_base
 from rocky.run.materialize.starting_point import (
@@ -40,11 +42,7 @@ class Watermark:
         return f"CAST({quote_text(self.value)} AS {self.type})"
 
     def to_json(self) -> str:
-        return json.dumps(
-            {"column": self.column, "type": self.type, "value": self.value},
-            sort_keys=True,
-            ensure_ascii=False,
-        )
+        return line_json({"column": self.column, "type": self.type, "value": self.value})
 
 
 def watermark_of(snapshot: Snapshot | None, column: str) -> Watermark | None:

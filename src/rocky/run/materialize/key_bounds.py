@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from rocky.errors import ModelFailed
 from rocky.language.datatypes.types import INTEGRAL_KINDS, DataType
-from rocky.run.engine.sql import column_list, quote_name
+from rocky.language.names import quote_name
+from rocky.run.engine.sql import column_list
 from rocky.run.materialize.workspace import Workspace
 from rocky.store.data_file import DataFile
 from rocky.store.delta.snapshot import Snapshot

@@ -10,9 +10,10 @@ from typing import Final
 
 from rocky.errors import ModelFailed
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_name
 from rocky.project.configuration.strategies import Merge
 from rocky.run.engine.protocol import Written
-from rocky.run.engine.sql import FILE_NAME, column_list, quote_name, same_key, same_values
+from rocky.run.engine.sql import FILE_NAME, column_list, same_key, same_values
 from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import hash_without, open_base
 from rocky.run.materialize.key_bounds import check_unique, inspect_keys

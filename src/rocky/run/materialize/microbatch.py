@@ -5,10 +5,10 @@ come from the rows there are: an interval without rows costs nothing. A table th
 replaced in one commit.
 """
 
+from rocky.language.names import quote_name
 from rocky.language.syntax.placeholders import fill_placeholders
 from rocky.plan.intervals import interval_of
 from rocky.project.configuration.strategies import Grain, Microbatch
-from rocky.run.engine.sql import quote_name
 from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import open_base
 from rocky.run.materialize.incremental import Watermark, append, load_all, watermark_of

@@ -4,14 +4,13 @@ A table remembers the content it was loaded from, so an unchanged seed costs one
 its folder. Models read a seed's table like any other, pinned and content-addressed.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Final
 
-from blake3 import blake3
-
+from rocky.canonical import ascii_json, text_hash
 from rocky.errors import RockyError
 from rocky.language.datatypes.text import field_to_json
+from rocky.language.names import quote_name
 from rocky.project.collisions import target_of_seed
 from rocky.project.configuration.config import Config
 from rocky.project.models import Target
@@ -19,7 +18,6 @@ from rocky.project.project import Project
 from rocky.project.seeds import SeedTable
 from rocky.run.checksums import missing_file
 from rocky.run.engine.protocol import Engine
-from rocky.run.engine.sql import quote_name
 from rocky.run.materialize.build import Built
 from rocky.spark.interface import Layout
 from rocky.store.delta.change import Change
@@ -66,7 +64,7 @@ def seed_hash(seed: SeedTable) -> str:
         "delimiter": seed.delimiter,
         "content": seed.content_hash.hex(),
     }
-    return blake3(json.dumps(read, sort_keys=True).encode()).hexdigest()
+    return text_hash(ascii_json(read))
 
 
 def is_loaded(seed: SeedTable, table: Table) -> bool:

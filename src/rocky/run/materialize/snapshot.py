@@ -9,9 +9,10 @@ from typing import Final
 
 from rocky.errors import ModelFailed
 from rocky.language.datatypes.types import DATETIME_KINDS, StructField
+from rocky.language.names import quote_name
 from rocky.project.configuration.strategies import HISTORY_COLUMNS, Snapshot
 from rocky.run.engine.protocol import Written
-from rocky.run.engine.sql import FILE_NAME, column_list, moment, quote_name, same_key, same_values
+from rocky.run.engine.sql import FILE_NAME, column_list, moment, same_key, same_values
 from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import open_base
 from rocky.run.materialize.key_bounds import check_unique

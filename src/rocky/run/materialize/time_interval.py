@@ -6,12 +6,13 @@ interval that fails does not keep the others from being built; the failure is to
 
 from rocky.errors import ModelFailed
 from rocky.language.datatypes.types import DataType
+from rocky.language.names import quote_name, quote_text
 from rocky.language.syntax.placeholders import fill_placeholders
 from rocky.plan.intervals import Interval, all_keys, batches, interval_of, select_keys, span_of
 from rocky.project.configuration.strategies import Grain, TimeInterval
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Written
-from rocky.run.engine.sql import column_list, quote_name, quote_text
+from rocky.run.engine.sql import column_list
 from rocky.run.materialize.build import Build, Built, BuiltPartition
 from rocky.run.materialize.evolution import hash_without, open_base
 from rocky.run.materialize.key_bounds import bounds_of

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from rocky.errors import ModelFailed
+from rocky.language.datatypes.parts import is_complete
 from rocky.language.datatypes.types import (
-    UNKNOWN,
     ArrayType,
     DataType,
     MapType,
@@ -20,9 +20,10 @@ from rocky.language.datatypes.types import (
     StructField,
     StructType,
 )
+from rocky.language.names import quote_name
 from rocky.project.configuration.strategies import query_width
 from rocky.run.engine.protocol import Frame, Written
-from rocky.run.engine.sql import column_list, quote_name
+from rocky.run.engine.sql import column_list
 from rocky.run.materialize.build import Build
 from rocky.run.materialize.starting_point import StartingPoint
 from rocky.spark.interface import Layout
@@ -82,11 +83,6 @@ def _agreed(build: Build, ours: StructField, theirs: StructField) -> StructField
     return ours
 
 
-def is_complete(kind: DataType) -> bool:
-    """Whether a type is known through and through."""
-    return all(part is not UNKNOWN for part in _parts(kind))
-
-
 def is_same_type(ours: DataType, theirs: DataType) -> bool:
     """Whether two types hold the same values, whatever may be null in them."""
     match ours, theirs:
@@ -104,21 +100,6 @@ def is_same_type(ours: DataType, theirs: DataType) -> bool:
             return ours.collation == theirs.collation
         case _:
             return ours is theirs
-
-
-def _parts(kind: DataType) -> list[DataType]:
-    found = [kind]
-    match kind:
-        case ArrayType(element=element):
-            found += _parts(element)
-        case MapType(key=key, value=value):
-            found += [*_parts(key), *_parts(value)]
-        case StructType(fields=fields):
-            for field in fields:
-                found += _parts(field.type)
-        case _:
-            pass
-    return found
 
 
 class Workspace:

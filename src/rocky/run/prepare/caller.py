@@ -4,8 +4,9 @@ Values only: asking loads nothing heavy. Git is asked, never required: a project
 repository has no commit, and a `git` that cannot answer is the same as none.
 """
 
-import getpass
+import os
 import platform
+import pwd
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,12 +51,12 @@ def observe_origin(root: Path, env: Mapping[str, str], *, session_source: str = 
 
 
 def _identity(env: Mapping[str, str]) -> str | None:
-    for name in ("ROCKY_IDENTITY", "USER", "USERNAME"):
+    for name in ("ROCKY_IDENTITY", "USER", "USERNAME", "LOGNAME", "LNAME"):
         if env.get(name):
             return env[name]
     try:
-        return getpass.getuser()
-    except (KeyError, OSError):
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
         # A user id without an entry, as in many containers.
         return None
 

@@ -7,7 +7,6 @@ when it has been asked. A result made in another environment is never taken over
 """
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,9 +16,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from rocky.evidence.hashes import canonical_json, text_hash
+from rocky.canonical import canonical_json, text_hash
 from rocky.project.configuration.blocks import Adapter
-from rocky.project.toml.variables import Substituted
+from rocky.project.secrets import hide, hide_hash, is_secret
 from rocky.run.checksums import hash_file
 from rocky.run.engine.protocol import EngineFacts
 from rocky.spark.interface import WRITER
@@ -88,10 +87,6 @@ _VARIABLES: Final = (
     "TZ",
 )
 _READ_AT_START: Final = ("spark-defaults.conf", "spark-env.sh")
-_SECRET: Final = re.compile(r"(?i:password|passwd|secret|token|credential)|(?i:key|keyid)\b")
-_SHORT: Final = 16
-HIDDEN: Final = "blake3:"
-"""How a value begins that is not shown but hashed."""
 
 
 @dataclass(frozen=True)
@@ -176,27 +171,12 @@ def result_settings(
             found[f"{name} (files)"] = hide(canonical_json(hashes))
     for name, path in _start_files(env):
         if path.is_file() and os.access(path, os.R_OK):
-            found[name] = HIDDEN + hash_file(path)[:_SHORT]
+            found[name] = hide_hash(hash_file(path))
     return found
-
-
-def hide(value: str) -> str:
-    """A value that may be a secret, so that it can be told from another."""
-    return HIDDEN + text_hash(value)[:_SHORT]
 
 
 def _may_count(name: str) -> bool:
     return not name.startswith(_HARMLESS) or name.endswith(_COUNTS)
-
-
-def is_secret(name: str, value: str) -> bool:
-    """Whether the value of a setting may be a secret: by its name, or by where it came from."""
-    return isinstance(value, Substituted) or is_secret_name(name)
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether a setting is called as secrets are."""
-    return _SECRET.search(name) is not None
 
 
 def _hash_files(listed: str, root: Path) -> Iterator[list[str]]:

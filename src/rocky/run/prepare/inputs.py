@@ -13,9 +13,9 @@ from threading import Lock
 from typing import Any, Final, Generic, TypeVar
 
 from rocky.analysis.names import Names
+from rocky.canonical import text_hash
 from rocky.compiler.fingerprints import Fingerprints
 from rocky.errors import InternalError
-from rocky.evidence.hashes import text_hash
 from rocky.language.syntax.references import bind_names
 from rocky.ledger.provenance import ReadRecord
 from rocky.ledger.run_records import InputRecord

@@ -14,14 +14,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, Literal
 
+from rocky.canonical import canonical_json, text_hash
 from rocky.errors import InputNotBuilt, InternalError, StoreUnreadable
-from rocky.evidence.hashes import (
-    canonical_json,
-    content_hash,
-    input_hash_of,
-    source_hash,
-    text_hash,
-)
+from rocky.evidence.hashes import content_hash, input_hash_of, source_hash
 from rocky.language.datatypes.text import field_to_json
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import SkipHash

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from rocky.canonical import canonical_json, text_hash
 from rocky.errors import PlanOutdated, SourceUnreadable, StoreUnreadable
-from rocky.evidence.hashes import canonical_json, text_hash
 from rocky.language.datatypes.text import field_to_json
 from rocky.ledger.readers.lookup import LookupReader
 from rocky.ledger.record import RunId
@@ -23,12 +23,12 @@ from rocky.plan.request import Window
 from rocky.plan.steps import RunPlan, step_id
 from rocky.plan.watermarks import watermark_value
 from rocky.project.configuration.strategies import Incremental, Microbatch
+from rocky.project.secrets import is_secret
 from rocky.project.sources import SourceTable
 from rocky.project.toml.variables import written
 from rocky.run.engine.sources import Sources
 from rocky.run.materialize.seeds import seed_target
 from rocky.run.prepare.claims import is_remote_unreadable
-from rocky.run.prepare.environment import is_secret
 from rocky.run.prepare.pins import Pins, identify_source, identify_table, warm_up
 from rocky.run.prepare.resources import RunClock, RunParameters, RunResources
 from rocky.store.delta.snapshot import WATERMARK, Snapshot

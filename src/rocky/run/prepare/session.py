@@ -18,7 +18,6 @@ from types import FrameType
 from typing import Any, Final
 
 from rocky.errors import RockyError, RunSkipped, StateSyncFailed
-from rocky.lazy import load_attribute
 from rocky.ledger import open_ledger
 from rocky.ledger.idempotency import LocalKey, SkippedIdempotent, SkippedInFlight, claim_key
 from rocky.ledger.record import RunId
@@ -247,9 +246,8 @@ def engine_opener(
         with lock:
             if not started:
                 # Knows pyspark, which a run that builds nothing must not load.
-                open_project_engine = load_attribute(
-                    "rocky.run.engine.spark", "open_project_engine"
-                )
+                from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415
+
                 started.append(opened.enter_context(open_project_engine(adapter, root, spark)))
             return started[0]
 

@@ -4,11 +4,11 @@ A build is indexed, and so may stand for a later one, only when nothing is in do
 every input was identified by content, and the model gives the same rows each time.
 """
 
-import json
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from rocky.canonical import ascii_json
 from rocky.compiler.fingerprints import ir_text_of
 from rocky.ledger.provenance import InputIndexEntry, LayoutRecord, ProvenanceRecord
 from rocky.ledger.record import RunId
@@ -201,7 +201,7 @@ def _window(window: Window) -> str | None:
         return None
     unset = asdict(NO_WINDOW)
     values = {name: value for name, value in asdict(asked).items() if value != unset[name]}
-    return json.dumps(values, sort_keys=True, default=sorted)
+    return ascii_json(values, default=sorted)
 
 
 NOT_MEASURED: Final = Metrics()

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from rocky.canonical import text_hash
 from rocky.errors import StoreUnreadable
-from rocky.evidence.hashes import text_hash
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import (
     ArtifactRecord,

@@ -10,15 +10,16 @@ from threading import Lock
 from typing import NamedTuple
 
 from rocky.analysis.consumption import consumed_columns
-from rocky.evidence.hashes import content_hash, input_hash_of, text_hash
+from rocky.canonical import text_hash
+from rocky.evidence.hashes import content_hash, input_hash_of
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_name
 from rocky.ledger.provenance import InputIndexEntry
 from rocky.ledger.run_records import InputRecord, ModelExecution, ModelStatus
 from rocky.plan.steps import RunPlan, Step
 from rocky.run.checksums import missing_file
 from rocky.run.engine.failures import STEP_ERRORS
 from rocky.run.engine.protocol import Engine
-from rocky.run.engine.sql import quote_name
 from rocky.run.prepare.inputs import KnownInput, MadeFrom
 from rocky.run.prepare.pins import PinnedTable, has_distinctive_hash, identify_table
 from rocky.run.reuse.decisions import FindEntries

@@ -11,9 +11,10 @@ Delta's `typeWidening` feature, which few readers have, so Rocky rewrites the fi
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
+from rocky.language.datatypes.parts import holds_kind, parts_of
 from rocky.language.datatypes.safe_casts import is_lossless
 from rocky.language.datatypes.text import (
     TypeSyntaxError,
@@ -125,23 +126,8 @@ def stored_type(type: DataType, path: str) -> DataType:  # noqa: A002 - the noun
 
 def required_features(columns: Sequence[StructField]) -> frozenset[str]:
     """The table features that a protocol must name for these columns."""
-    kinds = {kind for column in columns for kind in _kinds(column.type)}
+    kinds = {part.kind for column in columns for part in parts_of(column.type)}
     return frozenset(feature for kind, feature in FEATURES.items() if kind in kinds)
-
-
-def _kinds(type: DataType) -> Iterator[str]:  # noqa: A002 - the noun of this package
-    yield type.kind
-    match type:
-        case ArrayType():
-            yield from _kinds(type.element)
-        case MapType():
-            yield from _kinds(type.key)
-            yield from _kinds(type.value)
-        case StructType():
-            for field in type.fields:
-                yield from _kinds(field.type)
-        case _:
-            pass
 
 
 def _field_json(column: StructField) -> dict[str, Any]:
@@ -149,7 +135,7 @@ def _field_json(column: StructField) -> dict[str, Any]:
     metadata: dict[str, Any] = {}
     if stored is not column.type:
         metadata[FULL_TYPE] = encode_type(column.type)
-    if not {"char", "varchar"}.isdisjoint(_kinds(column.type)):
+    if holds_kind(column.type, "char", "varchar"):
         metadata[SIZED_STRING] = str(column.type)
     return {
         "name": column.name,

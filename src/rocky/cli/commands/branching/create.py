@@ -35,7 +35,7 @@ from rocky.operations.branch.lookup import (
 from rocky.operations.branch.state import fetch_branch_state
 from rocky.operations.state_change import change_state, load_sound_project
 from rocky.operations.workspace import main_state_path
-from rocky.plan.request import main_adapter
+from rocky.plan.adapters import main_adapter
 from rocky.project import Project
 from rocky.project.project import branch_prefix, on_branch, state_on_branch
 from rocky.run.prepare.caller import observe_origin

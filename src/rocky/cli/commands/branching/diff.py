@@ -16,7 +16,7 @@ from rocky.errors import NothingSelected
 from rocky.lazy import load_attribute
 from rocky.operations.branch.lookup import find_branch, open_view
 from rocky.operations.workspace import load_workspace, model_named
-from rocky.plan.request import main_adapter
+from rocky.plan.adapters import main_adapter
 from rocky.project import Project
 from rocky.project.project import on_branch
 from rocky.run.engine.protocol import Engine

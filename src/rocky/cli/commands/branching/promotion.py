@@ -49,7 +49,7 @@ from rocky.operations.branch.production import draft_promotion, open_production,
 from rocky.operations.state_change import load_sound_project
 from rocky.operations.warehouses import recorded_warehouses_of
 from rocky.operations.workspace import main_state_path
-from rocky.plan.request import main_adapter
+from rocky.plan.adapters import main_adapter
 from rocky.project.project import branch_state
 
 

@@ -56,6 +56,7 @@ from rocky.language.functions.operand import NO_VALUE, Refusal, Typing
 from rocky.language.functions.special import SPECIAL
 from rocky.language.functions.special.higher_order import HIGHER_ORDER
 from rocky.language.functions.special.inference import fold_call
+from rocky.language.names import split_name
 
 ARITHMETIC_AGGREGATES: Final = frozenset(
     "sum avg mean try_sum try_avg stddev stddev_pop stddev_samp std variance var_pop "
@@ -141,7 +142,7 @@ def _identifier(node: exp.Expr, scope: Scope) -> Expr:
     nodes = argument_nodes(node, scope)
     if len(nodes) != 1 or nodes[0].__class__ is not exp.Literal:
         return scope.binding.give_up("IDENTIFIER of an expression")
-    words = [exp.Identifier(this=word.strip("`")) for word in nodes[0].name.split(".")]
+    words = [exp.Identifier(this=word) for word in split_name(nodes[0].name)]
     return resolve_name(words, tuple(word.name.lower() for word in words), nodes[0], scope)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.operators import is_orderable
+from rocky.language.datatypes.parts import parts_of
 from rocky.language.datatypes.types import DataType
 from rocky.language.functions import families as f
 from rocky.language.functions.families import Family, fit
@@ -156,12 +157,9 @@ def type_collect(name: str, args: Sequence[Operand]) -> Typing | Refusal:
 
 
 def _holds_map(found: DataType) -> bool:
-    if isinstance(found, t.ArrayType):
-        return _holds_map(found.element)
-    if isinstance(found, t.StructType):
-        return any(_holds_map(field.type) for field in found.fields)
-    return found.kind == "map" or (
-        isinstance(found, t.StringType) and found.collation != "UTF8_BINARY"
+    return any(
+        part.kind == "map" or (isinstance(part, t.StringType) and part.collation != "UTF8_BINARY")
+        for part in parts_of(found)
     )
 
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.coercion import same_type, tightest_type, widest_without_string
 from rocky.language.datatypes.operators import is_orderable
+from rocky.language.datatypes.parts import make_nullable
 from rocky.language.datatypes.types import DataType
 from rocky.language.functions import families as f
-from rocky.language.functions.families import any_nullable, as_nullable, cast_operand, expect, fit
+from rocky.language.functions.families import any_nullable, cast_operand, expect, fit
 from rocky.language.functions.operand import (
     NO_VALUE,
     Operand,
@@ -93,7 +94,7 @@ def type_append(name: str, args: Sequence[Operand]) -> Typing | Refusal:
 
 def _grown(met: t.ArrayType) -> DataType:
     # Spark gives up on all it knew of the elements.
-    return t.array(as_nullable(met.element), True)
+    return t.array(make_nullable(met.element), True)
 
 
 def type_insert(name: str, args: Sequence[Operand]) -> Typing | Refusal:

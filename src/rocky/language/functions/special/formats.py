@@ -11,11 +11,11 @@ from typing import Final
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import can_cast
-from rocky.language.datatypes.operators import holds_kind
+from rocky.language.datatypes.parts import holds_kind, make_nullable, parts_of
 from rocky.language.datatypes.text import TypeSyntaxError, parse_schema, parse_type, type_from_json
 from rocky.language.datatypes.types import DataType
 from rocky.language.functions import families as f
-from rocky.language.functions.families import any_nullable, as_nullable, expect
+from rocky.language.functions.families import any_nullable, expect
 from rocky.language.functions.operand import (
     NO_VALUE,
     Operand,
@@ -51,7 +51,7 @@ def read_schema(name: str, arg: Operand, index: int) -> DataType | Refusal:
     found = _parse_any(text)
     if found is None:
         return Refusal(_condition_of(text), f"`{text}` is not a schema", index)
-    if holds_kind(found, "char") or holds_kind(found, "varchar"):
+    if holds_kind(found, "char", "varchar"):
         return Refusal(
             "UNSUPPORTED_CHAR_OR_VARCHAR_AS_STRING",
             f"the schema of `{name}` must use `string`, not `char` or `varchar`",
@@ -127,7 +127,7 @@ def _read(name: str, args: Sequence[Operand]) -> DataType | Refusal:
     refusal = (
         _check_options(name, args, 2) or _check_schema(name, schema) or _check_text(name, args[0])
     )
-    return refusal if refusal is not None else as_nullable(schema)
+    return refusal if refusal is not None else make_nullable(schema)
 
 
 _READABLE: Final = {
@@ -156,13 +156,10 @@ def _check_schema(name: str, schema: DataType) -> Refusal | None:
 
 
 def _has_odd_key(found: DataType) -> bool:
-    if isinstance(found, t.MapType):
-        return found.key.kind not in t.STRING_KINDS or _has_odd_key(found.value)
-    if isinstance(found, t.ArrayType):
-        return _has_odd_key(found.element)
-    if isinstance(found, t.StructType):
-        return any(_has_odd_key(field.type) for field in found.fields)
-    return False
+    return any(
+        isinstance(part, t.MapType) and part.key.kind not in t.STRING_KINDS
+        for part in parts_of(found)
+    )
 
 
 def type_from_text(name: str, args: Sequence[Operand]) -> Typing | Refusal:
@@ -242,7 +239,7 @@ def type_variant_get(name: str, args: Sequence[Operand]) -> Typing | Refusal:
         return fitted
     if found is not t.UNKNOWN and not can_cast(t.VARIANT, found):
         return uncastable(name, 2, t.VARIANT, found)
-    return as_nullable(found), True
+    return make_nullable(found), True
 
 
 def type_to_variant_object(name: str, args: Sequence[Operand]) -> Typing | Refusal:
@@ -250,7 +247,7 @@ def type_to_variant_object(name: str, args: Sequence[Operand]) -> Typing | Refus
         return wrong_count(name, "1", len(args))
     found = args[0].type
     nested = found.kind in ("array", "map", "struct")
-    timed = any(holds_kind(found, kind) for kind in t.INTERVAL_KINDS)
+    timed = holds_kind(found, *t.INTERVAL_KINDS)
     if found is not t.UNKNOWN and (not nested or timed or _has_odd_key(found)):
         return uncastable(name, 0, found, t.VARIANT)
     return t.VARIANT, any_nullable(args)

@@ -15,10 +15,10 @@ from rocky.language.datatypes import types as t
 from rocky.language.datatypes.coercion import tightest_type
 from rocky.language.datatypes.types import STRING, DataType, StructField, decimal_for, wider_decimal
 from rocky.language.functions.operand import NO_VALUE, Operand
+from rocky.language.names import quote_if_needed
 
 _LONG: Final = 2**63
 _INT: Final = 2**31
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*")
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -137,15 +137,9 @@ def ddl_of(found: DataType) -> str:
     if isinstance(found, t.ArrayType):
         return f"array<{ddl_of(found.element)}>"
     if isinstance(found, t.StructType):
-        fields = (f"{_quoted(field.name)}:{ddl_of(field.type)}" for field in found.fields)
+        fields = (f"{quote_if_needed(field.name)}:{ddl_of(field.type)}" for field in found.fields)
         return f"struct<{','.join(fields)}>"
     return found.text
-
-
-def _quoted(name: str) -> str:
-    if _PLAIN_NAME.fullmatch(name):
-        return name
-    return "`" + name.replace("`", "``") + "`"
 
 
 def fold_call(name: str, args: Sequence[Operand]) -> Any:

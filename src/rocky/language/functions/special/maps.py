@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.coercion import same_type, tightest_type, widest_without_string
 from rocky.language.datatypes.operators import is_orderable
+from rocky.language.datatypes.parts import holds_kind
 from rocky.language.datatypes.types import DataType, StructField
 from rocky.language.functions import families as f
 from rocky.language.functions.families import any_nullable, expect, fit
@@ -63,19 +64,9 @@ def type_map(name: str, args: Sequence[Operand]) -> Typing | Refusal:
 
 def check_map_key(key: DataType) -> Refusal | None:
     """Why a type cannot be the key of a map: it is, or holds, a map or a variant."""
-    if not _holds_unhashable(key):
+    if not holds_kind(key, "map", "variant"):
         return None
     return Refusal("DATATYPE_MISMATCH.INVALID_MAP_KEY_TYPE", f"the key of a map cannot be `{key}`")
-
-
-def _holds_unhashable(found: DataType) -> bool:
-    if found.kind in ("map", "variant"):
-        return True
-    if isinstance(found, t.ArrayType):
-        return _holds_unhashable(found.element)
-    if isinstance(found, t.StructType):
-        return any(_holds_unhashable(field.type) for field in found.fields)
-    return False
 
 
 def type_struct(name: str, args: Sequence[Operand]) -> Typing | Refusal:  # noqa: ARG001 - a Rule

@@ -2,15 +2,15 @@
 
 import pytest
 
-from rocky.pipelines.replication.discovery import (
+from rocky.pipelines.replication.source import option_texts
+from rocky.pipelines.replication.spark_discovery import JdbcTables
+from rocky.project.configuration.pipelines import ReplicationSource
+from rocky.project.secrets import (
     hide_option,
     hide_password,
     text_without_secrets,
     url_without_password,
 )
-from rocky.pipelines.replication.source import option_texts
-from rocky.pipelines.replication.spark_discovery import JdbcTables
-from rocky.project.configuration.pipelines import ReplicationSource
 from rocky.project.toml.variables import Substituted
 
 
