@@ -14,10 +14,17 @@ import click
 
 from rocky.cli.app import main as command_line
 from rocky.project import columns, contracts, seeds, sources
-from rocky.project.configuration import hooks, model
+from rocky.project.configuration import model
 from rocky.project.configuration.config import Config
 from rocky.project.configuration.model import LintLevels
-from rocky.project.toml.documents import AtLeast, Between, Matches, Parsed, Tagged
+from rocky.project.toml.documents import (
+    AtLeast,
+    Between,
+    Parsed,
+    Refusal,
+    Tagged,
+    refused_keys,
+)
 
 COLUMNS = tuple[Any, ...]
 PAGES = Path(__file__).parents[1] / "docs" / "reference"
@@ -29,11 +36,8 @@ key, a wrong type or a bad choice is a diagnostic at its own line, with the near
 help. `${VAR}` and `${VAR:-default}` work in every text value. What the files are for:
 [project files](project-files.md).
 
-All keys are read and checked. Compiling acts on `[lints]`, targets, strategies and contracts;
-`rocky run` also on `[adapter]`, `[pipeline]`, `[state]`, `[store]`, `[reuse]`, `[cost]` (the rates
-per core-hour and per TB), `[budget]`, `[schema_evolution]` and `[resilience]` (its retries).
-`rocky gc` acts on `[gc]`, and like the sweep of the state on `[state.retention]`. Other blocks
-(`[run]`, masks, roles, schedules, hooks) have no effect yet, and a run says so.
+Every key does something. Keys that other tools of this kind know and Rocky does not act on are
+errors at their line, with the reason and what to use instead: [the list](#keys-that-are-refused).
 """
 
 CLI_HEAD = """# Commands
@@ -58,18 +62,6 @@ WRITTEN_OUT = {
 The level of adjustable findings, by code or name: `allow`, `warn` or `error`. See
 [the list](../diagnostics/README.md).
 """,
-    "mask": """
-### `[mask]`
-
-The mask of each classification tag: `hash`, `redact`, `partial` or `none`. A table inside it is an
-environment with masks of its own: `[mask.prod]`.
-""",
-    "hook": """
-### `[hook.on_EVENT]`, `[hook.webhooks.on_EVENT]`
-
-Commands and web hooks that follow an event; an array of tables for several. Events: """
-    + ", ".join(f"`on_{event}`" for event in hooks.EVENTS)
-    + ".\n",
 }
 
 
@@ -80,7 +72,7 @@ SEED_COLUMNS = """
 
 def format_configuration() -> str:
     """The page of every setting."""
-    seen: set[type] = set()
+    seen: dict[type, str] = {}
     parts = [CONFIGURATION_HEAD, "\n## `rocky.toml`\n"]
     for key, hint in get_type_hints(Config, include_extras=True).items():
         if key in WRITTEN_OUT:
@@ -88,10 +80,8 @@ def format_configuration() -> str:
             continue
         name = f"{key}.NAME" if get_origin(_bare(hint)) is Mapping else key
         parts.extend(_sections(f"[{name}]", hint, seen))
-    parts.extend(_sections("[hook.on_EVENT]", hooks.Command, seen))
-    parts.extend(_sections("[hook.webhooks.on_EVENT]", hooks.Webhook, seen))
     parts.append("\n## Models: sidecar, front matter\n")
-    parts.extend(_sections("the top level", model.ModelSettings, seen))
+    parts.extend(_sections("a model's settings", model.ModelSettings, seen))
     parts.append("\n## Folders: `_defaults.toml`\n")
     parts.extend(_sections("the top level of `_defaults.toml`", model.FolderDefaults, seen))
     parts.append("\n## Sources\n")
@@ -100,10 +90,37 @@ def format_configuration() -> str:
     parts.append("\n## Seeds: the sidecar of a CSV\n")
     parts.extend(_sections("the top level of a seed's sidecar", seeds.SeedRecord, seen))
     parts.append(SEED_COLUMNS)
+    parts.append("\n## Python models\n")
+    parts.extend(_sections("[[output]]", columns.OutputColumn, seen))
     parts.append("\n## Contracts\n")
     parts.extend(_sections("[[columns]]", contracts.PromisedColumn, seen))
     parts.extend(_sections("[rules]", contracts.ContractRules, seen))
+    parts.extend(_refused({Config: "the top level of `rocky.toml`", **seen}))
     return "".join(parts)
+
+
+REFUSED_HEAD = """
+## Keys that are refused
+
+Nothing would act on them, so they are errors. Those marked "to come" are planned.
+
+| key | where | why not | instead |
+| --- | --- | --- | --- |
+"""
+
+
+def _refused(records: Mapping[type, str]) -> Iterator[str]:
+    """A row for each key that is refused, with all the places that refuse it for one reason."""
+    yield REFUSED_HEAD
+    places: dict[tuple[str, Refusal], list[str]] = {}
+    for record, title in records.items():
+        for key, refusal in refused_keys(record).items():
+            places.setdefault((key, refusal), []).append(title[:1].lower() + title[1:])
+    for (key, refusal), titles in places.items():
+        mark = " (to come)" if refusal.later else ""
+        short = [title.partition(" with ")[0] for title in titles] if titles[1:] else titles
+        where = ", ".join(dict.fromkeys(short))
+        yield f"| `{key}`{mark} | {where} | {refusal.reason} | {refusal.help} |\n"
 
 
 def _bare(hint: Any) -> Any:
@@ -126,19 +143,19 @@ def _records(hint: Any) -> Iterator[tuple[str | None, type]]:
             yield from _records(arg)
 
 
-def _sections(title: str, hint: Any, seen: set[type]) -> Iterator[str]:
+def _sections(title: str, hint: Any, seen: dict[type, str]) -> Iterator[str]:
     """A section for each record in an annotation, then those of the records inside it."""
     for chosen, record in _records(hint):
         if record in seen:
             continue
-        seen.add(record)
         suffix = f' with `type = "{chosen}"`' if chosen else ""
         shown = f"`{title}`" if title.startswith("[") else title.capitalize()
-        yield f"\n### {shown}{suffix}\n\n{(record.__doc__ or '').strip()}\n\n"
+        seen[record] = shown + suffix
+        yield f"\n### {seen[record]}\n\n{(record.__doc__ or '').strip()}\n\n"
         yield "| key | value | default |\n| --- | --- | --- |\n"
         hints = get_type_hints(record, include_extras=True)
         for key, field in hints.items():
-            if chosen and key == "type":
+            if (chosen and key == "type") or key in refused_keys(record):
                 continue
             default = getattr(record, "_field_defaults", {}).get(key, ...)
             # Columns are read one by one, so their records do not show in the annotation.
@@ -176,8 +193,6 @@ def _ruled(hint: Any, rule: Any) -> str:
             return f"{_words(hint)}, at least {least:g}"
         case Between(least, most):
             return f"{_words(hint)}, {least:g} to {most:g}"
-        case Matches(_, form):
-            return f"text {form}"
         case Parsed():
             return "text"
         case Tagged(records):

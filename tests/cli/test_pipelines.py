@@ -241,8 +241,8 @@ def test_settings_of_a_pipeline_that_its_run_would_not_heed_are_refused(rocky, l
     assert 1 == answer.code
     assert not lake.state.exists()
     for said in (
-        "`fail_fast` is not supported: its tables are seen to one after the other",
-        "`execution` is not supported: its models are tried again as `[resilience]` says",
+        "`fail_fast` is not supported: this pipeline handles its tables one at a time",
+        "`execution` is not supported: `[resilience]` says how often a failed model is tried again",
     ):
         assert said in answer.err
 

@@ -136,7 +136,7 @@ def test_every_strategy_has_its_own_record(tmp_path, text, expected):
         ('[target]\nshema = "x"', "2:1 'shema' unknown key `shema`", "did you mean `schema`?"),
         ("name = 3", "1:8 '3' `name` must be a text, not a whole number", None),
         ('name = "a.b"', "1:8 '\"a.b\"' a model's name is one part, without `.` or a backtick", None),
-        ('retention = "90d"', "1:1 'retention' `retention` is not supported yet: no run would delete rows", "leave old rows out in the model's query"),
+        ('retention = "90d"', "1:1 'retention' `retention` is not supported yet: no run deletes old rows", "filter old rows out in the model's query"),
         ("[skip]\ndeterministic = true", "2:17 'true' what makes a query not deterministic is known: nobody has to vouch for it", None),
         ('depends_on = ["n"]', "1:15 '\"n\"' `depends_on` names `n`, which is no model, source or seed", "did you mean `m`?"),
         ('[[tests]]\ntype = "not_nul"\ncolumn = "x"', "2:8 '\"not_nul\"' `not_nul` is not one of", "did you mean `not_null`?"),
@@ -242,7 +242,7 @@ def test_folder_defaults_flow_down_and_the_nearest_wins_key_by_key(tmp_path):
         ('[target]\ntable = "x"', "2:1 'table' unknown key `table`"),
         (
             "[freshness]\nmax_lag_seconds = 5",
-            "1:2 'freshness' `[freshness]` is not supported yet: no run would look how old the rows are",
+            "1:2 'freshness' `[freshness]` is not supported yet: no run checks how old the rows are",
         ),
         ("x = y", "1:5 'y' not valid TOML: invalid value"),
     ],

@@ -85,7 +85,7 @@ def _hint(text: str, offset: int) -> str | None:
 TypeText = Annotated[DataType, Parsed(read_type)]
 
 
-@refuses(description=Refusal("nothing shows it", "write a `# comment`", later=True))
+@refuses(description=Refusal("no report shows it", "write a `# comment`", later=True))
 class ColumnRecord(NamedTuple):
     """A column of a source or a seed; `type` is written as Spark writes it."""
 
@@ -96,8 +96,12 @@ class ColumnRecord(NamedTuple):
 
 
 @refuses(
-    description=Refusal("a model has its own words for columns", "write `[columns.NAME]`"),
-    classification=Refusal("a model classifies its own columns", "write `[classification]`"),
+    description=Refusal(
+        "the columns of a model are described elsewhere", "use `description` in `[columns.NAME]`"
+    ),
+    classification=Refusal(
+        "the columns of a model are classified elsewhere", "use `[classification]`"
+    ),
 )
 class OutputColumn(NamedTuple):
     """A column that a Python model gives; `type` is written as Spark writes it."""

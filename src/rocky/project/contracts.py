@@ -113,7 +113,7 @@ class ContractRules(NamedTuple):
     strict: bool = False
 
 
-class _ContractRecord(NamedTuple):
+class ContractRecord(NamedTuple):
     columns: tuple[Any, ...] = ()
     rules: ContractRules = ContractRules()
 
@@ -186,7 +186,7 @@ def _promised_twice(contract: Contract, first: Contract) -> Diagnostic:
 def read_contract(document: Document, model: str, report: Report) -> Contract:
     """The contract in a document; what is wrong with it is reported, the rest holds."""
     problems: Problems = []
-    record = read_record(_ContractRecord, document.data, (), problems) or _ContractRecord()
+    record = read_record(ContractRecord, document.data, (), problems) or ContractRecord()
     columns = _read_columns(record.columns, document, problems)
     rules = record.rules
     for problem in problems:

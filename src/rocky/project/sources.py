@@ -76,7 +76,7 @@ class SourceTable:
 
 @refuses(
     freshness=NO_FRESHNESS,
-    tags=Refusal("only models and seeds are selected by tags", "remove it"),
+    tags=Refusal("no selector looks at the tags of sources", "remove it"),
 )
 class SourceRecord(NamedTuple):
     """A `[[source]]` block."""

@@ -60,10 +60,10 @@ SparkConf = Annotated[Mapping[str, str], ReadBy(_read_conf)]
 
 
 @refuses(
-    kind=Refusal("there is one kind of adapter: Spark, which reads and writes", "leave it out"),
+    kind=Refusal("every adapter both reads and writes", "remove it"),
     retry=Refusal(
-        "what failed on Spark is tried again as `[resilience]` says",
-        "set `[resilience]`; what is kept elsewhere has `[state.retry]`",
+        "`[resilience]` says how often a failed model is tried again",
+        "set `[resilience]`; for remote state, `[state.retry]`",
     ),
 )
 class Adapter(NamedTuple):
@@ -129,14 +129,14 @@ def _read_backend(value: Any, at: Keys, problems: Problems) -> Any:
 @refuses(
     gcs_bucket=_NO_GCS,
     gcs_prefix=_NO_GCS,
-    concurrency_control=Refusal("remote state is never overwritten blindly", "leave it out"),
+    concurrency_control=Refusal("remote state is never overwritten blindly", "remove it"),
     on_schema_mismatch=Refusal(
         "a state file of a newer Rocky is evidence and is not deleted",
-        "leave it out, and upgrade Rocky or move the file away",
+        "remove it; upgrade Rocky, or move the file away",
     ),
     namespacing=Refusal(
         "one project has one ledger",
-        "leave it out, and give pipelines that must not share it projects of their own",
+        "remove it; pipelines that must not share a ledger need projects of their own",
     ),
     freeze_marker_writes=Refusal("no run looks for such a marker", "remove it"),
 )
@@ -165,7 +165,7 @@ _NO_DBU: Final = Refusal("Spark counts no DBUs", "set `compute_cost_per_core_hou
 
 
 @refuses(
-    storage_cost_per_gb_month=Refusal("what is stored is no part of a run's cost", "remove it"),
+    storage_cost_per_gb_month=Refusal("the cost of a run has no part for storage", "remove it"),
     compute_cost_per_dbu=_NO_DBU,
     warehouse_size=_NO_DBU,
 )
@@ -203,9 +203,7 @@ class Gc(NamedTuple):
 
 
 @refuses(
-    contain_failures=Refusal(
-        "a model that fails never stops what does not read it", "remove it; `--resume` goes on"
-    ),
+    contain_failures=Refusal("a failed model never stops models that do not read it", "remove it"),
     auto_apply_additive_drift=Refusal(
         "a copy always gets the new columns of its source", "remove it"
     ),

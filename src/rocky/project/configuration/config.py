@@ -46,29 +46,29 @@ from rocky.project.toml.variables import Keys, written
 
 @refuses(
     run=Refusal(
-        "what is unchanged is always reused, as `[reuse]` says",
-        "remove it; `rocky run --no-reuse` builds all the same",
+        "a run always reuses what is unchanged",
+        "set `[reuse]`, or use `rocky run --no-reuse`",
     ),
     retry=Refusal(
-        "`[resilience]` counts the tries of a run", "set `max_retries_per_run` in `[resilience]`"
+        "`[resilience]` limits the retries of a run", "set `max_retries_per_run` in `[resilience]`"
     ),
-    cache=Refusal("no schema that Spark was asked for is kept", "remove it"),
+    cache=Refusal("Rocky keeps no schemas that it asked Spark for", "remove it"),
     freshness=NO_FRESHNESS,
     mask=Refusal(
-        "every column would be written in clear",
+        "every column would be written in clear text",
         "mask it in the model's query, for example `sha2(email, 256) AS email`",
         later=True,
     ),
     classifications=Refusal(
-        "no classification is masked, so that none could be let off",
-        "remove it; `classification` of columns and models shows in `rocky ci-diff`",
+        "no column is masked, so none needs an exception",
+        "remove it; `rocky ci-diff` reports changes of `classification`",
         later=True,
     ),
-    role=Refusal("Rocky grants nothing", "grant it in the catalogue", later=True),
+    role=Refusal("Rocky grants no permissions", "grant it in the catalogue", later=True),
     schedule=NO_SCHEDULE,
     hook=Refusal(
-        "nothing would call it",
-        "let what calls `rocky run` look at its exit code, or at `-o json`",
+        "no event calls it",
+        "act on the exit code of `rocky run`, or on its `-o json` report",
         later=True,
     ),
 )

@@ -170,8 +170,8 @@ Assertion = Annotated[AssertionRecord, ReadBy(_read_assertion)]
 CheckSeverity = Literal["error", "warning"]
 
 NO_FRESHNESS: Final = Refusal(
-    "no run would look how old the rows are",
-    "set `checks.freshness` of a pipeline of type `quality`",
+    "no run checks how old the rows are",
+    "use `checks.freshness` in a pipeline of type `quality`",
     later=True,
 )
 
@@ -220,9 +220,11 @@ class Store(NamedTuple):
 
 
 @refuses(
-    table_properties=Refusal("tables get no properties of one's own", "remove it"),
+    table_properties=Refusal("tables are written without properties of your own", "remove it"),
     comment=Refusal(
-        "tables get no comment", "write `intent`, which `rocky publish` tells readers", later=True
+        "tables are written without a comment",
+        "use `intent`, which `rocky publish` passes on",
+        later=True,
     ),
 )
 class FormatOptions(NamedTuple):
@@ -256,7 +258,7 @@ class UnitTest(NamedTuple):
 
 
 @refuses(
-    sources=Refusal("what a model reads is found in its query", "remove it"),
+    sources=Refusal("Rocky finds what a model reads in its query", "remove it"),
     freshness=NO_FRESHNESS,
     format=Refusal(
         "every table is a Delta table",
@@ -264,12 +266,12 @@ class UnitTest(NamedTuple):
         ' `strategy = "view"` makes a view',
     ),
     governance=Refusal(
-        "no catalogue is told",
-        "write `tags`, by which models are selected and costs are summed",
+        "Rocky tells no catalogue about tags",
+        "use `tags`, which selectors and `rocky cost` know",
         later=True,
     ),
     retention=Refusal(
-        "no run would delete rows", "leave old rows out in the model's query", later=True
+        "no run deletes old rows", "filter old rows out in the model's query", later=True
     ),
 )
 class ModelSettings(NamedTuple):

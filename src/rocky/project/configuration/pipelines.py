@@ -109,7 +109,7 @@ class Execution(NamedTuple):
 
 
 _SPARK_SHARES: Final = Refusal(
-    "its tables are seen to one after the other", "leave it out; `table_retries` is heeded"
+    "this pipeline handles its tables one at a time", "remove it; `table_retries` works here"
 )
 
 
@@ -121,12 +121,12 @@ class Retries(NamedTuple):
 
 
 NO_SCHEDULE: Final = Refusal(
-    "Rocky starts no run by itself",
-    "let cron, Airflow or Dagster call `rocky run --pipeline NAME`",
+    "Rocky does not start runs by itself",
+    "run `rocky run --pipeline NAME` from cron, Airflow or Dagster",
 )
 _NO_GOVERNANCE: Final = Refusal(
-    "no catalogue is told of tags, grants or workspaces",
-    "grant it in the catalogue; schemas are made as they are needed",
+    "Rocky tells no catalogue about tags, grants or workspaces",
+    "set it in the catalogue; missing schemas are created anyway",
     later=True,
 )
 
@@ -147,8 +147,8 @@ class PipelineTarget(NamedTuple):
         'write `[[tests]]` beside its models, or use a pipeline of type "quality"',
     ),
     execution=Refusal(
-        "its models are tried again as `[resilience]` says",
-        "set `[resilience]`; `rocky run --parallel N` says how many models at once",
+        "`[resilience]` says how often a failed model is tried again",
+        "set `[resilience]`; `rocky run --parallel N` limits how many models run at once",
     ),
 )
 class TransformationPipeline(NamedTuple):
@@ -175,7 +175,7 @@ LakeFormat = Literal["auto", "parquet", "csv", "json", "delta", "orc"]
 @refuses(
     discovery=Refusal(
         "the source itself lists its tables",
-        "leave it out; two tables that would be copied into one are always refused",
+        "remove it; two tables that would be copied into one are always refused",
     ),
 )
 class ReplicationSource(NamedTuple):
@@ -319,7 +319,7 @@ class LoadTarget(NamedTuple):
     adapter: str = "default"
 
 
-@refuses(batch_size=Refusal("all new files of a table are loaded in one commit", "leave it out"))
+@refuses(batch_size=Refusal("all new files of a table are loaded in one commit", "remove it"))
 class LoadOptions(NamedTuple):
     """How files are read."""
 

@@ -114,7 +114,7 @@ class MaterializedView(NamedTuple):
 
 @refuses(
     storage_prefix=Refusal(
-        "files lie below their table, named by their bytes", "set `warehouse` of an `[adapter]`"
+        "files are named by their bytes in their table's folder", "set `warehouse` in `[adapter]`"
     )
 )
 class ContentAddressed(NamedTuple):

@@ -189,13 +189,6 @@ class Between(NamedTuple):
     most: float
 
 
-class Matches(NamedTuple):
-    """A rule: the text matches `pattern`; `form` says how it looks, for the message."""
-
-    pattern: re.Pattern[str]
-    form: str
-
-
 class Parsed(NamedTuple):
     """A rule: the value goes through `parse`, whose ValueError is the message."""
 

@@ -9,7 +9,6 @@ Understood annotations: str, int, float, bool, Any, Literal, X | Y, tuple[X, ...
 Mapping[str, X], NamedTuple classes, and Annotated with the rules defined here.
 """
 
-import re
 import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import (
@@ -28,7 +27,6 @@ from rocky.diagnostics.suggestion import closest, suggestion
 from rocky.project.toml.documents import (
     AtLeast,
     Between,
-    Matches,
     Parsed,
     Problem,
     Problems,
@@ -194,8 +192,6 @@ def _annotated_reader(hint: Any, rule: Any) -> Reader:
             return _range_reader(reader_for(hint), least, None)
         case Between(least, most):
             return _range_reader(reader_for(hint), least, most)
-        case Matches(pattern, form):
-            return _form_reader(pattern, form)
         case Parsed(parse):
             return _parsing_reader(parse)
         case ReadBy(reader):
@@ -214,18 +210,6 @@ def _range_reader(inner: Reader, least: float, most: float | None) -> Reader:
         if number is INVALID or (number >= least and (most is None or number <= most)):
             return number
         problems.append(Problem(at, f"{_shown(at)} must be {wanted}"))
-        return INVALID
-
-    return read
-
-
-def _form_reader(pattern: re.Pattern[str], form: str) -> Reader:
-    def read(value: Any, at: Keys, problems: Problems) -> Any:
-        if isinstance(value, str) and not isinstance(value, Unset) and pattern.fullmatch(value):
-            return value
-        if not isinstance(value, str) or isinstance(value, Unset):
-            return wrong_type(form, value, at, problems)
-        problems.append(Problem(at, f"{_shown(at)} must be {form}"))
         return INVALID
 
     return read

@@ -1,0 +1,158 @@
+"""A setting does something or is refused: nobody writes one and waits for what never comes."""
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import pytest
+
+import rocky
+from rocky.project.columns import ColumnRecord, OutputColumn
+from rocky.project.configuration.config import Config
+from rocky.project.configuration.model import AssertionRecord, FolderDefaults, ModelSettings
+from rocky.project.contracts import ContractRecord, PromisedColumn
+from rocky.project.seeds import SeedRecord
+from rocky.project.sources import SourceRecord
+from rocky.project.toml.documents import Problems, Tagged, refused_keys
+from rocky.project.toml.records import reader_for
+
+PACKAGE = Path(rocky.__file__).parent
+ACTING = tomllib.loads((Path(__file__).parent / "acting_keys.toml").read_text())
+ONE_VALUE = "one value"
+FILES = (Config, ModelSettings, FolderDefaults, SourceRecord, SeedRecord, ContractRecord)
+LISTED = (ColumnRecord, OutputColumn, PromisedColumn, AssertionRecord)
+"""Records that are read one by one, so that no annotation of a file's record shows them."""
+
+
+def records_in(hint: Any) -> Iterator[type]:
+    """The records in an annotation."""
+    if get_origin(hint) is Annotated:
+        inner, rule = get_args(hint)[:2]
+        yield from rule.records if isinstance(rule, Tagged) else records_in(inner)
+    elif hasattr(hint, "_fields"):
+        yield hint
+    else:
+        for each in get_args(hint):
+            yield from records_in(each)
+
+
+@cache
+def all_records() -> tuple[type, ...]:
+    """Every record of the configuration model."""
+    found: dict[type, None] = {}
+    waiting: list[type] = [*FILES, *LISTED]
+    while waiting:
+        record = waiting.pop(0)
+        if record not in found:
+            found[record] = None
+            hints = get_type_hints(record, include_extras=True)
+            waiting += (inner for hint in hints.values() for inner in records_in(hint))
+    return tuple(found)
+
+
+def keys_of(record: type) -> set[str]:
+    """The keys of a record that must act: a `type` that chooses the record has acted."""
+    fields = set(record._fields) - refused_keys(record).keys()
+    return fields - {"type"} if "type" in record._field_defaults and has_tag(record) else fields
+
+
+def has_tag(record: type) -> bool:
+    return get_type_hints(record)["type"] is str
+
+
+@cache
+def syntax_of(module: str) -> ast.Module:
+    path = PACKAGE / f"{module.replace('.', '/')}.py"
+    return ast.parse(path.read_text()) if path.exists() else ast.Module([], [])
+
+
+def find_place(module: str, name: str) -> ast.AST | None:
+    """A function, a method or an assignment of a module by its name."""
+    found: ast.AST = syntax_of(module)
+    for part in name.split("."):
+        inside = (each for each in ast.walk(found) if part in names_of(each))
+        found = next(inside, None)
+        if found is None:
+            return None
+    return found
+
+
+def names_of(node: ast.AST) -> list[str]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return [name]
+        case _:
+            return []
+
+
+def reads_key(place: ast.AST, key: str) -> bool:
+    """Whether code reads a key: as an attribute, in a pattern, or by its name."""
+    for node in ast.walk(place):
+        match node:
+            case ast.Attribute(attr=name, ctx=ast.Load()) if name == key:
+                return True
+            case ast.Constant(value=value) if value == key:
+                return True
+            case ast.MatchClass(kwd_attrs=names) if key in names:
+                return True
+            case _:
+                continue
+    return False
+
+
+def readers_of(key: str) -> list[str]:
+    """Where a key of this name is read, for whoever looks for the new place of one."""
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        tree = syntax_of(module)
+        if not module.startswith("project.configuration") and reads_key(tree, key):
+            found += [
+                f"{module}:{node.name}"
+                for node in tree.body
+                if isinstance(node, ast.FunctionDef | ast.ClassDef) and reads_key(node, key)
+            ]
+    return found
+
+
+def test_every_key_has_the_place_that_acts_on_it():
+    named = {name: set(keys) for name, keys in ACTING.items()}
+    wanted = {each.__name__: keys_of(each) for each in all_records() if keys_of(each)}
+
+    assert wanted == named
+
+
+@pytest.mark.parametrize("record", all_records(), ids=lambda record: record.__name__)
+def test_the_place_reads_the_key(record):
+    wrong = {}
+    for key, said in ACTING.get(record.__name__, {}).items():
+        if said == ONE_VALUE:
+            hint = get_type_hints(record)[key]
+            assert Literal is get_origin(hint)
+            assert 1 == len(get_args(hint))
+            continue
+        place = find_place(*said.split(":"))
+        if place is None or not reads_key(place, key):
+            wrong[key] = (said, readers_of(key))
+
+    assert {} == wrong
+
+
+@pytest.mark.parametrize(
+    ("record", "key"),
+    [(record, key) for record in all_records() for key in refused_keys(record)],
+    ids=lambda each: each if isinstance(each, str) else each.__name__,
+)
+def test_a_refused_key_is_reported_with_a_reason_and_what_to_do(record, key):
+    problems: Problems = []
+    reader_for(record)({key: {}}, ("here",), problems)
+
+    (found,) = [each for each in problems if each.keys == ("here", key)]
+    assert found.on_key
+    assert found.message.startswith(f"`{key}` is not supported")
+    assert found.help
