@@ -18,11 +18,12 @@ from rocky.evidence.retention.collection import (
 )
 from rocky.evidence.retention.decisions import KeepReason, Retention
 from rocky.operations.state_change import load_sound_project
+from rocky.operations.warehouses import warehouses_of
 from rocky.operations.workspace import Workspace, state_path, unknown_name
 from rocky.project import Project
 from rocky.project.configuration.config import Config
 from rocky.store.objects import ObjectInfo
-from rocky.store.warehouse import Warehouse, open_warehouse
+from rocky.store.warehouse import Warehouse
 
 _STAGED: Final = "staged: its writer did not finish"
 
@@ -159,14 +160,11 @@ def _retention_of(config: Config) -> Retention:
 
 def _open_warehouses(workspace: Workspace, project: Project, name: str | None) -> list[Warehouse]:
     """Where the project's adapters keep their tables, each place once. Raises NothingSelected."""
-    adapters = project.config.adapter
-    if name is not None and name not in adapters:
-        raise NothingSelected(unknown_name("adapter", name, adapters))
+    if name is not None and name not in project.config.adapter:
+        raise NothingSelected(unknown_name("adapter", name, project.config.adapter))
     found: dict[str, Warehouse] = {}
-    for each in [adapters[name]] if name is not None else adapters.values():
-        options = {**workspace.environment, **each.conf}
-        warehouse = open_warehouse(each.warehouse, base=project.root, options=options)
-        found.setdefault(warehouse.uri, warehouse)
+    for each in warehouses_of(workspace, project, name):
+        found.setdefault(each.uri, each)
     return list(found.values())
 
 

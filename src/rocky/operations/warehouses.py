@@ -53,11 +53,14 @@ def lost_ledger(workspace: Workspace) -> str | None:
     return found[0] if found else None
 
 
-def warehouses_of(workspace: Workspace, project: Project) -> list[Warehouse]:
-    """The warehouses of a project's adapters."""
+def warehouses_of(
+    workspace: Workspace, project: Project, adapter: str | None = None
+) -> list[Warehouse]:
+    """The warehouses of a project's adapters, or of the one that is named."""
+    adapters = project.config.adapter
     return [
         open_warehouse(
             each.warehouse, base=project.root, options={**workspace.environment, **each.conf}
         )
-        for each in project.config.adapter.values()
+        for each in (adapters.values() if adapter is None else [adapters[adapter]])
     ]
