@@ -27,7 +27,7 @@ from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_
 from rocky.operations.plan.application import PlanApplication
 from rocky.operations.refusals import refuse_errors
 from rocky.operations.workspace import compile_workspace, state_path
-from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.report import PipelineResult
 from rocky.plan.refusals import (
     config_findings,
     pipeline_settings_without_effect,
@@ -35,7 +35,7 @@ from rocky.plan.refusals import (
     settings_without_effect,
 )
 from rocky.plan.request import RunRequest, plan_request
-from rocky.run.outcomes import Listener, RunReport, SilentListener
+from rocky.run.outcomes import Listener, RunResult, SilentListener
 from rocky.run.prepare.caller import Caller, observe_origin
 
 Publish = Callable[[dict[str, Any]], None]
@@ -175,7 +175,7 @@ class _Invocation:
         for setting in settings_without_effect(plan):
             write_note(f"warning: {setting} has no effect yet")
         run = load_attribute("rocky.run.project_run", "run_request")
-        report: RunReport = run(plan, self.request, self._means_of(self.request.pipeline))
+        report: RunResult = run(plan, self.request, self._means_of(self.request.pipeline))
         return self._ran(report, render_run(report), run_document(report))
 
     def _run_pipeline(self, name: str) -> _Ran:
@@ -185,7 +185,7 @@ class _Invocation:
             for setting in pipeline_settings_without_effect(config, config.pipeline[name]):
                 write_note(f"warning: {setting} has no effect yet")
         run = load_attribute("rocky.pipelines.pipeline_run", "run_pipeline")
-        report: PipelineReport = run(self.compilation, name, self.request, self._means_of(name))
+        report: PipelineResult = run(self.compilation, name, self.request, self._means_of(name))
         return self._ran(report.run, render_pipeline(report), pipeline_document(report))
 
     def _means_of(self, pipeline: str | None) -> Caller:
@@ -193,7 +193,7 @@ class _Invocation:
             return self.means
         return replace(self.means, applied=self.application.for_run(pipeline))
 
-    def _ran(self, report: RunReport, text: str, document: dict[str, Any]) -> _Ran:
+    def _ran(self, report: RunResult, text: str, document: dict[str, Any]) -> _Ran:
         if self.application is not None:
             self.application.note(report)
         notes = [*(f"warning: {each}" for each in report.warnings), *describe_budget(report)]

@@ -28,7 +28,7 @@ from rocky.plan.refusals import refusing_findings
 from rocky.plan.request import RunRequest, choose_adapter
 from rocky.plan.steps import RunPlan, plan_seeds
 from rocky.run.materialize.seeds import is_loaded, refuse_shared_target
-from rocky.run.outcomes import RunReport
+from rocky.run.outcomes import RunResult
 from rocky.run.prepare.caller import Caller, observe_origin
 from rocky.store.warehouse import open_warehouse
 
@@ -61,7 +61,7 @@ def command(
     if len(loaded) == len(plan.steps):
         return _say_unchanged(settings, loaded)
     run = load_attribute("rocky.run.project_run", "run_request")
-    report: RunReport = run(
+    report: RunResult = run(
         plan,
         request,
         Caller(

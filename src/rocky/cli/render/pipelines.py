@@ -10,14 +10,14 @@ from rocky.cli.render.checks import checks_fragment, render_checks
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.run import render_run, run_document
 from rocky.ledger.pipeline_records import DriftRecord
-from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.report import PipelineResult
 
 _UNREMARKABLE: Final = "ignore"
 _ENDED: Final = "notice_ended"
 _REACHES_SHOWN: Final = 5
 
 
-def render_pipeline(report: PipelineReport) -> str:
+def render_pipeline(report: PipelineResult) -> str:
     """Drift, checks and what failed before it was read; then the run's own table and last line."""
     parts = [
         *_render_drift(report),
@@ -34,7 +34,7 @@ def render_pipeline(report: PipelineReport) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def pipeline_document(report: PipelineReport) -> dict[str, Any]:
+def pipeline_document(report: PipelineResult) -> dict[str, Any]:
     """What `rocky run -o json` prints of such a pipeline."""
     document = {
         **run_document(report.run),
@@ -62,13 +62,13 @@ def pipeline_document(report: PipelineReport) -> dict[str, Any]:
     return document
 
 
-def _drifted(report: PipelineReport) -> Iterator[tuple[str, DriftRecord]]:
+def _drifted(report: PipelineResult) -> Iterator[tuple[str, DriftRecord]]:
     for outcome in report.run.outcomes:
         for record in outcome.execution.drift:
             yield outcome.step.name, record
 
 
-def _render_drift(report: PipelineReport) -> Iterator[str]:
+def _render_drift(report: PipelineResult) -> Iterator[str]:
     for table, record in _drifted(report):
         if record.grade != _UNREMARKABLE or record.action == _ENDED:
             yield f"drift: {describe_drift(table, record)}"
@@ -89,7 +89,7 @@ def describe_drift(table: str, record: DriftRecord) -> str:
     return said
 
 
-def _drift_document(report: PipelineReport) -> dict[str, Any]:
+def _drift_document(report: PipelineResult) -> dict[str, Any]:
     found = list(_drifted(report))
     return {
         "tables_checked": len(report.run.outcomes),

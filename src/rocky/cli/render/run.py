@@ -14,7 +14,7 @@ from rocky.cli.render.units import (
 from rocky.diagnostics import Code
 from rocky.ledger.record import format_time
 from rocky.ledger.run_records import BudgetBreach, ModelExecution, ModelStatus, RunStatus
-from rocky.run.outcomes import RunReport, StepOutcome
+from rocky.run.outcomes import RunResult, StepOutcome
 
 _HEAD: Final = (
     "MODEL", "DECISION", "ROWS", "FILES", "READ", "WRITTEN", "CORE S", "TIME", "USD",
@@ -31,7 +31,7 @@ _DONE: Final = {
 }
 
 
-def render_run(report: RunReport) -> str:
+def render_run(report: RunResult) -> str:
     """The table at the end of a run, the failures, and a last line that says it all.
 
     In a large run what was reused is counted and not listed: nobody reads hundreds of lines.
@@ -50,7 +50,7 @@ def render_run(report: RunReport) -> str:
     return "\n".join([*parts, render_last_line(report)])
 
 
-def describe_budget(report: RunReport) -> list[str]:
+def describe_budget(report: RunResult) -> list[str]:
     """Ceilings that were exceeded or could not be checked: for standard error."""
     said = [
         f"{report.budget.severity_of(each)}[{Code.BUDGET_EXCEEDED}]: {_describe_breach(each)}"
@@ -59,7 +59,7 @@ def describe_budget(report: RunReport) -> list[str]:
     return [*said, *(f"note: {each}" for each in report.budget.unchecked)]
 
 
-def render_last_line(report: RunReport) -> str:
+def render_last_line(report: RunResult) -> str:
     totals = report.totals
     said = [
         f"{report.run_id} {_DONE[report.status]}: {_count_endings(report)}",
@@ -76,7 +76,7 @@ def render_last_line(report: RunReport) -> str:
     return ", ".join(said)
 
 
-def run_document(report: RunReport) -> dict[str, Any]:
+def run_document(report: RunResult) -> dict[str, Any]:
     """What `rocky run -o json` prints."""
     outcomes = report.outcomes
     return _known(
@@ -158,7 +158,7 @@ def is_left_alone(execution: ModelExecution) -> bool:
     return idle or execution.status is ModelStatus.REUSED
 
 
-def _count_endings(report: RunReport) -> str:
+def _count_endings(report: RunResult) -> str:
     """As `2 built, 1 failed, 1 check failed`: steps, what never became one, and checks."""
     counts: dict[str, int] = {}
     for each in report.outcomes:
@@ -239,7 +239,7 @@ def _decision(outcome: StepOutcome) -> dict[str, Any]:
     )
 
 
-def _cost_summary(report: RunReport) -> dict[str, Any]:
+def _cost_summary(report: RunResult) -> dict[str, Any]:
     return _known(
         {
             "adapter_type": "spark",

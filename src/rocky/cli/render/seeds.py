@@ -8,7 +8,7 @@ from rocky.cli.render.units import format_bytes, format_count, format_duration
 from rocky.ledger.record import format_time
 from rocky.ledger.run_records import ModelStatus
 from rocky.run.materialize.seeds import UNCHANGED
-from rocky.run.outcomes import RunReport, StepOutcome
+from rocky.run.outcomes import RunResult, StepOutcome
 
 _KEYS: Final = (
     "name",
@@ -25,7 +25,7 @@ _KEYS: Final = (
 _HEAD: Final = ("SEED", "TABLE", "STATUS", "ROWS", "WRITTEN", "TIME")
 
 
-def render_seeds(report: RunReport) -> str:
+def render_seeds(report: RunResult) -> str:
     """A row a seed, what failed, and a last line."""
     rows = [_cells(each) for each in report.outcomes]
     failures = [each for each in report.outcomes if each.execution.error]
@@ -59,7 +59,7 @@ def unchanged_document(targets: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def seeds_document(report: RunReport) -> dict[str, Any]:
+def seeds_document(report: RunResult) -> dict[str, Any]:
     """What `rocky seed -o json` prints."""
     return {
         "run_id": report.run_id,
@@ -74,7 +74,7 @@ def seeds_document(report: RunReport) -> dict[str, Any]:
     }
 
 
-def _count(report: RunReport, word: str) -> int:
+def _count(report: RunResult, word: str) -> int:
     return sum(status_word(each) == word for each in report.outcomes)
 
 

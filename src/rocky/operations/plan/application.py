@@ -7,7 +7,7 @@ against the later ones.
 from typing import Any
 
 from rocky.plan.kept_plan import AppliedPlan, KeptPlan, PlanDocument
-from rocky.run.outcomes import RunReport
+from rocky.run.outcomes import RunResult
 
 
 class PlanApplication:
@@ -25,7 +25,7 @@ class PlanApplication:
         expects = self._expects.get(pipeline)
         return AppliedPlan(self._plan_id, expects, frozenset(self._written))
 
-    def note(self, report: RunReport) -> None:
+    def note(self, report: RunResult) -> None:
         """Remember what a run has written."""
         self._written |= {
             each.execution.target
