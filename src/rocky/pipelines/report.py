@@ -6,7 +6,6 @@ be no failure.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, RowCount
 from rocky.project.models import Target
@@ -17,7 +16,8 @@ from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import Table
 
 
-class Sample(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Sample:
     """Rows as texts, under the names of their columns."""
 
     columns: tuple[str, ...]

@@ -91,6 +91,12 @@ class RunResult:
         return 2 if self.status is RunStatus.PARTIAL_FAILURE else 0
 
 
+def is_left_alone(execution: ModelExecution) -> bool:
+    """Whether a step had nothing to do: what an earlier run left stands."""
+    idle = execution.status is ModelStatus.SUCCESS and execution.decision == "skip"
+    return idle or execution.status is ModelStatus.REUSED
+
+
 def note_unsent(report: RunResult, failure: StateSyncFailed) -> RunResult:
     """The report of a run whose state could not be sent at its end."""
     stand = "the tables and records here stand, and the next run of this machine sends them"

@@ -100,7 +100,7 @@ def command(  # noqa: PLR0913 - one for each option
 
 def _look_at_sources(project: Project) -> list[Diagnostic]:
     compare_live = load_attribute("rocky.pipelines.drift.live", "compare_live")
-    find_adapter = load_attribute("rocky.cli.commands.show", "find_adapter")
+    find_adapter = load_attribute("rocky.operations.show", "find_adapter")
     found: list[Diagnostic] = compare_live(project, find_adapter(project, "default"))
     return found
 
