@@ -13,7 +13,7 @@ from rocky.ledger import open_history_reader
 from rocky.ledger.branches import branch_key
 from rocky.ledger.readers.lookup import open_lookup_reader
 from rocky.ledger.run_records import RunStatus
-from rocky.operations.branch.lookup import known_branch
+from rocky.operations.branch.resolution import known_branch
 from rocky.operations.plan.proposal import PlanProposal, propose_plan
 from rocky.operations.run import PipelineEnding, RunReport, run_compiled
 from rocky.operations.workspace import (

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rocky.operations.branch.lookup import known_branch
+from rocky.operations.branch.resolution import known_branch
 from rocky.operations.pipeline_report import TableDrift
 from rocky.operations.pipelines import replications
 from rocky.operations.refusals import refuse_errors

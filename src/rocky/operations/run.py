@@ -11,7 +11,7 @@ from typing import Literal
 
 from rocky.analysis.compilation import Compilation
 from rocky.errors import PromotionUnfinished, RockyError, RunSkipped, describe_failure
-from rocky.operations.branch.lookup import known_branch
+from rocky.operations.branch.resolution import known_branch
 from rocky.operations.pipeline_report import PipelineRun, report_pipeline
 from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
 from rocky.operations.refusals import refuse_errors

@@ -43,13 +43,6 @@ def require_branch(workspace: Workspace, *, sure: bool = True) -> Workspace:
     return workspace.on_branch(record.name, record.adapter)
 
 
-def known_branch(workspace: Workspace) -> Workspace:
-    """The workspace; a branch that nobody has looked up yet is. Raises NothingSelected."""
-    if workspace.branch is None or workspace.branch_adapter is not None:
-        return workspace
-    return require_branch(workspace)
-
-
 def find_branch(workspace: Workspace, name: str) -> BranchRecord:
     """The record of an open branch, in production's state. Raises NothingSelected."""
     known = open_branches(workspace)

@@ -5,7 +5,7 @@ and its file, are in `rocky.plan`.
 """
 
 from rocky.errors import RunRefused
-from rocky.operations.branch.lookup import known_branch
+from rocky.operations.branch.resolution import known_branch
 from rocky.operations.plan.proposal import propose_plan
 from rocky.operations.plan.report import PlanReport, report_plan
 from rocky.operations.workspace import Workspace, compile_workspace, refresh_state, state_path
