@@ -32,6 +32,10 @@ MOMENT = {
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 
 
+Shape = tuple[dict[str, Any], list[str]]
+"""Properties by name, and the names of those that must be there."""
+
+
 class Schemas:
     """The definitions of one schema file, each dataclass once."""
 
@@ -82,41 +86,61 @@ class Schemas:
 
     def object_of(self, kind: Any, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The schema of a dataclass, written out; `extra` are further properties it must have."""
-        properties: dict[str, Any] = dict(extra or {})
-        required = list(properties)
-        self._add_fields(kind, frozenset(), properties, required)
-        return {
-            "description": " ".join((kind.__doc__ or "").split()),
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": False,
-        }
+        description = {"description": " ".join((kind.__doc__ or "").split())}
+        more = extra or {}
+        found = [
+            {
+                "type": "object",
+                "properties": {**more, **properties},
+                "required": [*more, *required],
+                "additionalProperties": False,
+            }
+            for properties, required in self._shapes(kind, frozenset())
+        ]
+        if len(found) == 1:
+            return description | found[0]
+        return description | {"type": "object", "anyOf": found}
 
-    def _add_fields(
-        self, kind: Any, without: Set[str], properties: dict[str, Any], required: list[str]
-    ) -> None:
+    def _shapes(self, kind: Any, without: Set[str]) -> list[Shape]:
+        """The forms that a dataclass may have: several where a flat field may be several things."""
+        shapes: list[Shape] = [({}, [])]
         hints = get_type_hints(kind, include_extras=True)
         for each in dataclasses.fields(kind):
             if each.name in without or is_hidden(each):
                 continue
-            hint = hints[each.name]
             inner = flattened(each)
             if inner is not None:
-                (own,) = (part for part in get_args(hint) or (hint,) if part is not type(None))
-                always = required if own is hint else []
-                self._add_fields(own, inner, properties, always)
-                continue
-            has_default = not (
-                each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
-            )
-            if has_default and type(None) in get_args(hint):
-                # Left out, never null.
-                parts = [part for part in get_args(hint) if part is not type(None)]
-                hint = reduce(or_, parts)
-            properties.setdefault(each.name, self.of(hint))
-            if not has_default and each.name not in required:
-                required.append(each.name)
+                found = self._flat_shapes(hints[each.name], inner)
+            else:
+                found = [self._property(each, hints[each.name])]
+            shapes = [_merged(one, other) for one in shapes for other in found]
+        return shapes
+
+    def _property(self, field: "dataclasses.Field[Any]", hint: Any) -> Shape:
+        has_default = not (
+            field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        )
+        if has_default and type(None) in get_args(hint):
+            # Left out, never null.
+            hint = reduce(or_, _parts(hint))
+        return {field.name: self.of(hint)}, [] if has_default else [field.name]
+
+    def _flat_shapes(self, hint: Any, without: Set[str]) -> list[Shape]:
+        found = [shape for part in _parts(hint) for shape in self._shapes(part, without)]
+        if type(None) not in get_args(hint):
+            return found
+        return [(found[0][0], [])] if len(found) == 1 else [*found, ({}, [])]
+
+
+def _parts(hint: Any) -> list[Any]:
+    """The types that a value may have, but for None."""
+    return [part for part in get_args(hint) or (hint,) if part is not type(None)]
+
+
+def _merged(one: Shape, other: Shape) -> Shape:
+    """Both shapes in one; of a name that both have, the first counts."""
+    more = [name for name in other[1] if name not in one[0]]
+    return {**one[0], **{k: v for k, v in other[0].items() if k not in one[0]}}, [*one[1], *more]
 
 
 def reports_of(command: str) -> Mapping[str, Any]:

@@ -11,28 +11,26 @@ from rocky.version import __version__
 
 if TYPE_CHECKING:
     from rocky.analysis.compilation import Compilation
-    from rocky.api.pipelines import run_pipeline
+    from rocky.api.pipelines import PipelineReport, run_pipeline
     from rocky.api.projects import compile_project, load_project
     from rocky.api.replays import replay_run
-    from rocky.api.runs import run_project
+    from rocky.api.runs import RunReport, run_project
     from rocky.compiler.check import CheckedColumn, CheckedQuery, check_sql
     from rocky.diagnostics import Diagnostic
     from rocky.errors import RockyError
-    from rocky.pipelines.report import PipelineReport
     from rocky.project import Project
     from rocky.replay.verdicts import ReplayReport
-    from rocky.run.outcomes import RunReport
 
 _HOMES = {
     "CheckedColumn": "rocky.compiler.check",
     "CheckedQuery": "rocky.compiler.check",
     "Compilation": "rocky.analysis.compilation",
     "Diagnostic": "rocky.diagnostics",
-    "PipelineReport": "rocky.pipelines.report",
+    "PipelineReport": "rocky.api.pipelines",
     "Project": "rocky.project",
     "ReplayReport": "rocky.replay.verdicts",
     "RockyError": "rocky.errors",
-    "RunReport": "rocky.run.outcomes",
+    "RunReport": "rocky.api.runs",
     "check_sql": "rocky.compiler.check",
     "compile_project": "rocky.api.projects",
     "load_project": "rocky.api.projects",

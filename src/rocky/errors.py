@@ -207,3 +207,13 @@ class ModelFailed(RockyError):
 
 class InternalError(RockyError):
     """A state that no input should be able to reach."""
+
+
+def describe_failure(failure: BaseException) -> str:
+    """What to tell people of a failure: its message, and what to do about one of ours."""
+    if isinstance(failure, InternalError):
+        return f"{failure}\nthis is a defect in Rocky: please report it"
+    if isinstance(failure, OSError) and failure.strerror:
+        place = f" `{failure.filename}`" if failure.filename else ""
+        return f"cannot use{place}: {failure.strerror.lower()}"
+    return str(failure)

@@ -3,7 +3,9 @@
 import pytest
 
 from rocky.cli.live import LineListener
-from rocky.cli.render.run import render_run, run_document
+from rocky.cli.render.run import render_run
+from rocky.operations.report import encode_report
+from rocky.operations.run_report import report_models
 from tests.cli.test_schemas import check
 from tests.run.runs import Shop
 
@@ -207,7 +209,7 @@ def test_a_large_run_that_builds_nothing_is_one_line(shop):
         listener.finished(each)
 
     assert [f"{report.run_id}: 30 models"] == said
-    (line,) = render_run(report).splitlines()
+    (line,) = render_run(report_models(report)).splitlines()
     assert f"{report.run_id} done: 29 reused, 1 unchanged, in " in line
     assert line.endswith("nothing had to be built")
 
@@ -231,7 +233,9 @@ def test_what_was_reused_is_one_line_before_what_is_built(shop):
 
     assert "29/30  29 left alone, as earlier runs left them" == said[1]
     assert said[2].startswith("30/30  built  m7  ")
-    assert ["MODEL", "m7"] == [line.split()[0] for line in render_run(report).splitlines()[:2]]
+    assert ["MODEL", "m7"] == [
+        line.split()[0] for line in render_run(report_models(report)).splitlines()[:2]
+    ]
 
 
 def test_a_small_run_names_each_model_and_the_run_that_built_it(shop):
@@ -246,13 +250,13 @@ def test_a_small_run_names_each_model_and_the_run_that_built_it(shop):
 
     assert f"1/5  reused  alone  from {first}" == said[1]
     assert "unchanged  large  nothing to store, no reader to be built" in said[3]
-    assert f"reused from {first}" in render_run(report).splitlines()[1]
+    assert f"reused from {first}" in render_run(report_models(report)).splitlines()[1]
 
 
 def test_a_run_of_reused_models_fits_its_schema(shop):
     first = shop.run().run_id
 
-    document = run_document(shop.run())
+    document = encode_report(report_models(shop.run()))
 
     assert [] == check({"version": "0", "command": "run", **document}, "run")
     assert (0, 4) == (document["tables_copied"], document["tables_reused"])

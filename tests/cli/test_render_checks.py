@@ -1,13 +1,10 @@
 """What people and programs are told of the checks of a pipeline."""
 
-from rocky.cli.render.checks import (
-    checks_fragment,
-    describe_findings,
-    render_check_counts,
-    render_checks,
-)
+from rocky.cli.render.checks import describe_findings, render_check_counts, render_checks
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
-from rocky.pipelines.report import Sample
+from rocky.operations.pipeline_report import report_checks
+from rocky.operations.report import encode_report
+from rocky.pipelines.report import ChecksResult, Sample
 
 T = "lake.acme.orders"
 OUTCOMES = (
@@ -35,7 +32,7 @@ checks: 3 failed, 1 warning, 1 anomaly, 1 passed""" == render_checks(OUTCOMES, A
 
 def test_nothing_checked_is_nothing_said():
     assert ("", "") == (render_checks((), ()), render_check_counts((), ()))
-    assert {"check_results": [], "anomalies": []} == checks_fragment((), ())
+    assert {"check_results": [], "anomalies": []} == encode_report(report_checks(ChecksResult()))
 
 
 def test_one_of_a_kind_is_told_as_one():
@@ -45,7 +42,7 @@ def test_one_of_a_kind_is_told_as_one():
 
 
 def test_json_has_the_checks_by_table():
-    found = checks_fragment(OUTCOMES[3:4], ANOMALIES, SAMPLES)
+    found = encode_report(report_checks(ChecksResult(OUTCOMES[3:4], ANOMALIES, samples=SAMPLES)))
 
     assert {
         "check_results": [

@@ -8,16 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 from blake3 import blake3
 
+from rocky.cli.commands.show import render_rows
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.render.rows import (
-    RowsView,
-    json_value,
-    render_rows,
-    rows_document,
-    spoken_value,
-    text_value,
-)
 from rocky.language.datatypes.types import BIGINT, INT, STRING, StructField, decimal, interval
+from rocky.operations.report import encode_report
+from rocky.operations.show import json_value, report_rows, spoken_value, text_value
 from rocky.project import load_project
 from rocky.project.models import Target
 from rocky.store.data_file import DataFile
@@ -32,7 +27,7 @@ COLUMNS = (StructField("id", INT, False), StructField("name", STRING, True))
 def a_view(rows, count=None):
     file = DataFile("ab.parquet", 806, len(rows) if count is None else count, "{}", {}, 0)
     snapshot = Snapshot(7, COLUMNS, (), (file,), {}, {}, "id", 0)
-    return RowsView("customers", "shop.marts.customers", snapshot, COLUMNS, tuple(rows), "run-1")
+    return report_rows("customers", "shop.marts.customers", snapshot, tuple(rows), "run-1")
 
 
 def test_rows_stand_under_their_columns_numbers_to_the_right():
@@ -72,7 +67,7 @@ def test_it_says_how_many_rows_are_not_shown():
 
 
 def test_the_document_maps_columns_to_values():
-    document = rows_document(a_view([(1, None)]))
+    document = encode_report(a_view([(1, None)]))
 
     assert [{"id": 1, "name": None}] == document["rows"]
     assert (7, 1, 1, 806, "run-1") == tuple(

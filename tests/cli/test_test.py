@@ -1,45 +1,58 @@
 """`rocky test` without Spark: what is refused or has nothing to do; rendering of outcomes."""
 
+from rocky.cli.commands.test import render_tests
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.render.tests import checks_document, render_tests
+from rocky.operations import test as operation
+from rocky.operations.report import encode_report
 from rocky.run.checks.outcomes import AssertionOutcome, ChecksReport, Difference, UnitOutcome
 from tests.cli.test_schemas import check
 
 MODELS = {"models/a.sql": "SELECT order_id, amount FROM raw.orders\n"}
 
-REPORT = ChecksReport(
-    (
-        UnitOutcome("fct", "adds up", passed=True, columns=("id",), expected_rows=1, found_rows=1),
-        UnitOutcome(
-            "fct",
-            "refunds",
-            passed=False,
-            columns=("id", "revenue"),
-            expected_rows=2,
-            found_rows=3,
-            differences=(
-                Difference(("1", "7.50"), ("1", "12.50"), (1,)),
-                Difference(("2", None), None),
-                Difference(None, ("3", "a\nb")),
+REPORT = operation.report_tests(
+    ChecksReport(
+        (
+            UnitOutcome(
+                "fct", "adds up", passed=True, columns=("id",), expected_rows=1, found_rows=1
+            ),
+            UnitOutcome(
+                "fct",
+                "refunds",
+                passed=False,
+                columns=("id", "revenue"),
+                expected_rows=2,
+                found_rows=3,
+                differences=(
+                    Difference(("1", "7.50"), ("1", "12.50"), (1,)),
+                    Difference(("2", None), None),
+                    Difference(None, ("3", "a\nb")),
+                ),
+            ),
+            UnitOutcome("fct", "typo", passed=False, error="there is no column `amuont`"),
+        ),
+        (
+            AssertionOutcome(
+                "fct", "not_null:id", "not_null", "error", passed=True, failing_rows=0
+            ),
+            AssertionOutcome(
+                "fct",
+                "unique:id",
+                "unique",
+                "error",
+                passed=False,
+                failing_rows=4,
+                sample_columns=("id", "rows"),
+                sample=(("7", "4"),),
+            ),
+            AssertionOutcome(
+                "fct", "rows", "row_count_range", "warning", passed=False, observed="0"
+            ),
+            AssertionOutcome(
+                "fct", "sane", "expression", "error", passed=False, error="no function"
             ),
         ),
-        UnitOutcome("fct", "typo", passed=False, error="there is no column `amuont`"),
     ),
-    (
-        AssertionOutcome("fct", "not_null:id", "not_null", "error", passed=True, failing_rows=0),
-        AssertionOutcome(
-            "fct",
-            "unique:id",
-            "unique",
-            "error",
-            passed=False,
-            failing_rows=4,
-            sample_columns=("id", "rows"),
-            sample=(("7", "4"),),
-        ),
-        AssertionOutcome("fct", "rows", "row_count_range", "warning", passed=False, observed="0"),
-        AssertionOutcome("fct", "sane", "expression", "error", passed=False, error="no function"),
-    ),
+    1,
 )
 
 
@@ -68,7 +81,7 @@ def test_quiet_leaves_out_what_passed():
 
 
 def test_the_document_fits_its_schema():
-    document = {"version": "0", "command": "test", **checks_document(REPORT)}
+    document = {"version": "0", "command": "test", **encode_report(REPORT)}
 
     assert [] == check(document, "test")
 

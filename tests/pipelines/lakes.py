@@ -14,7 +14,7 @@ from rocky.compiler.passes import compile_project
 from rocky.ledger.readers.history import open_history_reader
 from rocky.ledger.writer import open_ledger
 from rocky.pipelines.pipeline_run import run_open_pipeline
-from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.report import PipelineResult
 from rocky.plan.request import RunRequest
 from rocky.project import load_project
 from rocky.run.checksums import Checksums
@@ -91,7 +91,7 @@ class LakeProject:
         begun: Callable[[str], None] | None = None,
         pipeline: str = "bronze",
         **asked: Any,
-    ) -> PipelineReport:
+    ) -> PipelineResult:
         """One run of the pipeline, with an engine of its own, as in life."""
         self.now += timedelta(days=1)
         self.engine = MemoryEngine(self.root)
@@ -159,7 +159,7 @@ class LakeProject:
         return self.engine
 
 
-def statuses(report: PipelineReport) -> dict[str, str]:
+def statuses(report: PipelineResult) -> dict[str, str]:
     """How each table that was copied ended, by its full name."""
     return {each.step.name: each.execution.status.value for each in report.run.outcomes}
 

@@ -19,7 +19,7 @@ from rocky.run.engine.sources import Sources
 from rocky.run.execute.runner import run_plan
 from rocky.run.materialize.build import Materialize
 from rocky.run.materialize.strategy import materialize
-from rocky.run.outcomes import RunReport, StepOutcome
+from rocky.run.outcomes import RunResult, StepOutcome
 from rocky.run.prepare.caller import RunOrigin
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.resources import RunParameters, RunResources
@@ -104,7 +104,7 @@ class Shop:
         before_write: Callable[[str], None] | None = None,
         options: RunParameters | None = None,
         build_table: Materialize = materialize,
-    ) -> RunReport:
+    ) -> RunResult:
         """One run, with one model at a time unless told. A new engine each time, as in life."""
         self._now += timedelta(seconds=1)
         self.engine = MemoryEngine(self.root)
@@ -176,11 +176,11 @@ class _Name:
     table: str
 
 
-def statuses(report: RunReport) -> dict[str, str]:
+def statuses(report: RunResult) -> dict[str, str]:
     return {each.step.name: each.execution.status.value for each in report.outcomes}
 
 
-def reasons(report: RunReport) -> dict[str, str | None]:
+def reasons(report: RunResult) -> dict[str, str | None]:
     return {each.step.name: each.execution.reason for each in report.outcomes}
 
 

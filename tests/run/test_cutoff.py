@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pyspark.errors import PySparkException
 
-from rocky.run.outcomes import RunReport
+from rocky.run.outcomes import RunResult
 from rocky.run.prepare.resources import RunParameters
 from tests.run.runs import Shop, reasons
 from tests.run.test_reuse import built, reused
@@ -22,7 +22,7 @@ def make_shop(root: Path, reader: str, **more: str) -> Shop:
     return shop
 
 
-def edit(shop: Shop, wide: str = QUIET) -> RunReport:
+def edit(shop: Shop, wide: str = QUIET) -> RunResult:
     shop.write("models/wide.sql", wide)
     return shop.run("wide", "reader")
 

@@ -8,7 +8,7 @@ from pyspark.errors import PySparkException
 
 from rocky.errors import InternalError
 from rocky.ledger.readers.lookup import open_lookup_reader
-from rocky.run.outcomes import RunReport
+from rocky.run.outcomes import RunResult
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.resources import RunParameters
 from tests.evidence.shops import verify
@@ -19,7 +19,7 @@ ORDERS = "data/orders.csv"
 MODELS = ["alone", "stg_orders", "by_country", "report"]
 
 
-def built(report: RunReport) -> list[str]:
+def built(report: RunResult) -> list[str]:
     """The models whose tables were computed."""
     return [
         each.step.name
@@ -28,7 +28,7 @@ def built(report: RunReport) -> list[str]:
     ]
 
 
-def reused(report: RunReport) -> dict[str, str | None]:
+def reused(report: RunResult) -> dict[str, str | None]:
     """The models for which a result stands, each with its basis."""
     return {
         each.step.name: each.execution.reuse_basis

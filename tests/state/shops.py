@@ -23,7 +23,7 @@ from rocky.project.configuration.blocks import Retry, State
 from rocky.run.checksums import Checksums
 from rocky.run.engine.sources import Sources
 from rocky.run.execute.runner import run_plan
-from rocky.run.outcomes import RunReport
+from rocky.run.outcomes import RunResult
 from rocky.run.prepare.claims import write_ledger_anchor
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.resources import RunParameters, RunResources
@@ -85,7 +85,7 @@ class RemoteShop:
         assert isinstance(session, RemoteSession)
         return session
 
-    def run(self, *selectors: str) -> RunReport:
+    def run(self, *selectors: str) -> RunResult:
         """A run as `rocky run` makes it."""
         project = load_project(self.root, env={}, variables={})
         compilation = compile_project(project, jobs=1, cache=False)

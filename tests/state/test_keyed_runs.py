@@ -12,7 +12,7 @@ from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunStatus
 from rocky.plan.request import RunRequest, plan_request
 from rocky.project import load_project
-from rocky.run.outcomes import RunReport
+from rocky.run.outcomes import RunResult
 from rocky.run.prepare import session
 from rocky.run.prepare.caller import Caller
 from rocky.run.project_run import run_request
@@ -51,7 +51,7 @@ class KeyedShop:
     warnings: list[str] = field(default_factory=list)
     before_write: Callable[[str], None] = lambda _: None
 
-    def run(self, key: str = "k") -> RunReport:
+    def run(self, key: str = "k") -> RunResult:
         project = load_project(self.root, env={}, variables={})
         request = RunRequest(parallel=1, idempotency_key=key)
         plan = plan_request(compile_project(project, jobs=1, cache=False), request)

@@ -10,12 +10,14 @@ from rocky.api.branches import chosen_place
 from rocky.compiler.passes import compile_project
 from rocky.errors import RunRefused
 from rocky.pipelines.pipeline_run import run_pipeline as run_named
-from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.report import PipelineResult as PipelineReport
 from rocky.plan.refusals import config_findings
 from rocky.plan.request import RunRequest
 from rocky.project import Project
 from rocky.run.outcomes import Listener, SilentListener
 from rocky.run.prepare.caller import Caller, observe_origin
+
+__all__ = ["PipelineReport", "run_pipeline"]
 
 
 def run_pipeline(  # noqa: PLR0913 - options by keyword, each with a default

@@ -10,9 +10,12 @@ from rocky.api.branches import chosen_place
 from rocky.compiler.passes import compile_project
 from rocky.plan.request import RunRequest, plan_request
 from rocky.project import Project
-from rocky.run.outcomes import Listener, RunReport, SilentListener
+from rocky.run.outcomes import Listener, SilentListener
+from rocky.run.outcomes import RunResult as RunReport
 from rocky.run.prepare.caller import Caller, observe_origin
 from rocky.run.project_run import run_request
+
+__all__ = ["RunReport", "run_project"]
 
 
 def run_project(  # noqa: PLR0913 - options by keyword, each with a default

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from rocky.errors import InternalError
+from rocky.errors import describe_failure
 from rocky.version import __version__
 
 
@@ -93,12 +93,3 @@ def report_interrupt(command: str | None, *, as_json: bool) -> None:
 
 def describe_lost_output(failure: OSError) -> str:
     return f"cannot write the output: {(failure.strerror or str(failure)).lower()}"
-
-
-def describe_failure(failure: BaseException) -> str:
-    if isinstance(failure, InternalError):
-        return f"{failure}\nthis is a defect in Rocky: please report it"
-    if isinstance(failure, OSError) and failure.strerror:
-        place = f" `{failure.filename}`" if failure.filename else ""
-        return f"cannot use{place}: {failure.strerror.lower()}"
-    return str(failure)

@@ -4,8 +4,11 @@ On a terminal the steps that run are a small table that is drawn over; elsewhere
 is a line, which is what a CI log wants.
 """
 
+import os
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from rich.console import Console
@@ -13,11 +16,12 @@ from rich.live import Live
 from rich.table import Table
 
 from rocky.cli.console import write_note
-from rocky.cli.render.run import LISTED_AT_MOST, is_left_alone
+from rocky.cli.options import Settings
+from rocky.cli.render.run import LISTED_AT_MOST
 from rocky.cli.render.units import format_count, format_duration
 from rocky.ledger.run_records import AttemptRecord, ModelExecution, ModelStatus
 from rocky.plan.steps import Step
-from rocky.run.outcomes import StepOutcome
+from rocky.run.outcomes import StepOutcome, is_left_alone
 
 _DRAWS_PER_SECOND: Final = 8
 _MARKS: Final = {
@@ -59,6 +63,9 @@ class LineListener:
         self._say_left_alone()
         self._say(f"{self._place()}  {describe_ending(outcome)}")
 
+    def rest(self) -> None:
+        """Nothing is to be seen until the next run begins."""
+
     def _say_left_alone(self) -> None:
         if self._left_alone:
             self._say(f"{self._place()}  {self._left_alone} left alone, as earlier runs left them")
@@ -72,26 +79,30 @@ class LiveListener:
     """A table of the steps that run, drawn over; steps that ended scroll away above it."""
 
     def __init__(self, *, no_colour: bool) -> None:
-        console = Console(stderr=True, no_color=no_colour)
-        self._lines = LineListener(lambda text: console.print(text, markup=False, highlight=False))
+        self._console = Console(stderr=True, no_color=no_colour)
+        self._lines = LineListener(
+            lambda text: self._console.print(text, markup=False, highlight=False)
+        )
         self._running: dict[str, tuple[Step, float, int, int]] = {}
         self._waiting = 0
-        self._live = Live(
-            console=console,
-            get_renderable=self._draw,
-            refresh_per_second=_DRAWS_PER_SECOND,
-            transient=True,
-        )
+        self._live: Live | None = None
 
-    def __enter__(self) -> "LiveListener":
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
+    def rest(self) -> None:
+        """Nothing is to be seen until the next run begins."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
 
     def queued(self, run_id: str, steps: Sequence[Step]) -> None:
         self._waiting = len(steps)
+        if self._live is None:
+            self._live = Live(
+                console=self._console,
+                get_renderable=self._draw,
+                refresh_per_second=_DRAWS_PER_SECOND,
+                transient=True,
+            )
+            self._live.start()
         self._lines.queued(run_id, steps)
 
     def started(self, step: Step) -> None:
@@ -120,6 +131,21 @@ class LiveListener:
         if self._waiting > 0:
             table.add_row("queued", f"{self._waiting} more")
         return table
+
+
+@contextmanager
+def open_listener(settings: Settings) -> Iterator[LineListener | LiveListener]:
+    """Who hears of progress: nobody, a terminal, or a log."""
+    if settings.quiet:
+        yield LineListener(lambda _text: None)
+    elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        live = LiveListener(no_colour=not settings.colour)
+        try:
+            yield live
+        finally:
+            live.rest()
+    else:
+        yield LineListener()
 
 
 def describe_ending(outcome: StepOutcome) -> str:

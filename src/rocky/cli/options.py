@@ -204,7 +204,7 @@ class RockyCommand(click.Command):
                 raise
             if isinstance(failure, InvalidRequest):
                 raise click.UsageError(str(failure), ctx) from None
-            _show_findings(failure, colour=ctx.obj.colour)
+            show_findings(failure, colour=ctx.obj.colour)
             report_failure(failure, _name_of(ctx), as_json=ctx.obj.json)
             return ExitCode.FAILED
         except KeyboardInterrupt:
@@ -228,7 +228,7 @@ def _spare_collector() -> None:
     atexit.register(gc.freeze)
 
 
-def _show_findings(failure: Exception, *, colour: bool) -> None:
+def show_findings(failure: Exception, *, colour: bool) -> None:
     """The findings for which something was refused, before it is said."""
     if not hasattr(failure, "findings"):
         return

@@ -26,9 +26,16 @@ class SideBroken(NotComparable, ErrorsFound):
     """One side of a comparison does not compile; `findings` says why."""
 
 
-def refuse_errors(compilation: Compilation, errors: Sequence[Diagnostic]) -> None:
-    """Nothing is written unless all that was selected compiled. Raises ErrorsFound."""
+def refuse_errors(
+    compilation: Compilation,
+    errors: Sequence[Diagnostic],
+    *,
+    undone: str = "nothing was run, nothing was written",
+) -> None:
+    """Nothing is done unless all that was selected compiled. Raises ErrorsFound.
+
+    `undone` says what was not.
+    """
     if errors:
         count = f"{len(errors):,} error{'' if len(errors) == 1 else 's'}"
-        message = f"{count}: nothing was run, nothing was written"
-        raise ErrorsFound(message, errors, compilation.project)
+        raise ErrorsFound(f"{count}: {undone}", errors, compilation.project)

@@ -8,7 +8,7 @@ from rocky.errors import NothingSelected, RunRefused, StateSyncFailed
 from rocky.pipelines.loads.load_run import run_load
 from rocky.pipelines.quality import run_quality
 from rocky.pipelines.replication.replication_run import run_replication
-from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.report import PipelineResult
 from rocky.pipelines.snapshot import run_snapshot
 from rocky.plan.adapters import pipeline_adapter
 from rocky.plan.request import RunRequest
@@ -27,7 +27,7 @@ from rocky.run.prepare.session import RunSession, open_run
 
 def run_pipeline(
     compilation: Compilation, name: str, request: RunRequest, means: Caller
-) -> PipelineReport:
+) -> PipelineResult:
     """Run one pipeline. Raises NothingSelected, RunRefused, and what opening a run raises.
 
     Of a run that was made and whose state could not be sent there is a report, which says so.
@@ -35,7 +35,7 @@ def run_pipeline(
     project = compilation.project
     pipeline = pipeline_named(project, name)
     adapter = pipeline_adapter(project, pipeline, request.adapter)
-    report: PipelineReport | None = None
+    report: PipelineResult | None = None
     try:
         with open_run(project, adapter, means, request.idempotency_key) as opened:
             report = run_open_pipeline(opened, compilation, name, pipeline, request)
@@ -49,7 +49,7 @@ def run_pipeline(
 
 def run_open_pipeline(
     opened: RunSession, compilation: Compilation, name: str, pipeline: Pipeline, request: RunRequest
-) -> PipelineReport:
+) -> PipelineResult:
     """Run a pipeline where everything is open."""
     match pipeline:
         case ReplicationPipeline():

@@ -25,7 +25,7 @@ from rocky.pipelines.checks.quarantine import (
 )
 from rocky.pipelines.generated_models import GeneratedModel, GeneratedSource, plan_generated
 from rocky.pipelines.owners import Owners, load_owners
-from rocky.pipelines.report import CheckedTable, PipelineReport
+from rocky.pipelines.report import CheckedTable, PipelineResult
 from rocky.plan.refusals import refuse_unsupported, refusing_findings
 from rocky.plan.request import PARALLEL, RunRequest
 from rocky.project import Project
@@ -276,7 +276,7 @@ def _refuse_volatile(compilation: Compilation) -> None:
 
 def run_quality(
     opened: RunSession, name: str, pipeline: QualityPipeline, request: RunRequest
-) -> PipelineReport:
+) -> PipelineResult:
     """Check the tables of a pipeline. Raises NothingSelected, RunRefused, and as `run_plan`."""
     refuse_unsupported(name, pipeline, request)
     around = opened.surroundings
@@ -294,4 +294,4 @@ def run_quality(
         listener=opened.means.listener,
         stop=opened.stop,
     )
-    return PipelineReport("quality", report, checks=plan.checks.result)
+    return PipelineResult("quality", report, checks=plan.checks.result)

@@ -6,18 +6,18 @@ be no failure.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, RowCount
 from rocky.project.models import Target
 from rocky.project.sources import SourceTable
 from rocky.run.engine.protocol import SourcePin
-from rocky.run.outcomes import RunReport
+from rocky.run.outcomes import RunResult
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import Table
 
 
-class Sample(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Sample:
     """Rows as texts, under the names of their columns."""
 
     columns: tuple[str, ...]
@@ -97,10 +97,10 @@ class Exclusion:
 
 
 @dataclass(frozen=True, slots=True)
-class PipelineReport:
+class PipelineResult:
     """A run and what it left alone. `checks` is None where none were asked for."""
 
     kind: str
-    run: RunReport
+    run: RunResult
     excluded: tuple[Exclusion, ...] = ()
     checks: ChecksResult | None = None

@@ -14,7 +14,7 @@ from rocky.language.names import quote_name
 from rocky.pipelines.checks.evaluation import checks_of_targets
 from rocky.pipelines.generated_models import GeneratedModel, GeneratedSource, plan_generated
 from rocky.pipelines.owners import load_owners
-from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.report import PipelineResult
 from rocky.plan.refusals import refuse_unsupported
 from rocky.plan.request import RunRequest
 from rocky.plan.steps import RunPlan
@@ -33,7 +33,7 @@ _EMPTY_QUERY: Final = "SELECT CAST(NULL AS STRING) AS unknown"
 
 def run_snapshot(
     opened: RunSession, name: str, pipeline: SnapshotPipeline, request: RunRequest
-) -> PipelineReport:
+) -> PipelineResult:
     """Bring the history of a table up to date. Raises RunRefused, and as `run_plan`."""
     refuse_unsupported(name, pipeline, request)
     around, project = opened.surroundings, opened.project
@@ -65,7 +65,7 @@ def run_snapshot(
         ),
     )
     report = run_plan(plan, around, options, listener=opened.means.listener, stop=opened.stop)
-    return PipelineReport(
+    return PipelineResult(
         "snapshot", report, checks=checks.result if pipeline.checks.enabled else None
     )
 

@@ -7,7 +7,7 @@ ceiling, but is said: silence would read as "within budget".
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from rocky.diagnostics import Code
 from rocky.ledger.run_records import BudgetBreach, CostRate, MetricsRecord
@@ -143,30 +143,18 @@ def _unchecked(usage: Usage, limit_type: str) -> str:
 _NO_PRICE: Final = "set `compute_cost_per_core_hour` or `scan_cost_per_tb` in `[cost]`"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetFinding:
-    """A ceiling that an estimate exceeds; `model` is None for the run's own."""
+    """A ceiling that an estimate exceeds; the run's own where there is no `model`."""
 
+    code: str
+    severity: str
+    model: str | None = None
     limit_type: str
     limit: float
     estimate: float
-    severity: str
-    message: str
-    model: str | None = None
     from_runs: int | None = None
-
-    def document(self) -> dict[str, Any]:
-        facts = {
-            "code": Code.BUDGET_EXCEEDED.value,
-            "severity": self.severity,
-            "model": self.model,
-            "limit_type": self.limit_type,
-            "limit": self.limit,
-            "estimate": self.estimate,
-            "from_runs": self.from_runs,
-            "message": self.message,
-        }
-        return {name: value for name, value in facts.items() if value is not None}
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +203,7 @@ def _check_run(
             f"the run is estimated to exceed `{limit_type}` = {limit:g}: {total.value:g} if all"
             " that may be built is built"
         )
-        findings.append(BudgetFinding(limit_type, limit, total.value, _severity(budget), message))
+        findings.append(_finding(budget, limit_type, total.value, message))
     elif total.without:
         more = f" and {len(total.without) - 1} more" if len(total.without) > 1 else ""
         how = "not estimated" if total.value is None else "estimated in part"
@@ -256,10 +244,24 @@ def _check_model(
             message = (
                 f"`{name}` is estimated to exceed `{limit_type}` = {limit:g}: {value:g}, {builds}"
             )
-            findings.append(
-                BudgetFinding(limit_type, limit, value, _severity(budget), message, name, runs)
-            )
+            findings.append(_finding(budget, limit_type, value, message, name, runs))
 
 
-def _severity(budget: Budget) -> str:
-    return "error" if budget.on_breach == "error" else "warning"
+def _finding(
+    budget: Budget,
+    limit_type: str,
+    estimate: float,
+    message: str,
+    model: str | None = None,
+    from_runs: int | None = None,
+) -> BudgetFinding:
+    return BudgetFinding(
+        code=Code.BUDGET_EXCEEDED.value,
+        severity="error" if budget.on_breach == "error" else "warning",
+        model=model,
+        limit_type=limit_type,
+        limit=getattr(budget, limit_type),
+        estimate=estimate,
+        from_runs=from_runs,
+        message=message,
+    )

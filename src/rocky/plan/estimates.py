@@ -130,23 +130,14 @@ class Unit(NamedTuple):
     extent: Extent = WHOLE_TABLE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """The means of the last builds, `from_runs` of them. None: none of them measured it."""
 
-    from_runs: int
     duration_ms: int | None = None
     cost_usd: float | None = None
     bytes_scanned: int | None = None
-
-    def document(self) -> dict[str, Any]:
-        facts = {
-            "duration_ms": self.duration_ms,
-            "cost_usd": self.cost_usd,
-            "bytes_scanned": self.bytes_scanned,
-        }
-        known = {name: value for name, value in facts.items() if value is not None}
-        return {**known, "from_runs": self.from_runs}
+    from_runs: int
 
 
 class Total(NamedTuple):
@@ -168,16 +159,25 @@ class Estimates:
     duration_ms: Total
     bytes_scanned: Total
 
-    def document(self) -> dict[str, Any]:
-        """The sums as JSON; `without` are models that have no estimate."""
-        sums = {
-            "cost_usd": self.cost_usd.value,
-            "duration_ms": self.duration_ms.value,
-            "bytes_scanned": self.bytes_scanned.value,
-        }
-        known: dict[str, Any] = {name: value for name, value in sums.items() if value is not None}
-        without = dict.fromkeys(self.duration_ms.without)
-        return {**known, "without": list(without)}
+    @property
+    def totals(self) -> "EstimatedTotals":
+        """What is known of all together."""
+        return EstimatedTotals(
+            cost_usd=self.cost_usd.value,
+            duration_ms=self.duration_ms.value,
+            bytes_scanned=self.bytes_scanned.value,
+            without=tuple(dict.fromkeys(self.duration_ms.without)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimatedTotals:
+    """The sums of a run's estimates; `without` are models that have none."""
+
+    cost_usd: float | None = None
+    duration_ms: float | None = None
+    bytes_scanned: float | None = None
+    without: tuple[str, ...]
 
 
 def units_of(
@@ -253,10 +253,10 @@ def _estimate(reader: HistoryReader, unit: Unit, runs: int) -> Estimate | None:
         for name in ("duration_ms", "cost_usd", "bytes_scanned")
     )
     return Estimate(
-        len(built),
-        None if duration is None else round(duration),
-        cost,
-        None if scanned is None else round(scanned),
+        duration_ms=None if duration is None else round(duration),
+        cost_usd=cost,
+        bytes_scanned=None if scanned is None else round(scanned),
+        from_runs=len(built),
     )
 
 

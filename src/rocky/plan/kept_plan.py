@@ -9,7 +9,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -35,6 +35,30 @@ class AppliedPlan:
     plan_id: str
     expects: PlanDocument | None = None
     written: frozenset[str] = frozenset()
+
+
+class PlanApplication:
+    """The runs of one plan, as they are carried out one after the other.
+
+    What its own earlier runs have written is no longer as the plan found it, and is not held
+    against the later ones.
+    """
+
+    def __init__(self, plan: "KeptPlan") -> None:
+        self._plan_id = plan.plan_id
+        self._expects: dict[str | None, PlanDocument | None] = {
+            run.get("pipeline"): run.get("relies_on") for run in plan.payload["runs"]
+        }
+        self._written: set[str] = set()
+
+    def for_run(self, pipeline: str | None) -> AppliedPlan:
+        """What the run of a pipeline holds to; None stands for models that were selected."""
+        expects = self._expects.get(pipeline)
+        return AppliedPlan(self._plan_id, expects, frozenset(self._written))
+
+    def note(self, written: Iterable[str | None]) -> None:
+        """Remember the full names of tables that a run has written."""
+        self._written |= {each for each in written if each is not None}
 
 
 PLANS_FOLDER: Final = ".rocky/plans"

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from rocky.analysis.compilation import Compilation
 from rocky.diagnostics.suggestion import suggestion
-from rocky.errors import NothingSelected, PlanUnreadable
+from rocky.errors import InvalidRequest, NothingSelected, PlanUnreadable
 from rocky.plan.selectors import select_models
 from rocky.plan.steps import RunPlan, plan_steps
 
@@ -60,6 +60,22 @@ class RunRequest:
     filters: tuple[str, ...] = ()
     resume: str | None = None
     idempotency_key: str | None = None
+
+
+def refuse_contradictions(request: RunRequest) -> None:
+    """Raises InvalidRequest for what cannot be asked for together."""
+    key, window = request.idempotency_key, request.window
+    if key is not None and not key.strip():
+        raise InvalidRequest("`--idempotency-key` is empty")
+    ways = [name for name in ("partition", "latest", "missing") if getattr(window, name)]
+    if window.start or window.end:
+        ways.append("from/to")
+    if len(ways) > 1:
+        raise InvalidRequest(f"`--{ways[0]}` and `--{ways[1]}` exclude each other")
+    if ways and request.full_refresh:
+        raise InvalidRequest(
+            f"`--full-refresh` builds every time interval: leave it or `--{ways[0]}` out"
+        )
 
 
 def plan_request(compilation: Compilation, request: RunRequest) -> RunPlan:

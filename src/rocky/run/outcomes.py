@@ -55,7 +55,7 @@ class StepOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class RunReport:
+class RunResult:
     """All there is to say of a run when it has ended.
 
     `outcomes` are in the plan's order and hold what was selected, and whatever else failed.
@@ -91,7 +91,13 @@ class RunReport:
         return 2 if self.status is RunStatus.PARTIAL_FAILURE else 0
 
 
-def note_unsent(report: RunReport, failure: StateSyncFailed) -> RunReport:
+def is_left_alone(execution: ModelExecution) -> bool:
+    """Whether a step had nothing to do: what an earlier run left stands."""
+    idle = execution.status is ModelStatus.SUCCESS and execution.decision == "skip"
+    return idle or execution.status is ModelStatus.REUSED
+
+
+def note_unsent(report: RunResult, failure: StateSyncFailed) -> RunResult:
     """The report of a run whose state could not be sent at its end."""
     stand = "the tables and records here stand, and the next run of this machine sends them"
     if isinstance(failure, StateConflict):

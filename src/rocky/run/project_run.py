@@ -14,7 +14,7 @@ from rocky.plan.intervals import windows_of
 from rocky.plan.request import PARALLEL, RunRequest
 from rocky.plan.steps import RunPlan
 from rocky.run.execute.runner import run_plan
-from rocky.run.outcomes import PipelineContribution, RunReport, note_unsent
+from rocky.run.outcomes import PipelineContribution, RunResult, note_unsent
 from rocky.run.prepare.caller import Caller
 from rocky.run.prepare.resources import RunParameters
 from rocky.run.prepare.session import RunSession, open_run
@@ -24,7 +24,7 @@ from rocky.store.warehouse import Warehouse
 LEFTOVER_AGE: Final = timedelta(hours=1)
 
 
-def sweep_leftovers(plan: RunPlan, report: RunReport, warehouse: Warehouse, ledger: Ledger) -> int:
+def sweep_leftovers(plan: RunPlan, report: RunResult, warehouse: Warehouse, ledger: Ledger) -> int:
     """Remove what an unfinished run left behind in the tables this one built; how many files.
 
     A table that another run has begun to write meanwhile is left for later.
@@ -45,14 +45,14 @@ def sweep_leftovers(plan: RunPlan, report: RunReport, warehouse: Warehouse, ledg
     return swept
 
 
-def run_request(plan: RunPlan, request: RunRequest, means: Caller) -> RunReport:
+def run_request(plan: RunPlan, request: RunRequest, means: Caller) -> RunResult:
     """Carry out a request. Raises as `run_plan` does.
 
     Of a run that was made and whose state could not be sent there is a report, which says so.
     """
     project = plan.project
     adapter = choose_adapter(project, plan, request.adapter)
-    report: RunReport | None = None
+    report: RunResult | None = None
     try:
         with open_run(project, adapter, means, request.idempotency_key) as opened:
             report = _run_opened(opened, plan, request)
@@ -64,7 +64,7 @@ def run_request(plan: RunPlan, request: RunRequest, means: Caller) -> RunReport:
     return report
 
 
-def _run_opened(opened: RunSession, plan: RunPlan, request: RunRequest) -> RunReport:
+def _run_opened(opened: RunSession, plan: RunPlan, request: RunRequest) -> RunResult:
     around = opened.surroundings
     options = RunParameters(
         request.parallel or PARALLEL,

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from rocky.compiler.passes import compile_project
-from rocky.operations.plan.proposal import RunToPlan, propose_plan
+from rocky.operations.plan.proposal import propose_plan
+from rocky.operations.workspace import Workspace
 from rocky.plan.comparison import compare_payloads
-from rocky.plan.request import PlanRequest, RunRequest
+from rocky.plan.request import RunRequest
 from rocky.project import load_project
-from rocky.run.prepare.caller import Caller, RunOrigin
 from tests.run.runs import Shop
 
 
@@ -22,10 +22,8 @@ def payload(root: Path) -> dict[str, Any]:
     shop.run()
     shop.write("models/by_country.sql", "SELECT label, 'x' AS n FROM countries")
     compilation = compile_project(load_project(root, env={}), jobs=1, cache=False)
-    means = Caller(root / ".rocky-state.db", RunOrigin("Manual", "cli", "host"), {})
-    asked = PlanRequest(RunRequest(("+by_country", "report")))
-    plan = propose_plan(compilation, asked, [RunToPlan(asked.request)], means, lambda _: None)
-    return dict(plan.stored.payload)
+    request = RunRequest(("+by_country", "report"))
+    return dict(propose_plan(Workspace(root), compilation, request).stored.payload)
 
 
 def places(document: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

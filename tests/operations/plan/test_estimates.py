@@ -6,7 +6,7 @@ import pytest
 
 from rocky.ledger.run_records import ModelExecution, ModelStatus
 from rocky.plan.budget import check_estimates
-from rocky.plan.estimates import Estimate, Estimates, Total, Unit, estimate_units
+from rocky.plan.estimates import Estimate, EstimatedTotals, Estimates, Total, Unit, estimate_units
 from rocky.project.configuration.model import Budget
 from tests.run.runs import Shop
 
@@ -21,7 +21,9 @@ def built(root: Path) -> Shop:
 
 @pytest.mark.parametrize(("parallel", "expected"), [(1, 300), (2, 200)])
 def test_the_time_is_that_of_so_many_at_once(monkeypatch, tmp_path, parallel, expected):
-    monkeypatch.setattr("rocky.plan.estimates._estimate", lambda *_: Estimate(1, 100))
+    monkeypatch.setattr(
+        "rocky.plan.estimates._estimate", lambda *_: Estimate(duration_ms=100, from_runs=1)
+    )
     built(tmp_path)
 
     found = estimate_units(tmp_path / ".rocky-state.db", UNITS, 5, parallel)
@@ -33,7 +35,7 @@ def test_without_a_ledger_nothing_is_estimated(tmp_path):
     found = estimate_units(tmp_path / "none.db", UNITS, 5, 4)
 
     assert (Total(None, ("a", "b", "c")), {}) == (found.duration_ms, found.models)
-    assert {"without": ["a", "b", "c"]} == found.document()
+    assert EstimatedTotals(without=("a", "b", "c")) == found.totals
 
 
 def test_what_is_not_to_be_built_takes_nothing(tmp_path):
@@ -72,7 +74,9 @@ def test_a_sum_that_is_too_much_without_some_is_too_much():
 
 
 def test_a_ceiling_that_the_estimate_just_reaches_is_kept():
-    estimates = Estimates({"a": Estimate(1, 5)}, Total(2.0), Total(5), Total(1))
+    estimates = Estimates(
+        {"a": Estimate(duration_ms=5, from_runs=1)}, Total(2.0), Total(5), Total(1)
+    )
     units = (Unit("a", "a", (), Budget(max_duration_ms=5)),)
 
     found = check_estimates(Budget(max_usd=2.0, max_duration_ms=5), units, estimates)
@@ -81,7 +85,9 @@ def test_a_ceiling_that_the_estimate_just_reaches_is_kept():
 
 
 def test_a_cost_that_nothing_was_priced_for_says_what_to_set():
-    estimates = Estimates({"a": Estimate(2, 5)}, Total(None, ("a",)), Total(5), Total(1))
+    estimates = Estimates(
+        {"a": Estimate(duration_ms=5, from_runs=2)}, Total(None, ("a",)), Total(5), Total(1)
+    )
     units = (Unit("a", "a", (), Budget(max_usd=1)),)
 
     found = check_estimates(Budget(), units, estimates)

@@ -29,7 +29,7 @@ from rocky.ledger.readers.history import open_history_reader
 from rocky.ledger.run_records import RunRecord
 from rocky.ledger.writer import Ledger
 from rocky.pipelines.pipeline_run import run_pipeline
-from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.report import PipelineResult
 from rocky.plan.request import RunRequest
 from rocky.project import load_project
 from rocky.project.configuration.blocks import Adapter
@@ -139,7 +139,7 @@ class LakeMachine:
         before_write: Callable[[str], None] | None = None,
         build_table: Materialize | None = None,
         now: datetime | None = None,
-    ) -> PipelineReport:
+    ) -> PipelineResult:
         """One run of the pipeline, as the product opens it."""
         project = load_project(self.root, env=self.environment)
         compilation = compile_project(project, jobs=1, cache=False)

@@ -21,7 +21,7 @@ from rocky.evidence.retention.anchors import leave_anchors
 from rocky.evidence.retention.sweep import remove_watermark
 from rocky.ledger.readers.lookup import open_lookup_reader
 from rocky.ledger.writer import Ledger, open_ledger
-from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.report import PipelineResult
 from rocky.project.models import Target
 from rocky.store.delta.snapshot import WATERMARK, Snapshot
 from rocky.store.warehouse import open_warehouse
@@ -234,7 +234,7 @@ class Replications(RuleBasedStateMachine):
 
     # ------------------------------------------------------------------ what must hold
 
-    def _succeed(self, report: PipelineReport) -> None:
+    def _succeed(self, report: PipelineResult) -> None:
         assert 0 == report.run.exit_code, errors(report)
         assert "failed" not in statuses(report).values()
         for table in self.tables.values():
@@ -307,5 +307,5 @@ def shown(copy: Copy | None) -> dict[str, Any] | None:
     }
 
 
-def errors(report: PipelineReport) -> list[str | None]:
+def errors(report: PipelineResult) -> list[str | None]:
     return [each.execution.error for each in report.run.outcomes]

@@ -15,7 +15,7 @@ import pytest
 
 from rocky.errors import LedgerLocked
 from rocky.ledger.run_records import DIED, RunStatus
-from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.report import PipelineResult
 from tests.pipelines.histories.lake_machines import (
     PATIENCE_SECONDS,
     SCHEMA,
@@ -65,7 +65,7 @@ def run_and_die(machine: LakeMachine, point: str) -> None:
         assert -signal.SIGKILL == process.returncode, said
 
 
-def run_when_free(machine: LakeMachine) -> PipelineReport:
+def run_when_free(machine: LakeMachine) -> PipelineResult:
     """A run that waits until the claims of the dead have ended."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:

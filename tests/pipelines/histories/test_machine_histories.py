@@ -15,7 +15,7 @@ from hypothesis.stateful import rule, run_state_machine_as_test
 
 from rocky.evidence.retention.sweep import remove_watermark
 from rocky.ledger.writer import open_ledger
-from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.report import PipelineResult
 from rocky.state.backend import CLAIMS
 from rocky.state.session import RemoteSession
 from tests.pipelines.histories.lake_machines import LakeMachine
@@ -39,7 +39,7 @@ class SharedLake(LakeProject):
     def state(self) -> Path:
         return self.here.state
 
-    def run(self, **asked: Any) -> PipelineReport:
+    def run(self, **asked: Any) -> PipelineResult:
         self.now += ONE_DAY
         return self.here.run(now=self.now, **asked)
 

@@ -11,7 +11,7 @@ from rocky.errors import LedgerLocked
 from rocky.evidence.retention.sweep import remove_watermark
 from rocky.ledger.record import RunId
 from rocky.ledger.writer import open_ledger
-from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.report import PipelineResult
 from rocky.run.execute import runner
 from tests.pipelines.lakes import ORDERS, LakeProject, at
 from tests.run.runs import verify
@@ -39,7 +39,7 @@ def lake(tmp_path: Path) -> LakeProject:
     return made
 
 
-def try_run(lake: LakeProject, together: Barrier) -> PipelineReport | LedgerLocked:
+def try_run(lake: LakeProject, together: Barrier) -> PipelineResult | LedgerLocked:
     together.wait(WAIT_SECONDS)
     try:
         return lake.run()
@@ -56,7 +56,7 @@ def test_runs_at_the_same_time_copy_every_row_once(lake, count):
         ended = list(pool.map(lambda each: try_run(each, together), runners))
 
     refused = [each for each in ended if isinstance(each, LedgerLocked)]
-    exits = [each.run.exit_code for each in ended if isinstance(each, PipelineReport)]
+    exits = [each.run.exit_code for each in ended if isinstance(each, PipelineResult)]
     assert [0] * (count - len(refused)) == exits
     assert len(refused) < count
     assert all(f"is writing `{ORDERS}`" in str(each) for each in refused)

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from rocky.ledger.readers.history import open_history_reader
 from rocky.ledger.run_records import RunRecord
-from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.report import PipelineResult
 from tests.pipelines.lakes import LakeProject
 from tests.run.runs import write
 
@@ -74,12 +74,12 @@ class LoadProject(LakeProject):
         return found
 
 
-def reasons(report: PipelineReport) -> dict[str, str]:
+def reasons(report: PipelineResult) -> dict[str, str]:
     """Why files were left alone, by their names."""
     return {each.name: each.reason for each in report.excluded}
 
 
-def errors(report: PipelineReport) -> dict[str, str | None]:
+def errors(report: PipelineResult) -> dict[str, str | None]:
     """What each table failed of, by its name."""
     return {
         each.step.name: each.execution.error

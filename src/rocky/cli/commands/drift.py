@@ -1,23 +1,19 @@
 """`rocky drift`: how live sources differ from their copies, and what a run would do about it."""
 
-import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Final
 
 import click
 
 from rocky.cli.commands.run import RunCommand
-from rocky.cli.console import write_json, write_line, write_note
+from rocky.cli.console import write_line, write_note, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
-from rocky.cli.render.prospects import drift_document, render_drift
-from rocky.lazy import load_attribute
-from rocky.operations.pipelines import replications
-from rocky.operations.refusals import refuse_errors
-from rocky.operations.workspace import compile_workspace, refresh_state, state_path
-from rocky.plan.refusals import config_findings
-from rocky.plan.request import RunRequest
-from rocky.run.prepare.caller import Caller, observe_origin
+from rocky.cli.render.compilation import counted
+from rocky.cli.render.run import describe_drift
+from rocky.operations.drift import DriftReport, DriftRequest, PipelineDrift, drift
+
+REPORTS: Final = {"drift": DriftReport}
 
 
 @click.command("drift", cls=RunCommand)
@@ -34,26 +30,23 @@ def command(
 
     Exits 1 when a source could not be looked at.
     """
-    compilation = compile_workspace(settings.workspace)
-    refuse_errors(compilation, config_findings(compilation))
-    chosen = replications(compilation.project, pipeline)
-    refresh_state(settings.workspace, state_path(settings.workspace))
-    look = load_attribute("rocky.pipelines.replication.preview", "preview_replication")
-    adapter_of = load_attribute("rocky.plan.adapters", "pipeline_adapter")
-    root = compilation.project.root
-    means = Caller(state_path(settings.workspace), observe_origin(root, os.environ), os.environ)
-    request = RunRequest(filters=tuple(filters), adapter=target)
-    documents: dict[str, Any] = {}
-    unseen = False
-    for name, each in chosen.items():
-        adapter = adapter_of(compilation.project, each, target)
-        plan, prospects = look(compilation, name, each, adapter, request, means, prune=False)
-        documents[name] = drift_document(plan, prospects)
-        unseen = unseen or bool(documents[name]["errors"])
-        if not settings.json:
-            write_line(f"pipeline {name}\n{render_drift(plan, prospects)}")
-        for warning in plan.warnings:
-            write_note(f"warning: {warning}")
+    report = drift(settings.workspace, DriftRequest(pipeline, tuple(filters), target))
     if settings.json:
-        write_json("drift", {"pipelines": documents})
-    return ExitCode.FAILED if unseen else ExitCode.OK
+        write_report("drift", report)
+    for name, found in report.pipelines.items():
+        if not settings.json:
+            write_line(f"pipeline {name}\n{_render(found)}")
+        for warning in found.warnings:
+            write_note(f"warning: {warning}")
+    return ExitCode.FAILED if report.has_errors else ExitCode.OK
+
+
+def _render(found: PipelineDrift) -> str:
+    """What has changed in a source since it was copied."""
+    lines = [describe_drift(each.table, each.record) for each in found.actions]
+    lines += [
+        f"error: {each.table}: {each.reason}" for each in found.copies if each.decision == "fail"
+    ]
+    lines += [f"error: {name}: {why}" for name, why in found.failed.items()]
+    looked = counted(found.tables_checked, "table")
+    return "\n".join([*lines, f"{looked} looked at, {found.tables_drifted} drifted"])

@@ -1,21 +1,38 @@
-"""`rocky plan`: what a run would do and why, without Spark and without a trace but the plan itself.
+"""`rocky plan`: what a run would do and why, without Spark; only the plan itself is left behind."""
 
-The plan is kept under the hash of what it says, and `rocky apply` carries out just that.
-"""
-
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
 
 import click
 
-from rocky.cli.commands.run import RunCommand
-from rocky.cli.console import write_json, write_line, write_note
+from rocky.cli.commands.run import RunCommand, request_of, run_options
+from rocky.cli.console import write_line, write_note, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
-from rocky.cli.render.plan import describe_plan, plan_document, plan_notes, render_plan
-from rocky.cli.run_options import request_of, run_options
-from rocky.operations.plan_request import plan_asked, refuse_secrets
-from rocky.operations.workspace import compile_workspace, refresh_state, state_path
-from rocky.plan.kept_plan import PLANS_FOLDER, save_plan
+from rocky.cli.render.run import describe_drift
+from rocky.cli.render.tables import render_table
+from rocky.cli.render.units import format_bytes, format_duration, format_usd
+from rocky.operations.plan import PlanReport, plan
+from rocky.operations.plan.report import CopiesOutlook, ModelsOutlook, PlannedRun
+from rocky.plan.kept_plan import PLANS_FOLDER
+
+REPORTS: Final = {"plan": PlanReport}
+_LISTED_AT_MOST: Final = 20
+_LEFT_ALONE: Final = frozenset({"reuse", "resume", "skip"})
+_COUNTED: Final = {
+    "build": "to build",
+    "reuse": "to reuse",
+    "resume": "built already",
+    "skip": "unchanged",
+    "bind": "to bind",
+    "depends": "to be seen",
+}
+_SHORT: Final = 12
+
+UNCERTAIN: Final = (
+    "only the Spark that it runs on can say whether it is the one of before;"
+    " what would be reused is built if it is not"
+)
 
 
 @click.command("plan", cls=RunCommand)
@@ -28,18 +45,113 @@ def command(settings: Settings, /, **given: Any) -> ExitCode:
     whose inputs will be built is decided when they are. For a pipeline that copies tables Spark is
     asked what columns its source has now.
     """
-    request = request_of(given)
-    refuse_secrets(settings.workspace)
-    refresh_state(settings.workspace, state_path(settings.workspace))
-    compilation = compile_workspace(settings.workspace)
-    plan = plan_asked(settings.workspace, compilation, request)
-    kept = save_plan(compilation.project.root, plan.stored)
+    report = plan(settings.workspace, request_of(given))
     if settings.json:
-        write_json("plan", plan_document(plan, kept))
+        write_report("plan", report)
     else:
-        write_line(render_plan(plan))
-    for note in plan_notes(plan, quiet=settings.quiet):
+        write_line(render_plan(report))
+    for note in _notes(report, quiet=settings.quiet):
         write_note(note)
-    if not settings.quiet:
-        write_note(f"plan {kept.plan_id} is kept in {PLANS_FOLDER}; {describe_plan(plan, kept)}")
-    return ExitCode.FAILED if plan.over_budget else ExitCode.OK
+    return ExitCode.FAILED if report.has_budget_errors else ExitCode.OK
+
+
+def _notes(report: PlanReport, *, quiet: bool) -> Iterator[str]:
+    """What goes to standard error: warnings, budgets, what could not be told, what to do next."""
+    for run in report.runs:
+        yield from run.notes
+        if isinstance(run.outlook, ModelsOutlook) and not run.outlook.certain and not quiet:
+            yield f"note: {UNCERTAIN}"
+        for found in run.budget.findings:
+            yield f"{found.severity}[{found.code}]: {found.message}"
+        for said in run.budget.unchecked:
+            yield f"note: {said}"
+    if not quiet:
+        does = f"`rocky apply {report.plan_id[:_SHORT]}` carries it out"
+        if report.has_budget_errors:
+            does = "it is over budget, and `rocky apply` refuses it"
+        yield f"plan {report.plan_id} is kept in {PLANS_FOLDER}; {does}"
+
+
+def render_plan(report: PlanReport) -> str:
+    """What each run of a plan would do, and what it would do to the columns of tables."""
+    several = len(report.runs) > 1
+    parts = []
+    for run in report.runs:
+        if several or (run.pipeline is not None and run.type != "models"):
+            parts.append(f"pipeline {run.pipeline}")
+        parts += _render_run(run)
+    return "\n".join(parts)
+
+
+def _render_run(run: PlannedRun) -> Iterator[str]:
+    match run.outlook:
+        case ModelsOutlook() as models:
+            yield from _render_models(models)
+        case CopiesOutlook() as copies:
+            yield from _render_copies(copies)
+        case tables:
+            rows = [(each.table, each.decision, each.reason) for each in tables.tables]
+            head = ("TABLE", "DECISION", "REASON")
+            yield render_table(head, rows, set()) if rows else "nothing to do"
+    for changed in run.schema_changes:
+        change = changed.change
+        column = f" `{change.column}`" if change.column else ""
+        sides = f": {change.before or 'nothing'} to {change.after or 'nothing'}"
+        shown = sides if change.before or change.after else ""
+        yield f"{change.impact.value}: {changed.model}: {change.rule}{column}{shown}"
+    yield from _render_estimate(run)
+
+
+def _render_estimate(run: PlannedRun) -> Iterator[str]:
+    """What it may take, if there is anything to take it from."""
+    totals = run.estimate.totals
+    if not run.estimate.models or totals.duration_ms is None:
+        return
+    said = [f"about {format_duration(round(totals.duration_ms))}"]
+    if totals.cost_usd is not None:
+        said.append(f"{format_usd(totals.cost_usd)} USD")
+    if totals.bytes_scanned is not None:
+        said.append(f"{format_bytes(round(totals.bytes_scanned))} read")
+    left = f"; nothing is known of {len(totals.without)} of them" if totals.without else ""
+    yield f"if all that may be built is built: {', '.join(said)}{left}"
+
+
+def _render_models(outlook: ModelsOutlook) -> Iterator[str]:
+    """A table of the steps and a last line. In a large plan what would stay is only counted."""
+    rows = [(each.model, each.decision, each.reason) for each in outlook.model_decisions]
+    listed = rows
+    if len(rows) > _LISTED_AT_MOST:
+        listed = [row for row in rows if row[1] not in _LEFT_ALONE]
+    if listed:
+        yield render_table(("MODEL", "DECISION", "REASON"), listed, set())
+    left = len(rows) - len(listed)
+    if left and listed:
+        yield f"{left} more would be left alone: `rocky plan -o json` lists them"
+    counts = outlook.counts
+    if not counts:
+        yield "nothing to do"
+        return
+    said = ", ".join(f"{counts[word]} {text}" for word, text in _COUNTED.items() if word in counts)
+    resumes = f"; goes on with {outlook.resumes}" if outlook.resumes is not None else ""
+    idle = "" if set(counts) - _LEFT_ALONE else ": no Spark needed"
+    yield f"{said}{resumes}{idle}"
+
+
+def _render_copies(outlook: CopiesOutlook) -> Iterator[str]:
+    """A table of what would be done, the drift that decides it, and a last line."""
+    listed = outlook.tables
+    if len(listed) > _LISTED_AT_MOST:
+        listed = tuple(each for each in listed if each.decision != "leave")
+    rows = [(each.table, each.decision, each.reason) for each in listed]
+    if rows:
+        yield render_table(("TABLE", "DECISION", "REASON"), rows, set())
+    for each in outlook.tables:
+        for record in each.drift:
+            yield f"drift: {describe_drift(each.table, record)}"
+    for name, why in outlook.failed_sources.items():
+        yield f"error: {name}: {why}"
+    counts: dict[str, int] = {}
+    for each in outlook.tables:
+        counts[each.decision] = counts.get(each.decision, 0) + 1
+    said = ", ".join(f"{count} to {decision}" for decision, count in counts.items())
+    yield said or "nothing to do"

@@ -1,37 +1,20 @@
-"""`rocky seed`: the project's CSV files, loaded into their tables.
+"""`rocky seed`: the project's CSV files, loaded into their tables."""
 
-A run like any other, so it is recorded and locked like one. A seed whose file and columns are those
-its table was loaded from is left alone.
-"""
-
-import os
 from collections.abc import Sequence
+from typing import Final
 
 import click
 
-from rocky.cli.console import write_json, write_line, write_note
+from rocky.cli.console import write_line, write_note, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.render.compilation import counted
-from rocky.cli.render.findings import render_findings
 from rocky.cli.render.run import describe_budget
-from rocky.cli.render.seeds import (
-    render_seeds,
-    render_unchanged,
-    seeds_document,
-    unchanged_document,
-)
-from rocky.errors import RunRefused
-from rocky.lazy import load_attribute
-from rocky.operations.workspace import compile_workspace, state_path
-from rocky.plan.adapters import choose_adapter
-from rocky.plan.refusals import refusing_findings
-from rocky.plan.request import RunRequest
-from rocky.plan.steps import RunPlan, plan_seeds
-from rocky.run.materialize.seeds import is_loaded, refuse_shared_target
-from rocky.run.outcomes import RunReport
-from rocky.run.prepare.caller import Caller, observe_origin
-from rocky.store.warehouse import open_warehouse
+from rocky.cli.render.tables import render_table
+from rocky.cli.render.units import format_bytes, format_count, format_duration
+from rocky.operations.seed import SeedReport, SeedRequest, seed
+
+REPORTS: Final = {"seed": SeedReport}
+_HEAD: Final = ("SEED", "TABLE", "STATUS", "ROWS", "WRITTEN", "TIME")
 
 
 class SeedCommand(RockyCommand):
@@ -50,56 +33,38 @@ def command(
     settings: Settings, names: Sequence[str], full_refresh: bool, target: str | None
 ) -> ExitCode:
     """Load the seeds that are named, or all, into their tables."""
-    compilation = compile_workspace(settings.workspace)
-    plan = plan_seeds(compilation, names)
-    errors = refusing_findings(plan)
-    if errors:
-        project = compilation.project
-        write_note(render_findings(errors, project, "full", colour=settings.colour).rstrip())
-        raise RunRefused(f"{counted(len(errors), 'error')}: nothing was loaded")
-    request = RunRequest(tuple(names), full_refresh=full_refresh, adapter=target)
-    loaded = {} if full_refresh else _loaded(plan, request)
-    if len(loaded) == len(plan.steps):
-        return _say_unchanged(settings, loaded)
-    run = load_attribute("rocky.run.project_run", "run_request")
-    report: RunReport = run(
-        plan,
-        request,
-        Caller(
-            state_path(settings.workspace),
-            observe_origin(compilation.project.root, os.environ),
-            os.environ,
-        ),
-    )
+    report = seed(settings.workspace, SeedRequest(tuple(names), full_refresh, target))
     if settings.json:
-        write_json("seed", seeds_document(report))
-    else:
-        write_line(render_seeds(report))
-    if report.state_error is not None:
-        write_note(f"error: {report.state_error}")
-    for line in describe_budget(report):
-        write_note(line)
+        write_report("seed", report)
+    elif report.result is not None:
+        write_line(_render(report))
+    elif not settings.quiet:
+        listed = ", ".join(f"`{each.name}`" for each in report.seeds)
+        write_line(f"nothing to load: {listed} unchanged")
+    if report.result is not None:
+        if report.result.state_error is not None:
+            write_note(f"error: {report.result.state_error}")
+        for line in describe_budget(report.result):
+            write_note(line)
     return ExitCode(report.exit_code)
 
 
-def _loaded(plan: RunPlan, request: RunRequest) -> dict[str, str]:
-    """The tables of seeds that need no loading, by seed. Their logs say so: no Spark is needed."""
-    project = plan.project
-    adapter = choose_adapter(project, plan, request.adapter)
-    options = {**os.environ, **adapter.conf}
-    warehouse = open_warehouse(adapter.warehouse, base=project.root, options=options)
-    seeds = [project.seeds[step.key] for step in plan.steps]
-    targets = {seed.name: refuse_shared_target(seed, project) for seed in seeds}
-    return {
-        seed.name: targets[seed.name].full_name
-        for seed in seeds
-        if is_loaded(seed, warehouse.table(targets[seed.name]))
-    }
-
-
-def _say_unchanged(settings: Settings, loaded: dict[str, str]) -> ExitCode:
-    if settings.json:
-        write_json("seed", unchanged_document(loaded))
-    elif not settings.quiet:
-        write_line(render_unchanged(loaded))
-    return ExitCode.OK
+def _render(report: SeedReport) -> str:
+    """A row a seed, what failed, and a last line."""
+    rows = [
+        (
+            each.name,
+            each.target or "",
+            each.status,
+            format_count(each.rows),
+            format_bytes(each.bytes_written),
+            format_duration(each.duration_ms),
+        )
+        for each in report.seeds
+    ]
+    failures = [f"error: {each.name}: {each.error}" for each in report.seeds if each.error]
+    found = report.summary
+    ended = (("loaded", found.loaded), ("unchanged", found.unchanged), ("failed", found.failed))
+    counts = ", ".join(f"{count} {word}" for word, count in ended if count)
+    last = f"{report.run_id}: {counts}"
+    return "\n".join([render_table(_HEAD, rows, {3, 4, 5}), *failures, last])

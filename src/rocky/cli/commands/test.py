@@ -1,27 +1,21 @@
-"""`rocky test`: unit tests of models and assertions on their tables, on Spark.
+"""`rocky test`: unit tests of models and assertions on their tables, on Spark."""
 
-Nothing is built. A table that was never built fails its assertions: it has not been shown to hold
-what it should.
-"""
-
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import click
 
-from rocky.cli.console import write_json, write_line, write_note
+from rocky.cli.console import write_line, write_note, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings, TableCommand
 from rocky.cli.render.compilation import counted
-from rocky.cli.render.findings import render_findings
-from rocky.cli.render.tests import checks_document, render_tests
-from rocky.errors import RunRefused
-from rocky.lazy import load_attribute
-from rocky.operations.workspace import compile_workspace
-from rocky.plan.refusals import refusing_findings
-from rocky.plan.selectors import select_models
-from rocky.plan.steps import RunPlan, plan_steps
-from rocky.run.checks.outcomes import CheckSelection, ChecksReport, models_with_tests
+from rocky.cli.render.tables import render_table
+from rocky.operations.test import DataTest, RowDifference, TestReport, TestRequest, UnitTest, test
+from rocky.run.checks.outcomes import Cell, Row
+
+REPORTS: Final = {"test": TestReport}
+_SHOWN: Final = 10
+_WIDTH: Final = 40
 
 
 @click.command("test", cls=TableCommand)
@@ -44,31 +38,94 @@ def command(
     Unit tests give a model rows and compare what its query makes of them; data tests look at the
     tables that are built. Exit 1 when one of severity `error` fails.
     """
-    compilation = compile_workspace(settings.workspace)
-    keys = select_models(compilation, (*selectors, *models))
-    plan = plan_steps(compilation, keys)
-    _refuse_errors(settings, plan)
-    wanted = CheckSelection(unit=unit or not data, data=data or not unit, adapter=target)
-    report = ChecksReport()
-    if models_with_tests(plan, wanted):
-        check = load_attribute("rocky.run.checks.suite", "check_models")
-        report = check(plan, wanted, os.environ)
-    elif not settings.quiet:
-        kind = "tests" if wanted.unit and wanted.data else "unit tests" if unit else "data tests"
-        write_note(f"note: {counted(len(keys), 'model')} selected, none of them has {kind}")
+    report = test(settings.workspace, TestRequest((*selectors, *models), unit, data, target))
+    has_tests = report.unit_tests or report.data_tests
+    if not has_tests and not settings.quiet:
+        kind = "tests" if unit == data else "unit tests" if unit else "data tests"
+        write_note(f"note: {counted(report.selected, 'model')} selected, none of them has {kind}")
     if settings.json:
-        write_json("test", checks_document(report))
-    elif report.units or report.assertions:
+        write_report("test", report)
+    elif has_tests:
         write_line(render_tests(report, quiet=settings.quiet))
-    if report.warnings and not report.failed and not settings.quiet:
+    if report.summary.warnings and report.passed and not settings.quiet:
         write_note("note: warnings do not fail the tests")
-    return ExitCode.FAILED if report.failed else ExitCode.OK
+    return ExitCode.OK if report.passed else ExitCode.FAILED
 
 
-def _refuse_errors(settings: Settings, plan: RunPlan) -> None:
-    """Types further up are guesses when something does not compile: nothing is tested then."""
-    errors = refusing_findings(plan)
-    if errors:
-        project = plan.project
-        write_note(render_findings(errors, project, "full", colour=settings.colour).rstrip())
-        raise RunRefused(f"{counted(len(errors), 'error')}: nothing was tested")
+def render_tests(report: TestReport, *, quiet: bool) -> str:
+    """Every test in a line, and a last one; with `quiet` only those that failed."""
+    lines: list[str] = []
+    for unit in report.unit_tests:
+        if not (unit.passed and quiet):
+            lines += _unit_lines(unit)
+    for assertion in report.data_tests:
+        if not (assertion.passed and quiet):
+            lines += _assertion_lines(assertion)
+    found = report.summary
+    said = [f"{found.failed} failed"] if found.failed else []
+    said += [counted(found.warnings, "warning")] if found.warnings else []
+    return "\n".join([*lines, ", ".join([*said, f"{found.passed} passed"])])
+
+
+def _unit_lines(unit: UnitTest) -> Iterator[str]:
+    mark = "PASS" if unit.passed else "FAIL"
+    said = f": {unit.error}" if unit.error else ""
+    if not unit.passed and not unit.error:
+        expected, found = counted(unit.expected_rows, "row"), counted(unit.found_rows, "row")
+        said = f": expected {expected}, found {found}" if expected != found else ""
+    yield f"{mark}  {unit.model}  unit test `{unit.name}`{said}"
+    if unit.differences:
+        yield from _indented(_difference_table(unit))
+
+
+def _difference_table(unit: UnitTest) -> str:
+    """Expected rows with `-`, found ones with `+`, cells that differ in brackets."""
+    rows: list[Sequence[str]] = []
+    for each in unit.differences[:_SHOWN]:
+        rows += [
+            (sign, *_marked(row, each))
+            for sign, row in (("-", each.expected), ("+", each.found))
+            if row is not None
+        ]
+    table = render_table(("", *unit.columns), rows, set())
+    rest = len(unit.differences) - _SHOWN
+    legend = "- expected, + found; [ ] marks the cells that differ"
+    more = f"\nand {counted(rest, 'more difference')}" if rest > 0 else ""
+    return f"{table}{more}\n{legend}"
+
+
+def _marked(row: Row, difference: RowDifference) -> list[str]:
+    return [
+        f"[{_cell(cell)}]" if index in difference.cells else _cell(cell)
+        for index, cell in enumerate(row)
+    ]
+
+
+def _assertion_lines(outcome: DataTest) -> Iterator[str]:
+    mark = "PASS" if outcome.passed else ("FAIL" if outcome.severity == "error" else "WARN")
+    yield f"{mark}  {outcome.model}  {outcome.name}{_said(outcome)}"
+    if outcome.sample.rows:
+        rows = [[_cell(cell) for cell in row] for row in outcome.sample.rows]
+        yield from _indented(render_table(outcome.sample.columns, rows, set()))
+
+
+def _said(outcome: DataTest) -> str:
+    if outcome.passed:
+        return ""
+    if outcome.failing_rows is not None:
+        said = f": {counted(outcome.failing_rows, 'failing row')}"
+        return f"{said} ({outcome.error})" if outcome.error else said
+    if outcome.error is not None:
+        return f": could not be answered, {outcome.error}"
+    return f": found {outcome.observed}"
+
+
+def _cell(cell: Cell) -> str:
+    if cell is None:
+        return "NULL"
+    shown = cell.replace("\n", "\\n").replace("\t", "\\t")
+    return shown if len(shown) <= _WIDTH else f"{shown[: _WIDTH - 1]}…"
+
+
+def _indented(text: str) -> Iterator[str]:
+    return (f"      {line}" for line in text.splitlines())

@@ -1,10 +1,10 @@
-"""What the checks of a pipeline found: a line each, what fails underneath, and parts of JSON.
+"""What the checks of a pipeline found: a line each, and what fails underneath.
 
 Checks that pass are only counted: a pipeline of a thousand tables has thousands of them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
@@ -56,22 +56,6 @@ def describe_findings(
     return [*said, _counted_anomalies(len(anomalies))] if anomalies else said
 
 
-def checks_fragment(
-    outcomes: Sequence[CheckOutcome],
-    anomalies: Sequence[AnomalyRecord],
-    samples: Samples = _NO_SAMPLES,
-) -> dict[str, Any]:
-    """The keys `check_results` and `anomalies` of a run's JSON document."""
-    tables: dict[str, list[dict[str, Any]]] = {}
-    for each in outcomes:
-        document = _outcome_document(each, samples.get((each.table, each.name)))
-        tables.setdefault(each.table, []).append(document)
-    return {
-        "check_results": [{"table": table, "checks": checks} for table, checks in tables.items()],
-        "anomalies": [each.to_json() for each in anomalies],
-    }
-
-
 def _counted_anomalies(count: int) -> str:
     return "1 anomaly" if count == 1 else f"{count:,} anomalies"
 
@@ -100,25 +84,6 @@ def _said(outcome: CheckOutcome) -> str:
 def _anomaly_line(anomaly: AnomalyRecord) -> str:
     mark = "FAIL" if anomaly.severity == "error" else "WARN"
     return f"{mark}  {anomaly.table}  {anomaly.kind}: {anomaly.reason}"
-
-
-def _outcome_document(outcome: CheckOutcome, sample: Sample | None) -> dict[str, Any]:
-    document = {
-        "name": outcome.name,
-        "kind": outcome.kind,
-        "passed": outcome.passed,
-        "severity": outcome.severity,
-        "observed": outcome.observed,
-        "expected": outcome.expected,
-        "failing_rows": outcome.failing_rows,
-        "error": outcome.error,
-    }
-    if sample is not None:
-        document["sample"] = {
-            "columns": list(sample.columns),
-            "rows": [list(row) for row in sample.rows],
-        }
-    return document
 
 
 def _cell(cell: str | None) -> str:

@@ -5,8 +5,7 @@ from typing import Any
 from rocky.analysis.changes.change import Change
 from rocky.branches.row_diff import ChangedRow, DataDiff, KeySource, TableDifference
 from rocky.cli.render.compilation import counted
-from rocky.cli.render.rows import NULL
-from rocky.cli.render.units import format_count
+from rocky.cli.render.units import NULL, format_count
 from rocky.diagnostics.render.terminal import lay_out
 
 _WIDEST = 60

@@ -1,8 +1,13 @@
-"""A run's report: the table at its end, and the JSON document."""
+"""The end of a run as people see it: a table, what failed, what drifted, a last line.
 
-from typing import Any, Final
+A pipeline that is no set of models has the same, after what it found in its sources and by checks.
+"""
 
-from rocky.cli.render.checks import describe_findings
+from collections.abc import Iterator
+from typing import Final, assert_never
+
+from rocky.cli.render.checks import describe_findings, render_checks
+from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import (
     format_bytes,
@@ -12,9 +17,12 @@ from rocky.cli.render.units import (
     format_usd,
 )
 from rocky.diagnostics import Code
-from rocky.ledger.record import format_time
-from rocky.ledger.run_records import BudgetBreach, ModelExecution, ModelStatus, RunStatus
-from rocky.run.outcomes import RunReport, StepOutcome
+from rocky.ledger.pipeline_records import DriftRecord
+from rocky.ledger.run_records import BudgetBreach, ModelStatus, RunStatus
+from rocky.operations.pipeline_report import PipelineRun
+from rocky.operations.run import Ending, FailedPipeline, SkippedRun, WithheldPipeline
+from rocky.operations.run_report import ModelsRun
+from rocky.run.outcomes import RunResult, StepOutcome, is_left_alone
 
 _HEAD: Final = (
     "MODEL", "DECISION", "ROWS", "FILES", "READ", "WRITTEN", "CORE S", "TIME", "USD",
@@ -22,6 +30,9 @@ _HEAD: Final = (
 _NUMBERS: Final = {2, 3, 4, 5, 6, 7, 8}
 LISTED_AT_MOST: Final = 20
 """In a run of more steps than that, those with nothing to do are not listed one by one."""
+_UNREMARKABLE: Final = "ignore"
+_ENDED: Final = "notice_ended"
+_REACHES_SHOWN: Final = 5
 _DONE: Final = {
     RunStatus.SUCCESS: "done",
     RunStatus.PARTIAL_FAILURE: "done in part",
@@ -31,11 +42,43 @@ _DONE: Final = {
 }
 
 
-def render_run(report: RunReport) -> str:
+def render_ending(ending: Ending) -> str:
+    """What became of a run; nothing where notes say all."""
+    match ending:
+        case ModelsRun():
+            return render_run(ending)
+        case PipelineRun():
+            return render_pipeline(ending)
+        case SkippedRun():
+            return ending.message
+        case FailedPipeline() | WithheldPipeline():
+            return ""
+        case _:
+            assert_never(ending)
+
+
+def ending_notes(ending: Ending, pipeline: str | None = None) -> list[str]:
+    """What goes to standard error; `pipeline` is the name of one of several."""
+    match ending:
+        case ModelsRun(result=result) | PipelineRun(run=ModelsRun(result=result)):
+            return [*(f"warning: {each}" for each in result.warnings), *describe_budget(result)]
+        case SkippedRun():
+            return []
+        case FailedPipeline():
+            return [f"error: pipeline `{pipeline}`: {ending.error.message}"]
+        case WithheldPipeline():
+            word = "error" if ending.exit_code else "note"
+            return [f"{word}: pipeline `{pipeline}` was not run: it {ending.reason}"]
+        case _:
+            assert_never(ending)
+
+
+def render_run(run: ModelsRun) -> str:
     """The table at the end of a run, the failures, and a last line that says it all.
 
     In a large run what was reused is counted and not listed: nobody reads hundreds of lines.
     """
+    report = run.result
     listed = report.outcomes
     if len(listed) > LISTED_AT_MOST:
         listed = tuple(each for each in listed if not is_left_alone(each.execution))
@@ -47,10 +90,48 @@ def render_run(report: RunReport) -> str:
     parts += [f"error: {each.step.name}: {each.execution.error}" for each in failures]
     if report.state_error is not None:
         parts.append(f"error: {report.state_error}")
-    return "\n".join([*parts, render_last_line(report)])
+    return "\n".join([*parts, _last_line(report)])
 
 
-def describe_budget(report: RunReport) -> list[str]:
+def render_pipeline(pipeline: PipelineRun) -> str:
+    """Drift, checks and what failed before it was read; then the run's own table and last line."""
+    run, found = pipeline.result.run, pipeline.result.checks
+    parts = [
+        *_render_drift(pipeline),
+        *(f"error: {name}: {why}" for name, why in run.failed_sources.items()),
+    ]
+    if found is not None:
+        parts.append(render_checks(found.outcomes, found.anomalies, found.samples))
+    parts.append(render_run(pipeline.run))
+    if run.unchanged:
+        parts.append(f"{counted(len(run.unchanged), 'table')} unchanged since the last copy")
+    left = [each for each in pipeline.result.excluded if each.name and each.target is None]
+    parts += [f"left alone: {each.name} ({each.reason})" for each in left]
+    return "\n".join(part for part in parts if part)
+
+
+def _render_drift(pipeline: PipelineRun) -> Iterator[str]:
+    for each in pipeline.drift.actions_taken:
+        if each.record.grade != _UNREMARKABLE or each.record.action == _ENDED:
+            yield f"drift: {describe_drift(each.table, each.record)}"
+
+
+def describe_drift(table: str, record: DriftRecord) -> str:
+    """One difference in one line: what changed, what was decided, who reads it."""
+    types = " -> ".join(each for each in (record.before, record.after) if each)
+    said = f"`{table}.{record.column}` {record.action.replace('_', ' ')}"
+    if types:
+        said += f" ({types})"
+    if record.days_left is not None:
+        said += f", {counted(record.days_left, 'day')} left"
+    if record.reaches:
+        shown = ", ".join(f"`{each}`" for each in record.reaches[:_REACHES_SHOWN])
+        more = len(record.reaches) - _REACHES_SHOWN
+        said += f"; reaches {shown}" + (f" and {more} more" if more > 0 else "")
+    return said
+
+
+def describe_budget(report: RunResult) -> list[str]:
     """Ceilings that were exceeded or could not be checked: for standard error."""
     said = [
         f"{report.budget.severity_of(each)}[{Code.BUDGET_EXCEEDED}]: {_describe_breach(each)}"
@@ -59,7 +140,7 @@ def describe_budget(report: RunReport) -> list[str]:
     return [*said, *(f"note: {each}" for each in report.budget.unchecked)]
 
 
-def render_last_line(report: RunReport) -> str:
+def _last_line(report: RunResult) -> str:
     totals = report.totals
     said = [
         f"{report.run_id} {_DONE[report.status]}: {_count_endings(report)}",
@@ -74,58 +155,6 @@ def render_last_line(report: RunReport) -> str:
     if report.resumed_from is not None:
         said.append(f"resumed from {report.resumed_from}")
     return ", ".join(said)
-
-
-def run_document(report: RunReport) -> dict[str, Any]:
-    """What `rocky run -o json` prints."""
-    outcomes = report.outcomes
-    return _known(
-        {
-            "run_id": report.run_id,
-            "status": report.status.value,
-            "started_at": format_time(report.started_at),
-            "finished_at": format_time(report.finished_at),
-            "duration_ms": report.totals.duration_ms,
-            "pipeline": report.pipeline,
-            "tables_copied": sum(
-                each.execution.status is ModelStatus.SUCCESS
-                and each.step.kind != "inline"
-                and not is_left_alone(each.execution)
-                for each in outcomes
-            ),
-            "tables_reused": sum(each.execution.status is ModelStatus.REUSED for each in outcomes),
-            "tables_failed": sum(each.execution.status is ModelStatus.FAILED for each in outcomes)
-            + len(report.failed_sources),
-            "tables_skipped": sum(
-                each.execution.status is ModelStatus.SKIPPED for each in outcomes
-            ),
-            "interrupted": report.status is RunStatus.INTERRUPTED,
-            "resumed_from": report.resumed_from,
-            "state_error": report.state_error,
-            "materializations": [
-                _materialization(each)
-                for each in outcomes
-                if each.execution.status is ModelStatus.SUCCESS
-            ],
-            "errors": [_error(each) for each in outcomes if each.execution.error],
-            "contained": [
-                {"model": each.step.name, "blocked_by": list(each.blocked_by)}
-                for each in outcomes
-                if each.blocked_by
-            ],
-            "model_decisions": [_decision(each) for each in outcomes],
-            "cost_summary": _cost_summary(report),
-            "budget_breaches": [
-                {
-                    "code": Code.BUDGET_EXCEEDED.value,
-                    "severity": report.budget.severity_of(each),
-                    **each.to_json(),
-                }
-                for each in report.budget.breaches
-            ],
-            "budget_unchecked": list(report.budget.unchecked),
-        }
-    )
 
 
 def _cells(outcome: StepOutcome) -> tuple[str, ...]:
@@ -152,13 +181,7 @@ def _describe_decision(outcome: StepOutcome) -> str:
     return execution.status.value
 
 
-def is_left_alone(execution: ModelExecution) -> bool:
-    """Whether a step had nothing to do: what an earlier run left stands."""
-    idle = execution.status is ModelStatus.SUCCESS and execution.decision == "skip"
-    return idle or execution.status is ModelStatus.REUSED
-
-
-def _count_endings(report: RunReport) -> str:
+def _count_endings(report: RunResult) -> str:
     """As `2 built, 1 failed, 1 check failed`: steps, what never became one, and checks."""
     counts: dict[str, int] = {}
     for each in report.outcomes:
@@ -176,92 +199,3 @@ def _count_endings(report: RunReport) -> str:
 def _describe_breach(breach: BudgetBreach) -> str:
     whose = f"`{breach.model_name}`" if breach.model_name else "the run"
     return f"{whose} exceeded `{breach.limit_type}` = {breach.limit:g}: {breach.actual:g}"
-
-
-def _materialization(outcome: StepOutcome) -> dict[str, Any]:
-    execution = outcome.execution
-    return _known(
-        {
-            "asset_key": (execution.target or outcome.step.name).split("."),
-            "model": outcome.step.name,
-            "rows_copied": execution.rows_affected,
-            "rows_hash": execution.rows_hash,
-            "canonical": execution.canonical,
-            "files": execution.files,
-            "commit_version": execution.commit_version,
-            "started_at": format_time(execution.started_at),
-            "duration_ms": execution.duration_ms,
-            "bytes_scanned": execution.bytes_scanned,
-            "bytes_written": execution.bytes_written,
-            "cost_usd": execution.cost_usd,
-            "metadata": _known(
-                {
-                    "strategy": execution.strategy,
-                    "target_table_full_name": execution.target,
-                    "sql_hash": execution.sql_hash or None,
-                    "recipe_hash": execution.recipe_hash,
-                    "input_hash": execution.input_hash,
-                    "watermark": outcome.watermark,
-                }
-            ),
-            "partitions": [
-                _known({"key": each.key, "rows": each.rows, "error": each.error})
-                for each in outcome.partitions
-            ],
-            "metrics": execution.metrics.to_json() if execution.metrics else None,
-            "attempts": [each.to_json() for each in execution.attempts],
-        }
-    )
-
-
-def _error(outcome: StepOutcome) -> dict[str, Any]:
-    execution = outcome.execution
-    return {
-        "asset_key": (execution.target or outcome.step.name).split("."),
-        "model": outcome.step.name,
-        "error": execution.error,
-        "failure_kind": execution.failure_kind or "unknown",
-        "attempts": [each.to_json() for each in execution.attempts],
-    }
-
-
-def _decision(outcome: StepOutcome) -> dict[str, Any]:
-    execution: ModelExecution = outcome.execution
-    return _known(
-        {
-            "model": outcome.step.name,
-            "status": execution.status.value,
-            "decision": execution.decision,
-            "reason": execution.reason,
-            "reused_from": execution.reused_from,
-            "basis": execution.reuse_basis,
-        }
-    )
-
-
-def _cost_summary(report: RunReport) -> dict[str, Any]:
-    return _known(
-        {
-            "adapter_type": "spark",
-            "total_cost_usd": report.totals.cost_usd,
-            "total_duration_ms": report.totals.duration_ms,
-            "total_bytes_scanned": report.totals.bytes_scanned,
-            "total_bytes_written": report.totals.bytes_written,
-            "total_core_ms": report.totals.core_ms,
-            "rate": report.rate.to_json() if report.rate else None,
-            "per_model": [
-                _known(
-                    {
-                        "model": each.step.name,
-                        "duration_ms": each.execution.duration_ms,
-                        "cost_usd": each.execution.cost_usd,
-                    }
-                )
-                for each in report.outcomes
-            ],
-        }
-    )
-
-
-def _known(document: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in document.items() if value is not None}

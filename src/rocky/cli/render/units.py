@@ -5,6 +5,8 @@ from typing import Final
 
 NOTHING: Final = "-"
 """What stands where a value is not known."""
+NULL: Final = "NULL"
+"""What stands for a null of SQL."""
 
 _SIZES: Final = ("B", "kB", "MB", "GB", "TB", "PB")
 _STEP: Final = 1000

@@ -1,1 +1,44 @@
-"""Making, showing and checking plans: what runs would do, worked out without doing any of it."""
+"""Plans: what a run would do and why, found out without doing any of it, and kept to be applied.
+
+The plan is kept under the hash of what it says, and `apply` carries out just that. What a plan is,
+and its file, are in `rocky.plan`.
+"""
+
+from rocky.errors import RunRefused
+from rocky.operations.branch.resolution import known_branch
+from rocky.operations.plan.proposal import propose_plan
+from rocky.operations.plan.report import PlanReport, report_plan
+from rocky.operations.workspace import Workspace, compile_workspace, refresh_state, state_path
+from rocky.plan.kept_plan import save_plan
+from rocky.plan.request import RunRequest, refuse_contradictions
+from rocky.project.secrets import is_secret_name
+
+__all__ = ["PlanReport", "plan"]
+
+
+def plan(workspace: Workspace, request: RunRequest) -> PlanReport:
+    """What a request would do now; the plan is kept, and nothing else is written.
+
+    Raises InvalidRequest, NothingSelected, ErrorsFound, RunRefused, and what looking at tables,
+    sources and records raises.
+    """
+    refuse_contradictions(request)
+    _refuse_secrets(workspace)
+    workspace = known_branch(workspace)
+    refresh_state(workspace, state_path(workspace))
+    compilation = compile_workspace(workspace)
+    proposal = propose_plan(workspace, compilation, request)
+    return report_plan(save_plan(compilation.project.root, proposal.stored), proposal.runs)
+
+
+def _refuse_secrets(workspace: Workspace) -> None:
+    """Raises RunRefused for a variable of models that is called as secrets are.
+
+    What it says decides what is built, so a plan has to hold it, and a plan is there to be read.
+    """
+    for name in workspace.variables:
+        if is_secret_name(name):
+            raise RunRefused(
+                f"the variable `{name}` is called as a secret is, and a plan keeps what `--var`"
+                " says in plain text: never pass a secret so; if it is none, call it something else"
+            )

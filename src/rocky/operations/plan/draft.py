@@ -18,10 +18,13 @@ from rocky.operations.plan.preview import (
     RunPreview,
     decision_of,
     may_be_built,
+    outlook_of,
     preview_run,
-    reason_of,
+    step_outlook,
 )
+from rocky.operations.plan.report import Outlook, Statement, column_change
 from rocky.operations.plan.variables import variables_document
+from rocky.operations.report import encode_report
 from rocky.plan.adapters import choose_adapter
 from rocky.plan.comparison import find_unreadable
 from rocky.plan.estimates import Unit
@@ -58,17 +61,9 @@ def schema_changes(plan: RunPlan, step: Step, warehouse: Warehouse) -> tuple[Cha
     return compare_columns(snapshot.schema, plan.compilation.models[step.key].columns)
 
 
-def change_document(change: Change) -> dict[str, Any]:
-    """A change as a plan keeps it."""
-    facts = {
-        "rule": change.rule,
-        "impact": change.impact.value,
-        "column": change.column,
-        "before": change.before,
-        "after": change.after,
-        "detail": change.detail or None,
-    }
-    return {name: value for name, value in facts.items() if value is not None}
+def change_documents(changes: Iterable[Change]) -> list[dict[str, Any]] | None:
+    """Changes as a plan keeps them; None without any."""
+    return [encode_report(column_change(each)) for each in changes] or None
 
 
 def verdict_of(changes: list[Change], *, unreadable: bool) -> str:
@@ -83,26 +78,17 @@ def verdict_of(changes: list[Change], *, unreadable: bool) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """SQL that would be handed on: `purpose` is `build`, `bind`, `load`, `copy`."""
-
-    purpose: str
-    target: str
-    sql: str
-
-
-@dataclass(frozen=True, slots=True)
 class DraftRun:
     """One run of a draft: of models, or of the pipeline that is named.
 
-    `view` is what the renderer of its kind shows. `builds` are the steps that may be built, `units`
-    the same where there are no steps.
+    `outlook` is what is shown of it. `builds` are the steps that may be built, `units` the same
+    where there are no steps.
     """
 
     document: PlanDocument
+    outlook: Outlook
     pipeline: str | None = None
     plan: RunPlan | None = None
-    view: Any = None
     builds: tuple[Step, ...] = ()
     statements: tuple[Statement, ...] = ()
     changes: tuple[tuple[str, Change], ...] = ()
@@ -128,39 +114,32 @@ class DraftRun:
         return verdict_of(changes, unreadable=bool(find_unreadable(tables)))
 
 
-def worst_verdict(runs: Iterable[DraftRun]) -> str:
-    """The worst verdict of several runs."""
-    found = {run.verdict for run in runs}
-    order = ("breaking", "unknown", "warning", "info")
-    return next((each for each in order if each in found), "none")
-
-
 def draft_models(plan: RunPlan, request: RunRequest, means: Caller) -> DraftRun:
-    """What a run of models would do. Raises as `foresee_request`."""
+    """What a run of models would do. Raises as `preview_run`."""
     project = plan.project
-    outlook = preview_run(plan, request, state=means.state, environment=means.environment)
+    preview = preview_run(plan, request, state=means.state, environment=means.environment)
     adapter = choose_adapter(project, plan, request.adapter)
     warehouse = open_project_warehouse(adapter, project.root, means.environment)
-    steps = outlook.forecast.steps
-    builds = tuple(each.step for each in steps if may_be_built(each, outlook))
+    steps = preview.forecast.steps
+    builds = tuple(each.step for each in steps if may_be_built(each, preview))
     # What is taken over has the columns that it has.
     changes = {step.id: schema_changes(plan, step, warehouse) for step in builds}
     document = {
         "pipeline": request.pipeline,
         "type": "models",
-        **place_document(project, adapter, means, outlook.env_hash, sources_of(plan)),
-        "certain": outlook.certain,
-        "resumes": outlook.resumes,
-        "steps": [_step(plan, each, outlook, changes.get(each.step.id, ())) for each in steps],
-        "relies_on": outlook.relies_on,
+        **place_document(project, adapter, means, preview.env_hash, sources_of(plan)),
+        "certain": preview.certain,
+        "resumes": preview.resumes,
+        "steps": [_step(plan, each, preview, changes.get(each.step.id, ())) for each in steps],
+        "relies_on": preview.relies_on,
     }
     return DraftRun(
         present(document),
+        outlook_of(plan, preview),
         request.pipeline,
         plan,
-        outlook,
         builds,
-        tuple(_statements(plan, outlook)),
+        tuple(_statements(plan, preview)),
         tuple((step.name, each) for step in builds for each in changes[step.id]),
     )
 
@@ -249,28 +228,24 @@ def step_facts(plan: RunPlan, step: Step, fingerprints: Mapping[str, Any]) -> di
 
 
 def _step(
-    plan: RunPlan, each: StepForecast, outlook: RunPreview, changes: Sequence[Change]
+    plan: RunPlan, each: StepForecast, preview: RunPreview, changes: Sequence[Change]
 ) -> dict[str, Any]:
-    taken = each.decision.taken if each.decision is not None else None
-    reused = taken is not None and taken.basis != "resume"
+    decided = encode_report(step_outlook(each, preview))
+    del decided["model"]
     return present(
         {
-            **step_facts(plan, each.step, outlook.fingerprints),
-            "decision": decision_of(each, outlook),
-            "reason": reason_of(each),
-            "reused_from": taken.run_id if taken is not None and reused else None,
-            "basis": taken.basis if taken is not None and reused else None,
-            "waits_for": list(each.waits_for) or None,
+            **step_facts(plan, each.step, preview.fingerprints),
+            **decided,
             "input_hash": each.made_from.input_hash if each.made_from is not None else None,
-            "schema_changes": [change_document(change) for change in changes] or None,
+            "schema_changes": change_documents(changes),
         }
     )
 
 
-def _statements(plan: RunPlan, outlook: RunPreview) -> Iterable[Statement]:
+def _statements(plan: RunPlan, preview: RunPreview) -> Iterable[Statement]:
     """The SQL of what would be built or bound, in order. A seed and a Python model have none."""
-    for each in outlook.forecast.steps:
-        decision = decision_of(each, outlook)
+    for each in preview.forecast.steps:
+        decision = decision_of(each, preview)
         if each.step.kind == "seed" or decision not in ("build", "depends", "bind"):
             continue
         model = plan.project.models[each.step.key]

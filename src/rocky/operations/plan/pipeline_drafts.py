@@ -4,7 +4,7 @@ A replication and a snapshot are generated models, so what they rely on is known
 Of a load it is the files and the tables they are for, of checks the tables that are checked.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any
@@ -12,22 +12,41 @@ from typing import Any
 from rocky.analysis.compilation import Compilation
 from rocky.compiler.fingerprints import fingerprints_of
 from rocky.errors import InternalError, NothingSelected, RockyError
-from rocky.lazy import load_attribute
 from rocky.ledger.readers.lookup import LookupReader, open_lookup_reader
 from rocky.operations.plan.draft import (
     DraftRun,
-    Statement,
-    change_document,
+    change_documents,
     place_document,
     present,
     schema_changes,
     step_facts,
 )
+from rocky.operations.plan.report import (
+    CopiesOutlook,
+    LoadOutlook,
+    Outlook,
+    Statement,
+    TableOutlook,
+    TablesOutlook,
+)
+from rocky.operations.report import encode_report
+from rocky.pipelines.generated_models import plan_generated
+from rocky.pipelines.loads.files import FolderListing, TableFiles, find_files
+from rocky.pipelines.loads.selection import (
+    FileSelector,
+    LoadContext,
+    LoadHistory,
+    load_file_history,
+)
+from rocky.pipelines.owners import load_owners
+from rocky.pipelines.quality import QualityContext, plan_quality
+from rocky.pipelines.replication.preview import find_resumed_tables, preview_replication
+from rocky.pipelines.snapshot import plan_model
+from rocky.plan.adapters import pipeline_adapter
 from rocky.plan.estimates import Unit
 from rocky.plan.request import RunRequest
 from rocky.plan.steps import RunPlan, Step
 from rocky.project import Project
-from rocky.project.configuration.blocks import Adapter
 from rocky.project.configuration.pipelines import (
     LoadPipeline,
     QualityPipeline,
@@ -47,7 +66,6 @@ from rocky.run.prepare.preconditions import (
     observe_table,
     sources_of,
 )
-from rocky.store.warehouse import Warehouse
 
 
 class PipelineDrafts:
@@ -62,10 +80,9 @@ class PipelineDrafts:
         self._request = request
         self._means = means
         self._last_run: str | None = None
-        adapter_of = load_attribute("rocky.plan.adapters", "pipeline_adapter")
         pipeline = self._project.config.pipeline[name]
-        self._adapter: Adapter = adapter_of(self._project, pipeline, request.adapter)
-        self._warehouse: Warehouse = open_project_warehouse(
+        self._adapter = pipeline_adapter(self._project, pipeline, request.adapter)
+        self._warehouse = open_project_warehouse(
             self._adapter, self._project.root, means.environment
         )
         self._sources = Sources(
@@ -93,8 +110,7 @@ class PipelineDrafts:
                     raise InternalError(f"pipeline `{self._name}` is a set of models")
 
     def _replication(self, pipeline: ReplicationPipeline, lookups: LookupReader | None) -> DraftRun:
-        look = load_attribute("rocky.pipelines.replication.preview", "preview_replication")
-        plan, prospects = look(
+        plan, prospects = preview_replication(
             self._compilation, self._name, pipeline, self._adapter, self._request, self._means
         )
         tables = [
@@ -115,45 +131,40 @@ class PipelineDrafts:
             lookups,
             {"tables": tables, "failed_sources": plan.failed or None},
             frozenset(refused),
-            (plan, prospects),
+            CopiesOutlook(prospects, plan.failed, plan.warnings),
             plan.warnings,
         )
 
     def _snapshot(self, pipeline: SnapshotPipeline, lookups: LookupReader | None) -> DraftRun:
-        plan_model = load_attribute("rocky.pipelines.snapshot", "plan_model")
-        plan_generated = load_attribute("rocky.pipelines.generated_models", "plan_generated")
         model, refusal = plan_model(self._project, self._warehouse, pipeline)
         plan = plan_generated(self._project, self._name, [model])
         exists = self._warehouse.table(model.target).snapshot() is not None
         decision, reason = ("merge", "rows that changed") if exists else ("load", "never followed")
         if refusal is not None:
             decision, reason = "fail", refusal
-        table = {"table": model.target.full_name, "decision": decision, "reason": reason}
+        outlook = TablesOutlook((TableOutlook(model.target.full_name, decision, reason),))
         refused = frozenset({model.key}) if refusal is not None else frozenset[str]()
-        return self._generated(plan, lookups, {"tables": [table]}, refused, [table])
+        return self._generated(plan, lookups, encode_report(outlook), refused, outlook)
 
     def _load(self, pipeline: LoadPipeline, lookups: LookupReader | None) -> DraftRun:
-        find_files = load_attribute("rocky.pipelines.loads.files", "find_files")
         found = find_files(pipeline, self._project.root, self._sources.checksums)
         choose = self._chooser(pipeline, found, lookups)
-        tables = []
-        for each in found.tables:
-            decision, reason, count = choose(each)
-            files = {file.shown: file.digest for file in each.files}
-            name = each.target.full_name
-            tables.append(
-                {
-                    "table": name,
-                    "decision": decision,
-                    "reason": reason,
-                    "files": files,
-                    "files_to_load": count,
-                }
+        tables = [
+            LoadOutlook(
+                each.target.full_name,
+                decision,
+                reason,
+                {file.shown: file.digest for file in each.files},
+                count,
             )
+            for each in found.tables
+            for decision, reason, count in (choose(each),)
+        ]
         wanted = [
-            each.target for each, row in zip(found.tables, tables, strict=True)
-            if row["decision"] != "leave"
-        ]  # fmt: skip
+            each.target
+            for each, row in zip(found.tables, tables, strict=True)
+            if row.decision != "leave"
+        ]
         names = [each.full_name for each in wanted]
         last = {} if lookups is None else lookups.last_executions(names)
         relies_on = {
@@ -162,22 +173,21 @@ class PipelineDrafts:
             },
             "last_runs": {name: each.run_id for name, each in last.items()},
         }
-        document = self._document({"tables": tables, "relies_on": relies_on})
+        outlook = TablesOutlook(tuple(tables))
+        document = self._document({**encode_report(outlook), "relies_on": relies_on})
         units = tuple(Unit(name, name) for name in names)
-        return DraftRun(document, self._name, view=tables, units=units)
+        return DraftRun(document, outlook, self._name, units=units)
 
-    def _chooser(self, pipeline: LoadPipeline, found: Any, lookups: LookupReader | None) -> Any:
+    def _chooser(
+        self, pipeline: LoadPipeline, found: FolderListing, lookups: LookupReader | None
+    ) -> Callable[[TableFiles], tuple[str, str, int]]:
         """What would become of a table's files: a decision, the reason, how many are loaded."""
-        ground_of = load_attribute("rocky.pipelines.loads.selection", "LoadContext")
-        chooser_of = load_attribute("rocky.pipelines.loads.selection", "FileSelector")
-        history_of = load_attribute("rocky.pipelines.loads.selection", "LoadHistory")
-        load_history = load_attribute("rocky.pipelines.loads.selection", "load_file_history")
-        ask_owners = load_attribute("rocky.pipelines.owners", "load_owners")
-        state = self._means.state
-        history = history_of() if lookups is None else load_history(state, lookups, found.tables)
+        history = LoadHistory()
+        if lookups is not None:
+            history = load_file_history(self._means.state, lookups, found.tables)
         targets = [each.target for each in found.tables]
-        owners = ask_owners(self._project, self._name, self._warehouse, lookups, targets)
-        ground = ground_of(
+        owners = load_owners(self._project, self._name, self._warehouse, lookups, targets)
+        context = LoadContext(
             self._name,
             pipeline,
             self._project,
@@ -186,54 +196,43 @@ class PipelineDrafts:
             _no_engine,
             datetime.now(UTC),
             whole=self._request.full_refresh,
-            done=self._done(),
+            done=find_resumed_tables(self._name, self._request, self._means),
             owners=owners,
         )
-        chooser = chooser_of(ground, history)
+        selector = FileSelector(context, history)
 
-        def choose(table: Any) -> tuple[str, str, int]:
+        def choose(table: TableFiles) -> tuple[str, str, int]:
             try:
-                chosen = chooser.choose(table)
+                chosen = selector.choose(table)
             except InternalError:
                 raise
             except RockyError as error:
                 return "fail", str(error), 0
             if chosen is None:
                 return "leave", "its files are loaded", 0
-            if ground.replaces:
+            if context.replaces:
                 return "replace", "the table is made what the files hold", len(chosen.files)
             return "load", "new files", len(chosen.files)
 
         return choose
 
-    def _done(self) -> dict[str, str]:
-        """The tables that a run which is to be resumed has loaded. Raises NothingSelected."""
-        find = load_attribute("rocky.pipelines.replication.preview", "find_resumed_tables")
-        found: dict[str, str] = find(self._name, self._request, self._means)
-        return found
-
     def _quality(self, pipeline: QualityPipeline) -> DraftRun:
-        plan_quality = load_attribute("rocky.pipelines.quality", "plan_quality")
-        ground_of = load_attribute("rocky.pipelines.quality", "QualityContext")
         now = datetime.now(UTC)
-        ground = ground_of(self._project, self._warehouse, self._means.state, now)
+        context = QualityContext(self._project, self._warehouse, self._means.state, now)
         try:
-            plan = plan_quality(self._name, pipeline, ground)
+            plan = plan_quality(self._name, pipeline, context)
         except NothingSelected as nothing:
             # An earlier pipeline of the same plan may make them.
             note = f"pipeline `{self._name}` is decided when it runs: {nothing}"
-            return DraftRun(self._document({"tables": []}), self._name, view=[], notes=(note,))
-        tables = [
-            {
-                "table": each.name,
-                "decision": "check",
-                "reason": f"at version {each.snapshot.version}",
-                "version": each.snapshot.version,
-            }
+            document = self._document({"tables": []})
+            return DraftRun(document, TablesOutlook(()), self._name, notes=(note,))
+        tables = (
+            (each.name, "check", f"at version {each.snapshot.version}", each.snapshot.version)
             for each in plan.tables
-        ]
-        parts = {"tables": tables, "failed_sources": dict(plan.notes.failed) or None}
-        return DraftRun(self._document(parts), self._name, view=tables)
+        )
+        outlook = TablesOutlook(tuple(TableOutlook(*each) for each in tables))
+        parts = {**encode_report(outlook), "failed_sources": dict(plan.notes.failed) or None}
+        return DraftRun(self._document(parts), outlook, self._name)
 
     def _generated(
         self,
@@ -241,7 +240,7 @@ class PipelineDrafts:
         lookups: LookupReader | None,
         parts: dict[str, Any],
         refused: frozenset[str],
-        view: Any,
+        outlook: Outlook,
         warnings: tuple[str, ...] = (),
     ) -> DraftRun:
         """The draft of generated models. Those that are refused have a name and nothing else."""
@@ -256,7 +255,7 @@ class PipelineDrafts:
             present(
                 {
                     **step_facts(plan, each, fingerprints),
-                    "schema_changes": [change_document(one) for one in changes[each.key]] or None,
+                    "schema_changes": change_documents(changes[each.key]),
                 }
             )
             for each in steps
@@ -266,9 +265,9 @@ class PipelineDrafts:
         )
         return DraftRun(
             document,
+            outlook,
             self._name,
             plan,
-            view,
             tuple(steps),
             tuple(_statement(plan, each) for each in steps),
             tuple((step.name, one) for step in steps for one in changes[step.key]),

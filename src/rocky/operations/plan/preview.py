@@ -5,6 +5,7 @@ may have changed a table or a file in between. `relies_on` is what was looked at
 be told.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.ledger import open_history_reader
 from rocky.ledger.readers.lookup import open_lookup_reader
 from rocky.ledger.record import RunId
+from rocky.operations.plan.report import ModelsOutlook, StepOutlook
 from rocky.plan.adapters import choose_adapter
 from rocky.plan.intervals import find_windows
 from rocky.plan.kept_plan import PlanDocument
@@ -120,12 +122,37 @@ def _read_history(
         return memory, Resumption() if request.rebuild else find_resumption(plan, reader), windows
 
 
-def shown_steps(outlook: RunPreview) -> list[StepForecast]:
-    """What was asked for, and whatever else would have something to do."""
-    return [each for each in outlook.forecast.steps if each.step.selected or not each.settled]
+def outlook_of(plan: RunPlan, preview: RunPreview) -> ModelsOutlook:
+    """What is shown of a preview: what was asked for, and whatever else has something to do."""
+    shown = [each for each in preview.forecast.steps if each.step.selected or not each.settled]
+    decisions = tuple(step_outlook(each, preview) for each in shown)
+    return ModelsOutlook(
+        tuple(step.name for step in plan.steps if step.kind != "seed"),
+        tuple(map(tuple, plan.layers)),
+        preview.certain,
+        Counter(each.decision for each in decisions),
+        decisions,
+        preview.resumes,
+    )
 
 
-def decision_of(each: StepForecast, outlook: RunPreview) -> str:
+def step_outlook(each: StepForecast, preview: RunPreview) -> StepOutlook:
+    """What would become of a step, and why."""
+    taken = each.decision.taken if each.decision is not None else None
+    if taken is not None and taken.basis == "resume":
+        taken = None
+    return StepOutlook(
+        each.step.name,
+        each.step.kind,
+        decision_of(each, preview),
+        _reason_of(each),
+        taken.run_id if taken is not None else None,
+        taken.basis if taken is not None else None,
+        tuple(each.waits_for),
+    )
+
+
+def decision_of(each: StepForecast, preview: RunPreview) -> str:
     """One of `build`, `reuse`, `resume`, `skip`, `bind`, and `depends` where it is open."""
     if each.step.kind == "inline":
         return "skip" if each.idle else "bind"
@@ -133,12 +160,12 @@ def decision_of(each: StepForecast, outlook: RunPreview) -> str:
         return "skip"
     if each.decision is None:
         return "depends"
-    if each.decision.taken is not None and not outlook.certain:
+    if each.decision.taken is not None and not preview.certain:
         return "depends"
     return each.decision.verdict
 
 
-def reason_of(each: StepForecast) -> str:
+def _reason_of(each: StepForecast) -> str:
     if each.idle:
         return "its file is loaded" if each.step.kind == "seed" else "no reader to be built"
     if each.decision is None and each.waits_for:
@@ -146,6 +173,6 @@ def reason_of(each: StepForecast) -> str:
     return each.reason
 
 
-def may_be_built(each: StepForecast, outlook: RunPreview) -> bool:
+def may_be_built(each: StepForecast, preview: RunPreview) -> bool:
     """Whether a table would be written, or might be."""
-    return each.step.kind != "inline" and decision_of(each, outlook) in ("build", "depends")
+    return each.step.kind != "inline" and decision_of(each, preview) in ("build", "depends")

@@ -8,7 +8,7 @@ from rocky.pipelines.loads.plan import load_contract, plan_loads
 from rocky.pipelines.loads.selection import LoadContext, load_file_history
 from rocky.pipelines.owners import load_owners
 from rocky.pipelines.replication.replication_run import find_completed
-from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.report import PipelineResult
 from rocky.plan.refusals import refuse_unsupported
 from rocky.plan.request import PARALLEL, Limits, RunRequest
 from rocky.project.configuration.pipelines import LoadPipeline
@@ -20,7 +20,7 @@ from rocky.run.prepare.session import RunSession
 
 def run_load(
     opened: RunSession, name: str, pipeline: LoadPipeline, request: RunRequest
-) -> PipelineReport:
+) -> PipelineResult:
     """Load the new files of a pipeline. Raises RunRefused, SourceUnreadable, and as `run_plan`."""
     refuse_unsupported(name, pipeline, request)
     around, project = opened.surroundings, opened.project
@@ -71,7 +71,7 @@ def run_load(
     )
     report = run_plan(plan.run, around, options, listener=opened.means.listener, stop=opened.stop)
     warned = replace(report, warnings=(*report.warnings, *_warnings(found)))
-    return PipelineReport(
+    return PipelineResult(
         "load", warned, plan.excluded, checks.result if pipeline.checks.enabled else None
     )
 

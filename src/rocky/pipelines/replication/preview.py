@@ -34,7 +34,7 @@ class CopyPreview:
     source: str
     decision: str
     reason: str
-    drift: tuple[DriftRecord, ...] = ()
+    drift: tuple[DriftRecord, ...]
 
 
 def preview_replication(
@@ -92,7 +92,7 @@ def _preview_copy(copy: Copy, history: CopyHistory, *, exists: bool) -> CopyPrev
     routed, notes = copy.routed, copy.notes
     table, source = routed.target.full_name, routed.found.name
     if notes.refusal is not None:
-        return CopyPreview(table, source, "fail", notes.refusal)
+        return CopyPreview(table, source, "fail", notes.refusal, ())
     if not exists:
         return CopyPreview(table, source, "load", "never copied", notes.drift)
     if notes.full_refresh is not None:
@@ -112,6 +112,6 @@ def _preview_copy(copy: Copy, history: CopyHistory, *, exists: bool) -> CopyPrev
 
 def _left_alone(plan: ReplicationPlan) -> Sequence[CopyPreview]:
     return [
-        CopyPreview(each.target or each.name, each.name, "leave", each.reason)
+        CopyPreview(each.target or each.name, each.name, "leave", each.reason, ())
         for each in plan.excluded
     ]

@@ -22,7 +22,7 @@ from rocky.pipelines.checks.evaluation import PipelineChecks
 from rocky.pipelines.replication.copies import Copy
 from rocky.pipelines.replication.plan import Replication, ReplicationPlan, plan_replication
 from rocky.pipelines.replication.routes import RoutedTable
-from rocky.pipelines.report import CheckedTable, PipelineReport, SourceSide, UnreadableTable
+from rocky.pipelines.report import CheckedTable, PipelineResult, SourceSide, UnreadableTable
 from rocky.plan.refusals import refuse_unsupported
 from rocky.plan.request import ADAPTIVE_MOST, LATEST, Limits, RunRequest
 from rocky.project.configuration.pipelines import ReplicationPipeline
@@ -122,7 +122,7 @@ def run_replication(
     name: str,
     pipeline: ReplicationPipeline,
     request: RunRequest,
-) -> PipelineReport:
+) -> PipelineResult:
     """Copy the tables of a pipeline that have something new.
 
     Raises RunRefused, NothingSelected, and as `run_plan` does.
@@ -161,7 +161,7 @@ def run_replication(
     )
     report = run_plan(plan.run, around, options, listener=opened.means.listener, stop=opened.stop)
     warned = replace(report, warnings=(*report.warnings, *plan.warnings))
-    return PipelineReport("replication", warned, plan.excluded, checks.result)
+    return PipelineResult("replication", warned, plan.excluded, checks.result)
 
 
 def replication_limits(

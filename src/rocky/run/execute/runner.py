@@ -35,7 +35,7 @@ from rocky.run.outcomes import (
     Conclusion,
     EndedSteps,
     Listener,
-    RunReport,
+    RunResult,
     SilentListener,
 )
 from rocky.run.prepare.claims import (
@@ -68,7 +68,7 @@ def run_plan(
     listener: Listener | None = None,
     stop: Event | None = None,
     clock: Callable[[], datetime] | None = None,
-) -> RunReport:
+) -> RunResult:
     """Carry out a plan. A model that fails is in the report; only what concerns all is raised.
 
     Raises RunRefused, PlanOutdated, InputNotBuilt, LedgerLocked, SparkUnavailable, and what store
@@ -183,7 +183,7 @@ class _RunInProgress:
         resumption: Resumption,
         listener: Listener,
         stop: Event,
-    ) -> RunReport:
+    ) -> RunResult:
         journal = Journal(self._plan, self._run_id, self._ledger, listener)
         try:
             self._anchor()

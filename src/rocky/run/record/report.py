@@ -19,7 +19,7 @@ from rocky.run.outcomes import (
     NO_CONTRIBUTION,
     Conclusion,
     PipelineContribution,
-    RunReport,
+    RunResult,
     StepOutcome,
     status_of,
 )
@@ -35,12 +35,12 @@ def report_run(
     resumed_from: RunId | None = None,
     notes: PipelineContribution = NO_CONTRIBUTION,
     concluded: Conclusion = NO_CONCLUSION,
-) -> RunReport:
+) -> RunResult:
     """All there is to say of a run whose steps have ended."""
     executions = [each.execution for each in outcomes]
     totals = _totals(executions, times.elapsed_ms, len(notes.failed))
     taken_over = any(each.decision == "resume" for each in executions)
-    return RunReport(
+    return RunResult(
         run_id,
         judge_status(status_of(outcomes), outcomes, notes, concluded),
         times.started_at,

@@ -1,0 +1,197 @@
+"""The report of a plan: what becomes of each step and why, and what it may take."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from rocky.analysis.changes.change import Change, Impact
+from rocky.ledger.record import RunId
+from rocky.operations.report import flat, hidden
+from rocky.pipelines.replication.preview import CopyPreview
+from rocky.plan.budget import BudgetFinding, PlanBudget
+from rocky.plan.estimates import Estimate, EstimatedTotals, Estimates
+from rocky.plan.kept_plan import KeptPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """SQL that would be handed on: `purpose` is `build`, `bind`, `copy`."""
+
+    purpose: str
+    target: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """How a column of a table would change."""
+
+    rule: str
+    impact: Impact
+    column: str | None = None
+    before: str | None = None
+    after: str | None = None
+    detail: str | None = None
+
+
+def column_change(change: Change) -> ColumnChange:
+    """A change without the readers that it reaches."""
+    return ColumnChange(
+        change.rule,
+        change.impact,
+        change.column,
+        change.before,
+        change.after,
+        change.detail or None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaChange:
+    """How building a model would change its table."""
+
+    model: str
+    change: ColumnChange = flat()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEstimate:
+    """What a run may take if all that may be built is built: together, and model by model."""
+
+    totals: EstimatedTotals = flat()
+    models: Mapping[str, Estimate]
+
+
+def estimate_of(found: Estimates) -> RunEstimate:
+    """What is estimated of a run."""
+    return RunEstimate(totals=found.totals, models=found.models)
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutlook:
+    """What would become of a step: `depends` where that is decided when its inputs are built."""
+
+    model: str
+    kind: str
+    decision: str
+    reason: str
+    reused_from: RunId | None = None
+    basis: str | None = None
+    waits_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsOutlook:
+    """What would become of models.
+
+    Not `certain` where only Spark can say what it is: what would be reused is built if it is
+    another. `resumes` is the unfinished run that would be gone on with.
+    """
+
+    models: tuple[str, ...]
+    execution_layers: tuple[tuple[str, ...], ...]
+    certain: bool
+    counts: Mapping[str, int]
+    model_decisions: tuple[StepOutlook, ...]
+    resumes: RunId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CopiesOutlook:
+    """What would become of tables that are copied."""
+
+    tables: tuple[CopyPreview, ...]
+    failed_sources: Mapping[str, str]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableOutlook:
+    """What would become of a table that is followed, or checked at a `version`."""
+
+    table: str
+    decision: str
+    reason: str
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOutlook:
+    """What would become of the files of a table, which are told by their hashes."""
+
+    table: str
+    decision: str
+    reason: str
+    files: Mapping[str, str]
+    files_to_load: int
+
+
+@dataclass(frozen=True, slots=True)
+class TablesOutlook:
+    """What would become of tables that are followed, loaded or checked."""
+
+    tables: tuple[TableOutlook | LoadOutlook, ...]
+
+
+Outlook = ModelsOutlook | CopiesOutlook | TablesOutlook
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRun:
+    """A run of a plan. `verdict` is the worst that it does to the columns of tables.
+
+    `notes` are for people, and so is `budget`: what of the estimates exceeds a ceiling.
+    """
+
+    type: str
+    statements: tuple[Statement, ...]
+    schema_changes: tuple[SchemaChange, ...]
+    estimate: RunEstimate
+    inputs_unreadable: tuple[str, ...]
+    pipeline: str | None = None
+    outlook: Outlook = flat()
+    verdict: str = hidden()
+    notes: tuple[str, ...] = hidden()
+    budget: PlanBudget = hidden()
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReport:
+    """A plan that is kept: of one run, or of several pipelines in the order they would be run."""
+
+    plan_id: str
+    plan_kind: str
+    created_at: datetime
+    budget_diagnostics: tuple[BudgetFinding, ...]
+    budget_unchecked: tuple[str, ...]
+    has_budget_errors: bool
+    breaking_verdict: str
+    run: PlannedRun | None = flat()
+    pipelines: tuple[PlannedRun, ...] = ()
+
+    @property
+    def runs(self) -> tuple[PlannedRun, ...]:
+        """The runs of the plan, in order."""
+        return self.pipelines if self.run is None else (self.run,)
+
+
+def report_plan(kept: KeptPlan, runs: Sequence[PlannedRun]) -> PlanReport:
+    """The report of a plan that is kept."""
+    one = runs[0] if len(runs) == 1 else None
+    return PlanReport(
+        kept.plan_id,
+        kept.kind,
+        kept.created_at,
+        tuple(each for run in runs for each in run.budget.findings),
+        tuple(each for run in runs for each in run.budget.unchecked),
+        any(run.budget.fails for run in runs),
+        _worst_verdict(runs),
+        one,
+        tuple(runs) if one is None else (),
+    )
+
+
+def _worst_verdict(runs: Sequence[PlannedRun]) -> str:
+    found = {run.verdict for run in runs}
+    order = ("breaking", "unknown", "warning", "info")
+    return next((each for each in order if each in found), "none")

@@ -1,0 +1,253 @@
+"""Runs: tables brought up to date, of models, of one pipeline, or of all pipelines in order.
+
+Errors in what was selected, or in what it reads, stop a run before Spark starts. A promotion that
+was interrupted is finished or undone first. Of several pipelines each is a run of its own; one
+whose input failed is withheld, and the others go on.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from rocky.analysis.compilation import Compilation
+from rocky.errors import PromotionUnfinished, RockyError, RunSkipped, describe_failure
+from rocky.operations.branch.resolution import known_branch
+from rocky.operations.pipeline_report import PipelineRun, report_pipeline
+from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
+from rocky.operations.refusals import refuse_errors
+from rocky.operations.report import flat, hidden
+from rocky.operations.run_report import ModelsRun, report_models
+from rocky.operations.workspace import Workspace, compile_workspace, means_of, state_path
+from rocky.plan.kept_plan import PlanApplication
+from rocky.plan.refusals import config_findings, refusing_findings
+from rocky.plan.request import RunRequest, plan_request, refuse_contradictions
+from rocky.run.outcomes import RunResult
+from rocky.run.prepare.caller import Caller
+
+_OK, _FAILED, _PARTIAL, _INTERRUPTED = 0, 1, 2, 130
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedRun:
+    """No run: one under the same idempotency key was made, or is going on."""
+
+    status: Literal["SkippedIdempotent", "SkippedInFlight"]
+    idempotency_key: str
+    skipped_by_run_id: str | None = None
+    message: str = hidden()
+    exit_code = _OK
+    succeeded = True
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the tables are as they shall be: another run may be at work on them."""
+        return self.status == "SkippedIdempotent"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong: the condition by its name, and in words."""
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPipeline:
+    """One of several pipelines that could not be run at all."""
+
+    status: Literal["Failure"]
+    error: Failure
+    failure: RockyError = hidden()
+    exit_code = _FAILED
+    is_done = succeeded = False
+
+
+@dataclass(frozen=True, slots=True)
+class WithheldPipeline:
+    """One of several pipelines that was not run because of one it depends on.
+
+    That may have failed; or somebody else runs both, under the same key, one after the other.
+    """
+
+    status: Literal["Skipped"]
+    reason: str
+    exit_code: int = hidden()
+    is_done = succeeded = False
+
+
+OneRun = ModelsRun | PipelineRun | SkippedRun
+"""What came of one run."""
+Ending = OneRun | FailedPipeline | WithheldPipeline
+"""What became of one of several pipelines."""
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineEnding:
+    """A pipeline and what became of it."""
+
+    pipeline: str
+    ending: Ending = flat(without=("pipeline",))
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What came of a request: of one run, or of several pipelines in the order they were run."""
+
+    run: OneRun | None = flat()
+    pipelines: tuple[PipelineEnding, ...] = ()
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether all that was asked for was done, within the budgets that are errors."""
+        return all(each.succeeded for each in self._endings)
+
+    @property
+    def exit_code(self) -> int:
+        """0 all fine, 1 all failed, 2 some of several, 130 interrupted."""
+        codes = [each.exit_code for each in self._endings]
+        if len(set(codes)) == 1:
+            return codes[0]
+        return _INTERRUPTED if _INTERRUPTED in codes else _PARTIAL
+
+    @property
+    def _endings(self) -> list[Ending]:
+        return [each.ending for each in self.pipelines] if self.run is None else [self.run]
+
+
+def run(
+    workspace: Workspace,
+    request: RunRequest,
+    *,
+    ended: Callable[[PipelineEnding], None] = lambda _: None,
+) -> RunReport:
+    """Carry out a request; a table that fails is in the report, not raised.
+
+    `ended` hears of each of several pipelines as it ends. Raises InvalidRequest, NothingSelected,
+    ErrorsFound, RunRefused, and what else keeps a run from starting.
+    """
+    refuse_contradictions(request)
+    workspace = known_branch(workspace)
+    return run_compiled(workspace, compile_workspace(workspace), request, ended=ended)
+
+
+def run_compiled(
+    workspace: Workspace,
+    compilation: Compilation,
+    request: RunRequest,
+    *,
+    application: PlanApplication | None = None,
+    ended: Callable[[PipelineEnding], None] = lambda _: None,
+) -> RunReport:
+    """The same for a project that is compiled; nothing of it is read again.
+
+    `application` is the kept plan that is carried out, if one is.
+    """
+    project = compilation.project
+    names = pipelines_to_run(project, request)
+    caller = means_of(workspace, project, state_path(workspace))
+    invocation = _Invocation(workspace, compilation, request, caller, application)
+    if len(names) == 1:
+        return RunReport(invocation.run(names[0]))
+    refuse_errors(compilation, config_findings(compilation))
+    endings: dict[str, PipelineEnding] = {}
+    for name in names:
+        assert name is not None, "several runs are of pipelines"
+        endings[name] = PipelineEnding(name, invocation.run_in_turn(name, endings))
+        ended(endings[name])
+        if endings[name].ending.exit_code == _INTERRUPTED:
+            break
+    return RunReport(None, tuple(endings.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Invocation:
+    """What was asked for, to be run pipeline by pipeline."""
+
+    workspace: Workspace
+    compilation: Compilation
+    request: RunRequest
+    caller: Caller
+    application: PlanApplication | None
+
+    def run_in_turn(self, name: str, before: dict[str, PipelineEnding]) -> Ending:
+        """Run one of several pipelines: an error is its own, and the others go on."""
+        pipeline = self.compilation.project.config.pipeline[name]
+        withheld = _withheld([before[each] for each in pipeline.depends_on if each in before])
+        if withheld is not None:
+            return withheld
+        key = key_of_pipeline(self.request.idempotency_key, name)
+        request = replace(self.request, pipeline=name, idempotency_key=key)
+        try:
+            return replace(self, request=request).run(None if is_of_models(pipeline) else name)
+        except RockyError as failure:
+            said = Failure(type(failure).__name__, describe_failure(failure))
+            return FailedPipeline("Failure", said, failure)
+
+    def run(self, name: str | None) -> OneRun:
+        """Run one pipeline, or the selected models where there is no name."""
+        try:
+            return self._run(name)
+        except PromotionUnfinished:
+            if self.application is not None:
+                # What a plan was made for is not what will be there.
+                raise
+            # Only who finds one pays for what finishes it.
+            from rocky.operations.branch.production import recover_before_run  # noqa: PLC0415
+
+            recover_before_run(self.workspace, self.compilation.project)
+            return self._run(name)
+
+    def _run(self, name: str | None) -> OneRun:
+        try:
+            return self._run_models() if name is None else self._run_pipeline(name)
+        except RunSkipped as skipped:
+            status: Literal["SkippedIdempotent", "SkippedInFlight"] = "SkippedIdempotent"
+            if skipped.in_flight:
+                status = "SkippedInFlight"
+            return SkippedRun(
+                status=status,
+                idempotency_key=skipped.key,
+                skipped_by_run_id=skipped.run_id or None,
+                message=str(skipped),
+            )
+
+    def _run_models(self) -> ModelsRun:
+        plan = plan_request(self.compilation, self.request)
+        refuse_errors(self.compilation, refusing_findings(plan))
+        # Here, and so is the next: what is refused before pays for nothing that builds tables.
+        from rocky.run.project_run import run_request  # noqa: PLC0415
+
+        result = run_request(plan, self.request, self._caller_of(self.request.pipeline))
+        self._note(result)
+        return report_models(result)
+
+    def _run_pipeline(self, name: str) -> PipelineRun:
+        refuse_errors(self.compilation, config_findings(self.compilation))
+        from rocky.pipelines.pipeline_run import run_pipeline  # noqa: PLC0415
+
+        result = run_pipeline(self.compilation, name, self.request, self._caller_of(name))
+        self._note(result.run)
+        return report_pipeline(result)
+
+    def _caller_of(self, pipeline: str | None) -> Caller:
+        if self.application is None:
+            return self.caller
+        return replace(self.caller, applied=self.application.for_run(pipeline))
+
+    def _note(self, result: RunResult) -> None:
+        if self.application is not None:
+            executions = (each.execution for each in result.outcomes)
+            self.application.note(each.target for each in executions if each.commits)
+
+
+def _withheld(needed: Sequence[PipelineEnding]) -> WithheldPipeline | None:
+    """Why a pipeline is not run, because of those it depends on; None if it is."""
+    for each in needed:
+        if each.ending.is_done:
+            continue
+        waits = each.ending.exit_code == _OK
+        how = "another run is at work on" if waits else "failed"
+        reason = f"waits for pipeline `{each.pipeline}`, which {how}"
+        return WithheldPipeline("Skipped", reason, _OK if waits else _FAILED)
+    return None

@@ -1,0 +1,156 @@
+"""Tests: unit tests of models and assertions on their tables, on Spark.
+
+Nothing is built. A table that was never built fails its assertions: it has not been shown to hold
+what it should.
+"""
+
+from dataclasses import dataclass
+
+from rocky.operations.refusals import refuse_errors
+from rocky.operations.report import hidden, same_fields
+from rocky.operations.workspace import Workspace, compile_workspace
+from rocky.pipelines.report import Sample
+from rocky.plan.refusals import refusing_findings
+from rocky.plan.selectors import select_models
+from rocky.plan.steps import plan_steps
+from rocky.run.checks.outcomes import (
+    AssertionOutcome,
+    CheckSelection,
+    ChecksReport,
+    Row,
+    UnitOutcome,
+    models_with_tests,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TestRequest:
+    """Whose tests: of the selected models, or of all; with neither kind set, both are run.
+
+    `unit` tests give a model rows and compare what its query makes of them; `data` tests look at
+    the tables that are built.
+    """
+
+    select: tuple[str, ...] = ()
+    unit: bool = False
+    data: bool = False
+    adapter: str | None = None
+
+    @property
+    def kinds(self) -> CheckSelection:
+        """The kinds of tests that are meant."""
+        either = self.unit or self.data
+        return CheckSelection(self.unit or not either, self.data or not either, self.adapter)
+
+
+@dataclass(frozen=True, slots=True)
+class RowDifference:
+    """A row that was expected, one that was found, or both; `columns` are those that differ."""
+
+    expected: Row | None
+    found: Row | None
+    columns: tuple[str, ...]
+    cells: tuple[int, ...] = hidden()
+
+
+@dataclass(frozen=True, slots=True)
+class UnitTest:
+    """What came of one unit test. `error` says why it could not be run to its end."""
+
+    model: str
+    name: str
+    passed: bool
+    error: str | None
+    ordered: bool
+    columns: tuple[str, ...]
+    expected_rows: int
+    found_rows: int
+    differences: tuple[RowDifference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DataTest:
+    """What came of one assertion on a table, with some rows that fail it."""
+
+    model: str
+    name: str
+    type: str
+    column: str | None
+    severity: str
+    passed: bool
+    failing_rows: int | None
+    observed: str | None
+    error: str | None
+    sample: Sample
+
+
+@dataclass(frozen=True, slots=True)
+class TestCounts:
+    """How many tests ended how. Warnings fail nothing."""
+
+    passed: int
+    failed: int
+    warnings: int
+
+
+@dataclass(frozen=True, slots=True)
+class TestReport:
+    """What came of every test: it `passed` unless one of severity `error` failed.
+
+    `selected` is how many models were asked for, whether they have tests or not.
+    """
+
+    passed: bool
+    unit_tests: tuple[UnitTest, ...]
+    data_tests: tuple[DataTest, ...]
+    summary: TestCounts
+    selected: int = hidden()
+
+
+def test(workspace: Workspace, request: TestRequest) -> TestReport:
+    """Run tests; one that fails, or cannot be run, is in the report.
+
+    Raises NothingSelected, ErrorsFound, and what opening Spark and the warehouse raises.
+    """
+    compilation = compile_workspace(workspace)
+    keys = select_models(compilation, request.select)
+    plan = plan_steps(compilation, keys)
+    # Types further up are guesses when something does not compile: nothing is tested then.
+    refuse_errors(compilation, refusing_findings(plan), undone="nothing was tested")
+    result = ChecksReport()
+    if models_with_tests(plan, request.kinds):
+        # Knows pyspark, which models without tests must not load.
+        from rocky.run.checks.suite import check_models  # noqa: PLC0415
+
+        result = check_models(plan, request.kinds, workspace.environment, workspace.spark)
+    return report_tests(result, len(keys))
+
+
+def report_tests(result: ChecksReport, selected: int) -> TestReport:
+    """The report of tests that were run."""
+    return TestReport(
+        result.failed == 0,
+        tuple(_unit_test(each) for each in result.units),
+        tuple(_data_test(each) for each in result.assertions),
+        TestCounts(result.passed, result.failed, result.warnings),
+        selected,
+    )
+
+
+def _unit_test(outcome: UnitOutcome) -> UnitTest:
+    differences = tuple(
+        RowDifference(
+            each.expected,
+            each.found,
+            tuple(outcome.columns[index] for index in each.cells),
+            each.cells,
+        )
+        for each in outcome.differences
+    )
+    besides = frozenset({"differences"})
+    return UnitTest(differences=differences, **same_fields(UnitTest, outcome, besides))
+
+
+def _data_test(outcome: AssertionOutcome) -> DataTest:
+    sample = Sample(outcome.sample_columns, outcome.sample)
+    return DataTest(sample=sample, **same_fields(DataTest, outcome, frozenset({"sample"})))
