@@ -146,8 +146,13 @@ def _merged(one: Shape, other: Shape) -> Shape:
 def reports_of(command: str) -> Mapping[str, Any]:
     """The reports of a command, by the words that its documents give as `command`."""
     module = import_module(f"rocky.cli.commands.{COMMANDS[command][0]}")
-    found: Mapping[str, Any] = module.REPORTS
-    return found
+    if hasattr(module, "REPORTS"):
+        found: Mapping[str, Any] = module.REPORTS
+        return found
+    # A group whose commands are loaded one by one: each of their modules names its own.
+    parts = [import_module(f"{module.__name__}.{part}") for part, _ in module.COMMANDS.values()]
+    known = reduce(or_, (dict(each.REPORTS) for each in parts))
+    return {f"{command} {name}": known[f"{command} {name}"] for name in module.COMMANDS}
 
 
 def format_schema(command: str) -> str:

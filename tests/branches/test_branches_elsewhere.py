@@ -2,40 +2,22 @@
 
 import os
 import shutil
-from datetime import UTC, datetime
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from blake3 import blake3
 
-from rocky.branches.clones import BranchOrigin, Parent, clone_parent
-from rocky.branches.promotion.promotion import PROMOTED, BranchHistory, promote_tables
-from rocky.branches.tables import load_branch_view
 from rocky.errors import StateSyncFailed
-from rocky.language.datatypes.types import BIGINT, StructField
-from rocky.ledger import open_ledger
-from rocky.ledger.branch_records import BranchRecord, PromotionRecord
 from rocky.ledger.branches import load_promotions
-from rocky.ledger.record import NO_RUN
 from rocky.project import load_project
 from rocky.project.models import Target
 from rocky.project.project import on_branch
-from rocky.run.prepare.caller import Caller
-from rocky.run.prepare.session import open_run
 from rocky.state.session import RemoteSession, open_session
-from rocky.store.data_file import DataFile
-from rocky.store.delta.change import Change
-from rocky.store.warehouse import Table, open_warehouse
+from rocky.store.warehouse import open_warehouse
 from tests.branches.shops import TABLE, BranchShop, enter_shop
-from tests.run.runs import WHO
 from tests.servers.s3 import BUCKET, s3_environment, s3_server
 
 pytestmark = pytest.mark.server
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
-NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-COLUMNS = (StructField("id", BIGINT, True),)
 
 
 @pytest.fixture(scope="module")
@@ -148,52 +130,29 @@ def _machine(root: Path, warehouse: Path) -> BranchShop:
     return shop
 
 
-def _file(table: Table, *ids: int) -> DataFile:
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.table({"id": pa.array(ids, pa.int64())}), sink)
-    data = sink.getvalue().to_pybytes()
-    path = f"{blake3(data).hexdigest()}.parquet"
-    table.objects.put(f"{table.prefix}/{path}", data)
-    return DataFile(path, len(data), len(ids), f'{{"numRecords":{len(ids)}}}', {}, 0)
-
-
-def _replace(table: Table, *ids: int) -> None:
-    file = _file(table, *ids)
-    table.commit(Change("REPLACE", table.snapshot(), COLUMNS, (), (file,)))
-
-
 def test_a_branch_in_an_object_store_shares_files_and_is_promoted(s3, tmp_path, monkeypatch):
     for name, value in s3_environment(s3).items():
         monkeypatch.setenv(name, value)
     place = f"s3://{BUCKET}/lake"
-    (tmp_path / "rocky.toml").write_text(f'[adapter]\nwarehouse = "{place}"\n')
-    production = open_warehouse(place, base=tmp_path, options=os.environ)
+    enter_shop(tmp_path, monkeypatch)
+    shop = BranchShop(tmp_path)
+    shop.create()
+    config = tmp_path / "rocky.toml"
+    config.write_text(f'[adapter]\nwarehouse = "{place}"\n' + config.read_text())
+    shop.commit("in a bucket")
+    shop.do("run")
+    shop.do("branch", "create", "b1")
     branch = open_warehouse(f"{place}/branch__b1", base=tmp_path, options=os.environ)
-    tables = [production.table(Target("c", "s", name)) for name in ("one", "two")]
-    for table in tables:
-        _replace(table, 1, 2)
-    parent = Parent("production", production, {each: each.snapshot() for each in tables})
-    with open_ledger(tmp_path / "branch.db") as ledger:
-        clone_parent(ledger, branch, parent, BranchOrigin(WHO, "", NOW))
-    data = [each.path for each in branch.objects.list("") if each.path.endswith(".parquet")]
-    assert [] == data
+    assert [] == [each.path for each in branch.objects.list("") if each.path.endswith(".parquet")]
 
-    own = branch.table(Target("c", "s", "two"))
-    _replace(own, 1, 2, 3)
-    record = BranchRecord(
-        "b1", "branch__b1", "ann", NOW, branch.uri, production.uri, tables=parent.versions
-    )
-    view = load_branch_view(record, branch, production)
-    assert ["c.s.two"] == [each.target for each in view.changed]
-    project = load_project(tmp_path, env=os.environ)
-    means = Caller(tmp_path / ".rocky-state.db", WHO, os.environ)
-    draft = PromotionRecord(NO_RUN, PROMOTED, "b1", "ann", NOW)
-    with open_run(project, project.config.adapter["default"], means) as opened:
-        promote_tables(opened, view, BranchHistory({}, {}), draft)
+    shop.write(alone="SELECT 2 AS one")
+    shop.do("run", "--branch", "b1")
+    shop.do("branch", "promote", "b1")
 
-    again = open_warehouse(place, base=tmp_path, options=os.environ)
-    promoted = again.table(Target("c", "s", "two")).snapshot()
-    assert (1, 3) == (promoted.version, promoted.rows)
+    (promotion,) = load_promotions(shop.state())
+    assert [f"{TABLE}alone"] == [each.target for each in promotion.tables]
+    production = open_warehouse(place, base=tmp_path, options=os.environ)
+    promoted = production.table(Target("spark_catalog", "default", "alone")).snapshot()
+    assert (1, 1) == (promoted.version, promoted.rows)
     # The file came over: production does not depend on the branch.
     assert [False] == [file.is_elsewhere for file in promoted.files]
-    assert 1 == len(load_promotions(tmp_path / ".rocky-state.db"))

@@ -8,9 +8,9 @@ import pytest
 from rocky.branches.row_diff import (
     ChangedRow,
     KeySource,
-    RowKey,
     TableComparison,
     TableState,
+    ValueChange,
     choose_key,
     compare_states,
 )
@@ -63,11 +63,11 @@ def test_rows_are_found_again_by_their_key(tmp_path, compare):
     found = compare(before, after, BY_ID)
 
     assert (1, 1, 2) == counts(found)
-    assert RowKey(BY_ID, KeySource.ASKED) == found.key
-    assert {"name": 2} == found.per_column
+    assert (BY_ID, KeySource.ASKED) == (found.key, found.key_source)
+    assert {"name": 2} == found.changed_by_column
     assert (
-        ChangedRow({"id": "2"}, {"name": ("b", "B")}),
-        ChangedRow({"id": "3"}, {"name": (None, "c")}),
+        ChangedRow({"id": "2"}, {"name": ValueChange("b", "B")}),
+        ChangedRow({"id": "3"}, {"name": ValueChange(None, "c")}),
     ) == found.sample
     assert (5, 5) == (found.rows_before, found.rows_after)
 
@@ -90,7 +90,7 @@ def test_without_a_key_rows_count_as_often_as_they_are_there(tmp_path, compare):
     found = compare(before, after)
 
     assert (2, 2, None) == counts(found)
-    assert (KeySource.NOBODY, {}, ()) == (found.key.source, found.per_column, found.sample)
+    assert (KeySource.NOBODY, {}, ()) == (found.key_source, found.changed_by_column, found.sample)
 
 
 def test_a_key_that_several_rows_share_is_said_and_rows_are_counted_whole(tmp_path, compare):
@@ -136,9 +136,11 @@ def test_columns_that_came_or_went_are_told_and_the_others_compared(tmp_path, co
 
     found = compare(before, after, BY_ID)
 
-    assert [("column_added", "amount")] == [(each.rule, each.column) for each in found.columns]
+    assert [("column_added", "amount")] == [
+        (each.rule, each.column) for each in found.column_changes
+    ]
     assert (0, 0, 1) == counts(found)
-    assert {"name": 1} == found.per_column
+    assert {"name": 1} == found.changed_by_column
 
 
 def test_a_column_that_was_widened_is_compared_by_its_values(tmp_path, compare):
@@ -152,7 +154,7 @@ def test_a_column_that_was_widened_is_compared_by_its_values(tmp_path, compare):
     found = compare(before, after, BY_ID)
 
     assert (0, 0, 1) == counts(found)
-    assert ["column_type_widened"] == [each.rule for each in found.columns]
+    assert ["column_type_widened"] == [each.rule for each in found.column_changes]
 
 
 def test_a_column_of_another_kind_is_compared_as_text_and_a_nested_one_not_at_all(
@@ -167,7 +169,7 @@ def test_a_column_of_another_kind_is_compared_as_text_and_a_nested_one_not_at_al
     after = table_of(tmp_path, "three", [(1, ["7"]), (3, ["9"])], columns=nested)
     found = compare(before, after, BY_ID)
     assert (1, 1, 0) == counts(found)
-    assert ("name",) == found.not_compared
+    assert ("name",) == found.columns_not_compared
 
 
 def test_the_order_and_the_case_of_columns_do_not_matter(tmp_path, compare):

@@ -13,7 +13,6 @@ from rocky.store.journal import has_journal
 from tests.branches.shops import TABLE, BranchShop, Template
 
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
-COMMANDS = "rocky.cli.commands.branching.promotion"
 MOVED = ("stg_orders", "latest", "extra")
 STEPS = (
     "files",
@@ -57,17 +56,16 @@ def files_of(shop: BranchShop) -> Files:
 KILL = """
 import os, sys
 from functools import partial
-from rocky.operations.branch import production
 from rocky.cli.app import main
-from rocky.cli.commands.branching import promotion as branch_promote
+from rocky.operations.branch import production, promote, revert
 
 def watch(reached):
     if reached == sys.argv[1]:
         os._exit(9)
 
 for module, name in (
-    (branch_promote, "promote_tables"),
-    (branch_promote, "revert_tables"),
+    (promote, "promote_tables"),
+    (revert, "revert_tables"),
     (production, "recover_promotions"),
 ):
     setattr(module, name, partial(getattr(module, name), watch=watch))

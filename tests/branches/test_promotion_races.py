@@ -11,6 +11,7 @@ import pytest
 from rocky.ledger import open_ledger
 from rocky.ledger.branches import load_promotions
 from rocky.ledger.run_records import RunStatus
+from rocky.operations.branch import promote as operation
 from rocky.store.delta.change import Change
 from rocky.store.journal import has_journal
 from tests.branches.shops import TABLE, BranchShop, Template
@@ -65,19 +66,15 @@ def test_while_a_run_writes_a_table_it_is_not_promoted(shop):
 
 @pytest.mark.parametrize("step", [f"commit {TABLE}latest", f"commit {TABLE}stg_orders"])
 def test_a_table_that_another_tool_changes_meanwhile_undoes_all(shop, monkeypatch, step):
-    from rocky.cli.commands.branching import promotion as branch_promote  # noqa: PLC0415
-
     before = {name: files for name, (_, files) in shop.contents().items()}
     name = step.rpartition(".")[2]
-    promote = branch_promote.promote_tables
+    promote = operation.promote_tables
 
     def meddle(reached: str) -> None:
         if reached == "commits":
             change_by_hand(shop, name)
 
-    monkeypatch.setattr(
-        branch_promote, "promote_tables", lambda *given: promote(*given, watch=meddle)
-    )
+    monkeypatch.setattr(operation, "promote_tables", lambda *given: promote(*given, watch=meddle))
     answer = shop.rocky("branch", "promote", "b1")
 
     assert 1 == answer.code

@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rocky.branches.promotion.revert import find_promotion
-from rocky.cli.commands.branching import promotion as commands
+from rocky.branches.promotion.reversals import find_promotion
 from rocky.ledger import open_history_reader, open_ledger
 from rocky.ledger.branch_records import PromotionRecord
 from rocky.ledger.branches import load_branches, load_promotions, record_promotion
 from rocky.ledger.record import RunId
+from rocky.operations.branch import revert as operation
 from rocky.store.delta.change import Change
 from rocky.store.parquet.rows import load_rows
 from tests.branches.shops import TABLE, BranchShop, Template
@@ -171,7 +171,7 @@ def test_a_promotion_whose_revert_was_reverted_can_be_reverted(shop):
 
 
 def test_a_revert_that_was_undone_stands_in_nobodys_way(shop, monkeypatch):
-    revert = commands.revert_tables
+    revert = operation.revert_tables
 
     def meddle(step: str) -> None:
         if step == "commits":
@@ -180,7 +180,7 @@ def test_a_revert_that_was_undone_stands_in_nobodys_way(shop, monkeypatch):
             table.commit(Change("REPLACE", now, now.schema, (), now.files, info={"by": "me"}))
 
     with monkeypatch.context() as patch:
-        patch.setattr(commands, "revert_tables", lambda *a, **k: revert(*a, **k, watch=meddle))
+        patch.setattr(operation, "revert_tables", lambda *a, **k: revert(*a, **k, watch=meddle))
         assert 1 == shop.rocky("branch", "revert", "b1").code
     assert "undone" == load_promotions(shop.state())[-1].kind
 

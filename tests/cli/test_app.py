@@ -1,6 +1,7 @@
 import importlib
 import json
 import os
+import pkgutil
 import resource
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import click
 import pytest
 
 from rocky.cli.app import COMMANDS, main
+from rocky.cli.commands import branch
 from rocky.cli.exit_codes import ExitCode
 from rocky.version import __version__
 
@@ -54,9 +56,19 @@ def test_the_one_line_helps_are_those_of_the_commands():
     assert shown == own
 
 
+def test_the_one_line_helps_of_branches_are_those_of_the_commands():
+    group = main.get_command(None, "branch")
+    own = {
+        name: (group.get_command(None, name).help or "").split("\n\n")[0].replace("\n", " ")
+        for name in branch.COMMANDS
+    }
+
+    assert {name: summary for name, (_, summary) in branch.COMMANDS.items()} == own
+
+
 def test_every_module_of_commands_is_a_command():
     folder = SOURCE / "rocky" / "cli" / "commands"
-    modules = {path.stem for path in folder.glob("*.py") if path.stem != "__init__"}
+    modules = {each.name for each in pkgutil.iter_modules([str(folder)])}
 
     assert modules == {module for module, _ in COMMANDS.values()}
     assert all(

@@ -4,7 +4,13 @@ from functools import partial
 
 import pytest
 
-from rocky.branches.row_diff import TableComparison, TableState, choose_key, compare_states
+from rocky.branches.row_diff import (
+    TableComparison,
+    TableState,
+    ValueChange,
+    choose_key,
+    compare_states,
+)
 from rocky.run.engine.spark import SparkEngine
 from rocky.spark.connection import adopt_session
 from rocky.spark.interface import Layout
@@ -32,12 +38,12 @@ def test_nested_values_are_compared_and_shown(spark, tmp_path):
     found = compare_states(comparison(*states, key=("id",)), lambda: engine)
 
     assert (1, 1, 1) == (found.added, found.removed, found.changed)
-    assert {"tags": 1, "parts": 1, "doc": 1} == found.per_column
+    assert {"tags": 1, "parts": 1, "doc": 1} == found.changed_by_column
     (row,) = found.sample
     assert {"id": "2"} == row.key
-    assert ("{a -> 2, b -> 0}", "{a -> 2, b -> 9}") == row.values["tags"]
-    assert ("[1,0]", "[1,9]") == row.values["doc"]
-    assert () == found.not_compared
+    assert ValueChange("{a -> 2, b -> 0}", "{a -> 2, b -> 9}") == row.columns["tags"]
+    assert ValueChange("[1,0]", "[1,9]") == row.columns["doc"]
+    assert () == found.columns_not_compared
 
     whole = compare_states(comparison(*states, key=()), lambda: engine)
     assert (2, 2, None) == (whole.added, whole.removed, whole.changed)

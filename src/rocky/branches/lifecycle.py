@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from rocky.branches.clones import BranchOrigin, Parent, clone_parent
+from rocky.branches.record_transfer import recorded_tables
 from rocky.errors import ChangeRefused, LedgerLocked, NothingSelected, StoreUnreadable
 from rocky.ledger import Ledger, open_ledger
 from rocky.ledger.branch_records import PRODUCTION, BranchRecord, BranchStatus
 from rocky.ledger.branches import branch_key, load_branches, record_branch
 from rocky.ledger.claims import claims_folder, living_runs
 from rocky.ledger.readers.history import LATEST, open_history_reader
-from rocky.ledger.readers.table import TableRecords, open_table_record_reader
+from rocky.ledger.readers.table import open_table_record_reader
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunStatus
 from rocky.project.configuration.blocks import State
@@ -73,7 +74,7 @@ def find_parent(wanted: str | None, candidates: ParentCandidates) -> ChosenParen
     if other is not None:
         return ChosenParent(_parent_now(*other))
     run_id = _find_run(wanted, candidates)
-    known = _recorded_tables(candidates.state, run_id)
+    known = recorded_tables(candidates.state, run_id)
     by_name = {each.name.lower(): each for each in candidates.warehouse.tables()}
     tables = {}
     for target, each in known.items():
@@ -125,15 +126,7 @@ def _parent_now(name: str, warehouse: Warehouse, state: Path) -> Parent:
     with ThreadPoolExecutor(_READERS, thread_name_prefix="rocky-branch") as pool:
         found = list(pool.map(lambda table: table.snapshot(), tables))
     there = {table: at for table, at in zip(tables, found, strict=True) if at is not None}
-    return Parent(name, warehouse, there, _recorded_tables(state, None), state)
-
-
-def _recorded_tables(state: Path, until: str | None) -> Mapping[str, TableRecords]:
-    lookups = open_table_record_reader(state)
-    if lookups is None:
-        return {}
-    with lookups:
-        return lookups.tables(until)
+    return Parent(name, warehouse, there, recorded_tables(state), state)
 
 
 _LEDGER_SUFFIXES: Final = ("", "-wal", "-shm", "-journal", ".sync", ".unpublished")

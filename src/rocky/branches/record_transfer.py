@@ -5,13 +5,15 @@ files lie, and the numbers of versions. A result that can be proved on one side 
 other: whatever cannot be said for certain there is left out, and so is built when it is needed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 
 from rocky.canonical import text_hash
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord, ReadRecord
-from rocky.ledger.readers.table import TableRecords
+from rocky.ledger.readers.history import open_history_reader
+from rocky.ledger.readers.table import TableRecords, open_table_record_reader
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import (
     NO_MARK,
@@ -19,6 +21,7 @@ from rocky.ledger.run_records import (
     ModelExecution,
     ModelStatus,
     PartitionRecord,
+    RunRecord,
     WatermarkState,
 )
 from rocky.ledger.writer import ModelRecords, PipelineRecords
@@ -28,6 +31,35 @@ from rocky.store.data_file import DataFile
 from rocky.store.delta.change import Committed
 from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK, Snapshot
 from rocky.store.warehouse import Table
+
+
+def recorded_tables(state: Path, until: str | None = None) -> Mapping[str, TableRecords]:
+    """What a ledger knows of its tables, by target, as a run left them; none without a ledger."""
+    lookups = open_table_record_reader(state)
+    if lookups is None:
+        return {}
+    with lookups:
+        return lookups.tables(until)
+
+
+@dataclass(frozen=True, slots=True)
+class BranchHistory:
+    """What a branch's own ledger knows of its tables, by target, and of the runs that made them."""
+
+    tables: Mapping[str, TableRecords]
+    runs: Mapping[str, RunRecord]
+
+
+def load_branch_history(state: Path) -> BranchHistory:
+    """What is recorded on a branch. Raises LedgerUnreadable."""
+    tables = recorded_tables(state)
+    reader = open_history_reader(state)
+    if reader is None:
+        return BranchHistory({}, {})
+    with reader:
+        found = {each.run_id: reader.run(each.run_id) for each in tables.values()}
+    return BranchHistory(tables, {key: run for key, run in found.items() if run is not None})
+
 
 VersionOf = Callable[[str, str | None], int | None]
 """The version of a table, by target, that has some content, there; None where none has."""

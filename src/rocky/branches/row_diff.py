@@ -7,12 +7,12 @@ the answer, and so most comparisons are small and many need no Spark.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from rocky.analysis.changes.change import Change
+from rocky.analysis.changes.change import Impact
 from rocky.analysis.changes.columns import compare_columns
 from rocky.branches.row_diff_queries import (
     Pair,
@@ -56,37 +56,59 @@ NO_KEY = RowKey()
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedRow:
-    """A row that both have: its key, and the columns that changed, before and after, as texts."""
+class ValueChange:
+    """A value on both sides, as texts."""
 
-    key: Mapping[str, str | None]
-    values: Mapping[str, tuple[str | None, str | None]]
+    before: str | None
+    after: str | None
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedRow:
+    """A row that both have: its key, and the columns that changed."""
+
+    key: Mapping[str, str | None]
+    columns: Mapping[str, ValueChange]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """A column that is not the same on both sides, by the rules of changes."""
+
+    rule: str
+    impact: Impact
+    column: str | None = None
+    before: str | None = None
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TableDifference:
     """Two states of one table. `rows_before` is None where there was no table.
 
     Without a key rows are told apart by all they hold: a changed row is then one removed and one
-    added, and `changed` is None. So it is where `duplicate_keys` share rows. `per_column` counts
-    changed rows by column; `not_compared` are columns whose types cannot be compared. Files that
-    both states have were not read.
+    added, and `changed` is None. So it is where `duplicate_keys` share rows. Files that both states
+    have were not read.
     """
 
     target: str
-    rows_before: int | None
+    rows_before: int | None = None
     rows_after: int
     added: int
     removed: int
     changed: int | None = None
-    key: RowKey = NO_KEY
-    duplicate_keys: int = 0
-    columns: tuple[Change, ...] = ()
-    per_column: Mapping[str, int] = field(default_factory=dict)
-    not_compared: tuple[str, ...] = ()
-    sample: tuple[ChangedRow, ...] = ()
-    files_read: int = 0
-    files_shared: int = 0
+    key: tuple[str, ...]
+    key_source: KeySource
+    duplicate_keys: int
+    column_changes: tuple[ColumnChange, ...]
+    changed_by_column: Mapping[str, int]
+    columns_not_compared: tuple[str, ...]
+    sample: tuple[ChangedRow, ...]
+    files_read: int
+    files_shared: int
+
+
+OtherSide = Literal["production", "base"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +121,7 @@ class DataDiff:
 
     branch: str
     parent: str
-    compared_with: str
+    compared_with: OtherSide
     tables: tuple[TableDifference, ...]
     same: int
 
@@ -180,24 +202,26 @@ def compare_states(
     """
     before, after = comparison.before, comparison.after
     if before is None:
-        rows = after.snapshot.rows
-        return TableDifference(comparison.target, None, rows, rows, 0)
+        return _added_table(comparison)
     pairs = pair_columns(before.snapshot.schema, after.snapshot.schema)
     key = comparison.choose_key(pairs)
     gone, new = (
         _own_files(before.snapshot, after.snapshot),
         _own_files(after.snapshot, before.snapshot),
     )
-    found = TableDifference(
-        comparison.target,
-        before.snapshot.rows,
-        after.snapshot.rows,
+    found = replace(
+        _added_table(comparison),
+        rows_before=before.snapshot.rows,
         added=new.rows,
         removed=gone.rows,
         changed=0 if key.columns else None,
-        key=key,
-        columns=compare_columns(before.snapshot.schema, after.snapshot.schema),
-        not_compared=tuple(each.name for each in pairs if not each.is_comparable),
+        key=key.columns,
+        key_source=key.source,
+        column_changes=tuple(
+            ColumnChange(each.rule, each.impact, each.column, each.before, each.after)
+            for each in compare_columns(before.snapshot.schema, after.snapshot.schema)
+        ),
+        columns_not_compared=tuple(each.name for each in pairs if not each.is_comparable),
         files_shared=len(after.snapshot.files) - len(new.files),
     )
     comparable = [each for each in pairs if each.is_comparable]
@@ -217,6 +241,26 @@ def compare_states(
         views.unbind([_BEFORE_VIEW, _AFTER_VIEW])
 
 
+def _added_table(comparison: TableComparison) -> TableDifference:
+    """All there is to say of a table that was not there before."""
+    rows = comparison.after.snapshot.rows
+    return TableDifference(
+        target=comparison.target,
+        rows_after=rows,
+        added=rows,
+        removed=0,
+        key=(),
+        key_source=KeySource.NOBODY,
+        duplicate_keys=0,
+        column_changes=(),
+        changed_by_column={},
+        columns_not_compared=(),
+        sample=(),
+        files_read=0,
+        files_shared=0,
+    )
+
+
 def _own_files(snapshot: Snapshot, other: Snapshot) -> Snapshot:
     """A state as if it held only the files that the other does not."""
     shared = {file.address for file in other.files}
@@ -234,7 +278,7 @@ class _RowQueries:
         self._sample = sample
 
     def compare(self, found: TableDifference) -> TableDifference:
-        wanted = {each.lower() for each in found.key.columns}
+        wanted = {each.lower() for each in found.key}
         key = [each for each in self._pairs if each.name.lower() in wanted]
         if not key:
             return self._count_alike(found)
@@ -253,7 +297,7 @@ class _RowQueries:
             added=added,
             removed=removed,
             changed=changed,
-            per_column=per_column,
+            changed_by_column=per_column,
             sample=self._take_sample(key, touched) if changed and self._sample else (),
         )
 
@@ -271,7 +315,7 @@ class _RowQueries:
                 start = len(key) + 3 * at
                 differs, before, after = row[start : start + 3]
                 if differs:
-                    values[each.name] = (before, after)
+                    values[each.name] = ValueChange(before, after)
             rows.append(ChangedRow(names, values))
         return tuple(rows)
 
@@ -283,10 +327,7 @@ class _RowQueries:
         return self._engine.rows(self._engine.frame(sql), limit)
 
 
-OtherSide = Literal["production", "base"]
-
-
-class DiffRequest(NamedTuple):
+class DiffScope(NamedTuple):
     """What to compare. `targets` are full names in lower case, all tables without any."""
 
     to: OtherSide = "production"
@@ -298,7 +339,7 @@ class DiffRequest(NamedTuple):
 def diff_tables(
     view: BranchView,
     models: Iterable[ModelFile],
-    wanted: DiffRequest,
+    wanted: DiffScope,
     open_engine: Callable[[], AbstractContextManager[Engine]],
 ) -> DataDiff:
     """Every table whose rows or columns differ. The engine is opened for the first that needs it.
@@ -328,7 +369,7 @@ def diff_tables(
 
 
 def _comparison(
-    table: BranchTable, models: Mapping[str, ModelFile], wanted: DiffRequest
+    table: BranchTable, models: Mapping[str, ModelFile], wanted: DiffScope
 ) -> TableComparison | None:
     """The two states of a table; None where they hold the same rows and columns."""
     after = table.branch

@@ -19,6 +19,11 @@ PROMOTIONS = "promotions"
 PRODUCTION = "production"
 """What the parent of a branch that is none of another branch is called."""
 
+PROMOTED = "promote"
+REVERTED = "revert"
+UNDONE = "undone"
+"""The kinds of a promotion: one, one taken back, one that moved nothing in the end."""
+
 
 class BranchStatus(StrEnum):
     """How a branch stands. As it is stored."""
@@ -129,3 +134,8 @@ class PromotionRecord(Record):
     reverts: RunId | None = None
     recovers: RunId | None = None
     reason: str | None = None
+
+    @property
+    def approvers(self) -> tuple[str, ...]:
+        """Who approved; who only gave a reason for breaking readers did not."""
+        return tuple(each.approver for each in self.approvals if each.kind == "approval")

@@ -1,14 +1,20 @@
-"""Whether a branch's tables are what the present code makes, of what the branch has now.
+"""Readiness: a candidate for promotion, and whether its tables are what the present code makes.
 
 An approval of code and tables that do not belong together would approve nothing. Only the branch's
 own records are asked: the newest execution of each model, what it left and what it read.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
+from rocky.analysis.changes.change import ProjectDiff
 from rocky.analysis.compilation import Compilation
+from rocky.branches.approvals.validity import ApprovalScope
 from rocky.branches.tables import BranchTable, BranchView, read_inputs
 from rocky.compiler.fingerprints import fingerprints_of
+from rocky.git import Repository
+from rocky.ledger.branch_records import BranchRecord
 from rocky.ledger.provenance import ReadRecord
 from rocky.ledger.readers.history import RecordedExecution
 from rocky.ledger.readers.lookup import LookupReader
@@ -17,6 +23,32 @@ from rocky.plan.adapters import adapter_of
 from rocky.project import ModelFile, Project
 from rocky.project.configuration.strategies import is_inline
 from rocky.run.materialize.seeds import SEED_HASH, seed_hash, seed_target
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A branch and the code beside it, looked at once: what is approved, judged and promoted.
+
+    `diff` is absent without a commit to compare with. `unready` says, a line a model, why the
+    tables are not what the code makes. `repository` is absent outside git.
+    """
+
+    compilation: Compilation
+    view: BranchView
+    diff: ProjectDiff | None
+    question: ApprovalScope
+    unready: tuple[str, ...]
+    repository: Repository | None
+    git_commit: str | None
+    git_dirty: bool | None
+
+    @property
+    def root(self) -> Path:
+        return self.compilation.project.root
+
+    @property
+    def record(self) -> BranchRecord:
+        return self.question.record
 
 
 def find_outdated_tables(

@@ -1,82 +1,196 @@
-"""The gate: whether a branch may be promoted, by its verdict, approvals, records and inputs.
+"""The gate: whether production may be moved, and the clearance that every mover asks for.
 
-Whatever is not known counts as the worst: a change that cannot be compared is a breaking one. The
-records of a branch become part of production's own, so they are verified first; and a table is
+A clearance is given by the functions here that are called `clear_...`, and by nothing else: who
+wants to move tables passes all that these refuse. It is no pass for later: whoever uses one looks
+again at what it was given for.
+
+The records of a branch become part of production's own, so they are verified first; and a table is
 promoted only beside the inputs that it was built of, or production would have a result of rows that
 it has not got.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import InitVar, dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from rocky.analysis.changes.change import Change, Impact, ProjectDiff, TableDiff
-from rocky.analysis.changes.columns import compare_columns
-from rocky.branches.approvals.validity import ApprovalScope, CheckedApprovals, find_shortfall
-from rocky.branches.tables import BranchTable, BranchView, read_inputs, table_content
-from rocky.errors import PromotionRefused
+from rocky.branches.approvals.readiness import Candidate
+from rocky.branches.approvals.signatures import Signer, sign_statement
+from rocky.branches.approvals.ssh import Keygen
+from rocky.branches.approvals.statements import Kind
+from rocky.branches.approvals.validity import (
+    ApprovalScope,
+    CheckedApprovals,
+    check_approvals,
+    find_shortfall,
+)
+from rocky.branches.promotion.reversals import TableReversal, find_promotion, find_reversals
+from rocky.branches.promotion.verdict import ChangeVerdict, judge_change
+from rocky.branches.record_transfer import BranchHistory, load_branch_history
+from rocky.branches.tables import (
+    BranchTable,
+    BranchView,
+    read_inputs,
+    same_content,
+    table_content,
+)
+from rocky.errors import PromotionRefused, PromotionUnfinished
 from rocky.evidence.records import OpenWarehouse
 from rocky.evidence.verification import VerificationScope, verify_ledger
-from rocky.ledger.branch_records import PRODUCTION, ApprovalRecord
+from rocky.ledger.branch_records import (
+    PRODUCTION,
+    ApprovalRecord,
+    BranchStatus,
+    PromotionRecord,
+)
+from rocky.ledger.branches import branch_key, load_branches
 from rocky.ledger.readers.table import TableRecords
+from rocky.run.prepare.session import RunSession
 from rocky.store.delta.snapshot import Snapshot
+from rocky.store.journal import Journal
 
-UNKNOWN_IMPACT = "unknown"
-"""The verdict on a change that could not be compared with anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeVerdict:
-    """What a change does to readers. `breaking` are the changes that break them, in words."""
-
-    impact: str
-    breaking: tuple[str, ...] = ()
-
-    @property
-    def is_breaking(self) -> bool:
-        return self.impact in (Impact.BREAKING, UNKNOWN_IMPACT)
+_SEAL: Final = object()
 
 
-def judge_change(diff: ProjectDiff | None, view: BranchView) -> ChangeVerdict:
-    """The verdict on a change: of its code, and of the tables that production would get.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clearance:
+    """Leave to move tables of production. `what` is the command that moves them, for the record."""
 
-    The tables have the last word about columns. Code is compared with a commit, and production may
-    have been built from another: what its readers have today would go without being in the diff.
-    """
-    if diff is None:
-        return ChangeVerdict(UNKNOWN_IMPACT, ("there is no commit to compare the code with",))
-    found = []
-    told = set()
-    for table, change in diff.changes:
-        if change.impact is Impact.BREAKING:
-            found.append(
-                _describe_change(table.name if table is not None else "rocky.toml", change)
+    what: str
+    seal: InitVar[object] = None
+
+    def __post_init__(self, seal: object) -> None:
+        if seal is not _SEAL:
+            raise PromotionRefused(
+                "production is moved by `promote`, `revert` and `recover` of"
+                " `rocky.operations.branch`: nobody else can say that it may be"
             )
-            told |= {each.lower() for each in _targets(table)}
-    for each in view.changed:
-        if each.target.lower() not in told:
-            found += [_describe_change(each.target, change) for change in _lost_columns(each)]
-    impact = diff.impact.value if diff.impact is not None else "none"
-    return ChangeVerdict(Impact.BREAKING.value if found else impact, tuple(found))
 
 
-def _lost_columns(table: BranchTable) -> Iterator[Change]:
-    if table.production is None or table.branch is None:
-        return
-    for change in compare_columns(table.production.schema, table.branch.schema):
-        if change.impact is Impact.BREAKING:
-            yield change
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromotionClearance(Clearance):
+    """Leave to promote a branch as it was looked at.
+
+    `approvals` are those that count, `allowed` those that take the blame for breaking readers;
+    `made` is what is recorded of the branch, and holds.
+    """
+
+    candidate: Candidate
+    keygen: Keygen
+    approvals: CheckedApprovals
+    verdict: ChangeVerdict
+    allowed: tuple[ApprovalRecord, ...]
+    made: BranchHistory
+
+    def look_again(self, opened: RunSession) -> None:
+        """Raises PromotionRefused unless it is for this production and still as it was.
+
+        The branch must be the one that this ledger has, and enough approvals of it must count now.
+        """
+        around, question = opened.surroundings, self.candidate.question
+        name, parent = question.record.name, self.candidate.view.parent
+        if parent.uri != around.warehouse.uri:
+            raise PromotionRefused(
+                f"branch `{name}` is of the tables in `{parent.uri}`, not of those in"
+                f" `{around.warehouse.uri}`"
+            )
+        known = {branch_key(each.name): each for each in load_branches(around.ledger.path)}
+        now = known.get(branch_key(name))
+        if (
+            now is None
+            or now.status is not BranchStatus.OPEN
+            or now.created_at != question.record.created_at
+        ):
+            raise PromotionRefused(f"branch `{name}` has just been deleted or made anew; try again")
+        present = replace(question, now=around.clock())
+        refuse_unapproved(check_approvals(self.candidate.root, present, self.keygen), present)
 
 
-def _targets(table: TableDiff | None) -> Iterator[str]:
-    if table is not None:
-        yield from (each for each in (table.target, table.base_target) if each is not None)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevertClearance(Clearance):
+    """Leave to move `reversals` of a promotion back; `left` are its tables that stay, with why."""
+
+    promotion: PromotionRecord
+    reversals: tuple[TableReversal, ...]
+    left: Mapping[str, str]
 
 
-def _describe_change(where: str, change: Change) -> str:
-    column = f".{change.column}" if change.column is not None else ""
-    return f"{where}{column}: {change.rule}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveryClearance(Clearance):
+    """Leave to finish what was let through, and written down, before."""
+
+    journal: Journal
+
+
+def clear_promotion(
+    candidate: Candidate,
+    keygen: Keygen,
+    state: Path,
+    open_warehouse: OpenWarehouse,
+    find_signer: Callable[[], Signer] | None = None,
+) -> PromotionClearance:
+    """Leave to promote a branch as it stands. Raises PromotionRefused.
+
+    `state` is the branch's own ledger; `open_warehouse` opens a warehouse that is recorded in it.
+    With `find_signer`, a change that breaks readers passes when whoever that finds has signed the
+    reason. Raises also ApprovalRefused, KeygenUnavailable, and what store and ledger raise.
+    """
+    view, question = candidate.view, candidate.question
+    refuse_branch(view, candidate.unready)
+    tables = tables_to_promote(view)
+    approvals = check_approvals(candidate.root, question, keygen)
+    refuse_unapproved(approvals, question)
+    refuse_unverified(view, tables, state, open_warehouse)
+    made = load_branch_history(state)
+    refuse_moved_inputs(view.record.name, find_other_inputs(view, tables, made.tables))
+    verdict = judge_change(candidate.diff, view)
+    allowed: tuple[ApprovalRecord, ...] = ()
+    if verdict.is_breaking and find_signer is not None:
+        signer = find_signer()
+        signed = sign_statement(Kind.ALLOW_BREAKING, question, signer, candidate.root, keygen)
+        allowed = (signed.record,)
+    refuse_breaking(verdict, allowed)
+    return PromotionClearance(
+        what=f"branch promote {view.record.name}",
+        candidate=candidate,
+        keygen=keygen,
+        approvals=approvals,
+        verdict=verdict,
+        allowed=allowed,
+        made=made,
+        seal=_SEAL,
+    )
+
+
+def clear_revert(opened: RunSession, wanted: str, *, discard_later: bool) -> RevertClearance:
+    """Leave to move production back to before a promotion, by its id or its branch's name.
+
+    Raises NothingSelected when there is none, and PromotionRefused when it was reverted already,
+    cannot go back, or, unless it is to `discard_later`, when its tables were changed since.
+    """
+    around = opened.surroundings
+    promotion = find_promotion(around.ledger.path, wanted)
+    found, left = find_reversals(promotion, around.warehouse, discard_later=discard_later)
+    if not found:
+        raise PromotionRefused(f"`{promotion.run_id}` has left nothing to move back")
+    return RevertClearance(
+        what=f"branch revert {promotion.run_id}",
+        promotion=promotion,
+        reversals=tuple(found),
+        left=left,
+        seal=_SEAL,
+    )
+
+
+def clear_recovery(opened: RunSession, journal: Journal) -> RecoveryClearance:
+    """Leave to finish an interrupted move. Raises PromotionUnfinished for one of another ledger."""
+    if journal.ledger_id != opened.surroundings.ledger.ledger_id:
+        raise PromotionUnfinished(
+            f"promotion `{journal.run_id}` was begun under another state file (ledger"
+            f" `{journal.ledger_id}`): recover it with that one; if it is lost, `rocky branch"
+            f" recover --forget {journal.run_id}` leaves the tables as they are"
+        )
+    return RecoveryClearance(what=f"branch recover {journal.run_id}", journal=journal, seal=_SEAL)
 
 
 def refuse_branch(view: BranchView, unready: Sequence[str]) -> None:
@@ -93,6 +207,39 @@ def refuse_branch(view: BranchView, unready: Sequence[str]) -> None:
             f"the tables of branch `{record.name}` are not what the code makes: {unready[0]}{more};"
             f" `rocky run --branch {record.name}` builds them"
         )
+
+
+def tables_to_promote(view: BranchView) -> tuple[BranchTable, ...]:
+    """The tables whose content the branch has changed and production has not got.
+
+    Raises PromotionRefused when there are none, and when production has changed one of them too:
+    nothing is overwritten.
+    """
+    wanted = [
+        each
+        for each in view.changed
+        if each.branch is not None and not same_content(each.branch, each.production)
+    ]
+    moved = [each for each in wanted if each.has_moved]
+    if moved:
+        listed = "; ".join(_describe_moved(each) for each in moved)
+        name = view.record.name
+        raise PromotionRefused(
+            f"production has changed since the branch was made: {listed}; `rocky branch rebase"
+            f" {name}` makes the branch of production as it is, then run and approve it again"
+        )
+    if not wanted:
+        raise PromotionRefused(
+            f"branch `{view.record.name}` has nothing that production has not: every table is the"
+            " same in both, so there is nothing to promote"
+        )
+    return tuple(wanted)
+
+
+def _describe_moved(table: BranchTable) -> str:
+    now = "is gone" if table.production is None else f"is at version {table.production.version}"
+    was = "was not there" if table.base is None else f"was at version {table.base}"
+    return f"`{table.target}` {was} and {now}"
 
 
 def refuse_unapproved(checked: CheckedApprovals, question: ApprovalScope) -> None:

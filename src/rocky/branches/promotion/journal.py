@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NoReturn
 
+from rocky.branches.promotion.gate import clear_recovery
 from rocky.branches.promotion.moves import (
     LostTable,
     PreparedMove,
@@ -32,7 +33,7 @@ from rocky.errors import (
     StoreUnreadable,
     StoreUnwritable,
 )
-from rocky.ledger.branch_records import PromotionRecord
+from rocky.ledger.branch_records import UNDONE, PromotionRecord
 from rocky.ledger.branches import (
     adopt_records,
     load_promotions,
@@ -59,17 +60,14 @@ def move_tables(
 
     `beside` is recorded too, of tables that do not move.
     """
-    around = work.opened.surroundings
     work.watch("journal")
-    journal = journal_moves(
-        around.warehouse, around.ledger.ledger_id, promotion, (moves, records), beside
-    )
+    journal = journal_moves(work, promotion, moves, records, beside)
     commits = [(each.move.table, each.commit) for each in moves]
     known = {each.move.table.name: record for each, record in zip(moves, records, strict=True)}
     return _finish(work, journal, promotion, commits, (known, beside))
 
 
-def finish_journal(work: PromotionRun, journal: Journal) -> PromotionRecord:
+def _finish_journal(work: PromotionRun, journal: Journal) -> PromotionRecord:
     """Finish what a process that died has begun. Raises PromotionUndone when it cannot be."""
     warehouse = work.opened.surroundings.warehouse
     made_by = RunId(journal.run_id)
@@ -95,7 +93,7 @@ def finish_journal(work: PromotionRun, journal: Journal) -> PromotionRecord:
     if lost:
         # Those that have moved go back, and no further one moves.
         moved = [each for each in commits if _is_committed(*each)]
-        made = {table.name: commit_moves([(table, each)])[0] for table, each in moved}
+        made = {table.name: commit_moves(work, [(table, each)])[0] for table, each in moved}
         done = {name: each for name, each in made.items() if isinstance(each, Committed)}
         _undo(work, journal, promotion, (done, lost), known)
     return _finish(work, journal, promotion, commits, (known, beside))
@@ -130,7 +128,7 @@ def _finish(
     known, beside = records
     try:
         work.watch("commits")
-        outcomes = commit_moves(commits, lambda target: work.watch(f"commit {target}"))
+        outcomes = commit_moves(work, commits)
         made = {
             table.name: each
             for (table, _), each in zip(commits, outcomes, strict=True)
@@ -200,18 +198,12 @@ def _recover(
     opened: RunSession, journal: Journal, now: datetime, watch: OnStep
 ) -> RecoveredPromotion:
     around = opened.surroundings
-    ledger = around.ledger
     branch = str(journal.record.get("branch", ""))
-    if journal.ledger_id != ledger.ledger_id:
-        raise PromotionUnfinished(
-            f"promotion `{journal.run_id}` was begun under another state file (ledger"
-            f" `{journal.ledger_id}`): recover it with that one; if it is lost, `rocky branch"
-            f" recover --forget {journal.run_id}` leaves the tables as they are"
-        )
+    clearance = clear_recovery(opened, journal)
     known = next(
         (
             each
-            for each in load_promotions(ledger.path)
+            for each in load_promotions(around.ledger.path)
             if journal.run_id in (each.run_id, each.recovers)
         ),
         None,
@@ -219,13 +211,12 @@ def _recover(
     if known is not None:
         # All was recorded, in one piece, and only the journal was not removed.
         remove_journal(around.warehouse, journal.run_id)
-        undone = known.reason if known.kind == "undone" else None
+        undone = known.reason if known.kind == UNDONE else None
         return RecoveredPromotion(journal.run_id, branch, known, undone)
     targets = [each.target for each in journal.tables]
     try:
-        what = f"branch recover {journal.run_id}"
-        with open_promotion_run(opened, targets, what, now, watch, finishing=True) as work:
-            return RecoveredPromotion(journal.run_id, branch, finish_journal(work, journal))
+        with open_promotion_run(opened, clearance, targets, now, watch) as work:
+            return RecoveredPromotion(journal.run_id, branch, _finish_journal(work, journal))
     except PromotionUndone as undone_because:
         return RecoveredPromotion(journal.run_id, branch, undone=str(undone_because))
 

@@ -7,7 +7,7 @@ exactly one version, and is recognised when it is there already. Tables are move
 who asks no ledger has changed another one; one that was new has no former content and stays.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final
@@ -15,7 +15,7 @@ from typing import Final
 from rocky.branches.promotion.promotion_run import PromotionRun
 from rocky.branches.tables import same_content
 from rocky.errors import ChangeRefused, StoreUnreadable
-from rocky.ledger.branch_records import PromotionRecord
+from rocky.ledger.branch_records import REVERTED, UNDONE, PromotionRecord
 from rocky.ledger.branches import record_promotion_tables, records_to_json
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ArtifactRecord, CommitRecord, ModelStatus
@@ -37,7 +37,7 @@ from rocky.store.journal import (
     prepare_commit,
     write_journal,
 )
-from rocky.store.warehouse import Table, Warehouse
+from rocky.store.warehouse import Table
 
 _THREADS: Final = 16
 
@@ -90,17 +90,17 @@ def _prepare(move: Move, moment: PreparedStamp) -> PreparedMove:
 
 
 def journal_moves(
-    warehouse: Warehouse,
-    ledger_id: str,
+    work: PromotionRun,
     promotion: PromotionRecord,
-    prepared: tuple[Sequence[PreparedMove], Sequence[ModelRecords]],
+    moves: Sequence[PreparedMove],
+    records: Sequence[ModelRecords],
     beside: Sequence[ModelRecords] = (),
 ) -> Journal:
     """Write down what is about to happen. From here on it is finished, whoever does it."""
-    moves, records = prepared
+    around = work.opened.surroundings
     journal = Journal(
         promotion.run_id,
-        ledger_id,
+        around.ledger.ledger_id,
         promotion.to_json(),
         tuple(
             JournalledTable(
@@ -118,7 +118,7 @@ def journal_moves(
         }
         | {str(each.execution.target): records_to_json(each) for each in beside},
     )
-    write_journal(warehouse, journal)
+    write_journal(around.warehouse, journal)
     return journal
 
 
@@ -134,17 +134,16 @@ CHANGED_BY_OTHERS: Final = "it was changed by somebody else"
 
 
 def commit_moves(
-    moves: Sequence[tuple[Table, PreparedCommit]],
-    watch: Callable[[str], None] = lambda _target: None,
+    work: PromotionRun, moves: Sequence[tuple[Table, PreparedCommit]]
 ) -> list[Committed | LostTable]:
-    """Commit all, side by side. `watch` is told of each before it is made.
+    """Commit all, side by side.
 
     Raises StoreUnreadable or StoreUnwritable when it cannot be told whether a commit was made.
     """
 
     def commit(each: tuple[Table, PreparedCommit]) -> Committed | LostTable:
         table, prepared = each
-        watch(table.name)
+        work.watch(f"commit {table.name}")
         try:
             done = commit_exactly(table, prepared)
         except ChangeRefused as refused:
@@ -206,10 +205,6 @@ def restore_prepared(
     )
 
 
-UNDONE = "undone"
-"""The kind of a promotion that moved nothing in the end."""
-
-
 def undo_moves(
     work: PromotionRun,
     journal: Journal,
@@ -236,7 +231,7 @@ def undo_moves(
     record_promotion_tables(around.ledger, work.run_id, records, said)
     stayed = [name for name in left if name not in {each.target for each in lost}]
     rest = f"; left as promoted: {', '.join(stayed)}" if stayed else ""
-    verb = "reverted" if promotion.kind == "revert" else "promoted"
+    verb = "reverted" if promotion.kind == REVERTED else "promoted"
     return f"nothing was {verb}: {why}; the other tables are as they were{rest}"
 
 

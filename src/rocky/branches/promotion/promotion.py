@@ -4,135 +4,102 @@ What may be promoted is decided before, from the branch as it was looked at; her
 once more with production's tables claimed, and whatever is no longer so refuses the promotion.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import replace
 
-from rocky.branches.promotion.gate import find_other_inputs, refuse_moved_inputs
+from rocky.branches.promotion.gate import (
+    PromotionClearance,
+    find_other_inputs,
+    refuse_moved_inputs,
+    tables_to_promote,
+)
 from rocky.branches.promotion.journal import move_tables
 from rocky.branches.promotion.moves import Move, PreparedMove, prepare_moves
 from rocky.branches.promotion.promotion_run import (
+    Actor,
     OnStep,
     PromotionRun,
     ignore_step,
     open_promotion_run,
 )
-from rocky.branches.record_transfer import TableArrival, transfer_records
+from rocky.branches.record_transfer import (
+    BranchHistory,
+    TableArrival,
+    recorded_tables,
+    transfer_records,
+)
 from rocky.branches.tables import BranchTable, BranchView, same_content, table_content
 from rocky.errors import PromotionRefused
-from rocky.ledger.branch_records import PromotedTable, PromotionRecord
-from rocky.ledger.readers.history import open_history_reader
-from rocky.ledger.readers.table import TableRecords, open_table_record_reader
-from rocky.ledger.run_records import RunRecord
+from rocky.ledger.branch_records import PROMOTED, PromotedTable, PromotionRecord
+from rocky.ledger.readers.table import TableRecords
 from rocky.ledger.writer import ModelRecords
 from rocky.run.prepare.claims import ledger_statement
 from rocky.run.prepare.session import RunSession
 from rocky.store.delta.change import Committed
 from rocky.store.journal import PreparedStamp
 
-PROMOTED: Final = "promote"
-"""The kind of a promotion, and the `decision` of a table that was promoted."""
-
-
-@dataclass(frozen=True, slots=True)
-class BranchHistory:
-    """What a branch's own ledger knows of its tables, by target, and of the runs that made them."""
-
-    tables: Mapping[str, TableRecords]
-    runs: Mapping[str, RunRecord]
-
-
-def load_branch_history(state: Path) -> BranchHistory:
-    """What is recorded on a branch. Raises LedgerUnreadable."""
-    tables = _load_tables(state)
-    reader = open_history_reader(state)
-    if reader is None:
-        return BranchHistory({}, {})
-    with reader:
-        found = {each.run_id: reader.run(each.run_id) for each in tables.values()}
-    return BranchHistory(tables, {key: run for key, run in found.items() if run is not None})
-
-
-def _load_tables(state: Path) -> Mapping[str, TableRecords]:
-    lookups = open_table_record_reader(state)
-    if lookups is None:
-        return {}
-    with lookups:
-        return lookups.tables()
-
-
-def tables_to_promote(view: BranchView) -> tuple[BranchTable, ...]:
-    """The tables whose content the branch has changed and production has not got.
-
-    Raises PromotionRefused when production has changed one of them too: nothing is overwritten.
-    """
-    wanted = [
-        each
-        for each in view.changed
-        if each.branch is not None and not same_content(each.branch, each.production)
-    ]
-    moved = [each for each in wanted if each.has_moved]
-    if moved:
-        listed = "; ".join(_describe_moved(each) for each in moved)
-        name = view.record.name
-        raise PromotionRefused(
-            f"production has changed since the branch was made: {listed}; `rocky branch rebase"
-            f" {name}` makes the branch of production as it is, then run and approve it again"
-        )
-    return tuple(wanted)
-
-
-def _describe_moved(table: BranchTable) -> str:
-    now = "is gone" if table.production is None else f"is at version {table.production.version}"
-    was = "was not there" if table.base is None else f"was at version {table.base}"
-    return f"`{table.target}` {was} and {now}"
-
-
-def refuse_empty_promotion(view: BranchView, tables: Sequence[BranchTable]) -> None:
-    """Raises PromotionRefused when there is nothing to promote."""
-    if not tables:
-        raise PromotionRefused(
-            f"branch `{view.record.name}` has nothing that production has not: every table is the"
-            " same in both, so there is nothing to promote"
-        )
-
 
 def promote_tables(
     opened: RunSession,
-    view: BranchView,
-    made: BranchHistory,
-    draft: PromotionRecord,
+    cleared: PromotionClearance,
+    actor: Actor,
     watch: OnStep = ignore_step,
 ) -> PromotionRecord:
-    """Promote what a branch has changed. `draft` says by whom and on whose approval.
+    """Promote what a branch has changed, as the gate has let it through.
 
     Raises PromotionRefused, ChangeRefused, LedgerLocked; then production is as it was.
     """
+    cleared.look_again(opened)
+    view, made = cleared.candidate.view, cleared.made
     tables = tables_to_promote(view)
-    refuse_empty_promotion(view, tables)
     relied = find_other_inputs(view, tables, made.tables)
-    refuse_moved_inputs(view.record.name, relied)
-    before = _load_tables(opened.surroundings.ledger.path)
+    before = recorded_tables(opened.surroundings.ledger.path)
     proved = _find_proved(view, made, before)
     targets = [each.target for each in (*tables, *proved)]
-    with open_promotion_run(
-        opened, targets, f"branch promote {view.record.name}", draft.at, watch
-    ) as work:
+    with open_promotion_run(opened, cleared, targets, actor.at, watch) as work:
         _refuse_changed((*tables, *proved))
         refuse_moved_inputs(view.record.name, relied, again=True)
         work.watch("files")
         moves = prepare_moves(
             [_move(work, view, each, made) for each in tables],
-            PreparedStamp(int(draft.at.timestamp() * 1000), work.run_id),
+            PreparedStamp(int(actor.at.timestamp() * 1000), work.run_id),
         )
         promoted = [
             _promoted(each, move, made, before.get(each.target.lower()))
             for each, move in zip(tables, moves, strict=True)
         ]
         records, beside = _records(work, view, tables, moves, made, proved)
-        promotion = replace(draft, run_id=work.run_id, tables=tuple(promoted))
+        promotion = _record(cleared, actor, work, promoted)
         return move_tables(work, promotion, moves, records, beside)
+
+
+def _record(
+    cleared: PromotionClearance, actor: Actor, work: PromotionRun, tables: list[PromotedTable]
+) -> PromotionRecord:
+    """Who promotes what, and on whose approval: what the gate has found and nobody can add to."""
+    question = cleared.candidate.question
+    return PromotionRecord(
+        work.run_id,
+        PROMOTED,
+        question.record.name,
+        actor.by,
+        actor.at,
+        tuple(tables),
+        {
+            each.target: "changed in production since the branch was made; it stays as it is"
+            for each in cleared.candidate.view.tables.values()
+            if each.has_moved and not each.is_changed
+        },
+        question.state.hash,
+        cleared.verdict.impact,
+        cleared.verdict.breaking,
+        question.base_commit,
+        actor.git_commit,
+        actor.git_dirty,
+        question.policy.to_json(),
+        (*cleared.approvals.accepted, *cleared.allowed),
+        reason=actor.reason,
+    )
 
 
 def _find_proved(

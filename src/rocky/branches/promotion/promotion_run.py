@@ -1,10 +1,11 @@
-"""A promotion as a run of production's ledger: begun, claimed, finished, whatever happens."""
+"""A promotion as a run of production's ledger: cleared, begun, claimed and finished."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
+from rocky.branches.promotion.gate import Clearance, RecoveryClearance
 from rocky.errors import RockyError, StoreUnreadable, StoreUnwritable
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunRecord, RunStatus, TotalsRecord
@@ -26,11 +27,23 @@ def ignore_step(_step: str) -> None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who moves production's tables, when, beside which code, and why."""
+
+    by: str
+    at: datetime
+    git_commit: str | None = None
+    git_dirty: bool | None = None
+    reason: str | None = None
+
+
 @dataclass(slots=True)
 class PromotionRun:
-    """A promotion that has begun. `moved` counts the tables that were, for the run's totals."""
+    """A promotion that was cleared and has begun. `moved` counts the tables that were moved."""
 
     opened: RunSession
+    clearance: Clearance
     run_id: RunId
     now: datetime
     watch: OnStep = ignore_step
@@ -40,26 +53,24 @@ class PromotionRun:
 @contextmanager
 def open_promotion_run(
     opened: RunSession,
+    clearance: Clearance,
     targets: Sequence[str],
-    what: str,
     now: datetime,
     watch: OnStep = ignore_step,
-    *,
-    finishing: bool = False,
 ) -> Iterator[PromotionRun]:
     """Inside, the tables are claimed and a run is recorded, which ends as the block does.
 
     Raises LedgerLocked when a run writes one of the tables, PromotionUnfinished while an earlier
-    promotion is not, unless it is `finishing` that, and what a remote state raises.
+    promotion is not, unless it is that which was cleared, and what a remote state raises.
     """
     around = opened.surroundings
+    record = _run_record(opened, clearance.what, now)
+    finishing = isinstance(clearance, RecoveryClearance)
     with ExitStack() as held:
-        run_id = begin_run(
-            around, _run_record(opened, what, now), targets, held, finishing=finishing
-        )
+        run_id = begin_run(around, record, targets, held, finishing=finishing)
         if around.begun is not None:
             around.begun(run_id)
-        work = PromotionRun(opened, run_id, now, watch)
+        work = PromotionRun(opened, clearance, run_id, now, watch)
         try:
             yield work
         except BaseException as error:

@@ -1,240 +1,73 @@
-"""A revert: the tables of a promotion get the content they had before it, the same way.
+"""A revert: the tables of a promotion get the content they had before it, the same way."""
 
-The versions in between stay in the tables' logs. A table that the promotion made stays too: there
-is nothing to go back to, and the code from before does not read it. A table that keeps its rows
-does not follow what it read: such readers are named, with what to do about each.
-"""
+from collections.abc import Sequence
+from dataclasses import replace
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Final
-
+from rocky.branches.promotion.gate import clear_revert
 from rocky.branches.promotion.journal import move_tables
 from rocky.branches.promotion.moves import Move, PreparedMove, prepare_moves
-from rocky.branches.promotion.promotion import PROMOTED
 from rocky.branches.promotion.promotion_run import (
+    Actor,
     OnStep,
     PromotionRun,
     ignore_step,
     open_promotion_run,
 )
-from rocky.branches.record_transfer import TableArrival, transfer_records
-from rocky.branches.tables import same_content, table_content
-from rocky.errors import NothingSelected, PromotionRefused, StoreUnreadable
-from rocky.ledger.branch_records import PromotedTable, PromotionRecord
-from rocky.ledger.branches import load_promotions
-from rocky.ledger.provenance import ReadRecord
+from rocky.branches.promotion.reversals import TableReversal, find_stale_readers
+from rocky.branches.record_transfer import TableArrival, recorded_tables, transfer_records
+from rocky.branches.tables import table_content
+from rocky.ledger.branch_records import REVERTED, PromotedTable, PromotionRecord
 from rocky.ledger.readers.table import TableRecords, before_promotion, open_table_record_reader
 from rocky.ledger.writer import ModelRecords
-from rocky.project.configuration.strategies import WHOLE_STRATEGIES
 from rocky.run.prepare.claims import ledger_statement
 from rocky.run.prepare.session import RunSession
-from rocky.store.delta.snapshot import Snapshot
 from rocky.store.journal import PreparedStamp
-from rocky.store.warehouse import Table, Warehouse
-
-
-def find_stale_readers(
-    state: Path, since: str, versions: Mapping[str, Iterable[int]]
-) -> dict[str, str]:
-    """Tables that keep rows made, since a run, of some versions of others; each with what to do.
-
-    `versions` are by target. Tables between the two count too.
-    """
-    made_of_it = {target.lower(): set(found) for target, found in versions.items()}
-    moved = frozenset(made_of_it)
-    keeping: dict[str, tuple[str, str]] = {}
-    lookups = open_table_record_reader(state)
-    if lookups is None:
-        return {}
-    with lookups:
-        for execution, made in lookups.made_since(since):
-            target = made.target.lower()
-            if target in moved or not (execution.commits or execution.adopted):
-                continue
-            goes_on = made.base_version is not None and target in keeping
-            if not goes_on and not _reads(made.reads, made_of_it):
-                keeping.pop(target, None)
-                continue
-            if made.output_version is not None:
-                made_of_it.setdefault(target, set()).add(made.output_version)
-            if execution.strategy not in WHOLE_STRATEGIES:
-                keeping[target] = made.target, made.model_name
-    return {
-        target: "it keeps rows that were made of what is moved back;"
-        f" `rocky run --model {model} --full-refresh` makes it anew"
-        for target, model in keeping.values()
-    }
-
-
-def _reads(reads: Iterable[ReadRecord], versions: Mapping[str, set[int]]) -> bool:
-    return any(
-        each.version in versions.get((each.target or "").lower(), ())
-        or _reads(each.reads, versions)
-        for each in reads
-    )
-
-
-REVERTED: Final = "revert"
-"""The kind of a revert, and the `decision` of a table that was moved back."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableReversal:
-    """A table to be moved back: as it is, and as it was."""
-
-    promoted: PromotedTable
-    table: Table
-    now: Snapshot
-    before: Snapshot
-
-    @property
-    def is_newer(self) -> bool:
-        """Whether somebody has changed the table since it was promoted."""
-        if table_content(self.now) != self.promoted.to_content:
-            return True
-        if self.now.version == self.promoted.to_version:
-            return False
-        try:
-            return not same_content(self.now, self.table.snapshot(self.promoted.to_version))
-        except StoreUnreadable:
-            # Its log no longer goes back that far, so that nobody can say what it was.
-            return True
-
-
-def find_promotion(state: Path, wanted: str) -> PromotionRecord:
-    """A promotion or revert by its id, or the newest promotion of a branch by its name.
-
-    The id may be that of the run which began it and died. A revert is found by its id only: who
-    says `revert` twice does not want back what was reverted. Raises NothingSelected, and
-    PromotionRefused when it was reverted already.
-    """
-    known = [each for each in load_promotions(state) if each.kind in (PROMOTED, REVERTED)]
-    found = [each for each in known if wanted in (each.run_id, each.recovers)] or [
-        each for each in known if each.kind == PROMOTED and each.branch.lower() == wanted.lower()
-    ]
-    if not found:
-        hint = "`rocky branch list --promotions` shows them" if known else "there is none yet"
-        raise NothingSelected(f"no promotion `{wanted}`; {hint}")
-    chosen = found[-1]
-    again = _standing_revert(chosen, known)
-    if again is not None:
-        raise PromotionRefused(
-            f"`{chosen.run_id}` was reverted already, by `{again.run_id}`;"
-            f" `rocky branch revert {again.run_id}` takes that back"
-        )
-    return chosen
-
-
-def _standing_revert(
-    promotion: PromotionRecord, known: Sequence[PromotionRecord]
-) -> PromotionRecord | None:
-    """The revert of a promotion that was not reverted itself."""
-    reverts = [each for each in known if each.reverts == promotion.run_id]
-    return next((each for each in reverts if _standing_revert(each, known) is None), None)
-
-
-def find_reversals(
-    promotion: PromotionRecord, warehouse: Warehouse, *, discard_later: bool
-) -> tuple[list[TableReversal], dict[str, str]]:
-    """The tables to move back, and those that stay, with why.
-
-    Raises PromotionRefused when something was written since that would be lost, or when what a
-    table was is gone.
-    """
-    by_name = {table.name.lower(): table for table in warehouse.tables()}
-    found: list[TableReversal] = []
-    left: dict[str, str] = {}
-    for each in promotion.tables:
-        table = by_name.get(each.target.lower())
-        now = table.snapshot() if table is not None else None
-        if each.from_version is None:
-            left[each.target] = "it was made by the promotion: there is nothing to go back to"
-        elif table is None or now is None:
-            left[each.target] = "the table is gone"
-        else:
-            returned = TableReversal(each, table, now, _former_snapshot(table, each))
-            if same_content(returned.now, returned.before):
-                left[each.target] = "it is as it was before"
-            else:
-                found.append(returned)
-    later = [each for each in found if each.is_newer]
-    if later and not discard_later:
-        listed = "; ".join(
-            f"`{each.promoted.target}` was promoted as version {each.promoted.to_version} and is at"
-            f" {each.now.version}"
-            for each in later
-        )
-        raise PromotionRefused(
-            f"production has changed since `{promotion.run_id}`: {listed};"
-            " `--discard-later` goes back all the same, and what was built since has to be again"
-        )
-    return found, left
-
-
-def _former_snapshot(table: Table, promoted: PromotedTable) -> Snapshot:
-    """A table as it was before a promotion, all its files there. Raises PromotionRefused."""
-    try:
-        before = table.snapshot(promoted.from_version)
-    except StoreUnreadable as error:
-        raise PromotionRefused(f"`{table.name}` cannot be moved back: {error}") from error
-    assert before is not None
-    if table_content(before) != promoted.from_content:
-        raise PromotionRefused(
-            f"`{table.name}` cannot be moved back: version {promoted.from_version} is not what the"
-            " promotion replaced; see `rocky verify`"
-        )
-    gone = next((file for file in before.files if table.place_of(file).info() is None), None)
-    if gone is not None:
-        raise PromotionRefused(
-            f"`{table.name}` cannot be moved back: `{table.place_of(gone)}` was collected since;"
-            " go back to the code from before, and `rocky run` builds the table again"
-        )
-    return before
 
 
 def revert_tables(
     opened: RunSession,
-    promotion: PromotionRecord,
-    draft: PromotionRecord,
+    wanted: str,
+    actor: Actor,
     *,
     discard_later: bool = False,
     watch: OnStep = ignore_step,
 ) -> PromotionRecord:
-    """Undo a promotion that was made. Raises as `promote_tables` does."""
-    around = opened.surroundings
-    returns, _ = find_reversals(promotion, around.warehouse, discard_later=discard_later)
-    if not returns:
-        raise PromotionRefused(f"`{promotion.run_id}` has left nothing to move back")
-    targets = [each.promoted.target for each in returns]
-    with open_promotion_run(
-        opened, targets, f"branch revert {promotion.run_id}", draft.at, watch
-    ) as work:
+    """Undo a promotion, by its id or by its branch's name: then the newest of it.
+
+    Raises what the gate raises, ChangeRefused and LedgerLocked; then production is as it was.
+    """
+    state = opened.surroundings.ledger.path
+    cleared = clear_revert(opened, wanted, discard_later=discard_later)
+    promotion = cleared.promotion
+    targets = [each.promoted.target for each in cleared.reversals]
+    with open_promotion_run(opened, cleared, targets, actor.at, watch) as work:
         # Once more: only now nobody else writes the tables.
-        returns, left = find_reversals(promotion, around.warehouse, discard_later=discard_later)
-        known = _known_now(work)
+        cleared = clear_revert(opened, promotion.run_id, discard_later=discard_later)
+        returns, known = cleared.reversals, recorded_tables(state)
         gone = {
             each.promoted.target: range(each.promoted.to_version, each.now.version + 1)
             for each in returns
         }
-        left |= find_stale_readers(around.ledger.path, promotion.run_id, gone)
         work.watch("files")
         moves = prepare_moves(
             [_move(work, each) for each in returns],
-            PreparedStamp(int(draft.at.timestamp() * 1000), work.run_id),
+            PreparedStamp(int(actor.at.timestamp() * 1000), work.run_id),
         )
-        said = replace(
-            draft,
-            run_id=work.run_id,
-            kind=REVERTED,
-            branch=promotion.branch,
-            reverts=promotion.run_id,
-            left=left,
-            tables=tuple(
+        said = PromotionRecord(
+            work.run_id,
+            REVERTED,
+            promotion.branch,
+            actor.by,
+            actor.at,
+            tuple(
                 _reverted_table(each, move, known.get(each.promoted.target.lower()))
                 for each, move in zip(returns, moves, strict=True)
             ),
+            {**cleared.left, **find_stale_readers(state, promotion.run_id, gone)},
+            git_commit=actor.git_commit,
+            git_dirty=actor.git_dirty,
+            reverts=promotion.run_id,
+            reason=actor.reason,
         )
         return move_tables(work, said, moves, _records(work, promotion, returns, moves))
 
@@ -309,10 +142,3 @@ def _known_before(work: PromotionRun, promotion: PromotionRecord) -> dict[str, T
         for target, known in found.items()
         if target in tables
     }
-
-
-def _known_now(work: PromotionRun) -> Mapping[str, TableRecords]:
-    lookups = open_table_record_reader(work.opened.surroundings.ledger.path)
-    assert lookups is not None
-    with lookups:
-        return lookups.tables()

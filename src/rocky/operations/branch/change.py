@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from rocky.branches.approvals.commits import (
     has_uncommitted_changes,
 )
 from rocky.branches.approvals.policy import find_policy
-from rocky.branches.approvals.readiness import find_outdated_tables
+from rocky.branches.approvals.readiness import Candidate, find_outdated_tables
 from rocky.branches.approvals.signatures import (
     KEY_VARIABLE,
     KeyChoices,
@@ -28,8 +27,7 @@ from rocky.branches.approvals.signatures import (
 from rocky.branches.approvals.ssh import Keygen
 from rocky.branches.approvals.validity import ApprovalScope
 from rocky.branches.state_hash import compute_state
-from rocky.branches.tables import BranchView
-from rocky.errors import ApprovalRefused, NotARepository
+from rocky.errors import NotARepository
 from rocky.git import Repository, find_commit, find_identity, find_repository
 from rocky.ledger.branch_records import BranchRecord
 from rocky.ledger.readers.lookup import open_lookup_reader
@@ -40,34 +38,8 @@ from rocky.operations.revisions import Sides, open_sides
 from rocky.operations.workspace import Workspace, compile_workspace, project_location
 
 
-@dataclass(frozen=True, slots=True)
-class OpenChange:
-    """A branch, the code beside it, and what both come to.
-
-    `diff` is absent without a commit to compare with. `unready` says, a line a model, why the
-    tables are not what the code makes. `repository` is absent outside git.
-    """
-
-    compilation: Compilation
-    view: BranchView
-    diff: ProjectDiff | None
-    question: ApprovalScope
-    unready: tuple[str, ...]
-    repository: Repository | None
-    git_commit: str | None
-    git_dirty: bool | None
-
-    @property
-    def root(self) -> Path:
-        return self.compilation.project.root
-
-    @property
-    def record(self) -> BranchRecord:
-        return self.question.record
-
-
 @contextmanager
-def open_change(workspace: Workspace, name: str, now: datetime) -> Iterator[OpenChange]:
+def open_change(workspace: Workspace, name: str, now: datetime) -> Iterator[Candidate]:
     """A branch as it stands now, with the policy it is judged by.
 
     Raises NothingSelected, ApprovalRefused, NotComparable, SignersUnusable, UnknownRevision
@@ -97,21 +69,6 @@ def _refuse_broken(sides: Sides) -> None:
         )
 
 
-def require_ready(change: OpenChange) -> None:
-    """Raises ApprovalRefused unless the branch's tables are what the present code makes."""
-    if change.unready:
-        name = change.record.name
-        raise ApprovalRefused(
-            "\n".join(
-                [
-                    "the tables of the branch are not what the present code makes:",
-                    *(f"  {each}" for each in change.unready),
-                    f"`rocky run --branch {name}` builds them",
-                ]
-            )
-        )
-
-
 def keygen_of(workspace: Workspace) -> Keygen:
     """`ssh-keygen`, which may ask for a passphrase only where somebody can answer."""
     return Keygen(dict(workspace.environment), workspace.is_interactive)
@@ -119,13 +76,13 @@ def keygen_of(workspace: Workspace) -> Keygen:
 
 def choose_signer(
     workspace: Workspace,
-    change: OpenChange,
+    candidate: Candidate,
     key: str | None,
     principal: str | None,
     message: str | None,
 ) -> Signer:
     """Who signs here, and with which key. Raises ApprovalRefused."""
-    repository = change.repository
+    repository = candidate.repository
     home = workspace.environment.get("HOME")
     choices = KeyChoices(
         key,
@@ -135,13 +92,13 @@ def choose_signer(
     )
     found = find_key(choices, keygen_of(workspace))
     email = None if repository is None else find_identity(repository).email
-    signers = change.question.policy.signers
+    signers = candidate.question.policy.signers
     return Signer(
         found,
         find_principal(found, signers, principal, email),
         message,
-        change.git_commit,
-        change.git_dirty,
+        candidate.git_commit,
+        candidate.git_dirty,
     )
 
 
@@ -166,7 +123,7 @@ def _judge(
     diff: ProjectDiff | None,
     held_to: tuple[Repository | None, ChangeBase | None],
     now: datetime,
-) -> OpenChange:
+) -> Candidate:
     project, (repository, past) = compilation.project, held_to
     base = None if past is None else past.base
     view = open_view(workspace, project, record)
@@ -186,4 +143,4 @@ def _judge(
         with lookups:
             unready = find_outdated_tables(compilation, view, lookups)
     commit = None if repository is None else find_commit(repository, "HEAD")
-    return OpenChange(compilation, view, diff, question, unready, repository, commit, dirty)
+    return Candidate(compilation, view, diff, question, unready, repository, commit, dirty)

@@ -1,12 +1,11 @@
-"""Production opened to be promoted to, reverted or recovered, and the words for who does it."""
+"""Production opened to be promoted to, reverted or recovered, and who does it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from rocky.branches.promotion.journal import RecoveredPromotion, recover_promotions
-from rocky.ledger.branch_records import PromotionRecord
-from rocky.ledger.record import NO_RUN
+from rocky.branches.promotion.promotion_run import Actor
 from rocky.operations.branch.lookup import find_who
 from rocky.operations.workspace import Workspace, main_state_path, means_of
 from rocky.plan.adapters import main_adapter
@@ -22,26 +21,13 @@ def open_production(workspace: Workspace, project: Project, adapter: str) -> Ite
         yield opened
 
 
-def draft_promotion(
-    workspace: Workspace,
-    opened: RunSession,
-    kind: str,
-    branch: str,
-    now: datetime,
-    reason: str | None = None,
-) -> PromotionRecord:
-    """A promotion by whoever is at work here, of which nothing more is known yet."""
-    who = opened.surroundings.circumstances
-    return PromotionRecord(
-        NO_RUN,
-        kind,
-        branch,
-        find_who(workspace, opened.project.root),
-        now,
-        git_commit=who.git_commit,
-        git_dirty=who.git_dirty,
-        reason=reason,
-    )
+def actor_of(
+    workspace: Workspace, opened: RunSession, now: datetime, reason: str | None = None
+) -> Actor:
+    """Whoever is at work here."""
+    code = opened.surroundings.circumstances
+    who = find_who(workspace, opened.project.root)
+    return Actor(who, now, code.git_commit, code.git_dirty, reason)
 
 
 def recover_and_tell(

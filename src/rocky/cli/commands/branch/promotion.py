@@ -1,0 +1,151 @@
+"""`rocky branch promote`, `revert` and `recover`: production moved, all tables or none."""
+
+from typing import Final
+
+import click
+
+from rocky.cli.console import write_line, write_report
+from rocky.cli.exit_codes import ExitCode
+from rocky.cli.options import BranchCommand, Settings
+from rocky.cli.render.compilation import counted
+from rocky.cli.render.tables import render_table
+from rocky.cli.render.units import NOTHING
+from rocky.ledger.branch_records import PROMOTED, PromotionRecord
+from rocky.operations.branch.promote import PromoteRequest, PromotionReport, promote
+from rocky.operations.branch.recover import (
+    ForgottenReport,
+    RecoveredReport,
+    RecoverRequest,
+    RecoveryReport,
+    recover,
+)
+from rocky.operations.branch.revert import RevertRequest, revert
+
+REPORTS: Final = {
+    "branch promote": PromotionReport,
+    "branch revert": PromotionReport,
+    "branch recover": RecoveryReport | ForgottenReport,
+}
+
+
+@click.command("promote", cls=BranchCommand)
+@click.argument("name")
+@click.option("--allow-breaking", is_flag=True, help="Although readers break; signs the reason.")
+@click.option("-m", "--message", metavar="TEXT", help="Why; with `--allow-breaking` it is signed.")
+@click.option("--key", metavar="FILE", help="The key to sign with; a public one asks an agent.")
+@click.option("--as", "principal", metavar="NAME", help="The name in `allowed_signers` to sign by.")
+@click.pass_obj
+def promote_command(
+    settings: Settings,
+    name: str,
+    allow_breaking: bool,
+    message: str | None,
+    key: str | None,
+    principal: str | None,
+) -> ExitCode:
+    """Move production to a branch's tables, all or none.
+
+    Nothing is built: the tables get the content that was approved. Refused when approvals are
+    missing or void, when the change breaks readers, and when production has changed meanwhile.
+    """
+    request = PromoteRequest(name, allow_breaking, message, key, principal)
+    _show_promotion(settings, "branch promote", promote(settings.workspace, request))
+    return ExitCode.OK
+
+
+@click.command("revert", cls=BranchCommand)
+@click.argument("promotion")
+@click.option(
+    "--discard-later",
+    is_flag=True,
+    help="Also where runs have changed tables since: what they made has to be made again.",
+)
+@click.option("-m", "--message", metavar="TEXT", help="Why.")
+@click.option("--target", metavar="ADAPTER", help="The tables of `[adapter.ADAPTER]`.")
+@click.pass_obj
+def revert_command(
+    settings: Settings,
+    promotion: str,
+    discard_later: bool,
+    message: str | None,
+    target: str | None,
+) -> ExitCode:
+    """Move production back to before a promotion.
+
+    PROMOTION is its id, or the name of a branch: then its newest. A revert can be reverted too, by
+    its own id.
+    """
+    request = RevertRequest(promotion, discard_later, message, target)
+    _show_promotion(settings, "branch revert", revert(settings.workspace, request))
+    return ExitCode.OK
+
+
+def _show_promotion(settings: Settings, command: str, report: PromotionReport) -> None:
+    if settings.json:
+        write_report(command, report)
+    else:
+        write_line(_render_promotion(report.promotion))
+
+
+def _render_promotion(promotion: PromotionRecord) -> str:
+    """What was moved, from which version to which, on whose approval."""
+    heads = ("TABLE", "FROM", "TO", "BUILT BY")
+    rows = [
+        (
+            each.target,
+            NOTHING if each.from_version is None else str(each.from_version),
+            str(each.to_version),
+            each.built_by or NOTHING,
+        )
+        for each in promotion.tables
+    ]
+    lines = [render_table(heads, rows, {1, 2})]
+    lines += [f"{target}: {why}" for target, why in promotion.left.items()]
+    is_promotion = promotion.kind == PROMOTED
+    verb = "promoted" if is_promotion else "moved back"
+    lines.append(f"{counted(len(promotion.tables), 'table')} {verb} as {promotion.run_id}")
+    if promotion.approvers:
+        lines.append(f"approved by {', '.join(promotion.approvers)}")
+    if is_promotion:
+        lines.append(f"to go back: rocky branch revert {promotion.run_id}")
+    else:
+        lines.append("the code stays as it is: take the change back in git too")
+        lines.append(f"to take it back: rocky branch revert {promotion.run_id}")
+    return "\n".join(lines)
+
+
+@click.command("recover", cls=BranchCommand)
+@click.option("--forget", metavar="RUN", help="Give up one whose state file is lost.")
+@click.option("--target", metavar="ADAPTER", help="The tables of `[adapter.ADAPTER]`.")
+@click.pass_obj
+def recover_command(settings: Settings, forget: str | None, target: str | None) -> ExitCode:
+    """Finish or undo a promotion that was interrupted.
+
+    Exit 1 when it had to be undone.
+    """
+    report = recover(settings.workspace, RecoverRequest(forget, target))
+    if settings.json:
+        write_report("branch recover", report)
+    elif isinstance(report, ForgottenReport):
+        write_line(_render_forgotten(report))
+    else:
+        lines = [_describe_recovered(each) for each in report.recovered]
+        write_line("\n".join(lines) or "nothing was interrupted")
+    undone = isinstance(report, RecoveryReport) and report.has_undone
+    return ExitCode.FAILED if undone else ExitCode.OK
+
+
+def _describe_recovered(found: RecoveredReport) -> str:
+    said = f"{found.promotion} of branch {found.branch}: "
+    if found.outcome == "undone":
+        return f"{said}undone, {found.reason}"
+    return f"{said}finished" + (f" by {found.recorded_as}" if found.recorded_as else "")
+
+
+def _render_forgotten(report: ForgottenReport) -> str:
+    """Which tables an interrupted promotion had moved when it was given up."""
+    lines = [
+        f"{target}: {'moved' if has_moved else 'not moved'}"
+        for target, has_moved in report.tables_moved.items()
+    ]
+    return "\n".join([*lines, f"{report.forgotten} is forgotten; the tables are as they are"])

@@ -1,1 +1,0 @@
-"""The commands of `rocky branch`, one a file."""

@@ -1,0 +1,69 @@
+"""The rows of a branch's tables beside production's. Spark only if rows have to be read."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from rocky.branches.row_diff import DataDiff, DiffScope, OtherSide, diff_tables
+from rocky.branches.tables import BranchView
+from rocky.diagnostics.suggestion import suggestion
+from rocky.errors import NothingSelected
+from rocky.operations.branch.lookup import find_branch, open_view
+from rocky.operations.workspace import Workspace, load_workspace, model_named
+from rocky.plan.adapters import main_adapter
+from rocky.project import Project
+from rocky.project.project import on_branch
+from rocky.run.engine.protocol import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class DiffRequest:
+    """Which branch; which `models`, by name or full name of a table, all of them without any.
+
+    `key` are columns that find a row again, in place of those that a model declares; `sample` is
+    how many changed rows of each table to give; `to` what the branch is compared with.
+    """
+
+    name: str
+    models: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
+    sample: int = 5
+    to: OtherSide = "production"
+
+
+def diff(workspace: Workspace, request: DiffRequest) -> DataDiff:
+    """What differs. Only files that one side alone has are read.
+
+    Raises NothingSelected, StoreUnreadable, and what opening an engine raises.
+    """
+    record = find_branch(workspace, request.name)
+    project = load_workspace(workspace)
+    view = open_view(workspace, project, record)
+    targets = _find_targets(project, view, request.models)
+    scope = DiffScope(request.to, targets, request.key, request.sample)
+    adapter = main_adapter(on_branch(project, record.name), record.adapter)[1]
+
+    def open_engine() -> AbstractContextManager[Engine]:
+        # Here, not above: a comparison that reads nothing must not wait for Spark's modules.
+        from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415
+
+        return open_project_engine(adapter, project.root, workspace.spark)
+
+    return diff_tables(view, project.models.values(), scope, open_engine)
+
+
+def _find_targets(project: Project, view: BranchView, names: Sequence[str]) -> frozenset[str]:
+    """The tables that are meant. Raises NothingSelected for one that the branch has not."""
+    found = set()
+    for name in names:
+        key = name.replace("`", "").lower()
+        if key not in view.tables:
+            key = model_named(project, name).target.full_name.lower()
+        if key not in view.tables:
+            near = suggestion(key, view.tables)
+            raise NothingSelected(
+                f"the branch `{view.record.name}` has no table of `{name}`"
+                + (f"; {near}" if near else f"; `rocky run --branch {view.record.name}` builds it")
+            )
+        found.add(key)
+    return frozenset(found)

@@ -1,0 +1,74 @@
+"""A branch, table by table, beside its parent. Needs no Spark."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rocky.branches.tables import BranchTable, same_content
+from rocky.ledger.branch_records import BranchRecord
+from rocky.operations.branch.lookup import find_branch, open_view
+from rocky.operations.workspace import Workspace, load_workspace
+
+Status = Literal["same", "added", "changed", "behind", "conflict"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShowRequest:
+    """Which branch."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableReport:
+    """A table of a branch, and how it stands to its parent's.
+
+    `base_version` is the parent's version that it was made of; what is not there has no version.
+    """
+
+    target: str
+    status: Status
+    base_version: int | None = None
+    branch_version: int | None = None
+    production_version: int | None = None
+    rows: int | None = None
+    production_rows: int | None = None
+    content: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ViewReport:
+    """A branch and its tables."""
+
+    branch: BranchRecord
+    tables: tuple[TableReport, ...]
+
+
+def show(workspace: Workspace, request: ShowRequest) -> ViewReport:
+    """A branch as it stands. Raises NothingSelected, StoreUnreadable."""
+    record = find_branch(workspace, request.name)
+    view = open_view(workspace, load_workspace(workspace), record)
+    return ViewReport(record, tuple(_table(each) for each in view.tables.values()))
+
+
+def _table(table: BranchTable) -> TableReport:
+    branch, production = table.branch, table.production
+    return TableReport(
+        table.target,
+        _status(table),
+        table.base,
+        None if branch is None else branch.version,
+        None if production is None else production.version,
+        None if branch is None else branch.rows,
+        None if production is None else production.rows,
+        table.content,
+    )
+
+
+def _status(table: BranchTable) -> Status:
+    if same_content(table.branch, table.production):
+        return "same"
+    if table.made_of is None:
+        return "added"
+    if table.is_changed:
+        return "conflict" if table.has_moved else "changed"
+    return "behind" if table.has_moved else "same"

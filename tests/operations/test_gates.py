@@ -1,0 +1,370 @@
+"""Gates: nothing moves production that is not let through, from Python as on the command line."""
+
+import ast
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import rocky
+from rocky.branches.promotion.gate import Clearance, PromotionClearance, RevertClearance
+from rocky.errors import (
+    ApprovalRefused,
+    InvalidRequest,
+    PromotionRefused,
+    PromotionUnfinished,
+    RockyError,
+)
+from rocky.ledger.branches import load_promotions
+from rocky.operations.branch import promote as promotion
+from rocky.operations.branch.approve import ApproveRequest, approve
+from rocky.operations.branch.promote import PromoteRequest, promote
+from rocky.operations.branch.recover import RecoverRequest, recover
+from rocky.operations.branch.revert import RevertRequest, revert
+from rocky.operations.workspace import Workspace
+from rocky.store.journal import load_journals
+from tests.branches.shops import TABLE, BranchShop, Template, enter_shop
+from tests.run.runs import write
+
+RULES = "[branch.approval]\nrequired = true\nmax_age_seconds = 86400\n"
+MORE = "SELECT max(n) AS most, 1 AS one FROM by_country"
+BREAKING = "SELECT 1 AS one FROM by_country"
+KEY = "../bob"
+PROMOTE = ("branch", "promote", "b1")
+
+
+def prepare(shop: BranchShop) -> None:
+    """A shop where Bob has to approve, with a branch that Ann has changed and built."""
+    key = shop.root / KEY
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    listed = " ".join(key.with_name("bob.pub").read_text().split()[:2])
+    config = (shop.root / "rocky.toml").read_text() + RULES
+    write(shop.root, {"rocky.toml": config, "allowed_signers": f"bob@example.com {listed}\n"})
+    shop.commit("who may approve")
+    shop.do("run")
+    shop.do("branch", "create", "b1")
+    build(shop, MORE)
+
+
+def build(shop: BranchShop, report: str) -> None:
+    shop.write(report=report)
+    shop.do("run", "--branch", "b1")
+
+
+@pytest.fixture(scope="module")
+def branched(tmp_path_factory) -> Template:
+    return Template(tmp_path_factory.mktemp("gates"), prepare)
+
+
+@pytest.fixture
+def shop(branched, monkeypatch) -> BranchShop:
+    return branched.put_back(monkeypatch)
+
+
+@pytest.fixture
+def workspace(shop) -> Workspace:
+    return workspace_of(shop)
+
+
+def workspace_of(shop: BranchShop) -> Workspace:
+    return Workspace(shop.root, environment=dict(os.environ))
+
+
+def sign(shop: BranchShop) -> None:
+    request = ApproveRequest("b1", key=KEY, principal="bob@example.com")
+    approve(workspace_of(shop), request)
+
+
+def refused(
+    shop: BranchShop, call: Callable[[], object], *line: str, kind: type = PromotionRefused
+) -> str:
+    """Why it is refused: in the same words by both ways in, and production is as it was."""
+    before, known = shop.contents(), load_promotions(shop.state())
+    with pytest.raises(RockyError) as caught:
+        call()
+    answer = shop.rocky(*line)
+
+    assert (kind, 1) == (caught.type, answer.code)
+    assert answer.err.endswith(f"error: {caught.value}\n")
+    assert (before, known) == (shop.contents(), load_promotions(shop.state()))
+    return str(caught.value)
+
+
+def refused_promotion(shop: BranchShop) -> str:
+    request = PromoteRequest("b1")
+    return refused(shop, lambda: promote(workspace_of(shop), request), *PROMOTE)
+
+
+def test_without_approvals(shop):
+    assert "1 person must approve this state of the branch, and nobody did" in (
+        refused_promotion(shop)
+    )
+
+
+def test_with_an_approval_of_another_state(shop):
+    sign(shop)
+    build(shop, f"{MORE} WHERE n > 0")
+
+    assert "state_hash_mismatch (changed since: code of model `report`" in refused_promotion(shop)
+
+
+def test_with_an_approval_that_is_too_old(shop, monkeypatch):
+    sign(shop)
+    moment = datetime.now(UTC) + timedelta(days=2)
+
+    class Later:
+        @staticmethod
+        def now(_zone: object) -> datetime:
+            return moment
+
+    monkeypatch.setattr(promotion, "datetime", Later)
+
+    assert "s old, and 86400 s is the limit" in refused_promotion(shop)
+
+
+def test_with_an_approval_that_somebody_has_changed(shop):
+    sign(shop)
+    (statement,) = (shop.root / ".rocky/approvals/b1").glob("*.json")
+    statement.write_text(statement.read_text().replace("bob@", "eve@"))
+
+    assert "bad_signature" in refused_promotion(shop)
+
+
+def test_with_a_change_that_breaks_readers(shop, workspace):
+    build(shop, BREAKING)
+    sign(shop)
+
+    assert "the change breaks readers: report.most: column_removed" in refused_promotion(shop)
+    # Who breaks readers says why, and signs it.
+    unsaid = PromoteRequest("b1", allow_breaking=True, key=KEY, principal="bob@example.com")
+    with pytest.raises(ApprovalRefused, match="breaking readers needs a reason"):
+        promote(workspace, unsaid)
+    done = promote(workspace, replace(unsaid, message="nobody reads it")).promotion
+    assert ["approval", "allow_breaking"] == [each.kind for each in done.approvals]
+
+
+def test_with_an_input_that_production_has_changed(shop):
+    sign(shop)
+    data = shop.root / "data/orders.csv"
+    before = data.read_text()
+    data.write_text(before + "4,FR\n")
+    shop.do("run", "--model", "stg_orders")
+    shop.do("run", "--model", "by_country")
+    data.write_text(before)
+
+    assert f"`{TABLE}report` was built of `{TABLE}by_country` as it was" in refused_promotion(shop)
+
+
+def test_with_a_table_that_production_has_changed(shop):
+    sign(shop)
+    shop.write(report=f"{MORE} WHERE n > 1")
+    shop.do("run", "--model", "report")
+    shop.write(report=MORE)
+
+    assert "production has changed since the branch was made" in refused_promotion(shop)
+
+
+def test_with_tables_that_are_not_what_the_code_makes(shop, workspace):
+    sign(shop)
+    shop.write(report=f"{MORE} WHERE n > 0")
+
+    assert "`report` has changed since it was built on the branch" in refused_promotion(shop)
+    request = ApproveRequest("b1", key=KEY, principal="bob@example.com")
+    line = ("branch", "approve", "b1", "--key", KEY, "--as", "bob@example.com")
+    said = refused(shop, lambda: approve(workspace, request), *line, kind=ApprovalRefused)
+    assert "the tables of the branch are not what the present code makes" in said
+
+
+def test_with_records_that_do_not_hold(shop):
+    sign(shop)
+    table = shop.table("report", "b1")
+    (file,) = table.snapshot().files
+    table.place_of(file).local.write_bytes(b"something else")
+
+    assert "the records of branch `b1` do not hold" in refused_promotion(shop)
+
+
+def test_a_branch_that_has_nothing_new(shop):
+    sign(shop)
+    promote(workspace_of(shop), PromoteRequest("b1"))
+
+    assert "there is nothing to promote" in refused_promotion(shop)
+
+
+def test_a_branch_of_a_branch(shop, workspace):
+    shop.do("branch", "create", "b2", "--from", "b1")
+    request = PromoteRequest("b2")
+
+    said = refused(shop, lambda: promote(workspace, request), "branch", "promote", "b2")
+    assert "was made of branch `b1`, not of production" in said
+
+
+def test_a_key_for_nothing_to_sign(shop, workspace):
+    with pytest.raises(InvalidRequest, match="are for `--allow-breaking`"):
+        promote(workspace, PromoteRequest("b1", key=KEY))
+    answer = shop.rocky(*PROMOTE, "--key", KEY)
+    assert (1, True) == (answer.code, "usage: rocky branch promote" in answer.err)
+
+
+# ---------------------------------------------------------------- between the gate and the move
+
+
+def meddle(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Do something when the gate has been passed and nothing has been moved."""
+    move = promotion.promote_tables
+
+    def meddled(*given):
+        act()
+        return move(*given)
+
+    monkeypatch.setattr(promotion, "promote_tables", meddled)
+
+
+def test_an_approval_that_is_withdrawn_at_the_last_moment_does_not_count(
+    shop, workspace, monkeypatch
+):
+    sign(shop)
+    folder = shop.root / ".rocky/approvals/b1"
+    meddle(monkeypatch, lambda: [each.unlink() for each in folder.iterdir()])
+
+    with pytest.raises(PromotionRefused, match="and nobody did"):
+        promote(workspace, PromoteRequest("b1"))
+    assert () == load_promotions(shop.state())
+
+
+def test_a_branch_that_is_made_anew_at_the_last_moment_is_not_promoted(
+    shop, workspace, monkeypatch
+):
+    sign(shop)
+    meddle(monkeypatch, lambda: shop.do("branch", "rebase", "b1"))
+
+    with pytest.raises(PromotionRefused, match="has just been deleted or made anew"):
+        promote(workspace, PromoteRequest("b1"))
+
+
+def test_a_clearance_is_for_one_production_only(shop, workspace, monkeypatch, tmp_path):
+    sign(shop)
+    other = BranchShop(tmp_path)
+    given: list[tuple] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(promotion, "promote_tables", lambda *these: given.append(these))
+        promote(workspace, PromoteRequest("b1"))
+    ((_, cleared, actor),) = given
+    enter_shop(tmp_path, monkeypatch)
+    other.create()
+    other.do("run")
+    project = rocky.load_project(tmp_path)
+    place = workspace_of(other)
+
+    with (
+        promotion.open_production(place, project, "default") as opened,
+        pytest.raises(PromotionRefused, match="is of the tables in"),
+    ):
+        promotion.promote_tables(opened, cleared, actor)
+    assert 0 == other.table("report").snapshot().version
+
+
+def test_nobody_else_can_make_or_change_a_clearance(shop, workspace, monkeypatch):
+    sign(shop)
+    given: list[PromotionClearance] = []
+    move = promotion.promote_tables
+    monkeypatch.setattr(
+        promotion, "promote_tables", lambda *these: given.append(these[1]) or move(*these)
+    )
+    promote(workspace, PromoteRequest("b1"))
+    (cleared,) = given
+
+    said = "production is moved by `promote`, `revert` and `recover`"
+    with pytest.raises(PromotionRefused, match=said):
+        replace(cleared, verdict=replace(cleared.verdict, impact="none"))
+    with pytest.raises(PromotionRefused, match=said):
+        Clearance(what="mine")
+    with pytest.raises(PromotionRefused, match=said):
+        RevertClearance(what="mine", promotion=None, reversals=(), left={}, seal=object())
+
+
+MOVERS = {
+    "clear_promotion": {"operations/branch/promote.py"},
+    "promote_tables": {"operations/branch/promote.py"},
+    "revert_tables": {"operations/branch/revert.py"},
+    "recover_promotions": {"operations/branch/production.py"},
+    "forget_promotion": {"operations/branch/recover.py"},
+    "clear_revert": set(),
+    "clear_recovery": set(),
+    "open_promotion_run": set(),
+    "move_tables": set(),
+    "commit_moves": set(),
+    "journal_moves": set(),
+    "undo_moves": set(),
+}
+
+
+def test_only_operations_reach_what_moves_production():
+    root = Path(rocky.__file__).parent
+    found: dict[str, set[str]] = {name: set() for name in MOVERS}
+    for path in root.rglob("*.py"):
+        inside = path.relative_to(root).as_posix()
+        if inside.startswith("branches/promotion/"):
+            continue
+        names = {
+            getattr(each, "id", None) or getattr(each, "attr", None) or getattr(each, "name", None)
+            for each in ast.walk(ast.parse(path.read_text()))
+        }
+        for name in names & set(MOVERS):
+            found[name].add(inside)
+
+    assert found == MOVERS
+
+
+# ---------------------------------------------------------------- going back, and giving up
+
+
+@pytest.fixture
+def promoted(shop, workspace) -> str:
+    """The id of a promotion of the branch."""
+    sign(shop)
+    return promote(workspace, PromoteRequest("b1")).promotion.run_id
+
+
+def test_going_back_over_what_was_made_since(shop, workspace, promoted):
+    shop.write(report=f"{MORE} WHERE n > 1")
+    shop.do("run", "--model", "report")
+    request = RevertRequest("b1")
+
+    said = refused(shop, lambda: revert(workspace, request), "branch", "revert", "b1")
+    assert f"production has changed since `{promoted}`" in said
+    done = revert(workspace, replace(request, discard_later=True, message="all of it")).promotion
+    assert ("revert", promoted, "all of it") == (done.kind, done.reverts, done.reason)
+
+
+def test_going_back_twice(shop, workspace, promoted):
+    revert(workspace, RevertRequest(promoted))
+    request = RevertRequest(promoted)
+
+    said = refused(shop, lambda: revert(workspace, request), "branch", "revert", promoted)
+    assert f"`{promoted}` was reverted already" in said
+
+
+def test_giving_up_what_can_be_finished(shop, workspace, monkeypatch):
+    sign(shop)
+    move = promotion.promote_tables
+
+    def die(step: str) -> None:
+        if step == "commits":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(promotion, "promote_tables", lambda *these: move(*these, watch=die))
+        with pytest.raises(KeyboardInterrupt):
+            promote(workspace, PromoteRequest("b1"))
+    (journal,) = load_journals(shop.warehouse())
+    request = RecoverRequest(forget=journal.run_id)
+
+    line = ("branch", "recover", "--forget", journal.run_id)
+    said = refused(shop, lambda: recover(workspace, request), *line, kind=PromotionUnfinished)
+    assert "can be finished" in said
+    assert ["finished"] == [each.outcome for each in recover(workspace, RecoverRequest()).recovered]
