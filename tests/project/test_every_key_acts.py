@@ -138,7 +138,7 @@ def test_the_place_reads_the_key(record):
             continue
         place = find_place(*said.split(":"))
         if place is None or not reads_key(place, key):
-            wrong[key] = (said, readers_of(key))
+            wrong[key] = f"{said} does not read it; read in {readers_of(key)}"
 
     assert {} == wrong
 
