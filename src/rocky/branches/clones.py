@@ -7,7 +7,7 @@ branch, and what a creation that died has left is cleared away by the next one.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,6 @@ from rocky.store.delta.change import Committed
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.journal import has_journal
 from rocky.store.warehouse import Table, Warehouse
-from rocky.version import __version__
 
 CLONED: Final = "clone"
 """The `decision` of a table that a branch was made with."""
@@ -97,21 +96,9 @@ def refuse_unfinished_promotion(warehouse: Warehouse) -> None:
 
 
 def _run_record(warehouse: Warehouse, origin: BranchOrigin) -> RunRecord:
-    who = origin.circumstances
-    return RunRecord(
-        origin.now,
-        who.trigger,
-        origin.config_hash,
-        who.hostname,
-        __version__,
-        triggering_identity=who.triggering_identity,
-        session_source=who.session_source,
-        git_commit=who.git_commit,
-        git_branch=who.git_branch,
-        git_dirty=who.git_dirty,
-        warehouse=warehouse.objects.place(""),
-        selection=("branch create",),
-    )
+    place = warehouse.objects.place("")
+    record = origin.circumstances.open_record(origin.now, origin.config_hash, place)
+    return replace(record, selection=("branch create",))
 
 
 def _info(ledger: Ledger, run_id: RunId, parent: Parent, table: Table) -> dict[str, str]:

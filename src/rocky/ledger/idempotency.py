@@ -10,9 +10,11 @@ import json
 import os
 import platform
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Self
@@ -55,16 +57,16 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(slots=True)
-class LocalKey:
+class HeldKey(ABC):
     """A key that is this process's until `finish`. Left without it, the run counts as failed."""
 
-    ledger: LedgerFile
-    record: IdempotencyRecord
-    settings: Idempotency
-    lock: LocalClaim
-    clock: Callable[[], datetime] = _now
-    _done: bool = field(default=False, init=False)
+    def __init__(
+        self, record: IdempotencyRecord, settings: Idempotency, clock: Callable[[], datetime]
+    ) -> None:
+        self.record = record
+        self._settings = settings
+        self._clock = clock
+        self._done = False
 
     def record_run(self, run_id: RunId) -> None:
         """Say which run the key stands for, once it has begun."""
@@ -73,16 +75,17 @@ class LocalKey:
 
     def finish(self, *, succeeded: bool) -> bool:
         """Say how the run ended. False when the key had been taken over meanwhile."""
-        now = self.clock()
         ended = replace(
             self.record,
             state=SUCCEEDED if succeeded else FAILED,
-            expires_at=now + timedelta(days=self.settings.retention_days),
+            expires_at=self._clock() + timedelta(days=self._settings.retention_days),
         )
         try:
             return self._write(ended)
         finally:
-            self._release()
+            if not self._done:
+                self._done = True
+                self._release()
 
     def __enter__(self) -> Self:
         return self
@@ -96,18 +99,40 @@ class LocalKey:
         if not self._done:
             self.finish(succeeded=False)
 
+    @abstractmethod
     def _write(self, record: IdempotencyRecord) -> bool:
-        with self.ledger.transaction() as rows:
-            found = _load(self.ledger, rows, record.key)
+        """Replace the record; False when the key is no longer this process's."""
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Let go of what shows that the holder is alive."""
+
+
+class LocalKey(HeldKey):
+    """A key of this machine, held with a lock of the operating system."""
+
+    def __init__(
+        self,
+        ledger: LedgerFile,
+        record: IdempotencyRecord,
+        settings: Idempotency,
+        lock: LocalClaim,
+        clock: Callable[[], datetime],
+    ) -> None:
+        super().__init__(record, settings, clock)
+        self._ledger = ledger
+        self._lock = lock
+
+    def _write(self, record: IdempotencyRecord) -> bool:
+        with self._ledger.transaction() as rows:
+            found = _load(self._ledger, rows, record.key)
             mine = found is not None and found.owner == record.owner
             if mine:
                 _put(rows, record)
         return mine
 
     def _release(self) -> None:
-        if not self._done:
-            self._done = True
-            self.lock.release()
+        self._lock.release()
 
 
 KeyClaim = LocalKey | SkippedIdempotent | SkippedInFlight
@@ -125,20 +150,14 @@ def claim_key(
     try:
         with ledger.transaction() as rows:
             found = _load(ledger, rows, key)
-            verdict = None if found is None else _judge(ledger, found, settings, now)
-            if verdict is not None:
-                return verdict
+            if found is not None:
+                is_free = partial(is_key_free, ledger.path, found, now)
+                verdict = judge_key(found, settings, now, is_free)
+                if verdict is not None:
+                    return verdict
             owner = f"key-{uuid.uuid4().hex}"
             lock = hold_claim(ledger.path, _lock_of(owner, now))
-            record = IdempotencyRecord(
-                key,
-                NO_RUN,
-                IN_FLIGHT,
-                now,
-                now + timedelta(hours=settings.in_flight_ttl_hours),
-                platform.node(),
-                owner,
-            )
+            record = open_key_record(key, owner, settings, now)
             _put(rows, record)
     except BaseException:
         if lock is not None:
@@ -163,17 +182,25 @@ def _check_key(key: str) -> None:
         )
 
 
-def _judge(
-    ledger: LedgerFile, found: IdempotencyRecord, settings: Idempotency, now: datetime
+def judge_key(
+    found: IdempotencyRecord, settings: Idempotency, now: datetime, is_free: Callable[[], bool]
 ) -> SkippedIdempotent | SkippedInFlight | None:
-    """Why the key cannot be had; None when it can."""
+    """Why a key cannot be had; None when it can. `is_free` says whether one in flight is dead."""
     if found.state == IN_FLIGHT:
-        if is_key_free(ledger.path, found, now):
+        if is_free():
             return None
         return SkippedInFlight(found.key, found.run_id or None, found.hostname, found.since)
     if now >= found.expires_at or (found.state == FAILED and settings.dedup_on == "success"):
         return None
     return SkippedIdempotent(found.key, found.run_id, found.state)
+
+
+def open_key_record(
+    key: str, owner: str, settings: Idempotency, now: datetime
+) -> IdempotencyRecord:
+    """The record of a key that is taken now and has no run yet."""
+    expires = now + timedelta(hours=settings.in_flight_ttl_hours)
+    return IdempotencyRecord(key, NO_RUN, IN_FLIGHT, now, expires, platform.node(), owner)
 
 
 def is_key_free(path: Path, found: IdempotencyRecord, now: datetime) -> bool:

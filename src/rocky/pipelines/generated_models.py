@@ -13,6 +13,7 @@ from blake3 import blake3
 
 from rocky.analysis.compilation import Compilation
 from rocky.compiler.passes import compile_project
+from rocky.diagnostics import Severity
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name
 from rocky.plan.steps import RunPlan, plan_steps
@@ -91,6 +92,15 @@ def plan_generated(project: Project, pipeline: str, models: Iterable[GeneratedMo
     """The plan that brings generated models up to date, in the place of the project's own."""
     generated = generate_project(project, pipeline, models)
     return plan_steps(compile_generated(generated), generated.models)
+
+
+def find_errors(plan: RunPlan) -> dict[str, str]:
+    """The first error of each generated model that does not compile, by its key."""
+    found: dict[str, str] = {}
+    for each in plan.compilation.diagnostics:
+        if each.severity is Severity.ERROR and each.model is not None:
+            found.setdefault(each.model.lower(), each.message)
+    return found
 
 
 def compile_generated(project: Project) -> Compilation:

@@ -6,9 +6,7 @@ plan is applied; whatever is not decides nothing.
 """
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,6 +17,7 @@ from typing import Any, Final
 from rocky.canonical import canonical_json, text_hash
 from rocky.errors import PlanUnreadable
 from rocky.ledger.record import format_time, parse_time
+from rocky.project.files import READABLE, write_atomically
 
 PlanDocument = Mapping[str, Any]
 """A JSON object."""
@@ -111,7 +110,8 @@ def save_plan(root: Path, plan: KeptPlan) -> KeptPlan:
     ignored = root / ".rocky/.gitignore"
     if not ignored.exists():
         ignored.write_text(_IGNORED, encoding="utf-8")
-    _replace(path, _document(plan))
+    text = json.dumps(_document(plan), indent=2, sort_keys=True, ensure_ascii=False)
+    write_atomically(path, f"{text}\n", mode=READABLE)
     return plan
 
 
@@ -206,22 +206,3 @@ def _parse(name: str, document: dict[str, Any]) -> tuple[KeptPlan, str]:
     if kind != RUN_KIND or not isinstance(payload, dict) or not isinstance(outlook, dict):
         raise PlanUnreadable(f"`{name}` is not a plan of a run")
     return KeptPlan(kind, payload, created_at, created_by, outlook), str(said)
-
-
-def _replace(path: Path, document: dict[str, Any]) -> None:
-    """Write a file whole or not at all."""
-    text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".plan-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            # A name that is not UTF-8 becomes the escape that JSON has for it.
-            file.write(text.encode("utf-8", "backslashreplace"))
-            file.flush()
-            os.fsync(file.fileno())
-        # Made for its owner alone; a plan is there to be read.
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(temporary).unlink()
-        raise

@@ -84,17 +84,7 @@ def save_model_cache(root: Path, memory: ModelCache, models: Iterable[ModelFile]
     if rows.keys() == known.keys() and all(row is known[path] for path, row in rows.items()):
         return
     payload = marshal.dumps((_loader_version(), rows))
-    data = _MODEL_MAGIC + blake3(payload).digest() + payload
-    folder = (root / MODEL_CACHE_PATH).parent
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=folder, prefix="models-", suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            Path(name).replace(root / MODEL_CACHE_PATH)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
+    _replace(root / MODEL_CACHE_PATH, _MODEL_MAGIC + blake3(payload).digest(), payload)
 
 
 def _loader_version() -> str:
@@ -139,21 +129,28 @@ def save_values(root: Path, name: str, stamp: bytes, values: dict[str, tuple[Any
     """Replace what is saved under a name. False when the folder cannot be written."""
     payload = stamp + marshal.dumps(values, MARSHAL_VERSION)
     path = root / _FOLDER / name
+    written = _replace(path, _MAGIC + blake3(payload).digest(), payload)
+    if written:
+        _remove_abandoned(path)
+    return written
+
+
+def _replace(path: Path, head: bytes, payload: bytes) -> bool:
+    """Replace a file whole. False when its folder cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{name}-", suffix=".tmp")
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}-", suffix=".tmp")
     except OSError:
         return False
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(_MAGIC + blake3(payload).digest())
+            file.write(head)
             file.write(payload)
-        Path(temporary).replace(path)
+        Path(draft).replace(path)
     except OSError:
         with contextlib.suppress(OSError):
-            Path(temporary).unlink()
+            Path(draft).unlink()
         return False
-    _remove_abandoned(path)
     return True
 
 

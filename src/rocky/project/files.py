@@ -1,4 +1,4 @@
-"""Files of a project: finding them, reading them, and saying what is wrong with one.
+"""Files of a project: finding, reading and writing them, and saying what is wrong with one.
 
 Paths are project-relative and `/`-separated everywhere above this module. A file that
 cannot be read is not an exception: `read_text` gives back a `Diagnostic` in its place.
@@ -6,7 +6,10 @@ cannot be read is not an exception: `read_text` gives back a `Diagnostic` in its
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from threading import get_ident
 from typing import Final
 
 from blake3 import blake3
@@ -21,6 +24,8 @@ MAX_DEPTH: Final = 64
 MAX_BYTES: Final = 64 * 1024 * 1024
 _CHUNK: Final = 1 << 16
 _BOM: Final = "\ufeff"
+READABLE: Final = 0o644
+"""The mode of files that are there for others to read."""
 
 
 # Size, modification time and change time of a file: some of them change with every write.
@@ -189,6 +194,30 @@ def show_text(root: str, path: str) -> str:
     except OSError:
         return ""
     return data.decode(errors="replace").removeprefix(_BOM)
+
+
+def write_atomically(path: Path, text: str, *, mode: int | None = None) -> None:
+    """Write a file that is complete or as it was before, whenever the process or machine ends.
+
+    `mode` holds whatever the user's mask says. Raises OSError, which names the file.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with draft.open("wb") as file:
+            # A name that is not UTF-8 becomes the escape that JSON and TOML have for it.
+            file.write(text.encode("utf-8", "backslashreplace"))
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            draft.chmod(mode)
+        draft.replace(path)
+    except OSError as failure:
+        # The draft is our own affair: what could not be written is the file.
+        raise OSError(failure.errno, failure.strerror, str(path)) from failure
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def child_path(path: str, name: str) -> str:

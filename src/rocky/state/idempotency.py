@@ -12,9 +12,8 @@ import platform
 import uuid
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from types import TracebackType
+from datetime import UTC, datetime
+from functools import partial
 from typing import Final, Self, TypeVar
 
 from rocky.canonical import record_json
@@ -24,11 +23,14 @@ from rocky.ledger.idempotency import (
     FAILED,
     IN_FLIGHT,
     SUCCEEDED,
+    HeldKey,
     SkippedIdempotent,
     SkippedInFlight,
+    judge_key,
+    open_key_record,
 )
 from rocky.ledger.pipeline_records import IdempotencyRecord
-from rocky.ledger.record import NO_RUN, MalformedRecord, RunId
+from rocky.ledger.record import MalformedRecord, RunId
 from rocky.project.configuration.blocks import Idempotency
 from rocky.state.backend import Backend, Note, key_name
 from rocky.state.claims import RemoteClaim, RemoteClaims
@@ -84,15 +86,7 @@ class RemoteKeys:
         name = key_name(key)
         for _ in range(_TRIES):
             now = clock()
-            record = IdempotencyRecord(
-                key,
-                NO_RUN,
-                IN_FLIGHT,
-                now,
-                now + timedelta(hours=self.settings.in_flight_ttl_hours),
-                platform.node(),
-                owner,
-            )
+            record = open_key_record(key, owner, self.settings, now)
             data = _format(record)
             if self.call(lambda: self._shelf.create_note(name, data, self._ttl(record, now))):  # noqa: B023 - called at once
                 return RemoteKey(self, name, record, pulse, clock)
@@ -103,7 +97,7 @@ class RemoteKeys:
             # An answer that got lost: it was made, and by us.
             if found.owner == owner:
                 return RemoteKey(self, name, record, pulse, clock)
-            verdict = self._judge(found, now)
+            verdict = judge_key(found, self.settings, now, partial(self._is_free, found, now))
             if verdict is not None:
                 return verdict
             if self.replace(note, record, now):
@@ -144,81 +138,48 @@ class RemoteKeys:
         except TransferFailed as failure:
             raise failure.as_error(_DOING) from failure
 
-    def _judge(
-        self, found: IdempotencyRecord, now: datetime
-    ) -> SkippedIdempotent | SkippedInFlight | None:
-        """Why the key cannot be had; None when it can."""
+    def _is_free(self, found: IdempotencyRecord, now: datetime) -> bool:
         if now >= found.expires_at:
-            return None
-        if found.state == IN_FLIGHT:
-            living = self._in_words(self._claims.living)
-            if not any(seen.claim.run_id == found.owner for seen in living):
-                return None
-            return SkippedInFlight(found.key, found.run_id or None, found.hostname, found.since)
-        if found.state == FAILED and self.settings.dedup_on == "success":
-            return None
-        return SkippedIdempotent(found.key, found.run_id, found.state)
+            return True
+        living = self._in_words(self._claims.living)
+        return not any(seen.claim.run_id == found.owner for seen in living)
 
     @staticmethod
     def _ttl(record: IdempotencyRecord, now: datetime) -> float:
         return max((record.expires_at - now).total_seconds(), 1.0)
 
 
-@dataclass(slots=True)
-class RemoteKey:
-    """A key that is this process's until `finish`. Left without it, the run counts as failed.
+class RemoteKey(HeldKey):
+    """A key between machines, held with a claim beside it.
 
     Inside the `with` its claim is refreshed; others may take it for dead a while after it is not.
     """
 
-    keys: RemoteKeys
-    name: str
-    record: IdempotencyRecord
-    pulse: RemoteClaim
-    clock: Callable[[], datetime] = _now
-    _done: bool = field(default=False, init=False)
-
-    def record_run(self, run_id: RunId) -> None:
-        """Say which run the key stands for, once it has begun."""
-        self.record = replace(self.record, run_id=run_id)
-        self._write(self.record)
-
-    def finish(self, *, succeeded: bool) -> bool:
-        """Say how the run ended. False when the key had been taken over meanwhile."""
-        retention = timedelta(days=self.keys.settings.retention_days)
-        ended = replace(
-            self.record,
-            state=SUCCEEDED if succeeded else FAILED,
-            expires_at=self.clock() + retention,
-        )
-        try:
-            return self._write(ended)
-        finally:
-            self._release()
+    def __init__(
+        self,
+        keys: RemoteKeys,
+        name: str,
+        record: IdempotencyRecord,
+        pulse: RemoteClaim,
+        clock: Callable[[], datetime],
+    ) -> None:
+        super().__init__(record, keys.settings, clock)
+        self._keys = keys
+        self._name = name
+        self._pulse = pulse
 
     def __enter__(self) -> Self:
-        self.pulse.__enter__()
+        self._pulse.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if not self._done:
-            self.finish(succeeded=False)
+    def _write(self, record: IdempotencyRecord) -> bool:
+        note = self._keys.load(self._name)
+        if note is None or self._keys.parse(note).owner != record.owner:
+            return False
+        return self._keys.replace(note, record, self._clock())
 
     def _release(self) -> None:
-        if not self._done:
-            self._done = True
-            self.pulse.__exit__(None, None, None)
-
-    def _write(self, record: IdempotencyRecord) -> bool:
-        note = self.keys.load(self.name)
-        if note is None or self.keys.parse(note).owner != record.owner:
-            return False
-        return self.keys.replace(note, record, self.clock())
+        self._pulse.__exit__(None, None, None)
 
 
 def _format(record: IdempotencyRecord) -> bytes:

@@ -5,9 +5,7 @@ plain compile: a baseline that followed every change would hold nothing. One tha
 is an error, not an absent one.
 """
 
-import contextlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +16,7 @@ from rocky.diagnostics.text import Span
 from rocky.language.datatypes.types import UNKNOWN
 from rocky.language.ir import ModelIr
 from rocky.project.contracts import Contract
-from rocky.project.files import read_text
+from rocky.project.files import read_text, write_atomically
 
 _VERSION: Final = 1
 _RECORD_AGAIN: Final = "restore the file, or run `rocky compile --record-baselines` to record anew"
@@ -123,15 +121,5 @@ def write_baseline(root: Path, contract: Contract, ir: ModelIr) -> str:
     The file is complete or as it was before, whenever the process may end. Raises OSError.
     """
     path = baseline_path(contract.path)
-    target = root / path
-    draft = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    try:
-        draft.write_text(encode_baseline(ir), encoding="utf-8", newline="\n")
-        draft.replace(target)
-    except OSError as failure:
-        # The draft is our own affair: what could not be written is the baseline.
-        raise OSError(failure.errno, failure.strerror, str(target)) from failure
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
+    write_atomically(root / path, encode_baseline(ir))
     return path

@@ -4,15 +4,14 @@ Nothing is written before everything was fetched, read and judged; each file is 
 it was, whenever the process may end. The settings are changed only where that was asked for.
 """
 
-import contextlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rocky.errors import InterfaceRefused
 from rocky.project import Project
+from rocky.project.files import write_atomically
 from rocky.project.imports import ANY_PIN, LoadedImport, with_snapshots
 from rocky.project.interfaces import Interface, decode_interface
 from rocky.project.loader import CONFIG_NAME, load_config
@@ -121,17 +120,3 @@ def write_pin(root: Path, config_path: str, offer: Offer) -> None:
         )
     span = place.value
     write_atomically(file, text[: span.start] + json.dumps(offer.interface.hash) + text[span.end :])
-
-
-def write_atomically(target: Path, text: str) -> None:
-    """Write a file that is complete or as it was before. Raises OSError, which names it."""
-    draft = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(text.encode())
-        draft.replace(target)
-    except OSError as failure:
-        raise OSError(failure.errno, failure.strerror, str(target)) from failure
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)

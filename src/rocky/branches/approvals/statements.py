@@ -10,7 +10,6 @@ whatever was cut short is a lone signature, which nobody looks at.
 import json
 import os
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +21,7 @@ from rocky.branches.approvals.ssh import Envelope, NotASignature, parse_signatur
 from rocky.branches.state_hash import hash_state
 from rocky.canonical import canonical_json, text_hash
 from rocky.ledger.record import format_time, parse_time
+from rocky.project.files import READABLE, write_atomically
 from rocky.project.project import branch_prefix
 
 STATEMENT_VERSION: Final = 1
@@ -227,8 +227,8 @@ def store_statement(root: Path, candidate: SignedStatement) -> StatementFiles:
     folder.mkdir(parents=True, exist_ok=True)
     statement = folder / f"{candidate.statement.approval_id}.json"
     signature = statement.with_name(statement.name + SIGNATURE_SUFFIX)
-    _write_whole(signature, candidate.signature)
-    _write_whole(statement, candidate.text)
+    write_atomically(signature, candidate.signature, mode=READABLE)
+    write_atomically(statement, candidate.text, mode=READABLE)
     return StatementFiles(statement, signature)
 
 
@@ -256,18 +256,3 @@ def _read_file(path: Path) -> bytes:
     if len(data) > _LARGEST_FILE:
         raise OSError(0, "it is too large to be one of ours")
     return data
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """A file that is there wholly or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from rocky.branches.promotion.gate import Clearance, RecoveryClearance
@@ -17,7 +17,6 @@ from rocky.run.prepare.claims import (
     write_ledger_anchor,
 )
 from rocky.run.prepare.session import RunSession
-from rocky.version import __version__
 
 OnStep = Callable[[str], None]
 """Told of every step before it is taken, so that tests can stop at each."""
@@ -88,22 +87,11 @@ def open_promotion_run(
 
 
 def _run_record(opened: RunSession, what: str, now: datetime) -> RunRecord:
-    who, project = opened.surroundings.circumstances, opened.project
-    return RunRecord(
-        now,
-        who.trigger,
-        project.config_hash.hex(),
-        who.hostname,
-        __version__,
-        triggering_identity=who.triggering_identity,
-        session_source=who.session_source,
-        git_commit=who.git_commit,
-        git_branch=who.git_branch,
-        git_dirty=who.git_dirty,
-        warehouse=opened.surroundings.warehouse.objects.place(""),
-        selection=(what,),
-        unvouched=is_remote_unreadable(opened.surroundings) or None,
+    around = opened.surroundings
+    record = around.circumstances.open_record(
+        now, opened.project.config_hash.hex(), around.warehouse.objects.place("")
     )
+    return replace(record, selection=(what,), unvouched=is_remote_unreadable(around) or None)
 
 
 def _leave_anchor(work: PromotionRun) -> bool:

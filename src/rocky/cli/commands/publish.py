@@ -7,7 +7,6 @@ import click
 
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.imports.findings import rebinding
-from rocky.analysis.imports.offer import write_atomically
 from rocky.analysis.imports.publication import encode_interface, publish_interface
 from rocky.cli.console import write_json, write_note, write_text
 from rocky.cli.exit_codes import ExitCode
@@ -19,6 +18,7 @@ from rocky.diagnostics import Severity
 from rocky.errors import InterfaceRefused, NothingSelected
 from rocky.operations.consumers import find_published
 from rocky.operations.workspace import compile_workspace
+from rocky.project.files import write_atomically
 from rocky.project.interfaces import Interface, decode_interface
 
 

@@ -22,6 +22,7 @@ from rocky.pipelines.generated_models import (
     GeneratedModel,
     GeneratedSource,
     compile_generated,
+    find_errors,
     generate_project,
 )
 from rocky.pipelines.loads.columns import (
@@ -245,10 +246,7 @@ def plan_loads(ground: LoadContext, found: FolderListing, history: LoadHistory) 
 def _compiled(ground: LoadContext, loads: list[Load]) -> tuple[list[Load], RunPlan]:
     """The loads as a plan; one that does not compile, or breaks the contract, fails alone."""
     plan = _plan(ground, loads)
-    wrong: dict[str, str] = {}
-    for found in plan.compilation.diagnostics:
-        if found.severity is Severity.ERROR and found.model is not None:
-            wrong.setdefault(found.model.lower(), found.message)
+    wrong = find_errors(plan)
     if not wrong:
         return loads, plan
     checked = [

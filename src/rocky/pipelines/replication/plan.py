@@ -12,13 +12,12 @@ from functools import partial
 from typing import Final
 
 from rocky.analysis.compilation import Compilation
-from rocky.diagnostics import Severity
 from rocky.errors import RockyError, SourceUnreadable
 from rocky.language.datatypes.types import StructField
 from rocky.ledger.readers.lookup import LookupReader
 from rocky.pipelines.checks.evaluation import toggle_of
 from rocky.pipelines.drift.blast_radius import find_reached_columns
-from rocky.pipelines.generated_models import plan_generated
+from rocky.pipelines.generated_models import find_errors, plan_generated
 from rocky.pipelines.owners import find_owners
 from rocky.pipelines.replication.copies import Copy, CopyTerms, plan_copy, refuse_copy
 from rocky.pipelines.replication.copy_history import (
@@ -244,10 +243,7 @@ def _plan_models(
     """The copies as a plan of generated models; one that does not compile fails alone."""
     project = replication.compilation.project
     plan = plan_generated(project, replication.name, [each.model for each in copies])
-    wrong: dict[str, str] = {}
-    for found in plan.compilation.diagnostics:
-        if found.severity is Severity.ERROR and found.model is not None:
-            wrong.setdefault(found.model.lower(), found.message)
+    wrong = find_errors(plan)
     if not wrong:
         return tuple(copies), plan
     checked = tuple(

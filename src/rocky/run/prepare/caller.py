@@ -9,14 +9,17 @@ import platform
 import pwd
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from rocky.errors import GitUnavailable, NotARepository
 from rocky.git import Repository, current_branch, find_commit, find_repository, is_dirty
+from rocky.ledger.run_records import RunRecord
 from rocky.plan.kept_plan import AppliedPlan
 from rocky.run.outcomes import Listener, SilentListener
 from rocky.state.events import SyncListener
+from rocky.version import __version__
 
 _TRIGGERS: Final = {
     word.lower(): word for word in ("Manual", "Sensor", "Schedule", "Ci", "Webhook")
@@ -35,6 +38,22 @@ class RunOrigin:
     git_commit: str | None = None
     git_branch: str | None = None
     git_dirty: bool | None = None
+
+    def open_record(self, started_at: datetime, config_hash: str, warehouse: str) -> RunRecord:
+        """The record of a run that begins, as far as it says who asked for it and where."""
+        return RunRecord(
+            started_at,
+            self.trigger,
+            config_hash,
+            self.hostname,
+            __version__,
+            triggering_identity=self.triggering_identity,
+            session_source=self.session_source,
+            git_commit=self.git_commit,
+            git_branch=self.git_branch,
+            git_dirty=self.git_dirty,
+            warehouse=warehouse,
+        )
 
 
 def observe_origin(root: Path, env: Mapping[str, str], *, session_source: str = "cli") -> RunOrigin:

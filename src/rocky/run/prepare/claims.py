@@ -7,6 +7,7 @@ process dies, that is all that anybody will find.
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from rocky.errors import PromotionUnfinished, RockyError
@@ -24,7 +25,6 @@ from rocky.run.prepare.resources import (
 from rocky.store.anchor import Anchor, write_anchor
 from rocky.store.journal import has_journal
 from rocky.store.warehouse import Warehouse
-from rocky.version import __version__
 
 
 def begin_run(
@@ -65,25 +65,17 @@ def opening_record(
     plan: RunPlan, surroundings: RunResources, options: RunParameters, started_at: datetime
 ) -> RunRecord:
     """What is recorded of a run before it does anything."""
-    circumstances = surroundings.circumstances
+    opened = surroundings.circumstances.open_record(
+        started_at, plan.project.config_hash.hex(), surroundings.warehouse.objects.place("")
+    )
     catalogs = {
         plan.project.models[step.key].target.catalog
         for step in plan.selected
         if step.kind != "seed"
     }
-    return RunRecord(
-        started_at=started_at,
-        trigger=circumstances.trigger,
-        config_hash=plan.project.config_hash.hex(),
-        hostname=circumstances.hostname,
-        rocky_version=__version__,
-        triggering_identity=circumstances.triggering_identity,
-        session_source=circumstances.session_source,
-        git_commit=circumstances.git_commit,
-        git_branch=circumstances.git_branch,
-        git_dirty=circumstances.git_dirty,
+    return replace(
+        opened,
         target_catalog=catalogs.pop() if len(catalogs) == 1 else None,
-        warehouse=surroundings.warehouse.objects.place(""),
         pipeline=options.notes.pipeline,
         selection=options.selection,
         full_refresh=options.full_refresh,

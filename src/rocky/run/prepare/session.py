@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from rocky.errors import RockyError, RunSkipped, StateSyncFailed
 from rocky.ledger import open_ledger
-from rocky.ledger.idempotency import LocalKey, SkippedIdempotent, SkippedInFlight, claim_key
+from rocky.ledger.idempotency import HeldKey, SkippedIdempotent, SkippedInFlight, claim_key
 from rocky.ledger.record import RunId
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
@@ -33,11 +33,9 @@ from rocky.run.prepare.environment import observe_environment, predict_environme
 from rocky.run.prepare.pins import open_project_warehouse
 from rocky.run.prepare.resources import RunResources, announcements_for
 from rocky.spark.java import has_driver
-from rocky.state.idempotency import RemoteKey
 from rocky.state.session import Session, open_session
 from rocky.store.warehouse import Warehouse
 
-KeyClaim = LocalKey | RemoteKey
 Warn = Callable[[str], None]
 
 
@@ -52,7 +50,7 @@ class RunKey:
 @contextmanager
 def hold_key(
     key: str | None,
-    claim: Callable[[str], KeyClaim | SkippedIdempotent | SkippedInFlight],
+    claim: Callable[[str], HeldKey | SkippedIdempotent | SkippedInFlight],
     *,
     warn: Warn,
     is_lenient: bool = False,
@@ -88,7 +86,7 @@ def hold_key(
                 )
 
 
-def _record_owner(claimed: KeyClaim, warn: Warn, run_id: RunId) -> None:
+def _record_owner(claimed: HeldKey, warn: Warn, run_id: RunId) -> None:
     """Say whose key it is. That is for people: whether its run is alive is told otherwise."""
     try:
         claimed.record_run(run_id)
@@ -96,7 +94,7 @@ def _record_owner(claimed: KeyClaim, warn: Warn, run_id: RunId) -> None:
         warn(f"{failure}; others are not told which run has it")
 
 
-def _finish_failed(claimed: KeyClaim, warn: Warn) -> None:
+def _finish_failed(claimed: HeldKey, warn: Warn) -> None:
     try:
         claimed.finish(succeeded=False)
     except RockyError as failure:
