@@ -7,6 +7,7 @@ terminal cannot show is escaped, never a reason to stop.
 import json
 import os
 import sys
+from collections.abc import Callable
 from io import TextIOWrapper
 from typing import Any
 
@@ -58,28 +59,38 @@ def write_note(text: str) -> None:
     click.echo(text, err=True)
 
 
-def write_json(command: str, document: dict[str, Any]) -> None:
-    """The one JSON document of a command: compact in a pipe, indented on a terminal."""
+def write_json(
+    command: str, document: dict[str, Any], encode: Callable[[Any], Any] | None = None
+) -> None:
+    """The one JSON document of a command: compact in a pipe, indented on a terminal.
+
+    `encode` is asked for what is no JSON value.
+    """
     whole = {"version": __version__, "command": command, **document}
     indent = 2 if sys.stdout.isatty() else None
     separators = None if indent else (",", ":")
     ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-    write_line(json.dumps(whole, indent=indent, separators=separators, ensure_ascii=ascii_only))
+    write_line(
+        json.dumps(
+            whole, indent=indent, separators=separators, ensure_ascii=ascii_only, default=encode
+        )
+    )
 
 
 def write_report(command: str, report: Any) -> None:
     """A report as the JSON document of a command."""
-    # Here, so that `rocky --help` does not pay for the ledger's records.
-    from rocky.operations.report import encode_report  # noqa: PLC0415
+    # Here, so that `rocky --help` does not pay for dataclasses.
+    from rocky.operations.report import encode_part, take_apart  # noqa: PLC0415
 
-    write_json(command, encode_report(report))
+    write_json(command, take_apart(report), encode_part)
 
 
 def report_failure(failure: BaseException, command: str | None, *, as_json: bool) -> None:
     """Say what failed: a line on standard error and, in JSON mode, the document as well."""
     message = describe_failure(failure)
     if as_json:
-        write_json(command or "", {"error": {"kind": type(failure).__name__, "message": message}})
+        kind = getattr(failure, "kind", type(failure).__name__)
+        write_json(command or "", {"error": {"kind": kind, "message": message}})
     write_note(f"error: {message}")
 
 
