@@ -36,7 +36,7 @@ def check(document, name):
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMAS))
-def test_a_schema_is_what_the_types_of_its_reports_say(generator, name):
+def test_a_schema_is_what_the_types_of_its_reports_say(name):
     if name != ERROR and not reports_of(name):
         pytest.skip("its reports are not typed yet")
 

@@ -7,7 +7,6 @@ terminal cannot show is escaped, never a reason to stop.
 import json
 import os
 import sys
-from collections.abc import Callable
 from io import TextIOWrapper
 from typing import Any
 
@@ -59,30 +58,29 @@ def write_note(text: str) -> None:
     click.echo(text, err=True)
 
 
-def write_json(
-    command: str, document: dict[str, Any], encode: Callable[[Any], Any] | None = None
-) -> None:
-    """The one JSON document of a command: compact in a pipe, indented on a terminal.
-
-    `encode` is asked for what is no JSON value.
-    """
-    whole = {"version": __version__, "command": command, **document}
-    indent = 2 if sys.stdout.isatty() else None
-    separators = None if indent else (",", ":")
-    ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-    write_line(
-        json.dumps(
-            whole, indent=indent, separators=separators, ensure_ascii=ascii_only, default=encode
-        )
-    )
+def write_json(command: str, document: dict[str, Any]) -> None:
+    """The one JSON document of a command."""
+    write_line(json.dumps({**_head(command), **document}, **_layout()))
 
 
 def write_report(command: str, report: Any) -> None:
     """A report as the JSON document of a command."""
     # Here, so that `rocky --help` does not pay for dataclasses.
-    from rocky.operations.report import encode_part, take_apart  # noqa: PLC0415
+    from rocky.operations.report import format_report  # noqa: PLC0415
 
-    write_json(command, take_apart(report), encode_part)
+    write_line(format_report(_head(command), report, **_layout()))
+
+
+def _head(command: str) -> dict[str, str]:
+    return {"version": __version__, "command": command}
+
+
+def _layout() -> dict[str, Any]:
+    """Compact in a pipe, indented on a terminal; escaped where names could not be written."""
+    indent = 2 if sys.stdout.isatty() else None
+    ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    separators = None if indent else (",", ":")
+    return {"indent": indent, "separators": separators, "ensure_ascii": ascii_only}
 
 
 def report_failure(failure: BaseException, command: str | None, *, as_json: bool) -> None:

@@ -190,7 +190,8 @@ def _graph_around(compilation: Compilation, name: str) -> Lineage:
     around = reach_models(compilation.upstream, [name]) | reach_models(
         compilation.downstream, [name]
     )
-    keys = [each.lower() for each in around]
+    # Sorted, so that the same question has the same answer, edge by edge.
+    keys = sorted(each.lower() for each in around)
     models = {key: compilation.models[key] for key in keys if key in compilation.models}
     tables: dict[str, list[str]] = {}
     for group in (project.sources, project.seeds):

@@ -7,6 +7,7 @@ be; one with a default is left out when it is None or empty.
 """
 
 import dataclasses
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from enum import Enum
@@ -98,21 +99,37 @@ def same_fields(kind: Any, record: Any, besides: Set[str] = frozenset()) -> dict
 
 def encode_report(report: Any) -> dict[str, Any]:
     """A report as the JSON object that programs get."""
-    return {name: _encode(value) for name, value in take_apart(report).items()}
+    return {name: _encode(value) for name, value in _take_apart(report).items()}
 
 
-def take_apart(report: Any) -> dict[str, Any]:
-    """The top of a report's JSON object; its values are as they are, for `encode_part`."""
+def format_report(head: Mapping[str, Any], report: Any, **layout: Any) -> str:
+    """The JSON text of a report after a `head`, laid out as `json.dumps` is told.
+
+    It is written part by part, so that a large report never stands in memory as one more tree.
+    """
+    seen: dict[int, tuple[Any, Any]] = {}
+
+    def encode(value: Any) -> Any:
+        # Ten thousand models share their columns: a value that was met is not taken apart again.
+        # It is kept with what became of it, so that no other value can get its id.
+        known = seen.get(id(value))
+        if known is None:
+            known = seen[id(value)] = (value, _encode_part(value))
+        return known[1]
+
+    document = {**head, **_take_apart(report)}
+    return json.dumps(document, default=encode, check_circular=False, **layout)
+
+
+def _take_apart(report: Any) -> dict[str, Any]:
+    """The top of a report's JSON object, with values that are not encoded yet."""
     return _reader_of(type(report))(report)
 
 
-def encode_part(value: Any) -> Any:
-    """What is no JSON yet, one level of it: the `default` of `json.dumps`.
-
-    So a large report becomes text part by part, and never stands in memory as one more tree.
-    """
+def _encode_part(value: Any) -> Any:
+    """What is no JSON yet, one level of it."""
     if hasattr(value, "to_json") or dataclasses.is_dataclass(value):
-        return take_apart(value)
+        return _take_apart(value)
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Sequence | Set):
@@ -132,7 +149,7 @@ def _encode(value: Any) -> Any:
         return value
     if isinstance(value, str | int | float) and not isinstance(value, Enum):
         return value
-    part = encode_part(value)
+    part = _encode_part(value)
     if isinstance(part, dict):
         return {str(key): _encode(each) for key, each in part.items()}
     return [_encode(each) for each in part] if isinstance(part, list) else part
@@ -168,7 +185,7 @@ def _gather(
         value = getattr(report, name)
         if without is not None:
             if value is not None:
-                document |= {k: v for k, v in take_apart(value).items() if k not in without}
+                document |= {k: v for k, v in _take_apart(value).items() if k not in without}
         elif always or not (value is None or value == () or value == {}):
             document[name] = value
     return document
