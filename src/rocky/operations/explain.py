@@ -6,7 +6,7 @@ from rocky.diagnostics import REGISTRY, Code, CodeInfo, Severity
 from rocky.diagnostics.explanation import explanation
 from rocky.diagnostics.suggestion import code_named
 from rocky.errors import InternalError
-from rocky.operations.findings import CodeText
+from rocky.operations.report import CodeText
 
 
 @dataclass(frozen=True, slots=True)

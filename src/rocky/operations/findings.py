@@ -6,10 +6,9 @@ not at hand. `suggestion` is the `help` that names what was probably meant, else
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
 from rocky.diagnostics import Diagnostic, Severity
-from rocky.diagnostics.codes import BY_CODE, Code
+from rocky.diagnostics.codes import BY_CODE
 from rocky.diagnostics.diagnostic import (
     NO_FILE,
     Fix,
@@ -20,10 +19,9 @@ from rocky.diagnostics.diagnostic import (
     lookup,
 )
 from rocky.diagnostics.text import SourceText, Span
-from rocky.operations.report import OnDemand
+from rocky.operations.report import CodeText, OnDemand
 from rocky.project import Project
 
-CodeText = Annotated[Code, "^[EWPI][0-9]{3}$"]
 _Find = Callable[[str], SourceText | None]
 
 

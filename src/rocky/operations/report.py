@@ -15,6 +15,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Annotated, Any, Final, TypeVar, overload
 
+from rocky.diagnostics.codes import Code
 from rocky.errors import InternalError
 
 _FLAT: Final = "rocky.flat"
@@ -22,6 +23,7 @@ _HIDDEN: Final = "rocky.hidden"
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 Blake3 = Annotated[str, "^[0-9a-f]{64}$"]
 """A hash of ours; what is noted of a type is what its JSON Schema says of the text."""
+CodeText = Annotated[Code, "^[EWPI][0-9]{3}$"]
 Item_co = TypeVar("Item_co", covariant=True)
 
 
