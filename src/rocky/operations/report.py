@@ -132,12 +132,12 @@ def _encode_part(value: Any) -> Any:
     """What is no JSON yet, one level of it."""
     if hasattr(value, "to_json") or dataclasses.is_dataclass(value):
         return _take_apart(value)
+    if isinstance(value, Enum):
+        return value.value
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Sequence | Set):
         return list(value)
-    if isinstance(value, Enum):
-        return value.value
     if isinstance(value, datetime):
         # Here, because most reports of a compile need nothing of the ledger.
         from rocky.ledger.record import format_time  # noqa: PLC0415
