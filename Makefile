@@ -14,7 +14,7 @@ KEEP := XDG_CACHE_HOME="$(CURDIR)/$(VENV)/cache"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint test-fast test-spark bench bench-run bench-replication bench-branch hooks lock dist java clean
+.PHONY: help demo test check lint schemas test-fast test-spark bench bench-run bench-replication bench-branch hooks lock dist java clean
 
 help:
 	@echo "make demo               install into $(VENV) and take a short tour of the product"
@@ -23,6 +23,7 @@ help:
 	@echo "make lint               the first four of these"
 	@echo "make test-fast          every test that needs no Spark"
 	@echo "make test-spark         the tests that ask Spark, in one process"
+	@echo "make schemas            write the JSON Schemas of all outputs from the types of their reports"
 	@echo "make bench              compile a generated project of 10,000 models and print the cost"
 	@echo "make bench-run          write, read, merge and run next to plain Spark, and print the ratios"
 	@echo "make bench-branch       branch 100 tables next to copying them, and diff a project with itself"
@@ -86,6 +87,10 @@ lint: $(INSTALLED_DEV)
 
 check: lint
 	@$(KEEP) $(BIN)/python -m pytest -q -n $(JOBS) -m "not spark and not slow"
+
+# What `rocky COMMAND -o json` prints is a typed report; a test wants the schemas to be its own.
+schemas: $(INSTALLED_DEV)
+	@$(BIN)/python tools/generate_schemas.py
 
 test-fast: $(INSTALLED_DEV)
 	@$(KEEP) $(BIN)/python -m pytest -q -n $(JOBS) -m "not spark"

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from rocky.cli.app import COMMANDS
-from rocky.operations.report import flattened, is_hidden
+from rocky.operations.report import ErrorReport, flattened, is_hidden
 
 FOLDER = Path(__file__).parents[1] / "src" / "rocky" / "cli" / "schemas"
+ERROR = "error"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PATTERNS = {"RunId": r"^(run-\d{8}-\d{6}-\d{3})?$"}
 MOMENT = {
@@ -50,7 +51,7 @@ class Schemas:
         if hint in PLAIN:
             return {"type": PLAIN[hint]}
         if origin is Annotated:
-            return self.of(arguments[0])
+            return self._annotated(*arguments)
         if origin is Literal:
             return {"enum": list(arguments)}
         if origin in (Union, types.UnionType):
@@ -70,6 +71,12 @@ class Schemas:
         if issubclass(kind, Sequence | Set):
             return {"type": "array", "items": self.of(arguments[0])}
         raise TypeError(f"no JSON Schema for {hint}")
+
+    def _annotated(self, hint: Any, note: Any = None, *_more: Any) -> dict[str, Any]:
+        """A text that is one of those named in a tuple, or that matches a pattern."""
+        if isinstance(note, tuple):
+            return {"enum": list(note)}
+        return {"type": "string", "pattern": note} if isinstance(note, str) else self.of(hint)
 
     def _union(self, members: Sequence[Any]) -> dict[str, Any]:
         found = [self.of(each) for each in members]
@@ -146,26 +153,34 @@ def _merged(one: Shape, other: Shape) -> Shape:
 def reports_of(command: str) -> Mapping[str, Any]:
     """The reports of a command, by the words that its documents give as `command`."""
     module = import_module(f"rocky.cli.commands.{COMMANDS[command][0]}")
-    if hasattr(module, "REPORTS"):
-        found: Mapping[str, Any] = module.REPORTS
-        return found
-    # A group whose commands are loaded one by one: each of their modules names its own.
-    parts = [import_module(f"{module.__name__}.{part}") for part, _ in module.COMMANDS.values()]
-    known = reduce(or_, (dict(each.REPORTS) for each in parts))
-    return {f"{command} {name}": known[f"{command} {name}"] for name in module.COMMANDS}
+    if not hasattr(module, "REPORTS"):
+        # A group whose commands are loaded one by one: each of their modules names its own.
+        parts = [import_module(f"{module.__name__}.{part}") for part, _ in module.COMMANDS.values()]
+        known = reduce(or_, (dict(each.REPORTS) for each in parts))
+        return {f"{command} {name}": known[f"{command} {name}"] for name in module.COMMANDS}
+    reports: Mapping[str, Any] = module.REPORTS
+    return {words: each for words, each in reports.items() if words.split()[0] == command}
 
 
 def format_schema(command: str) -> str:
-    """The schema file of a command."""
+    """The schema file of a command, or of what any command prints when it fails."""
     schemas = Schemas()
     shapes = []
-    for words, report in reports_of(command).items():
-        head = {"version": {"type": "string"}, "command": {"const": words}}
-        kinds = get_args(report) if get_origin(report) in (Union, types.UnionType) else (report,)
-        shapes += [schemas.object_of(kind, head) for kind in kinds]
+    title = f"What `rocky {command} -o json` prints"
+    if command == ERROR:
+        title = "What any command prints with -o json when it could not do its work"
+        head = {"version": {"type": "string"}, "command": {"type": "string"}}
+        shapes.append(schemas.object_of(ErrorReport, head))
+    else:
+        for words, report in reports_of(command).items():
+            head = {"version": {"type": "string"}, "command": {"const": words}}
+            union = get_origin(report) in (Union, types.UnionType)
+            shapes += [
+                schemas.object_of(kind, head) for kind in (get_args(report) if union else (report,))
+            ]
     whole: dict[str, Any] = {
         "$schema": DIALECT,
-        "title": f"What `rocky {command} -o json` prints",
+        "title": title,
         **(shapes[0] if len(shapes) == 1 else {"type": "object", "oneOf": shapes}),
     }
     if schemas.definitions:
@@ -174,7 +189,7 @@ def format_schema(command: str) -> str:
 
 
 def main() -> None:
-    for command in COMMANDS:
+    for command in (ERROR, *(each for each in COMMANDS if reports_of(each))):
         (FOLDER / f"{command}.schema.json").write_text(format_schema(command))
 
 

@@ -1,4 +1,3 @@
-import importlib
 import json
 import os
 import pkgutil
@@ -7,10 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import click
 import pytest
 
-from rocky.cli.app import COMMANDS, main
+from rocky.cli.app import COMMANDS, load_command, main
 from rocky.cli.commands import branch
 from rocky.cli.exit_codes import ExitCode
 from rocky.version import __version__
@@ -71,10 +69,7 @@ def test_every_module_of_commands_is_a_command():
     modules = {each.name for each in pkgutil.iter_modules([str(folder)])}
 
     assert modules == {module for module, _ in COMMANDS.values()}
-    assert all(
-        isinstance(importlib.import_module(f"rocky.cli.commands.{module}").command, click.Command)
-        for module in modules
-    )
+    assert list(COMMANDS) == [load_command(name).name for name in COMMANDS]
 
 
 def test_without_arguments_the_help_is_shown_and_it_is_a_failure(rocky):
@@ -207,7 +202,7 @@ def test_a_reader_that_stops_early_sees_no_traceback(write):
 def test_an_unforeseen_failure_is_a_sentence_not_a_traceback(tmp_path):
     code = (
         "import sys; from rocky.cli import app;"
-        "app.load_attribute = lambda module, name: 1 / 0;"
+        "app.load_command = lambda name: 1 / 0;"
         "app.main(['compile', '-o', 'table'])"
     )
     done = subprocess.run(
@@ -226,10 +221,10 @@ def test_an_unforeseen_failure_is_a_sentence_not_a_traceback(tmp_path):
 def test_an_interrupt_leaves_with_130(monkeypatch, rocky, write):
     write(MODEL)
 
-    def interrupt(module, name):
+    def interrupt(name):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rocky.cli.app.load_attribute", interrupt)
+    monkeypatch.setattr("rocky.cli.app.load_command", interrupt)
 
     assert ExitCode.INTERRUPTED == rocky("compile").code
 
@@ -240,7 +235,7 @@ def test_an_interrupted_command_in_json_is_one_document(monkeypatch, rocky, writ
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rocky.cli.commands.list.compile_workspace", interrupt)
+    monkeypatch.setattr("rocky.operations.list.compile_workspace", interrupt)
     answer = rocky("list", "-o", "json")
 
     assert ExitCode.INTERRUPTED == answer.code

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from rocky.analysis.changes.change import Change, Impact, ProjectDiff, Reached, TableDiff
-from rocky.cli.render.diff import DiffView, describe_verdict
-from rocky.cli.render.diff_github import render_annotations
-from rocky.cli.render.diff_markdown import (
+from rocky.cli.render.diff import render_annotations, render_changes, render_reach
+from rocky.git import ChangedFile
+from rocky.operations.diff import report_difference
+from rocky.operations.diff_comment import (
     LIMIT,
     code_span,
     escape_prose,
     escape_text,
     render_comment,
 )
-from rocky.cli.render.diff_text import render_changes, render_lineage
-from rocky.git import ChangedFile
+from rocky.operations.revisions import Difference, describe_verdict
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,15 @@ class FewSides:
 
 def view_of(*tables, settings=(), sides=None):
     diff = ProjectDiff(tables, settings, 100, 100 - len(tables))
-    return DiffView(diff, diff, sides or FewSides())
+    return Difference(diff, diff, sides or FewSides())
+
+
+def changes_of(difference, *, colour=False, width=None):
+    return render_changes(report_difference(difference), colour=colour, width=width)
+
+
+def reach_of(difference):
+    return render_reach(report_difference(difference, reach=True), colour=False)
 
 
 def gone(column="amount", **more):
@@ -146,7 +154,7 @@ def test_what_a_change_reaches_is_grouped_by_model_and_says_when_it_was_before()
     assert "- `revenue`: `total` (aggregate, before); `share` (expression)" in comment
     assert "reaches 2 columns in 1 model" in comment
     assert "  reaches 2 columns in 1 model\n    revenue: total (aggregate, before); share (" in (
-        render_lineage(view, colour=False)
+        reach_of(view)
     )
 
 
@@ -181,7 +189,7 @@ def test_a_line_a_change_and_the_verdict():
     reached = TableDiff("far", "model", "affected", affected_by=("orders",))
     view = view_of(table("orders", gone()), reached)
 
-    assert render_changes(view, colour=False).split("\n") == [
+    assert changes_of(view).split("\n") == [
         "main (aaaaaaaaaaaa) .. feature (bbbbbbbbbbbb)",
         "",
         "IMPACT    TABLE   STATUS    CHANGE          COLUMN  BEFORE  AFTER  REACHES",
@@ -195,7 +203,7 @@ def test_a_line_a_change_and_the_verdict():
 
 
 def test_colour_marks_the_impact_only():
-    shown = render_changes(view_of(table("orders", gone())), colour=True)
+    shown = changes_of(view_of(table("orders", gone())), colour=True)
 
     assert "\x1b[31m\x1b[1mbreaking\x1b[0m  orders" in shown
 
@@ -203,13 +211,13 @@ def test_colour_marks_the_impact_only():
 def test_a_name_cannot_speak_to_the_terminal():
     view = view_of(table("\x1b[2Jx", gone("\x1b]0;y\x07")))
 
-    assert "\x1b" not in render_changes(view, colour=False) + render_lineage(view, colour=False)
+    assert "\x1b" not in changes_of(view) + reach_of(view)
 
 
 def test_a_narrow_terminal_says_what_it_does_not_show():
     view = view_of(table("orders", gone("a" * 30)))
 
-    assert "too narrow for" in render_changes(view, colour=False, width=60)
+    assert "too narrow for" in changes_of(view, width=60)
 
 
 def test_what_only_others_reach_is_affected_not_unchanged():
@@ -229,7 +237,7 @@ def test_annotations_come_worst_first_and_cannot_be_ended_by_a_name():
     )
     view = view_of(table("orders", added), removed, sides=FewSides(prefix="shop/"))
 
-    assert render_annotations(view).split("\n") == [
+    assert render_annotations(report_difference(view)).split("\n") == [
         "::error file=shop/models/old%2C1.sql,title=breaking%3A column_removed::"
         "old: column removed: int (100%25)",
         "::notice file=shop/models/orders.sql,title=info%3A column_added::"
@@ -241,4 +249,6 @@ def test_annotations_come_worst_first_and_cannot_be_ended_by_a_name():
 def test_a_change_of_settings_is_placed_in_the_settings():
     setting = Change("settings_changed", Impact.WARNING, None, "1", "2")
 
-    assert render_annotations(view_of(settings=(setting,))).startswith("::warning file=rocky.toml,")
+    assert render_annotations(report_difference(view_of(settings=(setting,)))).startswith(
+        "::warning file=rocky.toml,"
+    )

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from rocky.cli.app import main
 from rocky.cli.exit_codes import ExitCode
-from rocky.operations.templates import write_playground
+from rocky.operations.template import PlaygroundRequest, playground
 from tests.pipelines.lakes import LakeProject, statuses
 
 CHARGES = "initech.us_west__stripe.charges"
@@ -26,7 +26,7 @@ class Walk:
     """The playground, brought to a day and run, again and again."""
 
     def __init__(self, root):
-        write_playground("replication", root)
+        playground(PlaygroundRequest(root, "replication"))
         # The engine without a JVM cannot merge.
         config = (root / "rocky.toml").read_text().replace(MERGE, REPLACE)
         self.root = root

@@ -1,9 +1,7 @@
-"""The forms machines read: concise lines, JSON documents, GitHub commands."""
-
-import json
+"""The forms machines read: concise lines, GitHub commands."""
 
 from rocky.diagnostics import Code, Diagnostic, Edit, Fix, FixSafety, Label, Severity
-from rocky.diagnostics.render import render_concise, render_github, render_json
+from rocky.diagnostics.render import render_concise, render_github
 from rocky.diagnostics.text import SourceText, Span
 
 TEXT = SourceText("models/a.sql", "SELECT\n  bad,\n  worse\nFROM t\n")
@@ -28,75 +26,6 @@ def test_concise_is_one_line_each_even_when_the_message_is_not():
         "<sql>: warning[W021] 50% of, it: all\n"
     )
     assert expected == render_concise([FOUND, NOWHERE], TEXTS)
-
-
-def test_json_carries_offsets_and_lines_of_every_place():
-    expected = {
-        "code": "E003",
-        "name": "unknown-column",
-        "severity": "error",
-        "message": "no column `bad` in scope",
-        "condition": "UNRESOLVED_COLUMN.WITH_SUGGESTION",
-        "model": "a",
-        "span": {
-            "file": "models/a.sql",
-            "line": 2,
-            "col": 3,
-            "end_line": 2,
-            "end_col": 6,
-            "start": 9,
-            "end": 12,
-        },
-        "labels": [
-            {
-                "message": "not here",
-                "span": {
-                    "file": "models/a.sql",
-                    "line": 4,
-                    "col": 6,
-                    "end_line": 4,
-                    "end_col": 7,
-                    "start": 27,
-                    "end": 28,
-                },
-            },
-            {"message": "nor there", "span": None},
-        ],
-        "help": "there is a column `dab`",
-        "notes": [],
-        "suggestion": None,
-        "fix": {
-            "title": "rename it",
-            "safety": "safe",
-            "edits": [
-                {
-                    "span": {
-                        "file": "models/a.sql",
-                        "line": 2,
-                        "col": 3,
-                        "end_line": 2,
-                        "end_col": 6,
-                        "start": 9,
-                        "end": 12,
-                    },
-                    "text": "dab",
-                }
-            ],
-        },
-        "suppressible": False,
-    }
-    assert [expected] == json.loads(json.dumps(render_json([FOUND], TEXTS)))
-
-
-def test_json_without_the_text_keeps_the_offsets_and_leaves_the_lines_null():
-    span = render_json([FOUND], {})[0]["span"]
-
-    expected = ("models/a.sql", None, None, 9, 12)
-    assert expected == tuple(span[key] for key in ("file", "line", "end_col", "start", "end"))
-
-
-def test_a_function_serves_as_texts_as_well_as_a_mapping():
-    assert render_json([FOUND], TEXTS) == render_json([FOUND], TEXTS.get)
 
 
 def test_github_names_the_place_and_escapes_what_would_end_the_command():

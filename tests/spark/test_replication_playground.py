@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from rocky.cli.app import main
-from rocky.operations.templates import write_playground
+from rocky.operations.template import PlaygroundRequest, playground
 
 pytestmark = pytest.mark.spark
 
@@ -28,7 +28,7 @@ class Walk:
 
     def __init__(self, root):
         self.root = root
-        write_playground("replication", root)
+        playground(PlaygroundRequest(root, "replication"))
 
     def feed(self, day):
         line = [sys.executable, "feed.py", day]

@@ -7,6 +7,7 @@ equal to the commands' own.
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from types import TracebackType
 from typing import Any, Final, NoReturn
 
@@ -25,18 +26,17 @@ from rocky.cli.console import (
 )
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import global_options, wants_json
-from rocky.lazy import load_attribute
 from rocky.version import __version__
 
 COMMANDS: Final = {
     "init": ("init", "Start a project in FOLDER."),
-    "playground": ("playground", "Make a small working project to try things on."),
+    "playground": ("init", "Make a small working project to try things on."),
     "validate": ("validate", "Check the project's files, without looking into SQL."),
     "compile": ("compile", "Check every model, column, type and contract."),
     "list": ("list", "List models, sources and seeds."),
     "explain": ("explain", "Explain a diagnostic code."),
     "lineage": ("lineage", "Show where a model's or a column's values come from."),
-    "lineage-diff": ("lineage_diff", "Show every column that the changes since BASE reach."),
+    "lineage-diff": ("diff", "Show every column that the changes since BASE reach."),
     "seed": ("seed", "Load the seeds that are named, or all, into their tables."),
     "plan": ("plan", "Show what `rocky run` would build, copy, reuse or leave, and why."),
     "apply": (
@@ -50,10 +50,13 @@ COMMANDS: Final = {
     ),
     "test": ("test", "Run the tests of the selected models, or of all."),
     "emit-sql": ("emit_sql", "Print the SQL that would run."),
-    "publish": ("publish", "Write the interface of the project's tables for others to build on."),
-    "imports": ("imports", "Fetch and accept what other projects publish."),
-    "ci": ("ci", "Compile for a build: exit 1 on errors, 4 on warnings only."),
-    "ci-diff": ("ci_diff", "Show what changed since BASE, and what breaks."),
+    "publish": (
+        "interfaces",
+        "Write the interface of the project's tables for others to build on.",
+    ),
+    "imports": ("interfaces", "Fetch and accept what other projects publish."),
+    "ci": ("compile", "Compile for a build: exit 1 on errors, 4 on warnings only."),
+    "ci-diff": ("diff", "Show what changed since BASE, and what breaks."),
     "show": ("show", "Show rows of a model's table."),
     "history": ("history", "Show what ran, newest first."),
     "trace": ("trace", "Show when each model of a run ran, and what it waited for."),
@@ -80,6 +83,16 @@ TRACEBACK = "ROCKY_TRACEBACK"
 """Set to anything, a defect shows its traceback."""
 
 
+def load_command(name: str) -> click.Command:
+    """A command, from its module, which is loaded now: `rocky --version` must not pay for any."""
+    module = import_module(f"rocky.cli.commands.{COMMANDS[name][0]}")
+    return next(
+        each
+        for each in vars(module).values()
+        if isinstance(each, click.Command) and each.name == name
+    )
+
+
 class RockyGroup(click.Group):
     """The root command: lazy sub-commands, our exit codes, no tracebacks."""
 
@@ -87,11 +100,7 @@ class RockyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        if cmd_name not in COMMANDS:
-            return None
-        module = COMMANDS[cmd_name][0]
-        command: click.Command = load_attribute(f"rocky.cli.commands.{module}", "command")
-        return command
+        return load_command(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         with formatter.section("Commands"):
@@ -102,7 +111,10 @@ class RockyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is meant; an unknown one is refused with the nearest name."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            near = load_attribute("rocky.diagnostics.suggestion", "closest")(args[0], COMMANDS)
+            # Here, because `rocky --version` does without diagnostics.
+            from rocky.diagnostics.suggestion import closest  # noqa: PLC0415
+
+            near = closest(args[0], COMMANDS)
             hint = f"did you mean `{near}`?" if near else "`rocky --help` lists the commands"
             raise click.UsageError(f"no command `{args[0]}`; {hint}", ctx)
         return super().resolve_command(ctx, args)

@@ -59,27 +59,36 @@ def write_note(text: str) -> None:
 
 
 def write_json(command: str, document: dict[str, Any]) -> None:
-    """The one JSON document of a command: compact in a pipe, indented on a terminal."""
-    whole = {"version": __version__, "command": command, **document}
-    indent = 2 if sys.stdout.isatty() else None
-    separators = None if indent else (",", ":")
-    ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-    write_line(json.dumps(whole, indent=indent, separators=separators, ensure_ascii=ascii_only))
+    """The one JSON document of a command."""
+    write_line(json.dumps({**_head(command), **document}, **_layout()))
 
 
 def write_report(command: str, report: Any) -> None:
     """A report as the JSON document of a command."""
-    # Here, so that `rocky --help` does not pay for the ledger's records.
-    from rocky.operations.report import encode_report  # noqa: PLC0415
+    # Here, so that `rocky --help` does not pay for dataclasses.
+    from rocky.operations.report import format_report  # noqa: PLC0415
 
-    write_json(command, encode_report(report))
+    write_line(format_report(_head(command), report, **_layout()))
+
+
+def _head(command: str) -> dict[str, str]:
+    return {"version": __version__, "command": command}
+
+
+def _layout() -> dict[str, Any]:
+    """Compact in a pipe, indented on a terminal; escaped where names could not be written."""
+    indent = 2 if sys.stdout.isatty() else None
+    ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    separators = None if indent else (",", ":")
+    return {"indent": indent, "separators": separators, "ensure_ascii": ascii_only}
 
 
 def report_failure(failure: BaseException, command: str | None, *, as_json: bool) -> None:
     """Say what failed: a line on standard error and, in JSON mode, the document as well."""
     message = describe_failure(failure)
     if as_json:
-        write_json(command or "", {"error": {"kind": type(failure).__name__, "message": message}})
+        kind = getattr(failure, "kind", type(failure).__name__)
+        write_json(command or "", {"error": {"kind": kind, "message": message}})
     write_note(f"error: {message}")
 
 

@@ -333,3 +333,24 @@ def consumers_option(function: Decorated) -> Decorated:
         help="The interface of a project that reads this one: report what would break it."
         " Repeatable.",
     )(function)
+
+
+def format_option(choices: Sequence[str], help_text: str) -> Callable[[Decorated], Decorated]:
+    """`--format STYLE`: how the text looks."""
+    return click.option("--format", "style", type=click.Choice(choices), help=help_text)
+
+
+def use_json(settings: Settings, style: str | None) -> bool:
+    """Whether to print JSON: `--format` speaks of text, so the two cannot both be asked for."""
+    if style is None or not settings.json:
+        return settings.json
+    if settings.asked:
+        raise click.UsageError("`--format` is a form of text; leave it out or drop `-o json`")
+    return False
+
+
+def style_in_build(settings: Settings, style: str | None) -> str | None:
+    """The style that is asked for; inside GitHub Actions annotations unless another is."""
+    if style is None and not settings.asked and os.environ.get("GITHUB_ACTIONS") == "true":
+        return "github"
+    return style

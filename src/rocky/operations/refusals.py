@@ -12,7 +12,12 @@ from rocky.project import Project
 
 
 class ErrorsFound(RockyError):
-    """The project has errors in what was selected; `findings` says which."""
+    """The project has errors in what was selected; `findings` says which.
+
+    `kind` is what programs get as the condition: the findings are for people.
+    """
+
+    kind = RockyError.__name__
 
     def __init__(self, message: str, findings: Sequence[Diagnostic], project: Project) -> None:
         super().__init__(message, findings, project)
@@ -24,6 +29,8 @@ class ErrorsFound(RockyError):
 
 class SideBroken(NotComparable, ErrorsFound):
     """One side of a comparison does not compile; `findings` says why."""
+
+    kind = NotComparable.__name__
 
 
 def refuse_errors(

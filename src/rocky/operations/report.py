@@ -7,18 +7,69 @@ be; one with a default is left out when it is None or empty.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence, Set
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from enum import Enum
 from functools import cache
-from typing import Any, Final
+from operator import attrgetter
+from typing import Annotated, Any, Final, TypeVar, overload
 
+from rocky.diagnostics.codes import Code
 from rocky.errors import InternalError
-from rocky.ledger.record import Record, format_time
 
 _FLAT: Final = "rocky.flat"
 _HIDDEN: Final = "rocky.hidden"
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+Blake3 = Annotated[str, "^[0-9a-f]{64}$"]
+"""A hash of ours; what is noted of a type is what its JSON Schema says of the text."""
+CodeText = Annotated[Code, "^[EWPI][0-9]{3}$"]
+Item_co = TypeVar("Item_co", covariant=True)
+
+
+class OnDemand(Sequence[Item_co]):
+    """The parts of a report that are made when somebody looks at them.
+
+    There may be ten thousand, and who is only told whether all is well should not pay for them.
+    """
+
+    __slots__ = ("_make", "_sources")
+
+    def __init__(self, sources: Sequence[Any], make: Callable[[Any], Item_co]) -> None:
+        self._sources = sources
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    def __iter__(self) -> Iterator[Item_co]:
+        return map(self._make, self._sources)
+
+    @overload
+    def __getitem__(self, index: int) -> Item_co: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "OnDemand[Item_co]": ...
+
+    def __getitem__(self, index: int | slice) -> "Item_co | OnDemand[Item_co]":
+        if isinstance(index, slice):
+            return OnDemand(self._sources[index], self._make)
+        return self._make(self._sources[index])
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ErrorDetails:
+    """What failed: `kind` names the condition, `message` says it in a sentence."""
+
+    kind: str
+    message: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ErrorReport:
+    """What any command prints when it could not do its work."""
+
+    error: ErrorDetails
 
 
 def flat(*, without: tuple[str, ...] = ()) -> Any:
@@ -50,40 +101,68 @@ def same_fields(kind: Any, record: Any, besides: Set[str] = frozenset()) -> dict
 
 def encode_report(report: Any) -> dict[str, Any]:
     """A report as the JSON object that programs get."""
-    document: dict[str, Any] = {}
-    for name, always, without in _fields(type(report)):
-        value = getattr(report, name)
-        if without is not None:
-            if value is not None:
-                document |= {k: v for k, v in _encode(value).items() if k not in without}
-        elif always or not (value is None or value == () or value == {}):
-            document[name] = value if type(value) in _PLAIN else _encode(value)
-    return document
+    return {name: _encode(value) for name, value in _take_apart(report).items()}
+
+
+def format_report(head: Mapping[str, Any], report: Any, **layout: Any) -> str:
+    """The JSON text of a report after a `head`, laid out as `json.dumps` is told.
+
+    It is written part by part, so that a large report never stands in memory as one more tree.
+    """
+    seen: dict[int, tuple[Any, Any]] = {}
+
+    def encode(value: Any) -> Any:
+        # Ten thousand models share their columns: a value that was met is not taken apart again.
+        # It is kept with what became of it, so that no other value can get its id.
+        known = seen.get(id(value))
+        if known is None:
+            known = seen[id(value)] = (value, _encode_part(value))
+        return known[1]
+
+    document = {**head, **_take_apart(report)}
+    return json.dumps(document, default=encode, check_circular=False, **layout)
+
+
+def _take_apart(report: Any) -> dict[str, Any]:
+    """The top of a report's JSON object, with values that are not encoded yet."""
+    return _reader_of(type(report))(report)
+
+
+def _encode_part(value: Any) -> Any:
+    """What is no JSON yet, one level of it."""
+    if hasattr(value, "to_json") or dataclasses.is_dataclass(value):
+        return _take_apart(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence | Set):
+        return list(value)
+    if isinstance(value, datetime):
+        # Here, because most reports of a compile need nothing of the ledger.
+        from rocky.ledger.record import format_time  # noqa: PLC0415
+
+        return format_time(value)
+    raise InternalError(f"a report cannot hold a {type(value).__name__}")
 
 
 def _encode(value: Any) -> Any:
     if type(value) in _PLAIN:
         return value
-    if isinstance(value, Record):
-        return value.to_json()
-    if dataclasses.is_dataclass(value):
-        return encode_report(value)
-    if isinstance(value, Mapping):
-        return {str(key): _encode(each) for key, each in value.items()}
-    if isinstance(value, Sequence | Set) and not isinstance(value, str):
-        return [_encode(each) for each in value]
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, datetime):
-        return format_time(value)
-    if isinstance(value, str | int | float):
+    if isinstance(value, str | int | float) and not isinstance(value, Enum):
         return value
-    raise InternalError(f"a report cannot hold a {type(value).__name__}")
+    part = _encode_part(value)
+    if isinstance(part, dict):
+        return {str(key): _encode(each) for key, each in part.items()}
+    return [_encode(each) for each in part] if isinstance(part, list) else part
 
 
-def _find_fields(kind: Any) -> tuple[tuple[str, bool, frozenset[str] | None], ...]:
-    """For each field its name, whether it is always there, and what of it is left out if flat."""
-    return tuple(
+def _find_reader(kind: Any) -> Callable[[Any], dict[str, Any]]:
+    """What takes the reports of a class apart."""
+    if hasattr(kind, "to_json"):
+        # A record of the ledger: it has one form wherever it stands.
+        return lambda record: record.to_json()
+    fields = [
         (
             each.name,
             each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING,
@@ -91,8 +170,28 @@ def _find_fields(kind: Any) -> tuple[tuple[str, bool, frozenset[str] | None], ..
         )
         for each in dataclasses.fields(kind)
         if not is_hidden(each)
-    )
+    ]
+    names = tuple(name for name, always, without in fields if always and without is None)
+    if 1 < len(names) == len(fields):
+        read = attrgetter(*names)
+        return lambda report: dict(zip(names, read(report), strict=True))
+    return lambda report: _gather(report, fields)
+
+
+def _gather(
+    report: Any, fields: Sequence[tuple[str, bool, frozenset[str] | None]]
+) -> dict[str, Any]:
+    """The fields, each with its name, whether it is always there, and what is left out if flat."""
+    document: dict[str, Any] = {}
+    for name, always, without in fields:
+        value = getattr(report, name)
+        if without is not None:
+            if value is not None:
+                document |= {k: v for k, v in _take_apart(value).items() if k not in without}
+        elif always or not (value is None or value == () or value == {}):
+            document[name] = value
+    return document
 
 
 # Without the annotation mypy asks whether a class can be hashed.
-_fields: Callable[[Any], tuple[tuple[str, bool, frozenset[str] | None], ...]] = cache(_find_fields)
+_reader_of: Callable[[Any], Callable[[Any], dict[str, Any]]] = cache(_find_reader)

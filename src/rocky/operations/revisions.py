@@ -1,22 +1,25 @@
 """Two sides of a change: a project at a commit and in the working tree, both compiled.
 
 The working tree counts as it lies on disk, committed or not. The base's files live in a temporary
-folder only as long as the `with` block: whoever renders what it says does so inside.
+folder only as long as the `with` block: what is to be shown of them is read inside.
 """
 
 import posixpath
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Final, Literal
 
+from rocky.analysis.changes.change import Change, Impact, ProjectDiff, Status, TableDiff
 from rocky.analysis.compilation import Compilation
 from rocky.compiler.passes import compile_project
 from rocky.compiler.validity import load_records, save_records
 from rocky.diagnostics import Diagnostic, Severity
+from rocky.diagnostics.render import counted
 from rocky.errors import NothingSelected, ProjectNotFound, UnknownRevision
 from rocky.git import (
     ChangedFile,
@@ -33,12 +36,14 @@ from rocky.git import (
     resolve_ref,
     show_file,
 )
-from rocky.operations.workspace import Workspace, project_location
+from rocky.operations.workspace import Workspace, project_location, unknown_name
 from rocky.project import Project, load_project
 from rocky.project.cache import cache_stamp
 
 Side = Literal["base", "head"]
-SHOWN_COMMIT = 12
+Verdict = Annotated[str, ("breaking", "warning", "info", "affected", "unchanged")]
+STATUSES: Final[tuple[Status, ...]] = ("modified", "added", "removed", "affected", "renamed")
+SHOWN_COMMIT: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,101 @@ class Sides:
         if side == "base":
             return f"`{self.base_ref}` ({self.base_commit[:SHOWN_COMMIT]})"
         return "the working tree"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What differs between two sides. `shown` may be a part of `whole`."""
+
+    whole: ProjectDiff
+    shown: ProjectDiff
+    sides: Sides
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst impact of what is shown; `affected` when only others' changes reach it."""
+        if self.shown.impact is not None:
+            return self.shown.impact.value
+        return "affected" if self.shown.tables else "unchanged"
+
+    @property
+    def impacts(self) -> Counter[Impact]:
+        return Counter(change.impact for _, change in self.shown.changes)
+
+    @property
+    def statuses(self) -> Counter[Status]:
+        return Counter(table.status for table in self.shown.tables if table.kind == "model")
+
+    @property
+    def merely_reached(self) -> list[TableDiff]:
+        """Tables that only the changes of others reach."""
+        return [table for table in self.shown.tables if not table.changes]
+
+    @property
+    def breaking(self) -> list[tuple[TableDiff | None, Change]]:
+        return [each for each in self.shown.changes if each[1].impact is Impact.BREAKING]
+
+
+def describe_sides(difference: Difference) -> str:
+    """What is compared with what."""
+    sides = difference.sides
+    head = f"{sides.head_ref} ({sides.head_commit[:SHOWN_COMMIT]})"
+    uncommitted = " with uncommitted changes" if sides.dirty else ""
+    return f"{sides.base_ref} ({sides.base_commit[:SHOWN_COMMIT]}) .. {head}{uncommitted}"
+
+
+def describe_verdict(difference: Difference) -> str:
+    """The whole in one line: the verdict, then what there is of each."""
+    models = counted(difference.whole.total_models, "model")
+    if difference.verdict == "unchanged":
+        return f"nothing changed in {models}{_idle_files(difference)}"
+    impacts, statuses = difference.impacts, difference.statuses
+    told = [counted(impacts[Impact.BREAKING], "breaking change")]
+    for impact, noun in ((Impact.WARNING, "warning"), (Impact.INFO, "note")):
+        told += [counted(impacts[impact], noun)] if impacts[impact] else []
+    tables = [f"{statuses[each]} {each}" for each in STATUSES if statuses[each]]
+    return f"{', '.join(told)}; {', '.join(tables) or 'none changed'} of {models}"
+
+
+def _idle_files(difference: Difference) -> str:
+    """That files differ although nothing else does: a comment, a layout, a column nobody takes."""
+    count = len(difference.sides.files)
+    if not count or difference.whole.tables or difference.whole.settings:
+        return ""
+    verb = "differs" if count == 1 else "differ"
+    return f"; {counted(count, 'file')} {verb} to no effect on a table"
+
+
+def select_tables(diff: ProjectDiff, names: Sequence[str], sides: Sides) -> ProjectDiff:
+    """The part of a difference that is about some tables; settings concern every one.
+
+    A name may be that of before or of after. Raises NothingSelected when neither side has it.
+    """
+    if not names:
+        return diff
+    wanted = {name.replace("`", "").lower() for name in names}
+    known = _names(sides)
+    for name in wanted - known.keys():
+        raise NothingSelected(unknown_name("model", name, sorted(set(known.values()))))
+    keys = {known[name].lower() for name in wanted}
+    chosen = tuple(
+        table
+        for table in diff.tables
+        if table.name.lower() in keys or (table.base_name or "").lower() in keys
+    )
+    return replace(diff, tables=chosen)
+
+
+def _names(sides: Sides) -> dict[str, str]:
+    """What a table may be called -> its name: models also go by their targets."""
+    found: dict[str, str] = {}
+    for compilation in (sides.base, sides.head):
+        project = compilation.project
+        for group in (project.sources, project.seeds):
+            found.update({key: table.name for key, table in group.items()})
+        found.update({model.target.key: model.name for model in project.models.values()})
+        found.update({key: model.name for key, model in project.models.items()})
+    return found
 
 
 @contextmanager

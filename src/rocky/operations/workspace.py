@@ -10,23 +10,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from rocky.analysis.compilation import Compilation
 from rocky.compiler.passes import compile_project
 from rocky.diagnostics import Severity
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected, ProjectNotFound, RockyError
-from rocky.ledger import STATE_FILE, HistoryReader, open_history_reader
-from rocky.ledger.run_records import RunRecord
 from rocky.project import ModelFile, Project, load_project
 from rocky.project.configuration.blocks import State
 from rocky.project.loader import load_config
 from rocky.project.project import branch_state, on_branch, state_on_branch
 from rocky.project.toml.variables import Keys
-from rocky.run.outcomes import Listener, SilentListener
-from rocky.run.prepare.caller import Caller, observe_origin
-from rocky.state.events import SyncListener
+
+# A compile opens a workspace too, and must not pay for SQLite, Arrow and all that runs.
+if TYPE_CHECKING:
+    from rocky.ledger import HistoryReader
+    from rocky.ledger.run_records import RunRecord
+    from rocky.run.outcomes import Listener
+    from rocky.run.prepare.caller import Caller
+    from rocky.state.events import SyncListener
 
 LOGGER: Final = logging.getLogger("rocky")
 _NEAR_RUNS: Final = 50
@@ -55,8 +58,8 @@ class Workspace:
     session_source: str = "api"
     is_interactive: bool = False
     spark: Any = field(default=None, repr=False)
-    listener: Listener = field(default_factory=SilentListener, repr=False)
-    synced: SyncListener | None = field(default=None, repr=False)
+    listener: "Listener | None" = field(default=None, repr=False)
+    synced: "SyncListener | None" = field(default=None, repr=False)
     warn: Callable[[str], None] = field(default=LOGGER.warning, repr=False)
     note: Callable[[str], None] = field(default=LOGGER.info, repr=False)
 
@@ -160,15 +163,18 @@ def broken_models(compilation: Compilation) -> set[str]:
 # ------------------------------------------------------------------ the ledger
 
 
-def means_of(workspace: Workspace, project: Project, state: Path) -> Caller:
+def means_of(workspace: Workspace, project: Project, state: Path) -> "Caller":
     """What a run of the project, recorded in a state file, brings along."""
+    from rocky.run.outcomes import SilentListener  # noqa: PLC0415
+    from rocky.run.prepare.caller import Caller, observe_origin  # noqa: PLC0415
+
     return Caller(
         state,
         observe_origin(
             project.root, workspace.environment, session_source=workspace.session_source
         ),
         workspace.environment,
-        workspace.listener,
+        workspace.listener or SilentListener(),
         workspace.spark,
         synced=workspace.synced,
         warn=workspace.warn,
@@ -189,6 +195,8 @@ def main_state_path(workspace: Workspace) -> Path:
     """
     if workspace.state_file is not None:
         return workspace.state_file
+    from rocky.ledger import STATE_FILE  # noqa: PLC0415
+
     config = workspace.config or nearest_root()
     if config.is_dir():
         config /= "rocky.toml"
@@ -244,8 +252,10 @@ def refresh_state(workspace: Workspace, path: Path) -> frozenset[str]:
 
 
 @contextmanager
-def open_history(workspace: Workspace) -> Iterator[HistoryReader | None]:
+def open_history(workspace: Workspace) -> "Iterator[HistoryReader | None]":
     """The reader of the state file, or None when nothing has been recorded yet."""
+    from rocky.ledger import open_history_reader  # noqa: PLC0415
+
     path = state_path(workspace)
     elsewhere = refresh_state(workspace, path)
     reader = open_history_reader(path)
@@ -257,7 +267,7 @@ def open_history(workspace: Workspace) -> Iterator[HistoryReader | None]:
         yield reader
 
 
-def find_run(workspace: Workspace, wanted: str) -> RunRecord:
+def find_run(workspace: Workspace, wanted: str) -> "RunRecord":
     """A run by its id, or the `latest`. Raises NothingSelected."""
     with open_history(workspace) as reader:
         run = reader.run(wanted) if reader is not None else None

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rocky.analysis.imports.consumers import check_consumers, load_consumers
-from rocky.operations.consumers import find_published
+from rocky.operations.publish import find_published
 from tests.analysis.imports.projects import Two, compiled, published, write
 
 

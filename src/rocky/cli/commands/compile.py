@@ -1,33 +1,39 @@
-"""`rocky compile`: judge the whole project, or report on some of its models.
-
-The whole project is compiled either way: a model's types depend on all it reads. `--model`
-narrows what is reported and what decides the exit code.
-"""
+"""`rocky compile` and `rocky ci`: what a compile found, for a person and for a build."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
-from rocky.analysis.compilation import Compilation
-from rocky.analysis.contracts import record_baselines
-from rocky.cli.console import write_json, write_line, write_note, write_text
+from rocky.cli.console import write_line, write_note, write_report, write_text
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import RockyCommand, Settings, consumers_option
-from rocky.cli.render.compilation import compilation_document, render_summary
-from rocky.cli.render.findings import FORMATS, render_findings
-from rocky.cli.render.verification import (
-    Verification,
-    render_verification,
-    verification_document,
+from rocky.cli.options import (
+    RockyCommand,
+    Settings,
+    consumers_option,
+    format_option,
+    style_in_build,
+    use_json,
 )
-from rocky.cli.selection import broken_inputs, chosen_findings, chosen_models, use_json
-from rocky.compiler.passes import compile_project
-from rocky.diagnostics import Diagnostic, Severity
-from rocky.lazy import load_attribute
-from rocky.operations.consumers import with_consumers
-from rocky.operations.workspace import load_workspace
-from rocky.project import Project
+from rocky.cli.render.findings import FORMATS, render_findings
+from rocky.diagnostics.render import counted
+from rocky.operations.ci import CiReport, CiRequest, ci
+from rocky.operations.compile import (
+    CompileReport,
+    CompileRequest,
+    CompileSummary,
+    SparkVerification,
+    compile_models,
+)
+
+REPORTS: Final = {"compile": CompileReport, "ci": CiReport}
+_SHOWN_REASONS: Final = 5
+_SHOWN_MODELS: Final = 5
+_jobs = click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes at most."
+)
+_no_cache = click.option("--no-cache", is_flag=True, help="Neither read nor write .rocky/cache.")
 
 
 @click.command("compile", cls=RockyCommand)
@@ -36,11 +42,9 @@ from rocky.project import Project
 @click.option(
     "--live", is_flag=True, help="Compare declared sources with what is there now. Starts Spark."
 )
-@click.option(
-    "--format", "style", type=click.Choice(FORMATS), help="How findings look. Default: full."
-)
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes at most.")
-@click.option("--no-cache", is_flag=True, help="Neither read nor write .rocky/cache.")
+@format_option(FORMATS, "How findings look. Default: full.")
+@_jobs
+@_no_cache
 @click.option(
     "--record-baselines",
     "record",
@@ -51,61 +55,114 @@ from rocky.project import Project
 @click.pass_obj
 def command(  # noqa: PLR0913 - one for each option
     settings: Settings,
-    names: Sequence[str],
+    names: tuple[str, ...],
     verify: str | None,
     live: bool,
     style: str | None,
     jobs: int | None,
     no_cache: bool,
     record: bool,
-    consumers: Sequence[Path],
+    consumers: tuple[Path, ...],
 ) -> ExitCode:
     """Check every model, column, type and contract."""
     as_json = use_json(settings, style)
-    if record and names:
-        raise click.UsageError("`--record-baselines` is for all contracts: leave out `--model`")
-    if live and names:
-        raise click.UsageError("`--live` looks at all sources: leave out `--model`")
-    project = load_workspace(settings.workspace, cache=not no_cache)
-    compilation = compile_project(project, jobs=jobs, cache=not no_cache)
-    recorded = record_baselines(project, compilation.models) if record else []
-    if recorded:
-        compilation = compile_project(project, jobs=jobs, cache=not no_cache)
-    compilation = with_consumers(compilation, consumers)
-    models = chosen_models(compilation, names)
-    diagnostics = chosen_findings(compilation, models) if names else compilation.diagnostics
-    if live:
-        diagnostics = (*diagnostics, *_look_at_sources(project))
-    verification = _ask_spark(compilation, [model.name for model in models]) if verify else None
+    request = CompileRequest(
+        names, consumers, live, verify is not None, record, jobs, cache=not no_cache
+    )
+    report = compile_models(settings.workspace, request)
     if as_json:
-        document = compilation_document(compilation, models, diagnostics)
-        document["baselines_recorded"] = recorded
-        document["verify"] = verification_document(verification) if verification else None
-        write_json("compile", document)
+        write_report("compile", report)
     else:
-        shown = render_findings(diagnostics, project, style or "full", colour=settings.colour)
-        write_text(shown)
-        if not settings.quiet:
-            write_text("".join(f"recorded {path}\n" for path in recorded))
-            write_line(render_summary(compilation, models, diagnostics))
-        if verification is not None:
-            write_line(render_verification(verification))
-    broken = broken_inputs(compilation, models) if names and not settings.quiet else ""
-    if broken:
-        write_note(f"note: models further up have errors: {broken}")
-    failed = any(each.severity is Severity.ERROR for each in diagnostics)
-    differs = verification is not None and not verification.agrees
-    return ExitCode.FAILED if failed or differs else ExitCode.OK
+        _show(settings, report, style)
+        if report.verify is not None:
+            write_line(render_verification(report.verify))
+    if report.broken_inputs and not settings.quiet:
+        write_note(f"note: models further up have errors: {_listed(report.broken_inputs)}")
+    return ExitCode.FAILED if report.failed else ExitCode.OK
 
 
-def _look_at_sources(project: Project) -> list[Diagnostic]:
-    compare_live = load_attribute("rocky.pipelines.drift.live", "compare_live")
-    find_adapter = load_attribute("rocky.plan.adapters", "find_adapter")
-    found: list[Diagnostic] = compare_live(project, find_adapter(project, "default"))
-    return found
+@click.command("ci", cls=RockyCommand)
+@format_option(FORMATS, "How findings look. Default: github inside GitHub Actions, else full.")
+@_jobs
+@_no_cache
+@consumers_option
+@click.pass_obj
+def ci_command(
+    settings: Settings,
+    style: str | None,
+    jobs: int | None,
+    no_cache: bool,
+    consumers: tuple[Path, ...],
+) -> ExitCode:
+    """Compile for a build: exit 1 on errors, 4 on warnings only."""
+    style = style_in_build(settings, style)
+    as_json = use_json(settings, style)
+    report = ci(settings.workspace, CiRequest(consumers, jobs, cache=not no_cache))
+    if as_json:
+        write_report("ci", report)
+    else:
+        _show(settings, report, style)
+    return ExitCode(report.exit_code)
 
 
-def _ask_spark(compilation: Compilation, models: list[str]) -> Verification:
-    analyse = load_attribute("rocky.spark.analyser", "analyse_project")
-    found: Verification = analyse(compilation, models=models)
-    return found
+def _show(settings: Settings, report: CompileReport | CiReport, style: str | None) -> None:
+    write_text(
+        render_findings(report.found, report.project, style or "full", colour=settings.colour)
+    )
+    if settings.quiet:
+        return
+    if isinstance(report, CompileReport):
+        write_text("".join(f"recorded {path}\n" for path in report.baselines_recorded))
+    write_line(render_summary(report.summary))
+
+
+def _listed(names: Sequence[str]) -> str:
+    listed = ", ".join(f"`{name}`" for name in names[:_SHOWN_MODELS])
+    rest = len(names) - _SHOWN_MODELS
+    return f"{listed} and {rest} more" if rest > 0 else listed
+
+
+def render_summary(summary: CompileSummary) -> str:
+    """How it went: findings, models, columns, and which columns are unknown and why."""
+    counts = (
+        (summary.errors, "error"),
+        (summary.warnings, "warning"),
+        (summary.notes, "note"),
+    )
+    found = ", ".join(counted(count, noun) for count, noun in counts if count) or "no errors"
+    of = f"{counted(summary.models, 'model')}, {counted(summary.columns, 'column')}"
+    return "\n".join([f"{found} in {of}", *_unknown_lines(summary)])
+
+
+def _unknown_lines(summary: CompileSummary) -> list[str]:
+    """How many columns are unknown and why; without a reason it is an error's doing."""
+    reasons = summary.unknown_reasons
+    if not summary.unknown_columns:
+        return []
+    head = f"{counted(summary.unknown_columns, 'column')} of unknown type"
+    if not reasons:
+        return [f"{head}, because of the errors"]
+    lines = [f"{head}:"]
+    lines += [f"{each.count:>6,}  {each.reason}" for each in reasons[:_SHOWN_REASONS]]
+    rest = len(reasons) - _SHOWN_REASONS
+    if rest > 0:
+        lines.append(f"        and {counted(rest, 'more reason')} (`-o json` has them all)")
+    return lines
+
+
+def render_verification(found: SparkVerification) -> str:
+    """A line for each difference, then how much was compared."""
+    lines = []
+    for each in found.differences:
+        place = f"{each.model}.{each.column}" if each.column is not None else each.model
+        lines.append(f"{place}: {each.what} differs")
+        lines.append(f"    rocky: {each.rocky}")
+        lines.append(f"    spark: {each.spark}")
+    lines += [f"{each.model}: not compared, {each.reason}" for each in found.skipped]
+    compared = f"{counted(found.columns, 'column')} of {counted(found.models, 'model')}"
+    if found.agrees:
+        lines.append(f"{found.engine} agrees on the names, types and nullability of {compared}")
+    else:
+        count = counted(len(found.differences), "difference")
+        lines.append(f"{count} from {found.engine} in {compared}")
+    return "\n".join(lines)

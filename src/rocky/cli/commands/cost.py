@@ -8,7 +8,6 @@ import click
 from rocky.cli.console import write_line, write_note, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings, StateCommand
-from rocky.cli.render.compilation import counted
 from rocky.cli.render.fitting import Fitted, Room, describe_dropped, render_fitted, terminal_width
 from rocky.cli.render.history import describe_run
 from rocky.cli.render.units import (
@@ -18,6 +17,7 @@ from rocky.cli.render.units import (
     format_seconds,
     format_usd,
 )
+from rocky.diagnostics.render import counted
 from rocky.ledger import LATEST
 from rocky.ledger.run_records import BudgetBreach, CostRate
 from rocky.operations.cost import UNATTRIBUTED, CostReport, CostRequest, Saving, Usage, cost

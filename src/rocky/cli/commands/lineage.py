@@ -1,27 +1,30 @@
 """`rocky lineage`: where a model or a column comes from, and what it reaches."""
 
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import Final
+
 import click
 
-from rocky.analysis.compilation import Compilation
-from rocky.analysis.lineage import ColumnRef, Direction, Lineage, reach_models
-from rocky.cli.console import write_json, write_note, write_text
+from rocky.analysis.lineage import ColumnRef, Hop, RowHop, Trace
+from rocky.cli.console import write_note, write_report, write_text
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.render.graphs import render_dot, render_mermaid
-from rocky.cli.render.lineage import (
-    ColumnView,
-    ModelView,
-    column_document,
-    column_graph,
-    model_document,
-    model_graph,
-    render_column,
-    render_model,
+from rocky.cli.options import RockyCommand, Settings, format_option, use_json
+from rocky.cli.render.tables import render_table
+from rocky.operations.lineage import (
+    ColumnLineage,
+    ColumnPlace,
+    LineageColumn,
+    LineageEdge,
+    LineageRequest,
+    ModelLineage,
+    Relation,
+    lineage,
 )
-from rocky.cli.targets import KnownColumn, KnownRelation, Relations
-from rocky.operations.workspace import compile_workspace
 
-FORMATS = ("text", "dot", "mermaid")
+REPORTS: Final = {"lineage": ModelLineage | ColumnLineage}
+_Edges = Sequence[tuple[str, str, str]]
+"""From, to, and a label, which may be empty."""
 
 
 @click.command("lineage", cls=RockyCommand)
@@ -29,9 +32,7 @@ FORMATS = ("text", "dot", "mermaid")
 @click.option("--column", metavar="COLUMN", help="The column, when TARGET is only a model.")
 @click.option("--upstream", is_flag=True, help="What it comes from. The default for a column.")
 @click.option("--downstream", is_flag=True, help="What it reaches. With --upstream, both.")
-@click.option(
-    "--format", "style", type=click.Choice(FORMATS), help="text, or a graph to draw. Default: text."
-)
+@format_option(("text", "dot", "mermaid"), "text, or a graph to draw. Default: text.")
 @click.pass_obj
 def command(
     settings: Settings,
@@ -46,78 +47,179 @@ def command(
     TARGET is MODEL or MODEL.COLUMN; sources and seeds work too: raw.orders, raw.orders.amount.
     A model is shown both ways unless a way is named.
     """
-    if style is not None and settings.json and settings.asked:
-        raise click.UsageError("`--format` is a form of text; leave it out or drop `-o json`")
-    compilation = compile_workspace(settings.workspace)
-    relation, found = Relations(compilation).resolve(target, column)
-    if not upstream and not downstream:
-        upstream, downstream = True, found is None
-    ways: list[Direction] = []
-    ways += ["upstream"] if upstream else []
-    ways += ["downstream"] if downstream else []
-    as_json = settings.json and style is None
-    if found is not None:
-        _show_column(compilation, relation, found, ways, style, as_json=as_json)
+    as_json = use_json(settings, style)
+    report = lineage(settings.workspace, LineageRequest(target, column, upstream, downstream))
+    if as_json:
+        write_report("lineage", report)
+    elif style == "dot":
+        write_text(render_dot(_edges_of(report)))
+    elif style == "mermaid":
+        write_text(render_mermaid(_edges_of(report)))
+    elif isinstance(report, ColumnLineage):
+        write_text(render_column(report))
     else:
-        _show_model(compilation, relation, ways, style, as_json=as_json)
-    if not relation.complete and not settings.quiet:
-        write_note(f"note: `{relation.name}` has errors; columns may be missing")
+        write_text(render_model(report))
+    if not report.relation.complete and not settings.quiet:
+        write_note(f"note: `{report.relation.name}` has errors; columns may be missing")
     return ExitCode.OK
 
 
-def _show_column(
-    compilation: Compilation,
-    relation: KnownRelation,
-    column: KnownColumn,
-    ways: list[Direction],
-    style: str | None,
-    *,
-    as_json: bool,
-) -> None:
-    lineage = lineage_around(compilation, relation.name)
-    start = ColumnRef(relation.name, column.name)
-    traces = tuple(lineage.trace(start, way) for way in ways)
-    view = ColumnView(relation, column, traces)
-    if as_json:
-        consumers = sorted(lineage.trace(start, "downstream").reached)
-        write_json("lineage", column_document(view, consumers))
-    elif style in ("dot", "mermaid"):
-        write_text(_draw(column_graph(view), style))
-    else:
-        write_text(render_column(view))
+# ---------------------------------------------------------------------------- graphs
 
 
-def _show_model(
-    compilation: Compilation,
-    relation: KnownRelation,
-    ways: list[Direction],
-    style: str | None,
-    *,
-    as_json: bool,
-) -> None:
-    view = ModelView(relation, tuple(ways), compilation, lineage_around(compilation, relation.name))
-    if as_json:
-        write_json("lineage", model_document(view))
-    elif style in ("dot", "mermaid"):
-        write_text(_draw(model_graph(view), style))
-    else:
-        write_text(render_model(view))
+def _edges_of(report: ModelLineage | ColumnLineage) -> _Edges:
+    if isinstance(report, ModelLineage):
+        return [(source, target, "") for source, target in report.graph]
+    return [
+        (str(each.source), str(each.target), each.transform) for each in dict.fromkeys(report.trace)
+    ]
 
 
-def _draw(edges: list[tuple[str, str, str]], style: str) -> str:
-    return render_dot(edges) if style == "dot" else render_mermaid(edges)
+def render_dot(edges: _Edges) -> str:
+    """A DOT digraph for Graphviz, left to right."""
+    lines = ["digraph lineage {", "  rankdir=LR;", "  node [shape=box];"]
+    for source, target, label in edges:
+        suffix = f" [label={_dot(label)}]" if label else ""
+        lines.append(f"  {_dot(source)} -> {_dot(target)}{suffix};")
+    return "\n".join([*lines, "}", ""])
 
 
-def lineage_around(compilation: Compilation, name: str) -> Lineage:
-    """The column graph of everything above and below a relation: the rest cannot matter."""
-    project = compilation.project
-    around = reach_models(compilation.upstream, [name]) | reach_models(
-        compilation.downstream, [name]
-    )
-    keys = [each.lower() for each in around]
-    models = {key: compilation.models[key] for key in keys if key in compilation.models}
-    tables: dict[str, list[str]] = {}
-    for group in (project.sources, project.seeds):
-        for table in (group[key] for key in keys if key in group):
-            tables[table.name] = [field.name for field in table.columns]
-    return Lineage(models, tables)
+def _dot(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def render_mermaid(edges: _Edges) -> str:
+    """A Mermaid flowchart. Its ids must be plain words, so names stand in the labels."""
+    names = dict.fromkeys(name for edge in edges for name in edge[:2])
+    ids = {name: f"n{index}" for index, name in enumerate(names)}
+    lines = ["flowchart LR"]
+    lines += [f"  {ids[name]}[{_mermaid(name)}]" for name in names]
+    for source, target, label in edges:
+        arrow = f"-->|{_mermaid(label)}|" if label else "-->"
+        lines.append(f"  {ids[source]} {arrow} {ids[target]}")
+    return "\n".join([*lines, ""])
+
+
+def _mermaid(text: str) -> str:
+    escaped = text.replace('"', "#quot;")
+    return f'"{escaped}"'
+
+
+# ---------------------------------------------------------------------------- a model
+
+
+def render_model(report: ModelLineage) -> str:
+    """Neighbours, then each column with the columns it is made from and goes to."""
+    relation = report.relation
+    lines = [f"{relation.kind} {relation.name}  ({relation.path})"]
+    # A source comes from nowhere.
+    told = [way for way in report.ways if way == "downstream" or relation.kind == "model"]
+    lines += [f"{way}: {', '.join(getattr(report, way)) or 'none'}" for way in told]
+    head = ["COLUMN", "TYPE", "NULLABLE"]
+    head += ["COMES FROM" if way == "upstream" else "GOES TO" for way in told]
+    into: dict[ColumnPlace, list[LineageEdge]] = {}
+    out: dict[ColumnPlace, list[LineageEdge]] = {}
+    for edge in report.edges:
+        into.setdefault(edge.target, []).append(edge)
+        out.setdefault(edge.source, []).append(edge)
+    rows: list[list[str]] = []
+    for column in relation.columns:
+        place = ColumnPlace(relation.name, column.name)
+        stacks = [
+            [f"{each.source} ({each.transform})" for each in into.get(place, ())]
+            if way == "upstream"
+            else list(dict.fromkeys(str(each.target) for each in out.get(place, ())))
+            for way in told
+        ]
+        rows += _rows(column, stacks)
+    lines += ["", render_table(head, rows, right=set())]
+    decided = [
+        (each.role, str(each.source))
+        for each in report.influences
+        if each.target.model == relation.name
+    ]
+    if decided and "upstream" in report.ways:
+        lines += ["", "rows decided by:", *_row_lines(decided)]
+    return "\n".join([*lines, ""])
+
+
+def _rows(column: LineageColumn, stacks: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    """A column's line; what it comes from and goes to goes on below, one a line."""
+    facts = [column.name, column.data_type, "yes" if column.nullable else "no"]
+    for cells in zip_longest(*(stack or ["-"] for stack in stacks), fillvalue=""):
+        yield [*facts, *cells]
+        facts = ["", "", ""]
+
+
+def _row_lines(rows: Iterable[tuple[str, str]]) -> list[str]:
+    """What decides rows, a line a role."""
+    roles: dict[str, list[str]] = {}
+    for role, source in rows:
+        roles.setdefault(role, []).append(source)
+    return [f"  {role}: {', '.join(dict.fromkeys(names))}" for role, names in roles.items()]
+
+
+# ---------------------------------------------------------------------------- a column
+
+
+def render_column(report: ColumnLineage) -> str:
+    """A tree for each way; a column that was shown before is not opened again."""
+    nullable = "nullable" if report.nullable else "not null"
+    lines = [f"{report.model}.{report.column}  {report.data_type}, {nullable}"]
+    for trace in report.traces:
+        if len(report.traces) > 1:
+            lines += ["", "comes from:" if trace.direction == "upstream" else "goes to:"]
+        lines += _tree(trace) if trace.hops else [_nothing(trace, report.relation)]
+        if trace.influences:
+            lines += ["", *_influence_lines(trace)]
+    return "\n".join([*lines, ""])
+
+
+def _nothing(trace: Trace, relation: Relation) -> str:
+    if trace.direction == "downstream":
+        return "(no model makes a value from it)"
+    return "(a constant)" if relation.kind == "model" else f"(a column of a {relation.kind})"
+
+
+def _tree(trace: Trace) -> list[str]:
+    """Depth first, without recursion: a chain of models may be longer than the stack is deep."""
+    onward: dict[ColumnRef, list[Hop]] = {}
+    up = trace.direction == "upstream"
+    for hop in trace.hops:
+        onward.setdefault(hop.target if up else hop.source, []).append(hop)
+    lines: list[str] = []
+    opened = {trace.start}
+    waiting = _branches(onward.get(trace.start, []), "")
+    while waiting:
+        hop, indent, last = waiting.pop()
+        far = hop.source if up else hop.target
+        again = far in opened and bool(onward.get(far))
+        mark = "  (see above)" if again else ""
+        lines.append(f"{indent}{'└─' if last else '├─'} {'.'.join(far)}  ({hop.kind}){mark}")
+        if far not in opened:
+            opened.add(far)
+            waiting += _branches(onward.get(far, []), indent + ("   " if last else "│  "))
+    return lines
+
+
+def _branches(hops: list[Hop], indent: str) -> list[tuple[Hop, str, bool]]:
+    """The branches below a node, the first one on top of the stack."""
+    return [(hop, indent, index == 0) for index, hop in enumerate(reversed(hops))]
+
+
+def _influence_lines(trace: Trace) -> list[str]:
+    models: dict[str, list[RowHop]] = {}
+    for row in trace.influences:
+        models.setdefault(row.model, []).append(row)
+    if trace.direction == "downstream":
+        listed = [
+            f"  {name} ({', '.join(dict.fromkeys(row.role for row in rows))})"
+            for name, rows in models.items()
+        ]
+        return ["decides rows of:", *listed]
+    lines = ["rows decided on the way:"]
+    for name, rows in models.items():
+        lines.append(f"  in {name}")
+        lines += [f"  {line}" for line in _row_lines((r.role, ".".join(r.source)) for r in rows)]
+    return lines

@@ -15,7 +15,6 @@ from rocky.cli.commands.verify import render_verification
 from rocky.cli.console import write_line, write_note, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings, StateCommand
-from rocky.cli.render.compilation import counted
 from rocky.cli.render.history import audited_run, render_audit
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import (
@@ -27,6 +26,7 @@ from rocky.cli.render.units import (
     format_seconds,
     format_usd,
 )
+from rocky.diagnostics.render import counted
 from rocky.ledger import LATEST
 from rocky.ledger.provenance import ProvenanceRecord, ReadRecord
 from rocky.ledger.run_records import ModelExecution

@@ -7,8 +7,8 @@ import click
 from rocky.cli.console import write_line, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings, StateCommand
-from rocky.cli.render.compilation import counted
 from rocky.cli.render.units import format_bytes
+from rocky.diagnostics.render import counted
 from rocky.operations.verify import VerifyReport, VerifyRequest, verify
 
 REPORTS: Final = {"verify": VerifyReport}

@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 
 import click
 
-from rocky.cli.render.compilation import counted
 from rocky.cli.render.fitting import elide
 from rocky.cli.render.tables import GAP
 from rocky.cli.render.units import format_duration
+from rocky.diagnostics.render import counted
 from rocky.evidence.timeline import Bar, Timeline
 from rocky.ledger.run_records import ModelExecution, ModelStatus
 from rocky.operations.history import outcome_of

@@ -7,11 +7,10 @@ places an annotation, only if it is relative to the working folder.
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.diagnostic import in_reading_order
-from rocky.diagnostics.render import render_concise, render_full, render_github, render_json
+from rocky.diagnostics.render import render_concise, render_full, render_github
 from rocky.diagnostics.text import SourceText
 from rocky.project import Project
 
@@ -22,7 +21,7 @@ def render_findings(
     diagnostics: Sequence[Diagnostic], project: Project, style: str, *, colour: bool
 ) -> str:
     """The findings in one of FORMATS, in the order they are read."""
-    prefix = path_prefix(project)
+    prefix = _path_prefix(project)
     ordered = in_reading_order(diagnostics)
     moved = [_moved(each, prefix) for each in ordered] if prefix else ordered
     find = _texts(project, prefix)
@@ -33,12 +32,7 @@ def render_findings(
     return render_full(moved, find, colour=colour)
 
 
-def findings_document(diagnostics: Sequence[Diagnostic], project: Project) -> list[dict[str, Any]]:
-    """The findings for JSON, in the order they are read."""
-    return render_json(in_reading_order(diagnostics), project.texts)
-
-
-def path_prefix(project: Project) -> str:
+def _path_prefix(project: Project) -> str:
     """What leads from the working folder to the project: empty, or ending in `/`."""
     relative = os.path.relpath(project.root).replace(os.sep, "/")
     return "" if relative == "." else f"{relative}/"

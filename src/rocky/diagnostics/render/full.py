@@ -25,12 +25,13 @@ def render_summary(diagnostics: Sequence[Diagnostic], models: int) -> str:
     counts = Counter(diagnostic.severity for diagnostic in diagnostics)
     words = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
     found = ", ".join(
-        _counted(counts[severity], word) for severity, word in words.items() if counts[severity]
+        counted(counts[severity], word) for severity, word in words.items() if counts[severity]
     )
-    return f"{found or 'no errors'} in {_counted(models, 'model')}"
+    return f"{found or 'no errors'} in {counted(models, 'model')}"
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """As `1 model`, `2,000 models`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 

@@ -7,21 +7,18 @@ what does not fit is counted, never just left out.
 
 import html
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeVar
 
 from rocky.analysis.changes.change import Change, Impact, TableDiff
-from rocky.cli.render.compilation import counted
-from rocky.cli.render.diff import (
-    DiffView,
+from rocky.analysis.changes.description import (
     describe_reach,
     describe_rule,
-    describe_sides,
-    describe_verdict,
     group_kinds,
     group_reached,
 )
-from rocky.cli.render.fitting import elide
+from rocky.diagnostics.render import counted
+from rocky.operations.revisions import Difference, describe_sides, describe_verdict
 
 LIMIT: Final = 60_000
 _RESERVED: Final = 600
@@ -36,6 +33,7 @@ _TITLES: Final = {
     "affected": "**Affected by changes elsewhere**",
     "unchanged": "**Nothing changed**",
 }
+Item = TypeVar("Item")
 _PUNCTUATION: Final = re.compile(r"([\\`*_{}\[\]()#+!|~<>&-])")
 _TICKS: Final = re.compile("`+")
 _RULER: Final = "|---|---|---|---|---|---|"
@@ -43,25 +41,25 @@ _BREAKING_HEAD: Final = f"| table | change | column | before | after | reaches |
 _CHANGE_HEAD: Final = f"| impact | change | column | before | after | reaches |\n{_RULER}"
 
 
-def render_comment(view: DiffView, command: str, *, with_reached: bool) -> str:
+def render_comment(difference: Difference, command: str, *, with_reached: bool) -> str:
     """The comment. Its first line is the same in all, so that a build can find it again."""
     page = _Page()
-    page.add(
-        f"<!-- rocky {command} -->\n{_TITLES[view.verdict]}: {escape_text(describe_verdict(view))}"
-    )
-    page.add(f"\n{code_span(describe_sides(view))}\n")
-    for note in view.sides.notes:
+    verdict = escape_text(describe_verdict(difference))
+    page.add(f"<!-- rocky {command} -->\n{_TITLES[difference.verdict]}: {verdict}")
+    page.add(f"\n{code_span(describe_sides(difference))}\n")
+    for note in difference.sides.notes:
         page.add(f"\nNote: {escape_text(note)}\n")
-    if view.breaking:
+    if difference.breaking:
         page.add(f"\n{_BREAKING_HEAD}")
-        rows = [_cells(_name(table), change) for table, change in view.breaking]
-        page.add_all(rows, "breaking change", LIMIT // 2)
-    blocks = [_settings_block(view.shown.settings)] if view.shown.settings else []
-    changed = [table for table in view.shown.tables if table.changes]
-    blocks += [_table_block(table, with_reached=with_reached) for table in changed]
-    page.add_all(blocks, "table")
-    if view.merely_reached:
-        page.add_all([_reached_block(view.merely_reached)], "list of tables that are only reached")
+        page.add_all(difference.breaking, _breaking_row, "breaking change", LIMIT // 2)
+    shown = difference.shown
+    blocks: list[TableDiff | Sequence[Change]] = [shown.settings] if shown.settings else []
+    blocks += [table for table in shown.tables if table.changes]
+    page.add_all(blocks, lambda each: _block(each, with_reached=with_reached), "table")
+    if difference.merely_reached:
+        page.add_all(
+            [difference.merely_reached], _reached_block, "list of tables that are only reached"
+        )
     return page.text
 
 
@@ -74,22 +72,27 @@ class _Page:
     def add(self, block: str) -> None:
         self.text += f"{block}\n"
 
-    def add_all(self, blocks: Sequence[str], noun: str, limit: int = LIMIT - _RESERVED) -> None:
+    def add_all(
+        self,
+        items: Sequence[Item],
+        render: Callable[[Item], str],
+        noun: str,
+        limit: int = LIMIT - _RESERVED,
+    ) -> None:
         """As many as fit, and how many there are more."""
-        for index, block in enumerate(blocks):
+        for index, item in enumerate(items):
+            block = render(item)
             if len(self.text) + len(block) > limit:
-                rest = counted(len(blocks) - index, f"more {noun}")
+                rest = counted(len(items) - index, f"more {noun}")
                 self.text += f"\nand {rest}: `rocky` prints them all on a terminal\n"
                 return
             self.text += f"{block}\n"
 
 
-def _name(table: TableDiff | None) -> str:
-    return table.name if table is not None else "rocky.toml"
-
-
-def _cells(first: str, change: Change) -> str:
-    return _row([code_span(first), *_facts(change)])
+def _breaking_row(breaking: tuple[TableDiff | None, Change]) -> str:
+    table, change = breaking
+    name = table.name if table is not None else "rocky.toml"
+    return _row([code_span(name), *_facts(change)])
 
 
 def _facts(change: Change) -> list[str]:
@@ -104,12 +107,11 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _settings_block(changes: Sequence[Change]) -> str:
-    return _details("rocky.toml", "settings", _change_table(changes))
-
-
-def _table_block(table: TableDiff, *, with_reached: bool) -> str:
-    parts = []
+def _block(changed: TableDiff | Sequence[Change], *, with_reached: bool) -> str:
+    """A table, or the settings."""
+    if not isinstance(changed, TableDiff):
+        return _details("rocky.toml", "settings", _change_table(changed))
+    table, parts = changed, []
     if table.base_name is not None and table.base_name != table.name:
         parts.append(f"was {code_span(table.base_name)}")
     parts.append(_change_table(table.changes))
@@ -197,7 +199,10 @@ def escape_prose(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    return elide(" ".join(_printable(text).split()), _LONGEST)
+    """On one line; of a long one the middle goes, since names differ at both ends."""
+    line = " ".join(_printable(text).split())
+    half = _LONGEST // 2
+    return line if len(line) <= _LONGEST else f"{line[:half]}…{line[1 - half :]}"
 
 
 def _printable(text: str) -> str:

@@ -1,0 +1,91 @@
+"""Emit SQL: what would run.
+
+It is the author's text with the front matter left out and nothing else changed, so what is
+given out is what Spark is given. Models that would not run are refused.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocky.diagnostics.render import counted
+from rocky.errors import RockyError
+from rocky.operations.compile import chosen_findings, chosen_models
+from rocky.operations.findings import errors_in
+from rocky.operations.refusals import ErrorsFound
+from rocky.operations.report import hidden
+from rocky.operations.workspace import Workspace, compile_workspace
+from rocky.project import ModelFile
+
+
+@dataclass(frozen=True, slots=True)
+class EmitSqlRequest:
+    """One model, or all; with `out`, into a file a model in that folder."""
+
+    model: str | None = None
+    out: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmittedModel:
+    """A model and its SQL."""
+
+    name: str
+    path: str
+    target: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmitSqlReport:
+    """The SQL in the order it would run, and the files that were written.
+
+    `left_out` are models that are Python.
+    """
+
+    left_out: tuple[str, ...] = hidden()
+    models: tuple[EmittedModel, ...]
+    written: tuple[str, ...]
+
+
+def emit_sql(workspace: Workspace, request: EmitSqlRequest) -> EmitSqlReport:
+    """The SQL that would run. Raises NothingSelected, ErrorsFound, and RockyError for Python."""
+    compilation = compile_workspace(workspace)
+    names = (request.model,) if request.model is not None else ()
+    models = chosen_models(compilation, names)
+    findings = chosen_findings(compilation, models) if names else compilation.diagnostics
+    errors = errors_in(findings)
+    if errors:
+        raise ErrorsFound(
+            f"{counted(len(errors), 'error')}: nothing would run, so nothing is printed",
+            errors,
+            compilation.project,
+        )
+    python = tuple(each.name for each in models if each.is_python)
+    if python and names:
+        raise RockyError(f"model `{python[0]}` is Python: there is no SQL to print")
+    models = [each for each in models if not each.is_python]
+    written: tuple[str, ...] = ()
+    if request.out is not None:
+        written = _write_files(models, compilation.project.root, request.out)
+    return EmitSqlReport(
+        left_out=python,
+        models=tuple(
+            EmittedModel(each.name, each.path, each.target.full_name, each.sql) for each in models
+        ),
+        written=written,
+    )
+
+
+def _write_files(models: Sequence[ModelFile], root: Path, out: Path) -> tuple[str, ...]:
+    """Write NAME.sql for each model. Refuses to write over the models themselves."""
+    own = {(root / model.path).resolve() for model in models}
+    # A sidecar may give a model any name; a slash in it must not lead out of the folder.
+    paths = {model.name: out / f"{model.name.replace('/', '_')}.sql" for model in models}
+    for path in paths.values():
+        if path.resolve() in own:
+            raise RockyError(f"`{path}` is a model of the project: choose another folder for --out")
+    out.mkdir(parents=True, exist_ok=True)
+    for model in models:
+        paths[model.name].write_text(model.sql, encoding="utf-8", newline="")
+    return tuple(path.as_posix() for path in paths.values())

@@ -1,0 +1,144 @@
+"""Findings: diagnostics as programs get them, every key always present.
+
+A span holds both offsets (for tools) and lines (for people); the lines are null when the text is
+not at hand. `suggestion` is the `help` that names what was probably meant, else null.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rocky.diagnostics import Diagnostic, Severity
+from rocky.diagnostics.codes import BY_CODE
+from rocky.diagnostics.diagnostic import (
+    NO_FILE,
+    Fix,
+    FixSafety,
+    Label,
+    Texts,
+    in_reading_order,
+    lookup,
+)
+from rocky.diagnostics.text import SourceText, Span
+from rocky.operations.report import CodeText, OnDemand
+from rocky.project import Project
+
+_Find = Callable[[str], SourceText | None]
+
+
+@dataclass(frozen=True, slots=True)
+class FindingSpan:
+    """A place: offsets into the file, lines and columns from 1."""
+
+    file: str | None
+    line: int | None
+    col: int | None
+    end_line: int | None
+    end_col: int | None
+    start: int | None
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingLabel:
+    """Another place involved."""
+
+    message: str
+    span: FindingSpan | None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingEdit:
+    """A text to put in a place."""
+
+    span: FindingSpan | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingFix:
+    """A change that would clear the finding."""
+
+    title: str
+    safety: FixSafety
+    edits: tuple[FindingEdit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One diagnostic. `condition` is Spark's, when Spark itself would raise it."""
+
+    code: CodeText
+    name: str
+    severity: Severity
+    message: str
+    condition: str | None
+    model: str | None
+    span: FindingSpan | None
+    labels: tuple[FindingLabel, ...]
+    help: str | None
+    notes: tuple[str, ...]
+    suggestion: str | None
+    fix: FindingFix | None
+    suppressible: bool
+
+
+def findings_of(diagnostics: Sequence[Diagnostic], project: Project) -> Sequence[Finding]:
+    """The findings in the order they are read, file by file."""
+    return describe_findings(in_reading_order(diagnostics), project.texts)
+
+
+def describe_findings(diagnostics: Sequence[Diagnostic], texts: Texts) -> Sequence[Finding]:
+    """The findings as they come."""
+    find = lookup(texts)
+    return OnDemand(diagnostics, lambda each: _finding(each, find))
+
+
+def errors_in(diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Those that are errors."""
+    return tuple(each for each in diagnostics if each.severity is Severity.ERROR)
+
+
+def _finding(diagnostic: Diagnostic, find: _Find) -> Finding:
+    info = BY_CODE[diagnostic.code]
+    return Finding(
+        diagnostic.code,
+        info.name,
+        diagnostic.severity,
+        diagnostic.message,
+        diagnostic.condition,
+        diagnostic.model,
+        _span(diagnostic.path, diagnostic.span, find),
+        tuple(_label(label, diagnostic.path, find) for label in diagnostic.labels),
+        diagnostic.help,
+        diagnostic.notes,
+        _suggestion(diagnostic),
+        _fix(diagnostic.fix, diagnostic.path, find),
+        info.suppressible,
+    )
+
+
+def _suggestion(diagnostic: Diagnostic) -> str | None:
+    said = diagnostic.help
+    return said if said is not None and said.startswith("did you mean") else None
+
+
+def _span(path: str | None, span: Span | None, find: _Find) -> FindingSpan | None:
+    """Where it is; None when neither a file nor a place in it is known."""
+    if span is None:
+        return None if path is None else FindingSpan(path, None, None, None, None, None, None)
+    text = find(path or NO_FILE)
+    if text is None:
+        return FindingSpan(path, None, None, None, None, *span)
+    return FindingSpan(path, *text.position(span.start), *text.position(span.end), *span)
+
+
+def _label(label: Label, path: str | None, find: _Find) -> FindingLabel:
+    where = label.path or (path if label.span is not None else None)
+    return FindingLabel(label.message, _span(where, label.span, find))
+
+
+def _fix(fix: Fix | None, path: str | None, find: _Find) -> FindingFix | None:
+    if fix is None:
+        return None
+    edits = tuple(FindingEdit(_span(path, edit.span, find), edit.text) for edit in fix.edits)
+    return FindingFix(fix.title, fix.safety, edits)

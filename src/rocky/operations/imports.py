@@ -1,0 +1,144 @@
+"""Imports: what other projects publish, fetched and accepted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rocky.analysis.changes.declarations import InterfaceChange, compare_interfaces
+from rocky.analysis.imports.findings import read_changes
+from rocky.analysis.imports.offer import Offer, accept_offer, find_offers, with_offers, write_pin
+from rocky.compiler.passes import compile_project
+from rocky.errors import InvalidRequest, NothingSelected
+from rocky.operations.publish import PublishedChange, describe_published
+from rocky.operations.report import Blake3, hidden
+from rocky.operations.workspace import Workspace, load_workspace, unknown_name
+from rocky.project import Project
+
+Done = Literal["checked", "fetched", "accepted"]
+_Readers = Mapping[tuple[str, str, str, str | None], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateImportsRequest:
+    """Which imports, all without any.
+
+    A `check` writes nothing, `fetch_only` accepts nothing, `write_pin` also pins what is accepted.
+    """
+
+    names: tuple[str, ...] = ()
+    check: bool = False
+    fetch_only: bool = False
+    write_pin: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """An import as it was found: what was stale then, and what changed since it was accepted.
+
+    `tables` counts those it has; `pin_rewritten` says that a stale pin is stale no more.
+    """
+
+    tables: int = hidden()
+    pin_rewritten: bool = hidden()
+    name: str
+    project: str
+    snapshot: str
+    baseline: str
+    interface_hash: Blake3
+    accepted_hash: Blake3 | None
+    snapshot_stale: bool
+    baseline_stale: bool
+    pin_stale: bool
+    changes: tuple[PublishedChange, ...]
+
+    @property
+    def stale(self) -> bool:
+        """Whether there was anything to do."""
+        return self.snapshot_stale or self.baseline_stale or self.pin_stale or self.pin_rewritten
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateImportsReport:
+    """What was done, and whether there was anything to do."""
+
+    done: Done
+    up_to_date: bool
+    imports: tuple[ImportReport, ...]
+
+    @property
+    def failed(self) -> bool:
+        return self.done == "checked" and not self.up_to_date
+
+
+def update_imports(workspace: Workspace, request: UpdateImportsRequest) -> UpdateImportsReport:
+    """Fetch the interfaces of imports and accept them.
+
+    Raises InvalidRequest, NothingSelected, InterfaceRefused, OSError. Nothing is written before
+    everything was fetched, read and judged.
+    """
+    if request.check and (request.write_pin or request.fetch_only):
+        raise InvalidRequest("`--check` writes nothing: leave out the other options")
+    if request.fetch_only and request.write_pin:
+        raise InvalidRequest("`--fetch-only` accepts nothing that could be pinned")
+    project = load_workspace(workspace)
+    offers = find_offers(project, _chosen(project, request.names), workspace.environment)
+    readers = _find_readers(project, offers)
+    if not request.check:
+        for offer in offers:
+            accept_offer(project.root, offer, accept=not request.fetch_only)
+        for offer in offers:
+            if request.write_pin and offer.pin_stale:
+                write_pin(project.root, project.config_path, offer)
+    return UpdateImportsReport(
+        "checked" if request.check else "fetched" if request.fetch_only else "accepted",
+        not any(offer.stale for offer in offers),
+        tuple(_describe(offer, readers, pinned=request.write_pin) for offer in offers),
+    )
+
+
+def _chosen(project: Project, names: Sequence[str]) -> list[str]:
+    known = list(project.imports)
+    if not known:
+        raise NothingSelected(
+            f"`{project.config_path}` has no imports: name one with `[imports.NAME]`"
+        )
+    for name in names:
+        if name not in known:
+            raise NothingSelected(unknown_name("import", name, known))
+    return [name for name in known if name in names] if names else known
+
+
+def _find_readers(project: Project, offers: Sequence[Offer]) -> _Readers:
+    """The models that read what would change, by import, table, rule and column of the change."""
+    offered = with_offers(project, offers)
+    readers: dict[tuple[str, str, str, str | None], list[str]] = {}
+    if any(each.changed for each in offered.imports.values()):
+        for each in read_changes(compile_project(offered)):
+            readers.setdefault(_key(each.imported.name, each.found), []).append(each.model.name)
+    return readers
+
+
+def _key(name: str, found: InterfaceChange) -> tuple[str, str, str, str | None]:
+    return name, found.target, found.change.rule, found.change.column
+
+
+def _describe(offer: Offer, readers: _Readers, *, pinned: bool) -> ImportReport:
+    imported, interface = offer.imported, offer.interface
+    before = imported.baseline
+    changes = () if before is None else compare_interfaces(before, interface)
+    return ImportReport(
+        tables=len(interface.tables),
+        pin_rewritten=offer.pin_stale and pinned,
+        name=imported.name,
+        project=interface.project,
+        snapshot=imported.snapshot_path,
+        baseline=imported.baseline_path,
+        interface_hash=interface.hash,
+        accepted_hash=before.hash if before is not None else None,
+        snapshot_stale=offer.snapshot_stale,
+        baseline_stale=offer.baseline_stale,
+        pin_stale=offer.pin_stale and not pinned,
+        changes=tuple(
+            describe_published(each, readers.get(_key(imported.name, each), ())) for each in changes
+        ),
+    )

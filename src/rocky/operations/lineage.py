@@ -1,0 +1,350 @@
+"""Lineage: where a model or a column comes from, and what it reaches.
+
+A source's name may hold dots, so `raw.orders` is a source and `raw.orders.amount` a column
+of it, while `fct_revenue.amount` is a column of a model: the longest relation that fits wins.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from rocky.analysis.compilation import Compilation
+from rocky.analysis.lineage import (
+    ColumnRef,
+    Direction,
+    Hop,
+    Lineage,
+    RowHop,
+    Trace,
+    model_edges,
+    reach_models,
+)
+from rocky.errors import InvalidRequest, NothingSelected
+from rocky.language.datatypes.types import StructField
+from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, OutputColumn
+from rocky.operations.list import source_kind
+from rocky.operations.report import hidden
+from rocky.operations.workspace import Workspace, compile_workspace, unknown_name
+
+Kind = Literal["model", "source", "import", "seed"]
+Transform = Annotated[str, LINEAGE_KINDS]
+Role = Annotated[str, INFLUENCE_ROLES]
+
+
+@dataclass(frozen=True, slots=True)
+class LineageRequest:
+    """MODEL or MODEL.COLUMN; sources and seeds work too. Which ways to look, if any is named.
+
+    Without one a model is looked at both ways, a column at what it comes from.
+    """
+
+    target: str
+    column: str | None = None
+    upstream: bool = False
+    downstream: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LineageColumn:
+    """A column and what is known of it."""
+
+    name: str
+    data_type: str
+    nullable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A model, source or seed with its columns; `complete` is False when some may be missing."""
+
+    name: str
+    kind: Kind
+    path: str
+    columns: tuple[LineageColumn, ...]
+    complete: bool = True
+
+    def column(self, name: str) -> LineageColumn:
+        """The column of a name. Raises NothingSelected."""
+        key = name.lower()
+        for column in self.columns:
+            if column.name.lower() == key:
+                return column
+        message = unknown_name("column", name, [each.name for each in self.columns])
+        message = message.replace(
+            "`rocky list` shows what there is", f"`rocky lineage {self.name}` shows them"
+        )
+        raise NothingSelected(f"{message} (in {self.kind} `{self.name}`)")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPlace:
+    """A column of a model, source or seed."""
+
+    model: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.model}.{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPlace:
+    """A model."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class LineageEdge:
+    """`target` is made from `source`."""
+
+    source: ColumnPlace
+    target: ColumnPlace
+    transform: Transform
+
+
+@dataclass(frozen=True, slots=True)
+class LineageInfluence:
+    """`source` decides which rows `target` has, or their order."""
+
+    source: ColumnPlace
+    target: ModelPlace
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class LineageNode:
+    """A model, or what one reads."""
+
+    model: str
+    kind: Kind
+    target_schema: str | None = None
+    source_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedColumn:
+    """A column on the way; `transform` is the strongest of any path to it."""
+
+    model: str
+    column: str
+    transform: Transform
+    direction: Direction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelLineage:
+    """A relation, its direct neighbours, and every edge that touches it in the ways looked at.
+
+    `graph` has the edges between whole models, all the way up and down.
+    """
+
+    relation: Relation = hidden()
+    ways: tuple[Direction, ...] = hidden()
+    graph: tuple[tuple[str, str], ...] = hidden()
+    model: str
+    columns: tuple[LineageColumn, ...]
+    upstream: tuple[str, ...]
+    downstream: tuple[str, ...]
+    edges: tuple[LineageEdge, ...]
+    influences: tuple[LineageInfluence, ...]
+    nodes: tuple[LineageNode, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnLineage:
+    """A column, each edge of its way, and `downstream_consumers`: every column made from it."""
+
+    relation: Relation = hidden()
+    traces: tuple[Trace, ...] = hidden()
+    model: str
+    column: str
+    data_type: str
+    nullable: bool
+    direction: Literal["upstream", "downstream", "both"]
+    trace: tuple[LineageEdge, ...]
+    reached: tuple[ReachedColumn, ...]
+    influences: tuple[LineageInfluence, ...]
+    downstream_consumers: tuple[ColumnPlace, ...]
+
+
+def lineage(workspace: Workspace, request: LineageRequest) -> ModelLineage | ColumnLineage:
+    """Where values come from and go to. Raises NothingSelected, InvalidRequest."""
+    compilation = compile_workspace(workspace)
+    relation, column = _Relations(compilation).resolve(request.target, request.column)
+    upstream, downstream = request.upstream, request.downstream
+    if not upstream and not downstream:
+        upstream, downstream = True, column is None
+    ways: list[Direction] = []
+    ways += ["upstream"] if upstream else []
+    ways += ["downstream"] if downstream else []
+    graph = _graph_around(compilation, relation.name)
+    if column is not None:
+        return _column_lineage(graph, relation, column, ways)
+    return _model_lineage(compilation, graph, relation, ways)
+
+
+def _graph_around(compilation: Compilation, name: str) -> Lineage:
+    """The column graph of everything above and below a relation: the rest cannot matter."""
+    project = compilation.project
+    around = reach_models(compilation.upstream, [name]) | reach_models(
+        compilation.downstream, [name]
+    )
+    # Sorted, so that the same question has the same answer, edge by edge.
+    keys = sorted(each.lower() for each in around)
+    models = {key: compilation.models[key] for key in keys if key in compilation.models}
+    tables: dict[str, list[str]] = {}
+    for group in (project.sources, project.seeds):
+        for table in (group[key] for key in keys if key in group):
+            tables[table.name] = [field.name for field in table.columns]
+    return Lineage(models, tables)
+
+
+def _model_lineage(
+    compilation: Compilation, graph: Lineage, relation: Relation, ways: list[Direction]
+) -> ModelLineage:
+    name = relation.name
+    hops: list[Hop] = []
+    rows: list[RowHop] = list(graph.rows_of(name)) if "upstream" in ways else []
+    edges: list[tuple[str, str]] = []
+    if "upstream" in ways:
+        edges += [(source, reader) for reader, source in model_edges(compilation.upstream, [name])]
+    if "downstream" in ways:
+        edges += model_edges(compilation.downstream, [name])
+    for each in relation.columns:
+        column = ColumnRef(name, each.name)
+        if "upstream" in ways:
+            hops += graph.hops_into(column)
+        if "downstream" in ways:
+            hops += graph.hops_from(column)
+            rows += graph.rows_from(column)
+    neighbours: dict[Direction, tuple[str, ...]] = {
+        "upstream": tuple(sorted(set(compilation.upstream.get(name, ())))),
+        "downstream": tuple(sorted(set(compilation.downstream.get(name, ())))),
+    }
+    beside = [each for way in ways for each in neighbours[way]]
+    return ModelLineage(
+        relation=relation,
+        ways=tuple(ways),
+        graph=tuple(dict.fromkeys(edges)),
+        model=name,
+        columns=relation.columns,
+        **neighbours,
+        edges=_edges(dict.fromkeys(hops)),
+        influences=_influences(dict.fromkeys(rows)),
+        nodes=tuple(_node(compilation, each) for each in [name, *beside]),
+    )
+
+
+def _node(compilation: Compilation, name: str) -> LineageNode:
+    project = compilation.project
+    model = project.models.get(name.lower())
+    if model is not None:
+        return LineageNode(name, "model", target_schema=model.target.schema)
+    source = project.sources.get(name.lower())
+    kind: Kind = source_kind(source) if source is not None else "seed"
+    return LineageNode(name, kind, source_id=name)
+
+
+def _column_lineage(
+    graph: Lineage, relation: Relation, column: LineageColumn, ways: list[Direction]
+) -> ColumnLineage:
+    start = ColumnRef(relation.name, column.name)
+    traces = {way: graph.trace(start, way) for way in ways}
+    down = traces.get("downstream") or graph.trace(start, "downstream")
+    return ColumnLineage(
+        relation=relation,
+        traces=tuple(traces.values()),
+        model=relation.name,
+        column=column.name,
+        data_type=column.data_type,
+        nullable=column.nullable,
+        direction=ways[0] if len(ways) == 1 else "both",
+        trace=_edges(hop for trace in traces.values() for hop in trace.hops),
+        reached=tuple(
+            ReachedColumn(each.table, each.column, kind, way)
+            for way, trace in traces.items()
+            for each, kind in trace.reached.items()
+        ),
+        influences=_influences(row for trace in traces.values() for row in trace.influences),
+        downstream_consumers=tuple(ColumnPlace(*each) for each in sorted(down.reached)),
+    )
+
+
+def _edges(hops: Iterable[Hop]) -> tuple[LineageEdge, ...]:
+    return tuple(
+        LineageEdge(ColumnPlace(*hop.source), ColumnPlace(*hop.target), hop.kind) for hop in hops
+    )
+
+
+def _influences(rows: Iterable[RowHop]) -> tuple[LineageInfluence, ...]:
+    return tuple(
+        LineageInfluence(ColumnPlace(*row.source), ModelPlace(row.model), row.role) for row in rows
+    )
+
+
+class _Relations:
+    """Every relation of a compiled project, by the names people may type."""
+
+    def __init__(self, compilation: Compilation) -> None:
+        self._compilation = compilation
+        project = compilation.project
+        self._targets = {model.target.key: key for key, model in project.models.items()}
+
+    def find(self, name: str) -> Relation | None:
+        """The relation a name stands for; a model hides a source of its name."""
+        project = self._compilation.project
+        key = name.lower()
+        key = self._targets.get(key, key)
+        if key in project.models:
+            model = project.models[key]
+            ir = self._compilation.models.get(key)
+            columns = _columns(ir.columns if ir is not None else ())
+            complete = ir is not None and ir.known
+            return Relation(model.name, "model", model.path, columns, complete)
+        source, seed = project.sources.get(key), project.seeds.get(key)
+        if source is not None:
+            columns = _columns(source.columns)
+            return Relation(source.name, source_kind(source), source.file, columns)
+        if seed is not None:
+            return Relation(seed.name, "seed", seed.path, _columns(seed.columns))
+        return None
+
+    def names(self) -> list[str]:
+        project = self._compilation.project
+        declared = (project.models, project.sources, project.seeds)
+        return [each.name for group in declared for each in group.values()]
+
+    def resolve(self, target: str, column: str | None) -> tuple[Relation, LineageColumn | None]:
+        """The relation, and the column if one is named; named twice, it must be one column.
+
+        Raises NothingSelected, and InvalidRequest for two columns.
+        """
+        text = target.replace("`", "")
+        relation = self.find(text)
+        if relation is not None:
+            return relation, relation.column(column) if column is not None else None
+        owner, _, name = text.rpartition(".")
+        relation = self.find(owner) if owner else None
+        if relation is not None:
+            if column is not None and column.replace("`", "").lower() != name.lower():
+                raise InvalidRequest(
+                    f"`{target}` names the column `{name}` and `--column` names `{column}`:"
+                    " leave one of them out"
+                )
+            return relation, relation.column(name)
+        raise NothingSelected(self._unknown(text))
+
+    def _unknown(self, text: str) -> str:
+        """The nearest relation, with the column kept if the text could name one."""
+        message = unknown_name("model, source or seed", text, self.names())
+        owner, _, column = text.rpartition(".")
+        if owner and "did you mean" not in message:
+            near = unknown_name("model, source or seed", owner, self.names())
+            if "did you mean" in near:
+                return near.replace("`?", f".{column}`?")
+        return message
+
+
+def _columns(columns: Iterable[OutputColumn | StructField]) -> tuple[LineageColumn, ...]:
+    return tuple(LineageColumn(each.name, str(each.type), each.nullable) for each in columns)
