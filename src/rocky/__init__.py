@@ -4,66 +4,98 @@ The names below are the public API. They are loaded when first used, so that imp
 (and `rocky --version`) stays cheap.
 """
 
-from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from rocky.version import __version__
 
 if TYPE_CHECKING:
     from rocky.analysis.compilation import Compilation
-    from rocky.api.pipelines import PipelineReport, run_pipeline
-    from rocky.api.projects import compile_project, load_project
-    from rocky.api.replays import replay_run
-    from rocky.api.runs import RunReport, run_project
+    from rocky.api.branch import Branch
+    from rocky.api.projects import (
+        compile_project,
+        create_playground,
+        create_project,
+        explain,
+        load_project,
+    )
+    from rocky.api.workspace import Workspace, open  # noqa: A004 - as it is called
     from rocky.compiler.check import CheckedColumn, CheckedQuery, check_sql
     from rocky.diagnostics import Diagnostic
     from rocky.errors import RockyError
+    from rocky.plan.request import RunRequest, Window
     from rocky.project import Project
-    from rocky.replay.verdicts import ReplayReport
 
-_HOMES = {
-    "CheckedColumn": "rocky.compiler.check",
-    "CheckedQuery": "rocky.compiler.check",
-    "Compilation": "rocky.analysis.compilation",
-    "Diagnostic": "rocky.diagnostics",
-    "PipelineReport": "rocky.api.pipelines",
-    "Project": "rocky.project",
-    "ReplayReport": "rocky.replay.verdicts",
-    "RockyError": "rocky.errors",
-    "RunReport": "rocky.api.runs",
-    "check_sql": "rocky.compiler.check",
-    "compile_project": "rocky.api.projects",
-    "load_project": "rocky.api.projects",
-    "replay_run": "rocky.api.replays",
-    "run_pipeline": "rocky.api.pipelines",
-    "run_project": "rocky.api.runs",
-}
+# ruff: noqa: PLC0415 - a name's module is loaded when the name is first used
 
 __all__ = [
+    "Branch",
     "CheckedColumn",
     "CheckedQuery",
     "Compilation",
     "Diagnostic",
-    "PipelineReport",
     "Project",
-    "ReplayReport",
     "RockyError",
-    "RunReport",
+    "RunRequest",
+    "Window",
+    "Workspace",
     "__version__",
     "check_sql",
     "compile_project",
+    "create_playground",
+    "create_project",
+    "explain",
     "load_project",
-    "replay_run",
-    "run_pipeline",
-    "run_project",
+    "open",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
+    if name not in __all__:
         message = f"module `rocky` has no attribute `{name}`"
         raise AttributeError(message)
-    found = getattr(import_module(home), name)
+    found = getattr(_home_of(name), name)
     globals()[name] = found
     return found
+
+
+def _home_of(name: str) -> ModuleType:
+    """The module that a public name is defined in."""
+    # Imports and no names of modules, so that types and import contracts see them.
+    match name:
+        case "RockyError":
+            from rocky import errors
+
+            return errors
+        case "Diagnostic":
+            from rocky import diagnostics
+
+            return diagnostics
+        case "CheckedColumn" | "CheckedQuery" | "check_sql":
+            from rocky.compiler import check
+
+            return check
+        case "Compilation":
+            from rocky.analysis import compilation
+
+            return compilation
+        case "Project":
+            from rocky import project
+
+            return project
+        case "RunRequest" | "Window":
+            from rocky.plan import request
+
+            return request
+        case "Branch":
+            from rocky.api import branch
+
+            return branch
+        case "Workspace" | "open":
+            from rocky.api import workspace
+
+            return workspace
+        case _:
+            from rocky.api import projects
+
+            return projects

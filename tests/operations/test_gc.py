@@ -30,7 +30,7 @@ def past(tmp_path) -> Past:
 def collect(past, config=None, branch=None, **request):
     if config is not None:
         (past.root / "rocky.toml").write_text(config)
-    return gc(Workspace(past.root, branch=branch), GcRequest(**request))
+    return gc(Workspace(past.root, branch_name=branch), GcRequest(**request))
 
 
 def test_what_nothing_needs_goes_and_the_report_says_why(past):

@@ -1,1 +1,1 @@
-"""The Python API's way in: projects from a path, compiled; runs, also on the caller's Spark."""
+"""The Python way in: workspaces and branches with a method for each operation; projects."""

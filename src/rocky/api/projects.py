@@ -1,4 +1,4 @@
-"""Projects from Python: loaded from a path, compiled.
+"""Projects from Python: made from a template, loaded from a path, compiled; codes explained.
 
 The compiler itself never reads the environment; this is where `${VAR}` gets it from.
 """
@@ -9,6 +9,17 @@ from pathlib import Path
 
 from rocky.analysis.compilation import Compilation
 from rocky.compiler.passes import compile_project as _compile_project
+from rocky.operations.explain import CodesReport, ExplainReport, ExplainRequest
+from rocky.operations.explain import explain as _explain
+from rocky.operations.template import (
+    SHOP,
+    InitReport,
+    InitRequest,
+    PlaygroundReport,
+    PlaygroundRequest,
+    init,
+    playground,
+)
 from rocky.project import Project
 from rocky.project import load_project as _load_project
 
@@ -34,3 +45,18 @@ def compile_project(
 ) -> Compilation:
     """Compile a loaded project. Mistakes in it are in `.diagnostics`, never raised."""
     return _compile_project(project, jobs=jobs, cache=cache)
+
+
+def create_project(folder: str | Path = ".") -> InitReport:
+    """Write the smallest useful project, as `rocky init`. Raises WouldOverwrite."""
+    return init(InitRequest(Path(folder)))
+
+
+def create_playground(folder: str | Path, template: str = SHOP) -> PlaygroundReport:
+    """Write a small project with data, as `rocky playground`. Raises WouldOverwrite."""
+    return playground(PlaygroundRequest(Path(folder), template))
+
+
+def explain(code: str | None = None) -> CodesReport | ExplainReport:
+    """What a diagnostic code means; without one, all codes. Raises NothingSelected."""
+    return _explain(ExplainRequest(code))

@@ -197,7 +197,9 @@ class RockyCommand(click.Command):
 
                 # As it was made: folders and files may tell `A` from `a`.
                 found = require_branch(ctx.obj.workspace, sure=self.uses_state)
-                ctx.obj = replace(ctx.obj, branch=found.branch, branch_adapter=found.branch_adapter)
+                ctx.obj = replace(
+                    ctx.obj, branch=found.branch_name, branch_adapter=found.branch_adapter
+                )
             return super().invoke(ctx)
         except (RockyError, OSError) as failure:
             if isinstance(failure, BrokenPipeError | OutputLost):

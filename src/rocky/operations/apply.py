@@ -61,7 +61,7 @@ def apply(
     asked = parse_request_document(stored.payload.get("request", {}))
     _refuse_others(workspace, stored, asked)
     own = known_branch(
-        replace(workspace, branch=asked.branch, branch_adapter=None, variables=asked.variables)
+        replace(workspace, branch_name=asked.branch, branch_adapter=None, variables=asked.variables)
     )
     refresh_state(own, state_path(own))
     compilation = compile_workspace(own)
@@ -75,7 +75,7 @@ def apply(
 
 def _refuse_others(workspace: Workspace, stored: KeptPlan, asked: PlanRequest) -> None:
     """Raises InvalidRequest for another branch, or other variables, than those of the plan."""
-    short, branch = stored.plan_id[:ID_CHARS], workspace.branch
+    short, branch = stored.plan_id[:ID_CHARS], workspace.branch_name
     if branch is not None and branch_key(branch) != branch_key(asked.branch or ""):
         whose = "production" if asked.branch is None else f"branch `{asked.branch}`"
         raise InvalidRequest(f"plan `{short}` is of {whose}, and cannot be applied to `{branch}`")

@@ -132,10 +132,10 @@ def gc(workspace: Workspace, request: GcRequest) -> GcReport:
     elsewhere, or when a branch is open; NothingSelected for an unknown adapter; and what
     `collect_files` raises.
     """
-    if workspace.branch is not None:
+    if workspace.branch_name is not None:
         raise RunRefused(
             "files of production and of branches are collected together, not those of the branch"
-            f" `{workspace.branch}` alone: nothing was removed"
+            f" `{workspace.branch_name}` alone: nothing was removed"
         )
     project = load_sound_project(workspace, "removed")
     backend = project.config.state.backend

@@ -41,7 +41,7 @@ class Workspace:
 
     `config` is a `rocky.toml` or its folder; without one the nearest folder above is meant.
     `state_file` is a state file that was named. `variables` are the values of `@var(name)` in SQL.
-    With a `branch`, its tables and its state are meant in place of production's: those of
+    With a `branch_name`, its tables and its state are meant in place of production's: those of
     `branch_adapter`, where that is known. `environment` is where settings, credentials
     and the record of who ran what come from. `spark` is the caller's own session;
     `is_interactive` says whether somebody can answer a question. `warn` and
@@ -52,7 +52,7 @@ class Workspace:
     config: Path | None = None
     state_file: Path | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
-    branch: str | None = None
+    branch_name: str | None = None
     branch_adapter: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     session_source: str = "api"
@@ -65,11 +65,11 @@ class Workspace:
 
     def on_branch(self, name: str, adapter: str | None = None) -> Self:
         """The same for the tables and the state of a branch, by the name it was made under."""
-        return replace(self, branch=name, branch_adapter=adapter)
+        return replace(self, branch_name=name, branch_adapter=adapter)
 
     def on_production(self) -> Self:
         """The same without a branch."""
-        return replace(self, branch=None, branch_adapter=None)
+        return replace(self, branch_name=None, branch_adapter=None)
 
 
 # ------------------------------------------------------------------ the project
@@ -88,9 +88,9 @@ def load_workspace(workspace: Workspace, *, cache: bool = True) -> Project:
     for name in variables:
         if name not in project.variables:
             raise NothingSelected(_unused_variable(name, project))
-    if workspace.branch is None:
+    if workspace.branch_name is None:
         return project
-    return on_branch(project, workspace.branch, workspace.branch_adapter)
+    return on_branch(project, workspace.branch_name, workspace.branch_adapter)
 
 
 def compile_workspace(
@@ -184,7 +184,7 @@ def means_of(workspace: Workspace, project: Project, state: Path) -> "Caller":
 def state_path(workspace: Workspace) -> Path:
     """The state file: that of the branch, if one is chosen. Raises as `main_state_path`."""
     path = main_state_path(workspace)
-    return path if workspace.branch is None else branch_state(path, workspace.branch)
+    return path if workspace.branch_name is None else branch_state(path, workspace.branch_name)
 
 
 def main_state_path(workspace: Workspace) -> Path:
@@ -221,9 +221,9 @@ def state_settings(workspace: Workspace) -> State:
     own = [each for each in errors if _decides_location(each.keys)]
     if own:
         raise RockyError(own[0].text)
-    if workspace.branch is None:
+    if workspace.branch_name is None:
         return settings.state
-    return state_on_branch(settings.state, workspace.branch)
+    return state_on_branch(settings.state, workspace.branch_name)
 
 
 def _decides_location(keys: Keys) -> bool:

@@ -32,13 +32,13 @@ def require_branch(workspace: Workspace, *, sure: bool = True) -> Workspace:
 
     Not `sure` where the state file may be another than the one beside `rocky.toml`.
     """
-    assert workspace.branch is not None
-    branch_prefix(workspace.branch)
+    assert workspace.branch_name is not None
+    branch_prefix(workspace.branch_name)
     main = workspace.on_production()
     here = main_state_path(main).exists()
     if not sure and not here and state_settings(main).backend == "local":
         return workspace
-    record = find_branch(workspace, workspace.branch)
+    record = find_branch(workspace, workspace.branch_name)
     forget_former(workspace, record)
     return workspace.on_branch(record.name, record.adapter)
 

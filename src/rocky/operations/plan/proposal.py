@@ -62,7 +62,9 @@ def propose_plan(
         runs.append(_plan_run(compilation, draft, own, caller))
     payload = {
         "rocky_version": __version__,
-        "request": request_document(PlanRequest(request, workspace.branch, workspace.variables)),
+        "request": request_document(
+            PlanRequest(request, workspace.branch_name, workspace.variables)
+        ),
         "config_hash": project.config_hash.hex(),
         "runs": [each.document for each in drafts],
     }

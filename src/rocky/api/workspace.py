@@ -1,0 +1,372 @@
+"""The Python way in: `rocky.open("shop")` and a method for each operation.
+
+The methods take what the request of their operation holds, as keywords, and return its report. They
+are the operations that the command line calls, so they pass the same gates. What an operation needs
+is loaded when its method is called.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocky.api.branch import Branch
+from rocky.operations import workspace as operations
+
+if TYPE_CHECKING:
+    from rocky.operations.apply import ApplyReport
+    from rocky.operations.branch.list import BranchesReport, PromotionsReport
+    from rocky.operations.branch.promote import PromotionReport
+    from rocky.operations.branch.recover import ForgottenReport, RecoveryReport
+    from rocky.operations.ci import CiReport
+    from rocky.operations.compile import CompileReport
+    from rocky.operations.cost import CostReport
+    from rocky.operations.diff import DiffReport, FailOn, ReachReport
+    from rocky.operations.doctor import DoctorReport
+    from rocky.operations.drift import DriftReport
+    from rocky.operations.emit_sql import EmitSqlReport
+    from rocky.operations.gc import GcReport
+    from rocky.operations.history import ExecutionsReport, HistoryReport
+    from rocky.operations.imports import UpdateImportsReport
+    from rocky.operations.lineage import ColumnLineage, ModelLineage
+    from rocky.operations.list import Kind, Listed
+    from rocky.operations.plan import PlanReport
+    from rocky.operations.publish import PublishReport
+    from rocky.operations.replay import RebuildReport, RecordReport, RecordVerificationReport
+    from rocky.operations.run import RunReport
+    from rocky.operations.seed import SeedReport
+    from rocky.operations.show import ShowReport
+    from rocky.operations.state import (
+        RetentionSweepReport,
+        StateReport,
+        WatermarkDeletionReport,
+    )
+    from rocky.operations.test import TestReport
+    from rocky.operations.trace import TraceReport
+    from rocky.operations.validate import ValidateReport
+    from rocky.operations.verify import VerifyReport
+    from rocky.plan.request import RunRequest
+    from rocky.run.outcomes import Listener
+
+# ruff: noqa: PLC0415 - an operation is loaded when it is asked for: `import rocky` stays cheap
+# ruff: noqa: PLR0913 - options by keyword, each with a default
+
+
+class Workspace(operations.Workspace):
+    """A project that is open, and all that can be asked of it."""
+
+    __slots__ = ()
+
+    def branch(self, name: str) -> "Branch[Workspace]":
+        """A branch of the tables by its name; it need not exist yet."""
+        return Branch(self, name)
+
+    # -------------------------------------------------------------- before anything runs
+
+    def validate(self) -> "ValidateReport":
+        """Check the project's files, without looking into SQL."""
+        from rocky.operations.validate import validate
+
+        return validate(self)
+
+    def compile(
+        self,
+        *models: str,
+        consumers: Sequence[Path] = (),
+        live: bool = False,
+        verify: bool = False,
+        record_baselines: bool = False,
+        jobs: int | None = None,
+        cache: bool = True,
+    ) -> "CompileReport":
+        """Check every model, column, type and contract. Mistakes are in the report, not raised."""
+        from rocky.operations.compile import CompileRequest, compile_models
+
+        request = CompileRequest(
+            models, tuple(consumers), live, verify, record_baselines, jobs, cache
+        )
+        return compile_models(self, request)
+
+    def ci(self, *, consumers: Sequence[Path] = (), jobs: int | None = None) -> "CiReport":
+        """Compile for a build: its `exit_code` tells warnings from errors."""
+        from rocky.operations.ci import CiRequest, ci
+
+        return ci(self, CiRequest(tuple(consumers), jobs))
+
+    def list(self, kind: "Kind | None" = None) -> "Listed":
+        """The project's models, sources and seeds."""
+        from rocky.operations.list import ListRequest, list_project
+
+        return list_project(self, ListRequest(kind))
+
+    def lineage(
+        self,
+        target: str,
+        column: str | None = None,
+        *,
+        upstream: bool = False,
+        downstream: bool = False,
+    ) -> "ModelLineage | ColumnLineage":
+        """Where a model's or a column's values come from, and what they reach."""
+        from rocky.operations.lineage import LineageRequest, lineage
+
+        return lineage(self, LineageRequest(target, column, upstream, downstream))
+
+    def diff(
+        self,
+        base: str | None = None,
+        *,
+        exact: bool = False,
+        models: Sequence[str] = (),
+        fail_on: "FailOn | None" = None,
+        reach: bool = False,
+    ) -> "DiffReport | ReachReport":
+        """What changed since a commit, and what breaks; with `reach` all that it gets to."""
+        from rocky.operations.diff import DiffRequest, diff
+
+        return diff(self, DiffRequest(base, exact, tuple(models), fail_on, reach))
+
+    def emit_sql(self, model: str | None = None, *, out: Path | None = None) -> "EmitSqlReport":
+        """The SQL that would run."""
+        from rocky.operations.emit_sql import EmitSqlRequest, emit_sql
+
+        return emit_sql(self, EmitSqlRequest(model, out))
+
+    def publish(
+        self, *selectors: str, out: Path | None = None, check: bool = False
+    ) -> "PublishReport":
+        """Write the interface of the project's tables for others to build on."""
+        from rocky.operations.publish import PublishRequest, publish
+
+        return publish(self, PublishRequest(selectors, out, check))
+
+    def update_imports(
+        self,
+        *names: str,
+        check: bool = False,
+        fetch_only: bool = False,
+        write_pin: bool = False,
+    ) -> "UpdateImportsReport":
+        """Fetch and accept what other projects publish."""
+        from rocky.operations.imports import UpdateImportsRequest, update_imports
+
+        return update_imports(self, UpdateImportsRequest(names, check, fetch_only, write_pin))
+
+    # -------------------------------------------------------------- tables
+
+    def run(self, *select: str, **options: Any) -> "RunReport":
+        """Build models' tables, copy and check others, and record it.
+
+        A model that fails is in the report, not raised. The options are the fields of
+        `rocky.RunRequest`: `exclude`, `pipeline`, `full_refresh`, `rebuild`, `filters` and others.
+        """
+        from rocky.operations.run import run
+
+        return run(self, _run_request(select, options))
+
+    def plan(self, *select: str, **options: Any) -> "PlanReport":
+        """What `run` with the same options would do, and why; the plan is kept."""
+        from rocky.operations.plan import plan
+
+        return plan(self, _run_request(select, options))
+
+    def apply(self, plan: str) -> "ApplyReport":
+        """Carry out a plan that was kept, exactly, or raise PlanOutdated with what moved since."""
+        from rocky.operations.apply import ApplyRequest, apply
+
+        return apply(self, ApplyRequest(plan))
+
+    def seed(
+        self, *names: str, full_refresh: bool = False, adapter: str | None = None
+    ) -> "SeedReport":
+        """Load seeds into their tables, those that are named or all."""
+        from rocky.operations.seed import SeedRequest, seed
+
+        return seed(self, SeedRequest(names, full_refresh, adapter))
+
+    def test(
+        self,
+        *select: str,
+        unit: bool = False,
+        data: bool = False,
+        adapter: str | None = None,
+    ) -> "TestReport":
+        """Run the tests of the selected models, or of all."""
+        from rocky.operations.test import TestRequest, test
+
+        return test(self, TestRequest(select, unit, data, adapter))
+
+    def show(
+        self,
+        model: str,
+        *,
+        limit: int = 10,
+        version: int | None = None,
+        adapter: str | None = None,
+    ) -> "ShowReport":
+        """Rows of a model's table, read from its files without Spark."""
+        from rocky.operations.show import ShowRequest, show
+
+        return show(self, ShowRequest(model, limit, version, adapter))
+
+    def drift(
+        self,
+        pipeline: str | None = None,
+        *,
+        filters: Sequence[str] = (),
+        adapter: str | None = None,
+    ) -> "DriftReport":
+        """How live sources differ from their copies. Nothing is changed."""
+        from rocky.operations.drift import DriftRequest, drift
+
+        return drift(self, DriftRequest(pipeline, tuple(filters), adapter))
+
+    # -------------------------------------------------------------- the past
+
+    def history(
+        self,
+        model: str | None = None,
+        *,
+        limit: int = 20,
+        since: datetime | None = None,
+        audit: bool = False,
+    ) -> "HistoryReport | ExecutionsReport":
+        """What ran, newest first; with a model its executions."""
+        from rocky.operations.history import HistoryRequest, history
+
+        return history(self, HistoryRequest(model, limit, since, audit))
+
+    def trace(self, run: str = "latest", *, limit: int | None = None) -> "TraceReport":
+        """When each model of a run ran, and what it waited for."""
+        from rocky.operations.trace import TraceRequest, trace
+
+        return trace(self, TraceRequest(run, limit))
+
+    def cost(self, run: str = "latest", *, by: str = "model") -> "CostReport":
+        """What a run used and cost, by `model`, `tag` or `tag:NAME`."""
+        from rocky.operations.cost import CostRequest, cost
+
+        return cost(self, CostRequest(run, by))
+
+    def verify(self, what: str | None = None) -> "VerifyReport":
+        """Check what is recorded against itself and the tables."""
+        from rocky.operations.verify import VerifyRequest, verify
+
+        return verify(self, VerifyRequest(what))
+
+    def replay(
+        self,
+        run: str = "latest",
+        *,
+        models: Sequence[str] = (),
+        verify: bool = False,
+        execute: bool = False,
+        keep: Path | None = None,
+        parallel: int | None = None,
+        target: str | None = None,
+    ) -> "RecordReport | RecordVerificationReport | RebuildReport":
+        """What is recorded of a run; checked with `verify`, built again with `execute`."""
+        from rocky.operations.replay import ReplayRequest, replay
+
+        request = ReplayRequest(run, tuple(models), verify, execute, keep, parallel, target)
+        return replay(self, request)
+
+    def gc(self, *, dry_run: bool = False, target: str | None = None) -> "GcReport":
+        """Remove files that no table, branch or retained run needs."""
+        from rocky.operations.gc import GcRequest, gc
+
+        return gc(self, GcRequest(dry_run, target))
+
+    def state(self) -> "StateReport":
+        """What is remembered between runs."""
+        from rocky.operations.state import show_state
+
+        return show_state(self)
+
+    def delete_watermark(self, table: str) -> "WatermarkDeletionReport":
+        """Forget how far a table was loaded: its next run loads everything."""
+        from rocky.operations.state import DeleteRequest, delete_watermark
+
+        return delete_watermark(self, DeleteRequest(table))
+
+    def sweep_state(self, *, dry_run: bool = False) -> "RetentionSweepReport":
+        """Forget runs that are old and vouch for nothing, by `[state.retention]`."""
+        from rocky.operations.state import SweepRequest, sweep_state
+
+        return sweep_state(self, SweepRequest(dry_run))
+
+    def doctor(self, *checks: str) -> "DoctorReport":
+        """Check that settings, state, warehouses and Spark are in order."""
+        from rocky.operations.doctor import DoctorRequest, doctor
+
+        return doctor(self, DoctorRequest(checks))
+
+    # -------------------------------------------------------------- branches
+
+    def branches(
+        self, *, everything: bool = False, promotions: bool = False
+    ) -> "BranchesReport | PromotionsReport":
+        """The branches there are, or the promotions there were."""
+        from rocky.operations.branch.list import ListRequest, list_branches
+
+        return list_branches(self, ListRequest(everything, promotions))
+
+    def revert(
+        self,
+        promotion: str,
+        *,
+        discard_later: bool = False,
+        message: str | None = None,
+        target: str | None = None,
+    ) -> "PromotionReport":
+        """Move production back to before a promotion, all tables or none."""
+        from rocky.operations.branch.revert import RevertRequest, revert
+
+        return revert(self, RevertRequest(promotion, discard_later, message, target))
+
+    def recover(
+        self, *, forget: str | None = None, target: str | None = None
+    ) -> "RecoveryReport | ForgottenReport":
+        """Finish or undo a promotion that was interrupted."""
+        from rocky.operations.branch.recover import RecoverRequest, recover
+
+        return recover(self, RecoverRequest(forget, target))
+
+
+def open(  # noqa: A001 - as it is called: `rocky.open`
+    path: str | Path = ".",
+    *,
+    branch: str | None = None,
+    state_path: str | Path | None = None,
+    variables: Mapping[str, str] | None = None,
+    env: Mapping[str, str] | None = None,
+    spark: Any = None,
+    listener: "Listener | None" = None,
+    warn: Callable[[str], None] | None = None,
+) -> Workspace:
+    """The workspace of a project: its folder or its `rocky.toml`. Nothing is read yet.
+
+    `branch` chooses the tables and the state of a branch. `variables` are the values of
+    `@var(name)` in SQL, `env` those of `${VAR}` and of credentials; by default the process's.
+    `spark` is a session of yours, classic or Connect: it is used, and left as it was. `listener`
+    hears the progress of runs, `warn` a sentence about what went wrong beside the work.
+    """
+    opened = Workspace(
+        Path(path),
+        None if state_path is None else Path(state_path),
+        variables or {},
+        branch,
+        environment=os.environ if env is None else env,
+        spark=spark,
+    )
+    if listener is not None:
+        opened = replace(opened, listener=listener)
+    return opened if warn is None else replace(opened, warn=warn)
+
+
+def _run_request(select: Sequence[str], options: Mapping[str, Any]) -> "RunRequest":
+    from rocky.plan.request import RunRequest
+
+    return RunRequest(tuple(select), **options)
