@@ -121,14 +121,6 @@ def test_an_interrupted_promotion_is_seen_to_before_the_run(shop, monkeypatch):
     assert report.succeeded
 
 
-def test_settings_that_a_run_does_not_heed_are_said(shop):
-    shop.append("rocky.toml", '[mask]\npii = "hash"\n')
-
-    run(shop.workspace, RunRequest(("alone",)))
-
-    assert ["`[mask]` has no effect yet"] == shop.warnings
-
-
 def test_of_several_pipelines_each_has_an_ending_and_is_told_as_it_ends(shop):
     shop.append("rocky.toml", LOADS)
     shop.write("later/orders.csv", "id\n1\n")
