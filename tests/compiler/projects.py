@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from rocky.analysis.compilation import Compilation
-from rocky.compiler.fingerprints import document_of
+from rocky.compiler.fingerprints import ir_text_of
 from rocky.compiler.passes import compile_project
 from rocky.project import load_project
 
@@ -47,7 +47,7 @@ def answers(compilation: Compilation) -> dict[str, Any]:
     """Everything a compile says, in values that can be compared."""
     return {
         "models": {key: compilation.models[key] for key in compilation.models},
-        "documents": {key: document_of(compilation, key) for key in compilation.models},
+        "documents": {key: ir_text_of(compilation, key) for key in compilation.models},
         "diagnostics": compilation.diagnostics,
         "order": compilation.order,
         "upstream": compilation.upstream,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rocky.diagnostics import REGISTRY, Code, Severity
-from rocky.diagnostics.explanation import HEADINGS, explanation
+from rocky.diagnostics.explanation import explanation
 from rocky.errors import NothingSelected
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,9 @@ def test_an_explanation_has_its_headings_in_order(row):
     page = explanation(row.code.value)
 
     assert page.startswith(f"# {row.code.value} {row.name}\n")
-    assert list(HEADINGS) == re.findall(r"^## (.*)$", page, re.MULTILINE)
+    assert ["What it means", "Why it matters", "Example", "Fix"] == re.findall(
+        r"^## (.*)$", page, re.MULTILINE
+    )
 
 
 def test_an_explanation_is_found_by_name_too_and_in_any_case():

@@ -7,7 +7,7 @@ from benchmarks.twenty_models import write_project
 from pyspark.sql import SparkSession
 
 from rocky.errors import SparkUnavailable
-from rocky.spark.session import start_session
+from rocky.spark.session import open_session
 from tests.spark.projects import build, errors_of
 
 
@@ -15,11 +15,10 @@ from tests.spark.projects import build, errors_of
 def spark() -> Iterator[SparkSession]:
     """A local session of one core: ANSI on, UTC, no UI."""
     try:
-        session = start_session()
+        with open_session() as session:
+            yield session
     except SparkUnavailable as missing:
         pytest.fail(f"the spark tests need a working Spark: {missing}")
-    yield session
-    session.stop()
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,6 @@ from rocky.language.ir import ModelIr
 from rocky.language.syntax.placeholders import fill_placeholders
 from rocky.project import load_project
 from rocky.spark.analyser import analyse_project
-from rocky.spark.java import java_version
 
 pytestmark = pytest.mark.spark
 
@@ -196,15 +195,6 @@ def test_placeholders_are_filled_outside_of_strings_and_comments():
     assert (
         "SELECT '@start_date', x -- @end_date\nFROM t WHERE d >= '2000-01-01' AND d < '2000-01-02'"
     ) == fill_placeholders(sql)
-
-
-def test_a_program_that_is_no_java_has_no_version(tmp_path):
-    program = tmp_path / "java"
-    program.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_412\"' >&2\n")
-    program.chmod(0o755)
-
-    assert 8 == java_version(str(program))
-    assert None is java_version(str(tmp_path / "missing"))
 
 
 def test_spark_agrees_about_the_nineteen_faults_and_their_near_misses(spark, repository):

@@ -10,10 +10,11 @@ from pyspark.sql.utils import AnalysisException
 from rocky.errors import InternalError, ModelFailed
 from rocky.language.datatypes.text import parse_schema
 from rocky.language.datatypes.types import BIGINT, INT, STRING, StructField, array, map_of, struct
+from rocky.run.materialize.starting_point import NO_ROWS
 from rocky.spark.frame import fields_of
 from rocky.spark.interface import Layout
 from rocky.spark.reader import read_files
-from rocky.spark.rows_hash import NO_ROWS, hash_rows
+from rocky.spark.rows_hash import hash_rows
 from rocky.spark.writer import write_staged
 
 pytestmark = pytest.mark.spark

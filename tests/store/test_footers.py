@@ -46,7 +46,6 @@ from rocky.store.parquet.footer import (
     Repeated,
     null_violations,
     parse_footer,
-    undecided_paths,
 )
 from rocky.store.parquet.statistics import PREFIX, shortened_high, stats_of
 from tests.store.parquet_files import footer_of, parquet_bytes, write_delta
@@ -406,7 +405,6 @@ def test_a_required_field_of_a_required_struct_is_decided_by_the_footer():
 
     assert [NullViolation(("s", "a"), 1)] == null_violations(missing, declared)
     assert [] == null_violations(whole, declared)
-    assert [] == undecided_paths(declared)
 
 
 def test_a_required_column_whose_nulls_are_not_counted_is_in_doubt():
@@ -420,28 +418,6 @@ def test_a_required_variant_is_decided_by_its_metadata():
     footer = footer_of(parquet_bytes(rows, [column(VARIANT)]))
 
     assert [NullViolation(("c",), 1)] == null_violations(footer, [column(VARIANT, False)])
-
-
-@pytest.mark.parametrize(
-    ("field", "expected"),
-    [
-        (column(INT, False), []),
-        (column(VARIANT, False), []),
-        (column(array(INT)), []),
-        (column(array(INT), False), [("c",)]),
-        (column(map_of(STRING, INT), False), [("c",)]),
-        (column(array(INT, False)), [("c", "element")]),
-        (column(map_of(STRING, INT, False)), [("c", "value")]),
-        (column(REQUIRED_PAIR, False), []),
-        (column(REQUIRED_PAIR), [("c", "a")]),
-        (column(struct((column(INT),)), False), [("c",)]),
-        (column(struct((column(REQUIRED_PAIR, False, "s"),)), False), []),
-        (column(array(REQUIRED_PAIR)), [("c", "element", "a")]),
-        (column(map_of(REQUIRED_PAIR, INT)), [("c", "key", "a")]),
-    ],
-)
-def test_what_no_footer_can_vouch_for_is_named(field, expected):
-    assert expected == undecided_paths([field])
 
 
 def test_the_nulls_of_an_array_are_not_those_of_its_rows():

@@ -25,7 +25,7 @@ from rocky.language.datatypes.types import (
     map_of,
     struct,
 )
-from rocky.store.parquet.rows import count_rows, load_rows
+from rocky.store.parquet.rows import load_rows
 from rocky.store.parquet.staging import place_files
 from tests.store.parquet_files import open_table, placed, snapshot_of, stage
 
@@ -71,7 +71,7 @@ def test_the_first_rows_are_those_of_the_first_files(table, limit):
     everything = load_rows(table, snapshot, 1000)
 
     assert everything[:limit] == load_rows(table, snapshot, limit)
-    assert 5 == len(everything) == count_rows(snapshot)
+    assert 5 == len(everything) == snapshot.rows
 
 
 def test_a_limit_opens_no_more_files_than_it_needs(table):

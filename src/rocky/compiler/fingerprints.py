@@ -19,7 +19,6 @@ from rocky.language.ir import (
     Recipe,
     SkipHash,
     hash_meaning,
-    ir_document,
     ir_text,
 )
 from rocky.project import ModelFile
@@ -59,22 +58,9 @@ def _as_values(strategy: Strategy) -> dict[str, Any]:
     }
 
 
-def document_of(compilation: Compilation, key: str) -> dict[str, Any]:
-    """The IR document of a model, as the ledger will keep it."""
-    return ir_document(_meaning(compilation, key))
-
-
 def ir_text_of(compilation: Compilation, key: str) -> str:
     """The IR document of a model as the canonical JSON whose hash is its recipe."""
     return ir_text(_meaning(compilation, key))
-
-
-def recipe_of(compilation: Compilation, key: str) -> Recipe:
-    return hash_meaning(_meaning(compilation, key))[0]
-
-
-def skip_hash_of(compilation: Compilation, key: str) -> SkipHash:
-    return hash_meaning(_meaning(compilation, key))[1]
 
 
 def fingerprints_of(compilation: Compilation, keys: Iterable[str]) -> dict[str, Fingerprints]:

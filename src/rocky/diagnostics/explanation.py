@@ -8,9 +8,6 @@ from importlib.resources import files
 from rocky.diagnostics.suggestion import closest_code, code_named
 from rocky.errors import NothingSelected
 
-HEADINGS = ("What it means", "Why it matters", "Example", "Fix")
-"""Every page has these, in this order."""
-
 
 def explanation(code_or_name: str) -> str:
     """The page of a code, found by code or by name. Raises `NothingSelected` when there is none."""

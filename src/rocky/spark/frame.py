@@ -46,19 +46,9 @@ def column_named(name: str) -> Any:
 _CHAR_MARK: Final = "__CHAR_VARCHAR_TYPE_STRING"
 
 
-def spark_schema(fields: Sequence[StructField]) -> Any:
-    """The fields as Spark's own schema."""
-    return s.StructType([_spark_field(field, loose=False) for field in fields])
-
-
 def readable_schema(fields: Sequence[StructField]) -> Any:
     """The fields as Spark reads them from files: everything may be null."""
-    return s.StructType([_spark_field(field, loose=True) for field in fields])
-
-
-def spark_type(kind: DataType) -> Any:
-    """A type as Spark's own, without the lengths of strings."""
-    return _spark_type(kind, loose=False)
+    return s.StructType([_spark_field(field) for field in fields])
 
 
 def fields_of(frame: Any) -> tuple[StructField, ...]:
@@ -66,21 +56,21 @@ def fields_of(frame: Any) -> tuple[StructField, ...]:
     return tuple(map(_rocky_field, frame.schema.fields))
 
 
-def _spark_field(field: StructField, *, loose: bool) -> Any:
-    kind = _spark_type(field.type, loose=loose)
+def _spark_field(field: StructField) -> Any:
+    kind = _spark_type(field.type)
     metadata = {_CHAR_MARK: field.type.text} if _is_sized(field.type) else None
-    return s.StructField(field.name, kind, loose or field.nullable, metadata)
+    return s.StructField(field.name, kind, metadata=metadata)
 
 
-def _spark_type(kind: DataType, *, loose: bool) -> Any:
+def _spark_type(kind: DataType) -> Any:
     match kind:
         case ArrayType():
-            return s.ArrayType(_spark_type(kind.element, loose=loose), loose or kind.contains_null)
+            return s.ArrayType(_spark_type(kind.element))
         case MapType():
-            key, value = _spark_type(kind.key, loose=loose), _spark_type(kind.value, loose=loose)
-            return s.MapType(key, value, loose or kind.contains_null)
+            key, value = _spark_type(kind.key), _spark_type(kind.value)
+            return s.MapType(key, value)
         case StructType():
-            return s.StructType([_spark_field(field, loose=loose) for field in kind.fields])
+            return s.StructType([_spark_field(field) for field in kind.fields])
         case StringType():
             return s.StringType(kind.collation)
         case _:

@@ -125,12 +125,6 @@ def describe_java(program: str) -> Java | None:
     return Java(program, _major(full), full, frozenset(facts.get("MODULES", "").split()))
 
 
-def java_version(program: str) -> int | None:
-    """The major version of a Java, or None when it will not say."""
-    full = _ask_version(program)
-    return None if full is None else _major(full)
-
-
 def _ask_version(program: str) -> str | None:
     try:
         said = subprocess.run(

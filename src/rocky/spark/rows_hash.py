@@ -127,7 +127,6 @@ _LIMB_BITS: Final = 26
 _LIMBS: Final = 5
 _LANE_BITS: Final = 64
 ROWS: Final = "rows"
-NO_ROWS: Final = "0" * 32
 
 
 def observed_columns(fields: Sequence[StructField]) -> list[Any]:

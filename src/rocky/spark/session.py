@@ -72,12 +72,6 @@ def connect_spark(adapter: Adapter, root: Path) -> Connection:
     return connection_of(session, kind_of(master), _Stop(session, jvm), log)
 
 
-def start_session(master: str = ANALYSER) -> SparkSession:
-    """A small local session for questions to the analyser. Raises SparkUnavailable."""
-    session, _ = _start(master, SMALL, Path.cwd(), record=False)
-    return session
-
-
 @contextmanager
 def open_session() -> Iterator[SparkSession]:
     """A session that is stopped at the end. Raises SparkUnavailable."""

@@ -6,7 +6,6 @@ from rocky.language.datatypes.arithmetic import arithmetic
 from rocky.language.datatypes.comparison import (
     between,
     case_branches,
-    coalesce_branches,
     comparison,
     concatenation,
     in_list,
@@ -18,11 +17,9 @@ from rocky.language.datatypes.operators import (
     conjunction,
     distinct_refusal,
     group_refusal,
-    is_hashable,
     is_orderable,
     like,
     negation,
-    order_refusal,
     partition_refusal,
 )
 from rocky.language.datatypes.text import type_from_json
@@ -73,7 +70,6 @@ RULES = {
     "and": lambda left, right: conjunction("AND", left, right),
     "||": lambda left, right: concatenation([left, right]),
     "case": lambda left, right: case_branches([left, right], has_else=True),
-    "coalesce": lambda left, right: coalesce_branches([left, right]),
     "unionall": lambda left, right: set_operation_column("UNION", left, right),
     "intersect": lambda left, right: set_operation_column("INTERSECT", left, right),
     "except": lambda left, right: set_operation_column("EXCEPT", left, right),
@@ -201,8 +197,6 @@ def test_a_map_can_be_grouped_by_but_not_sorted_or_made_distinct():
 
     assert group_refusal(pairs) is None
     assert not is_orderable(pairs)
-    assert not is_hashable(pairs)
-    assert "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE" == order_refusal(pairs).condition
     assert "EXPRESSION_TYPE_IS_NOT_ORDERABLE" == partition_refusal(pairs).condition
     assert "UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE" == distinct_refusal(pairs).condition
 

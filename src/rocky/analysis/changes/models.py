@@ -141,9 +141,6 @@ def _by_identity(side: Side, keys: Iterable[str]) -> dict[Any, list[str]]:
     return found
 
 
-_NO_LOGIC = Logic(())
-
-
 class ModelChanges(NamedTuple):
     """The changes of a model, and its columns that were renamed: old key to new key."""
 

@@ -262,11 +262,6 @@ _FAMILY_DEFAULTS: Final[dict[str, DataType]] = {
 _STRING_REACHES: Final = frozenset({"numeric", "decimal", "timestamps"})
 
 
-def can_implicit_cast(source: DataType, target: Family, *, ansi: bool = True) -> bool:
-    """Whether Spark passes a `source` argument where `target` is expected."""
-    return implicit_cast(source, target, ansi=ansi) is not None
-
-
 def implicit_cast(source: DataType, target: Family, *, ansi: bool = True) -> DataType | None:
     """The type an argument is cast to where `target` is expected; None when it does not fit."""
     source = expression_type(source)

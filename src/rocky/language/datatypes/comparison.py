@@ -266,14 +266,6 @@ def case_branches(
     )
 
 
-def coalesce_branches(values: Sequence[Operand], op: str = "COALESCE") -> Typing | OperandMismatch:
-    """The column of COALESCE: nullable when every value is."""
-    common = branch_type(op, [value.type for value in values])
-    if isinstance(common, OperandMismatch):
-        return common
-    return common, all(value.nullable or force_nullable(value.type, common) for value in values)
-
-
 def branch_type(op: str, types: Sequence[DataType]) -> DataType | OperandMismatch:
     """The one type of several branches."""
     first = types[0]

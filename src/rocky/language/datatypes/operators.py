@@ -128,11 +128,6 @@ def is_groupable(given: DataType) -> bool:
     return not holds_kind(given, "variant")
 
 
-def is_hashable(given: DataType) -> bool:
-    """Whether `hash` and its like take the type."""
-    return not holds_kind(given, "variant", "map")
-
-
 def group_refusal(given: DataType) -> OperandMismatch | None:
     """Why GROUP BY refuses a key of the type; None when it does not."""
     if is_groupable(given):
@@ -151,15 +146,6 @@ def distinct_refusal(given: DataType) -> OperandMismatch | None:
                 f"cannot tell rows apart by a column of `{given}`, which holds a {kind}",
             )
     return None
-
-
-def order_refusal(given: DataType) -> OperandMismatch | None:
-    """Why ORDER BY refuses a key of the type; None when it does not."""
-    if is_orderable(given):
-        return None
-    return OperandMismatch(
-        "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", f"cannot sort by a value of `{given}`"
-    )
 
 
 def partition_refusal(given: DataType) -> OperandMismatch | None:

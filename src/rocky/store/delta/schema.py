@@ -170,11 +170,6 @@ def evolves(old: Sequence[StructField], new: Sequence[StructField]) -> str | Non
     return _fields_evolve(old, new, "")
 
 
-def needs_rewrite(old: Sequence[StructField], new: Sequence[StructField]) -> bool:
-    """Whether every file must be written anew before a table can have the columns `new`."""
-    return evolves(old, new) is not None
-
-
 def _fields_evolve(old: Sequence[StructField], new: Sequence[StructField], path: str) -> str | None:
     kept = {field.name: field for field in new}
     for field in old:

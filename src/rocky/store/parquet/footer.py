@@ -3,8 +3,7 @@
 A leaf's nulls are counted over rows only outside arrays and maps; inside them the count is of
 elements, and a null or an empty array counts as one. So a footer decides a required leaf whose
 structs are all required too. Below a nullable struct, an array or a map, and for a struct without
-such a leaf, the count says nothing: `undecided_paths` names those before anything is written, and
-the writer checks them in the query.
+such a leaf, the count says nothing, and the compiler's word is believed.
 """
 
 import io
@@ -168,41 +167,6 @@ def _nulls(node: Node | None) -> int | None:
     # A variant is a group of its metadata, which every value has, and its value.
     metadata = node.fields.get("metadata") if isinstance(node, Group) else node
     return metadata.nulls if isinstance(metadata, Leaf) else None
-
-
-def undecided_paths(schema: Sequence[StructField]) -> list[ColumnPath]:
-    """What must not be null and no footer can vouch for, in the order of the columns."""
-    return list(_undecided(schema, (), decided=True))
-
-
-def _undecided(
-    fields: Sequence[StructField], above: ColumnPath, *, decided: bool
-) -> Iterator[ColumnPath]:
-    for field in fields:
-        path = (*above, field.name)
-        if not field.nullable and not (decided and _is_decided(field.type)):
-            yield path
-        yield from _undecided_below(field.type, path, decided=decided and not field.nullable)
-
-
-def _undecided_below(type: DataType, path: ColumnPath, *, decided: bool) -> Iterator[ColumnPath]:  # noqa: A002 - the noun of `datatypes`
-    if isinstance(type, StructType):
-        yield from _undecided(type.fields, path, decided=decided)
-    elif isinstance(type, ArrayType):
-        element = StructField("element", type.element, type.contains_null)
-        yield from _undecided((element,), path, decided=False)
-    elif isinstance(type, MapType):
-        # Spark itself refuses a null key.
-        yield from _undecided_below(type.key, (*path, "key"), decided=False)
-        value = StructField("value", type.value, type.contains_null)
-        yield from _undecided((value,), path, decided=False)
-
-
-def _is_decided(type: DataType) -> bool:  # noqa: A002 - the noun of `datatypes`
-    """Whether a leaf's count of nulls covers a required column of this type."""
-    if isinstance(type, StructType):
-        return any(not field.nullable and _is_decided(field.type) for field in type.fields)
-    return _is_leaf(type)
 
 
 def _is_leaf(type: DataType) -> bool:  # noqa: A002 - the noun of `datatypes`

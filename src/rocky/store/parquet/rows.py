@@ -97,11 +97,6 @@ def load_rows(table: Table, snapshot: Snapshot, limit: int) -> list[tuple[Any, .
     return rows
 
 
-def count_rows(snapshot: Snapshot) -> int:
-    """How many rows a snapshot has. No file is opened: the log counts them."""
-    return snapshot.rows
-
-
 def _batches(table: Table, file: DataFile, limit: int) -> Iterator[Any]:
     """At most `limit` rows of a file."""
     if limit <= 0:
