@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rocky.cli.app import COMMANDS, load_command, main
-from rocky.cli.commands import branch
+from rocky.cli.app import COMMANDS, main
+from rocky.cli.commands import branch, load_command
 from rocky.cli.exit_codes import ExitCode
 from rocky.version import __version__
 
@@ -69,7 +69,9 @@ def test_every_module_of_commands_is_a_command():
     modules = {each.name for each in pkgutil.iter_modules([str(folder)])}
 
     assert modules == {module for module, _ in COMMANDS.values()}
-    assert list(COMMANDS) == [load_command(name).name for name in COMMANDS]
+    assert list(COMMANDS) == [
+        load_command(module, name).name for name, (module, _) in COMMANDS.items()
+    ]
 
 
 def test_without_arguments_the_help_is_shown_and_it_is_a_failure(rocky):
@@ -202,7 +204,7 @@ def test_a_reader_that_stops_early_sees_no_traceback(write):
 def test_an_unforeseen_failure_is_a_sentence_not_a_traceback(tmp_path):
     code = (
         "import sys; from rocky.cli import app;"
-        "app.load_command = lambda name: 1 / 0;"
+        "app.load_command = lambda *_: 1 / 0;"
         "app.main(['compile', '-o', 'table'])"
     )
     done = subprocess.run(
@@ -221,7 +223,7 @@ def test_an_unforeseen_failure_is_a_sentence_not_a_traceback(tmp_path):
 def test_an_interrupt_leaves_with_130(monkeypatch, rocky, write):
     write(MODEL)
 
-    def interrupt(name):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("rocky.cli.app.load_command", interrupt)

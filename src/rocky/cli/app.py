@@ -7,13 +7,13 @@ equal to the commands' own.
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from types import TracebackType
 from typing import Any, Final, NoReturn
 
 import click
 
 from rocky.cli import leave_interrupted
+from rocky.cli.commands import load_command
 from rocky.cli.console import (
     describe_lost_output,
     drop_output,
@@ -83,16 +83,6 @@ TRACEBACK = "ROCKY_TRACEBACK"
 """Set to anything, a defect shows its traceback."""
 
 
-def load_command(name: str) -> click.Command:
-    """A command, from its module, which is loaded now: `rocky --version` must not pay for any."""
-    module = import_module(f"rocky.cli.commands.{COMMANDS[name][0]}")
-    return next(
-        each
-        for each in vars(module).values()
-        if isinstance(each, click.Command) and each.name == name
-    )
-
-
 class RockyGroup(click.Group):
     """The root command: lazy sub-commands, our exit codes, no tracebacks."""
 
@@ -100,7 +90,7 @@ class RockyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        return load_command(cmd_name) if cmd_name in COMMANDS else None
+        return load_command(COMMANDS[cmd_name][0], cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         with formatter.section("Commands"):

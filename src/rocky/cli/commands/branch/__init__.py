@@ -7,10 +7,10 @@ from typing import Final
 
 import click
 
+from rocky.cli.commands import load_command
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.groups import CommandGroup
 from rocky.cli.options import BranchCommand
-from rocky.lazy import load_attribute
 
 COMMANDS: Final = {
     "create": ("lifecycle", "Make a branch of the tables, without copying."),
@@ -25,7 +25,7 @@ COMMANDS: Final = {
     "rebase": ("lifecycle", "Make a branch anew of production as it is now."),
     "delete": ("lifecycle", "Delete a branch and its tables."),
 }
-"""Name -> module here, which has it as `NAME_command`, and one-line help."""
+"""Name -> module here, and one-line help."""
 
 
 class BranchGroup(BranchCommand, CommandGroup):
@@ -37,10 +37,7 @@ class BranchGroup(BranchCommand, CommandGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = load_attribute(
-            f"{__name__}.{COMMANDS[cmd_name][0]}", f"{cmd_name}_command"
-        )
-        return found
+        return load_command(f"branch.{COMMANDS[cmd_name][0]}", cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         with formatter.section("Commands"):
