@@ -7,7 +7,7 @@ import pytest
 from rocky.branches.promotion.reversals import find_promotion
 from rocky.ledger import open_history_reader, open_ledger
 from rocky.ledger.branch_records import PromotionRecord
-from rocky.ledger.branches import load_branches, load_promotions, record_promotion
+from rocky.ledger.branches import load_branches, load_promotions, record_promotion_tables
 from rocky.ledger.record import RunId
 from rocky.operations.branch import revert as operation
 from rocky.store.delta.change import Change
@@ -192,7 +192,7 @@ def test_a_promotion_is_found_by_the_id_of_the_run_that_began_it(tmp_path):
     state = tmp_path / "state.db"
     record = PromotionRecord(RunId("run-2"), "promote", "b1", "ann", TODAY, recovers=RunId("run-1"))
     with open_ledger(state) as ledger:
-        record_promotion(ledger, record)
+        record_promotion_tables(ledger, record.run_id, [], record)
 
     assert record == find_promotion(state, "run-1")
 

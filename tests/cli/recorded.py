@@ -24,7 +24,7 @@ from rocky.ledger.run_records import (
     TotalsRecord,
     WatermarkState,
 )
-from rocky.ledger.writer import RunFindings
+from rocky.ledger.writer import ModelRecords, RunFindings
 
 START = datetime(2026, 5, 30, 11, 4, 22, 643494, tzinfo=UTC)
 FIRST, SECOND = "run-20260530-110422-643", "run-20260531-110422-643"
@@ -102,8 +102,8 @@ def record_past(root: Path) -> None:
             )
         ]
         watermark = WatermarkState("shop.marts.fct_revenue", "2026-05-29", START, "x", run_id)
-        ledger.record_model(run_id, cheap)
-        ledger.record_model(run_id, dear, [artifact], intervals, watermark)
+        ledger.record_models(run_id, [ModelRecords(cheap)])
+        ledger.record_models(run_id, [ModelRecords(dear, [artifact], intervals, watermark)])
         ledger.finish_run(
             run_id,
             RunStatus.SUCCESS,
@@ -116,9 +116,9 @@ def record_past(root: Path) -> None:
         later = START + timedelta(days=1)
         second = ledger.begin_run(a_run(later), ["shop.marts.fct_revenue"])
         failed = a_model("stg_orders", 0, 10, 0.0, status=ModelStatus.FAILED, error="overflow")
-        ledger.record_model(second, failed)
+        ledger.record_models(second, [ModelRecords(failed)])
         skipped = ModelExecution("fct_revenue", ModelStatus.SKIPPED, later, later, 0)
-        ledger.record_model(second, skipped)
+        ledger.record_models(second, [ModelRecords(skipped)])
         ledger.finish_run(second, RunStatus.PARTIAL_FAILURE, later + timedelta(minutes=3))
 
 
@@ -146,14 +146,18 @@ def record_reuse(root: Path) -> None:
         run_id = ledger.begin_run(a_run(later), ["shop.marts.fct_revenue"])
         built = a_model("stg_orders", 3 * _DAY_MS, 10, 0.001, tags={"team": "core"})
         commits = (CommitRecord(8, "c0"), CommitRecord(9, "c1", "c2"))
-        ledger.record_model(run_id, replace(built, commits=commits))
-        ledger.record_model(run_id, a_reused("fct_revenue", FIRST, later, tags={"team": "finance"}))
-        ledger.record_model(run_id, a_reused("dim_customers", FORGOTTEN, later))
+        ledger.record_models(run_id, [ModelRecords(replace(built, commits=commits))])
+        ledger.record_models(
+            run_id, [ModelRecords(a_reused("fct_revenue", FIRST, later, tags={"team": "finance"}))]
+        )
+        ledger.record_models(run_id, [ModelRecords(a_reused("dim_customers", FORGOTTEN, later))])
         resumed = ModelExecution("stg_payments", ModelStatus.SKIPPED, later, later, 0)
         reason = f"built by {FIRST}"
-        ledger.record_model(run_id, replace(resumed, decision="resume", reason=reason))
+        ledger.record_models(
+            run_id, [ModelRecords(replace(resumed, decision="resume", reason=reason))]
+        )
         idle = ModelExecution("large", ModelStatus.SUCCESS, later, later, 0, decision="skip")
-        ledger.record_model(run_id, replace(idle, reason="nothing to store"))
+        ledger.record_models(run_id, [ModelRecords(replace(idle, reason="nothing to store"))])
         ledger.finish_run(run_id, RunStatus.SUCCESS, later + timedelta(seconds=1))
 
 
@@ -162,11 +166,11 @@ def record_unpriced_reuse(root: Path) -> None:
     with open_ledger(root / STATE_FILE) as ledger:
         first = ledger.begin_run(a_run())
         unpriced = replace(a_model("stg_orders", 0, 1500, 0.0), cost_usd=None, cost_rate=None)
-        ledger.record_model(first, unpriced)
+        ledger.record_models(first, [ModelRecords(unpriced)])
         ledger.finish_run(first, RunStatus.SUCCESS, START + timedelta(seconds=1))
         later = START + timedelta(days=1)
         second = ledger.begin_run(a_run(later))
-        ledger.record_model(second, a_reused("stg_orders", first, later))
+        ledger.record_models(second, [ModelRecords(a_reused("stg_orders", first, later))])
         ledger.finish_run(second, RunStatus.SUCCESS, later + timedelta(seconds=1))
 
 
@@ -175,5 +179,5 @@ def running(root: Path) -> Iterator[tuple[Ledger, str]]:
     """A run that is going on; afterwards it has died."""
     with open_ledger(root / STATE_FILE) as ledger:
         run_id = ledger.begin_run(a_run(START + timedelta(days=2)), ["shop.marts.fct_revenue"])
-        ledger.record_model(run_id, a_model("stg_orders", 0, 10, 0.0))
+        ledger.record_models(run_id, [ModelRecords(a_model("stg_orders", 0, 10, 0.0))])
         yield ledger, run_id

@@ -9,6 +9,7 @@ from rocky.cli.exit_codes import ExitCode
 from rocky.cli.render.bars import Canvas
 from rocky.ledger import STATE_FILE, open_ledger
 from rocky.ledger.run_records import InputRecord, ModelExecution, ModelStatus, RunStatus
+from rocky.ledger.writer import ModelRecords
 from rocky.operations.trace import trace_run
 from tests.cli.recorded import FIRST, SECOND, START, a_run, record_past, record_reuse
 from tests.cli.test_schemas import check
@@ -32,7 +33,7 @@ def record(root, *models, status=RunStatus.SUCCESS, end=None):
     with open_ledger(root / STATE_FILE) as ledger:
         run_id = ledger.begin_run(a_run())
         for each in models:
-            ledger.record_model(run_id, each)
+            ledger.record_models(run_id, [ModelRecords(each)])
         if end is not None:
             ledger.finish_run(run_id, status, START + timedelta(milliseconds=end))
     return run_id
@@ -228,7 +229,7 @@ def test_a_run_that_goes_on_and_one_that_died_trace_to_the_last_model_that_ended
 ):
     with open_ledger(shop / STATE_FILE) as ledger:
         run_id = ledger.begin_run(a_run())
-        ledger.record_model(run_id, ran("stg_orders", 100, 900))
+        ledger.record_models(run_id, [ModelRecords(ran("stg_orders", 100, 900))])
         going, alive = shown()[0], rocky("trace").json
     gone, dead = shown()[0], rocky("trace").json
 

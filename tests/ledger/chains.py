@@ -1,5 +1,6 @@
 """A check of a ledger's chain, short enough to be seen to be right."""
 
+import json
 from pathlib import Path
 
 from rocky.ledger import open_evidence_reader
@@ -7,12 +8,25 @@ from rocky.ledger.chain import (
     BEFORE_FIRST,
     CHAIN_TABLE,
     CHAINED,
+    Entry,
     MalformedEntry,
     check_entry,
     entry_key,
     parse_entry,
     value_hash,
 )
+from rocky.ledger.readers.evidence import EvidenceReader
+
+
+def chain_of(evidence: EvidenceReader) -> list[Entry]:
+    """The entries of a ledger's chain."""
+    return [parse_entry(text) for _, text in evidence.rows(CHAIN_TABLE)]
+
+
+def pointers_to(evidence: EvidenceReader, digest: str) -> int:
+    """How many records point at a file with these bytes: two or more where it was reused."""
+    rows = evidence.rows("output_artifacts")
+    return sum(json.loads(value)["blake3_hash"] == digest for _, value in rows)
 
 
 def faults(path: Path) -> list[str]:

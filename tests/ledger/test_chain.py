@@ -33,7 +33,8 @@ from rocky.ledger.run_records import (
     WatermarkState,
 )
 from rocky.ledger.schema import TABLES
-from tests.ledger.chains import faults
+from rocky.ledger.writer import PipelineRecords
+from tests.ledger.chains import chain_of, faults
 from tests.ledger.conftest import START, a_model, a_run
 
 PROGRESS = TableProgress(0, "m.s.t", ("t",), ProgressStatus.SUCCESS, 5, START)
@@ -52,8 +53,13 @@ def recorded(path):
         run_id = ledger.begin_run(a_run())
         artifact = ArtifactRecord("ab", run_id, "a", "x.parquet", 1, 9, START)
         for value in ("1", "2"):
-            ledger.record_model(
-                run_id, a_model("a"), [artifact], watermark=WatermarkState("t", value, START)
+            ledger.record_models(
+                run_id,
+                [
+                    ModelRecords(
+                        a_model("a"), [artifact], watermark=WatermarkState("t", value, START)
+                    )
+                ],
             )
         ledger.finish_run(run_id, RunStatus.SUCCESS, START)
     return path
@@ -127,7 +133,7 @@ def test_an_entry_spelt_otherwise_is_none():
 
 def test_a_new_ledger_begins_with_its_own_name(ledger, path):
     with open_evidence_reader(path) as evidence:
-        (entry,) = evidence.entries()
+        (entry,) = chain_of(evidence)
 
     assert (1, "metadata", "ledger_id", GENESIS) == (
         entry.seq,
@@ -156,12 +162,13 @@ def test_the_chain_grows_with_every_write_of_evidence(ledger, path):
     run_id = after(ledger.begin_run(a_run()))
     after(ledger.record_engine(run_id, EngineRecord("4.1.4", "parquet-mr")))
     artifacts = [ArtifactRecord("ab", run_id, "a", f"{i}.parquet", 1, 9, START) for i in range(2)]
-    after(ledger.record_model(run_id, a_model("a"), artifacts))
+    after(ledger.record_models(run_id, [ModelRecords(a_model("a"), artifacts)]))
     after(ledger.record_models(run_id, [ModelRecords(a_model("b")), ModelRecords(a_model("c"))]))
-    after(ledger.record_progress(run_id, PROGRESS))
+    pipeline = PipelineRecords(progress=PROGRESS)
+    after(ledger.record_models(run_id, [ModelRecords(a_model("d"), pipeline=pipeline)]))
     after(ledger.finish_run(run_id, RunStatus.SUCCESS, START))
 
-    assert [2, 3, 6, 8, 8, 9] == grown
+    assert [2, 3, 6, 8, 9, 10] == grown
     assert [] == faults(path)
 
 
@@ -171,7 +178,7 @@ def test_an_untouched_ledger_verifies(recorded):
 
 def test_a_row_written_again_matches_its_newest_entry_and_the_older_stays(recorded):
     with open_evidence_reader(recorded) as evidence:
-        of_watermark = [each for each in evidence.entries() if each.table == "watermarks"]
+        of_watermark = [each for each in chain_of(evidence) if each.table == "watermarks"]
         ((_, value),) = evidence.rows("watermarks")
 
     assert 2 == len({each.value_hash for each in of_watermark})
@@ -185,7 +192,7 @@ def test_a_removed_row_has_an_entry_that_says_so(recorded):
             rows.remove("watermarks", "never there")
         head = ledger.head()
     with open_evidence_reader(recorded) as evidence:
-        *_, last = evidence.entries()
+        *_, last = chain_of(evidence)
 
     assert ("watermarks", "t", True, head) == (last.table, last.key, last.removed, last.head)
     assert [] == faults(recorded)
@@ -209,7 +216,7 @@ def test_a_transaction_that_is_rolled_back_leaves_no_entry(ledger, path):
         )
 
     assert before == ledger.head()
-    ledger.record_model(run_id, a_model("a"))
+    ledger.record_models(run_id, [ModelRecords(a_model("a"))])
     assert before.seq + 1 == ledger.head().seq
     assert [] == faults(path)
 
@@ -334,7 +341,7 @@ def test_a_row_whose_entry_cannot_be_written_is_not_written_either(ledger, path)
         " BEGIN SELECT RAISE(ABORT, 'no more'); END",
     )
     with pytest.raises(LedgerUnreadable, match="no more"):
-        ledger.record_model(run_id, a_model("a"))
+        ledger.record_models(run_id, [ModelRecords(a_model("a"))])
     with pytest.raises(LedgerUnreadable, match="no more"):
         ledger.finish_run(run_id, RunStatus.SUCCESS, START)
     execute(path, "DROP TRIGGER full")
@@ -351,7 +358,11 @@ def test_a_row_whose_entry_cannot_be_written_is_not_written_either(ledger, path)
 def test_threads_that_record_at_once_give_one_unbroken_chain(ledger, path):
     run_id = ledger.begin_run(a_run())
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda n: ledger.record_model(run_id, a_model(f"m{n}")), range(40)))
+        list(
+            pool.map(
+                lambda n: ledger.record_models(run_id, [ModelRecords(a_model(f"m{n}"))]), range(40)
+            )
+        )
         heads = list(pool.map(lambda _: ledger.head(), range(8)))
 
     assert {42} == {head.seq for head in heads}

@@ -8,6 +8,7 @@ from rocky.errors import LedgerLocked, LedgerUnwritable
 from rocky.ledger import open_ledger
 from rocky.ledger.claims import claims_folder, is_alive, living_runs
 from rocky.ledger.run_records import RunStatus
+from rocky.ledger.writer import ModelRecords
 from tests.ledger.conftest import START, a_model, a_run
 
 
@@ -60,7 +61,7 @@ def test_tables_are_free_again_when_the_run_has_ended(ledger, other, path):
 def test_a_run_left_open_is_one_that_died_and_the_next_run_records_it(path):
     with open_ledger(path) as ledger:
         run_id = ledger.begin_run(a_run(), ["m.s.t"])
-        ledger.record_model(run_id, a_model("done"))
+        ledger.record_models(run_id, [ModelRecords(a_model("done"))])
     with open_ledger(path) as ledger, ledger.reader() as reader:
         seen = reader.run(run_id)
         ledger.begin_run(a_run(START + timedelta(hours=1)), ["m.s.t"])

@@ -10,6 +10,7 @@ from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable
 from rocky.ledger import open_history_reader, open_ledger
 from rocky.ledger.run_records import RunStatus
 from rocky.ledger.schema import TABLES
+from rocky.ledger.writer import ModelRecords
 from tests.ledger.conftest import START, a_model, a_run
 
 unprivileged = pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
@@ -20,7 +21,7 @@ def recorded(path):
     """A ledger with one finished run."""
     with open_ledger(path) as ledger:
         run_id = ledger.begin_run(a_run())
-        ledger.record_model(run_id, a_model())
+        ledger.record_models(run_id, [ModelRecords(a_model())])
         ledger.finish_run(run_id, RunStatus.SUCCESS, START)
     return path
 

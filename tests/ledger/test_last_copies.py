@@ -7,6 +7,7 @@ import pytest
 from rocky.errors import LedgerUnreadable
 from rocky.ledger.readers.lookup import LastCopy
 from rocky.ledger.run_records import ModelStatus
+from rocky.ledger.writer import ModelRecords
 from tests.ledger.conftest import START, a_model, a_run
 
 TABLE = "acme.eu__shopify.orders"
@@ -15,7 +16,7 @@ COPIED = LastCopy(ModelStatus.SUCCESS, 4, "2026-05-01 06:00:00", "ab" * 32)
 
 def record(ledger, hour, **fields):
     run_id = ledger.begin_run(a_run(START + timedelta(hours=hour)))
-    ledger.record_model(run_id, a_model(TABLE, **fields))
+    ledger.record_models(run_id, [ModelRecords(a_model(TABLE, **fields))])
     return run_id
 
 

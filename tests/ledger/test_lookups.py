@@ -16,7 +16,7 @@ from rocky.ledger.provenance import (
     SourceFile,
 )
 from rocky.ledger.run_records import ArtifactRecord, CommitRecord, ModelStatus, RunStatus
-from tests.ledger.chains import faults
+from tests.ledger.chains import chain_of, faults, pointers_to
 from tests.ledger.conftest import START, a_model, a_run
 
 
@@ -60,12 +60,16 @@ def artifact(run_id, name="ab", model="Orders"):
 def built(ledger):
     """A run that built a model."""
     run_id = ledger.begin_run(a_run())
-    ledger.record_model(
+    ledger.record_models(
         run_id,
-        a_model("Orders"),
-        [artifact(run_id)],
-        provenance=provenance(run_id),
-        index=[indexed(run_id), indexed(run_id, "cu" * 32)],
+        [
+            ModelRecords(
+                a_model("Orders"),
+                [artifact(run_id)],
+                provenance=provenance(run_id),
+                index=[indexed(run_id), indexed(run_id, "cu" * 32)],
+            )
+        ],
     )
     ledger.finish_run(run_id, RunStatus.SUCCESS, START)
     return run_id
@@ -99,7 +103,7 @@ def test_an_index_entry_is_found_by_each_of_its_hashes(built, lookups):
 
 def test_a_later_result_takes_the_place_of_an_earlier_one_in_the_index(ledger, built, lookups):
     later = ledger.begin_run(a_run(START + timedelta(hours=1)))
-    ledger.record_model(later, a_model("Orders"), index=[indexed(later)])
+    ledger.record_models(later, [ModelRecords(a_model("Orders"), index=[indexed(later)])])
 
     assert later == lookups.index_entries(["in" * 32]).get("in" * 32).run_id
 
@@ -128,15 +132,22 @@ def test_names_that_end_alike_are_not_each_other(ledger, lookups):
     assert ["a|b"] == list(lookups.last_executions(["a|b"]))
 
 
-def test_a_reused_file_is_counted_once_for_each_run(ledger, built, lookups):
+def test_a_reused_file_is_recorded_once_for_each_run(ledger, built, path):
     later = ledger.begin_run(a_run(START + timedelta(hours=1)))
-    ledger.record_model(
+    ledger.record_models(
         later,
-        a_model("Orders", status=ModelStatus.REUSED, reused_from=built, reuse_basis="content"),
-        [artifact(later)],
+        [
+            ModelRecords(
+                a_model(
+                    "Orders", status=ModelStatus.REUSED, reused_from=built, reuse_basis="content"
+                ),
+                [artifact(later)],
+            )
+        ],
     )
 
-    assert (2, 0) == (lookups.refcount("ab" * 32), lookups.refcount("no" * 32))
+    with open_evidence_reader(path) as evidence:
+        assert (2, 0) == (pointers_to(evidence, "ab" * 32), pointers_to(evidence, "no" * 32))
 
 
 def test_files_of_a_dead_run_are_recorded_under_its_id_by_the_run_that_adopts_them(
@@ -145,7 +156,9 @@ def test_files_of_a_dead_run_are_recorded_under_its_id_by_the_run_that_adopts_th
     dead = "run-20260530-110400-000"
     run_id = ledger.begin_run(a_run())
     adopted = (CommitRecord(3, "co" * 32, run_id=dead),)
-    ledger.record_model(run_id, a_model("Orders", adopted=adopted), [artifact(dead)])
+    ledger.record_models(
+        run_id, [ModelRecords(a_model("Orders", adopted=adopted), [artifact(dead)])]
+    )
     finished = ledger.finish_run(run_id, RunStatus.SUCCESS, START)
 
     with ledger.reader() as reader:
@@ -193,7 +206,7 @@ def test_a_row_that_was_written_again_is_known_by_its_newest_entry(ledger, built
     with closing(sqlite3.connect(path)) as connection:
         (old,) = connection.execute("SELECT value FROM input_index WHERE key LIKE 'in%'").fetchone()
     later = ledger.begin_run(a_run(START + timedelta(hours=1)))
-    ledger.record_model(later, a_model("Orders"), index=[indexed(later)])
+    ledger.record_models(later, [ModelRecords(a_model("Orders"), index=[indexed(later)])])
     assert lookups.is_untouched("input_index", "in" * 32)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE input_index SET value = ? WHERE key LIKE 'in%'", (old,))
@@ -216,23 +229,22 @@ class TestEvidence:
 
     def test_all_records_come_oldest_first(self, ledger, built, path):
         later = ledger.begin_run(a_run(START + timedelta(hours=1)))
-        ledger.record_model(later, a_model("a"), [artifact(later)], provenance=provenance(later))
+        ledger.record_models(
+            later, [ModelRecords(a_model("a"), [artifact(later)], provenance=provenance(later))]
+        )
         with open_evidence_reader(path) as evidence:
-            assert [built, later] == [each.run_id for each in evidence.all_runs()]
+            assert [built, later] == [key for key, _ in evidence.rows("run_history")]
             assert [built, later] == [each.run_id for each in evidence.all_executions()]
-            assert [built, later] == [each.run_id for each in evidence.all_artifacts()]
-            assert [built, later] == [each.run_id for each in evidence.all_provenances()]
-            assert ledger.head() == evidence.head()
+            assert ledger.head() == chain_of(evidence)[-1].head
 
     def test_what_is_written_meanwhile_is_not_seen(self, ledger, built, path):
         with open_evidence_reader(path) as evidence:
-            head = evidence.head()
-            entries = evidence.entries()
-            next(entries)
+            head = chain_of(evidence)[-1].head
+            rows = evidence.rows("run_history")
             ledger.begin_run(a_run(START + timedelta(hours=1)))
 
-            assert head == evidence.head() == list(entries)[-1].head
-            assert [built] == [each.run_id for each in evidence.all_runs()]
+            assert head == chain_of(evidence)[-1].head
+            assert [built] == [key for key, _ in rows]
         assert ledger.head().seq == head.seq + 1
 
     def test_collected_files_come_back_in_order(self, ledger, path):
@@ -248,14 +260,16 @@ class TestEvidence:
             }
         assert [] == faults(path)
 
-    def test_a_malformed_record_is_named(self, built, path):
+    def test_a_malformed_record_is_named(self, ledger, path):
+        file = CollectedFile("ab", "t/b.parquet", "m.s.t", 9, START, "no run needs it")
+        ledger.record_collected([file])
         with closing(sqlite3.connect(path)) as connection:
-            connection.execute("UPDATE input_provenance SET value = '[]'")
+            connection.execute("UPDATE collected_files SET value = '[]'")
             connection.commit()
         with open_evidence_reader(path) as evidence:
-            assert ["[]"] == [value for _, value in evidence.rows("input_provenance")]
-            with pytest.raises(LedgerUnreadable, match="in `input_provenance`"):
-                list(evidence.all_provenances())
+            assert ["[]"] == [value for _, value in evidence.rows("collected_files")]
+            with pytest.raises(LedgerUnreadable, match="in `collected_files`"):
+                evidence.collected()
 
     def test_a_table_that_is_not_there_has_no_rows(self, ledger, path):
         with open_evidence_reader(path) as evidence:

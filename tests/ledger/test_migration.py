@@ -14,7 +14,7 @@ from rocky.ledger import (
     open_lookup_reader,
 )
 from rocky.ledger.run_records import RunStatus
-from tests.ledger.chains import faults
+from tests.ledger.chains import chain_of, faults, pointers_to
 from tests.ledger.conftest import START, a_run
 
 # What the first version made, table by table.
@@ -85,9 +85,9 @@ def test_an_old_file_is_read_as_it_is_and_has_no_chain(old):
     ):
         assert (1, RUN) == (reader.schema_version, reader.run("latest").run_id)
         assert [RUN] == [each.run_id for each in lookups.last_executions(["orders"]).values()]
-        assert 2 == lookups.refcount("ab")
-        assert (None, None, []) == (evidence.ledger_id, evidence.head(), list(evidence.entries()))
-        assert ((), 2) == (evidence.collected(), len(list(evidence.all_artifacts())))
+        assert 2 == pointers_to(evidence, "ab")
+        assert (None, []) == (evidence.ledger_id, chain_of(evidence))
+        assert ((), 2) == (evidence.collected(), len(list(evidence.rows("output_artifacts"))))
     assert before == old.read_bytes()
 
 
@@ -95,7 +95,7 @@ def test_the_first_write_chains_what_is_there_as_it_is_and_in_order(old):
     with open_ledger(old) as ledger:
         assert 5 == ledger.head().seq
     with open_evidence_reader(old) as evidence:
-        written = [(each.table, each.key) for each in evidence.entries()]
+        written = [(each.table, each.key) for each in chain_of(evidence)]
         assert [(RUN, HISTORY)] == list(evidence.rows("run_history"))
 
     assert [
@@ -117,7 +117,7 @@ def test_an_old_file_is_written_on_and_chained_once(old):
     with open_history_reader(old) as reader:
         assert (SCHEMA_VERSION, 3) == (reader.schema_version, reader.totals().runs)
     with open_evidence_reader(old) as evidence:
-        assert 9 == evidence.head().seq
+        assert 9 == chain_of(evidence)[-1].seq
     assert [] == faults(old)
 
 

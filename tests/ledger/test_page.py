@@ -6,6 +6,7 @@ from contextlib import closing
 
 from rocky.ledger.run_records import ArtifactRecord, RunStatus
 from rocky.ledger.schema import TABLES
+from rocky.ledger.writer import ModelRecords
 from tests.ledger.conftest import START, a_model, a_run
 
 
@@ -16,7 +17,7 @@ def page(repository):
 def test_every_query_on_the_page_finds_something(repository, ledger, path):
     run_id = ledger.begin_run(a_run())
     artifact = ArtifactRecord("ab", run_id, "fct_revenue", "t/ab.parquet", 1, 806, START)
-    ledger.record_model(run_id, a_model(), [artifact])
+    ledger.record_models(run_id, [ModelRecords(a_model(), [artifact])])
     ledger.finish_run(run_id, RunStatus.SUCCESS, START)
     queries = re.findall(r'^sqlite3 \.rocky-state\.db "(.+)"$', page(repository), re.MULTILINE)
     with closing(sqlite3.connect(path)) as connection:

@@ -28,7 +28,7 @@ for number in count():
     artifacts = [
         ArtifactRecord(f"{name}_{i}", run_id, name, f"{i}.parquet", 1, 1, START) for i in range(3)
     ]
-    ledger.record_model(run_id, a_model(name), artifacts)
+    ledger.record_models(run_id, [ModelRecords(a_model(name), artifacts)])
     print(name, flush=True)
 """
 
@@ -38,14 +38,15 @@ for number in range(5):
     with open_ledger(path) as ledger:
         run_id = ledger.begin_run(a_run(), [f"m.s.t_{os.getpid()}"])
         for each in range(4):
-            ledger.record_model(run_id, a_model(f"m_{os.getpid()}_{number}_{each}"))
+            model = a_model(f"m_{os.getpid()}_{number}_{each}")
+            ledger.record_models(run_id, [ModelRecords(model)])
         ledger.finish_run(run_id, RunStatus.SUCCESS, START)
 """
 
 PRELUDE = """
 import os, sys
 from pathlib import Path
-from rocky.ledger import open_ledger
+from rocky.ledger import ModelRecords, open_ledger
 from rocky.ledger.run_records import ArtifactRecord, RunStatus
 from tests.ledger.conftest import START, a_model, a_run
 path = Path(sys.argv[1])

@@ -11,11 +11,10 @@ from rocky.ledger.run_records import (
     ModelStatus,
     PartitionRecord,
     PartitionStatus,
-    ProgressStatus,
     RunStatus,
-    TableProgress,
     WatermarkState,
 )
+from rocky.ledger.writer import ModelRecords
 from tests.ledger.conftest import START, a_model, a_run
 
 
@@ -26,9 +25,11 @@ def history(path):
         for day in range(5):
             begun = START + timedelta(days=day)
             run_id = ledger.begin_run(a_run(begun))
-            ledger.record_model(run_id, a_model("a", rows_affected=day))
+            ledger.record_models(run_id, [ModelRecords(a_model("a", rows_affected=day))])
             if day == 0:
-                ledger.record_model(run_id, a_model("b", status=ModelStatus.FAILED))
+                ledger.record_models(
+                    run_id, [ModelRecords(a_model("b", status=ModelStatus.FAILED))]
+                )
             ledger.finish_run(run_id, RunStatus.SUCCESS, begun + timedelta(seconds=4))
     return path
 
@@ -99,8 +100,8 @@ def test_a_models_history_needs_no_look_at_other_models(history):
 
 def test_a_running_run_is_shown_with_the_models_it_has_done(ledger, path):
     run_id = ledger.begin_run(a_run())
-    ledger.record_model(run_id, a_model("b", after_ms=20))
-    ledger.record_model(run_id, a_model("a", after_ms=10))
+    ledger.record_models(run_id, [ModelRecords(a_model("b", after_ms=20))])
+    ledger.record_models(run_id, [ModelRecords(a_model("a", after_ms=10))])
     with open_history_reader(path) as reader:
         run = reader.run("latest")
 
@@ -116,7 +117,7 @@ def test_a_reader_sees_what_is_committed_while_it_is_open(ledger):
         assert (0, 1) == (len(before), len(reader.runs()))
 
 
-def test_artefacts_partitions_watermarks_and_progress_are_found(ledger):
+def test_artefacts_partitions_and_watermarks_are_found(ledger):
     run_id = ledger.begin_run(a_run())
     artifacts = [
         ArtifactRecord(name, run_id, "daily", f"t/{name}.parquet", 1, 5, START) for name in "ab"
@@ -126,14 +127,8 @@ def test_artefacts_partitions_watermarks_and_progress_are_found(ledger):
         for key in ("2026-05-30", "2026-05-29")
     ]
     watermark = WatermarkState("m.s.daily", "2026-05-30", START)
-    progress = [
-        TableProgress(index, name, (name,), ProgressStatus.SUCCESS, 1, START)
-        for index, name in enumerate(["z", "y"])
-    ]
-    ledger.record_model(run_id, a_model("daily"), artifacts, partitions, watermark)
-    ledger.record_model(run_id, a_model("daily_2"), [], [])
-    for each in progress:
-        ledger.record_progress(run_id, each)
+    ledger.record_models(run_id, [ModelRecords(a_model("daily"), artifacts, partitions, watermark)])
+    ledger.record_models(run_id, [ModelRecords(a_model("daily_2"), [], [])])
 
     with ledger.reader() as reader:
         assert tuple(artifacts) == reader.artifacts(run_id) == reader.artifacts(run_id, "DAILY")
@@ -141,5 +136,4 @@ def test_artefacts_partitions_watermarks_and_progress_are_found(ledger):
         assert tuple(partitions[::-1]) == reader.partitions("Daily") == reader.partitions()
         assert () == reader.partitions("dail")
         assert (watermark,) == reader.watermarks()
-        assert tuple(progress) == reader.progress(run_id)
         assert (1, 2, 2) == reader.totals()

@@ -22,7 +22,7 @@ from rocky.ledger.run_records import (
     WatermarkState,
 )
 from rocky.ledger.schema import TABLES
-from rocky.ledger.writer import RunFindings
+from rocky.ledger.writer import ModelRecords, PipelineRecords, RunFindings
 from tests.ledger.conftest import START, a_model, a_run
 
 END = START + timedelta(seconds=5)
@@ -75,7 +75,7 @@ def test_an_id_rolls_over_into_the_next_second(ledger):
 
 def test_a_model_is_there_before_its_run_has_ended(path, ledger):
     run_id = ledger.begin_run(a_run())
-    ledger.record_model(run_id, a_model("Orders"))
+    ledger.record_models(run_id, [ModelRecords(a_model("Orders"))])
 
     assert {f"{run_id}|orders": a_model("Orders").to_json()} == rows(path, "model_executions")
     assert [] == rows(path, "run_history")[run_id]["models_executed"]
@@ -84,7 +84,7 @@ def test_a_model_is_there_before_its_run_has_ended(path, ledger):
 def test_a_run_that_has_ended_carries_its_models_in_the_order_they_began(path, ledger):
     run_id = ledger.begin_run(a_run())
     for name, after in (("b", 20), ("c", 30), ("a", 10)):
-        ledger.record_model(run_id, a_model(name, after_ms=after))
+        ledger.record_models(run_id, [ModelRecords(a_model(name, after_ms=after))])
     totals = TotalsRecord(5000, models=3, cost_usd=0.5)
     breach = BudgetBreach("max_usd", 0.1, 0.5)
     finished = ledger.finish_run(
@@ -108,7 +108,7 @@ def test_ids_that_begin_alike_do_not_share_models(path, ledger):
         )
         connection.commit()
     run_id = ledger.begin_run(a_run())
-    ledger.record_model(run_id, a_model("mine"))
+    ledger.record_models(run_id, [ModelRecords(a_model("mine"))])
 
     finished = ledger.finish_run(run_id, RunStatus.SUCCESS, END)
     assert ["mine"] == [each.model_name for each in finished.models_executed]
@@ -126,10 +126,10 @@ def test_everything_about_a_model_is_written_or_nothing(path, ledger):
     run_id = ledger.begin_run(a_run())
     broken = ArtifactRecord("ab", run_id, "a", "x.parquet", 1, float("nan"), START)
     with pytest.raises(ValueError, match="not JSON compliant"):
-        ledger.record_model(run_id, a_model("a"), [broken])
+        ledger.record_models(run_id, [ModelRecords(a_model("a"), [broken])])
 
     assert ({}, {}) == (rows(path, "model_executions"), rows(path, "output_artifacts"))
-    ledger.record_model(run_id, a_model("a"))
+    ledger.record_models(run_id, [ModelRecords(a_model("a"))])
 
 
 def test_artefacts_partitions_watermark_and_progress_lie_under_their_keys(path, ledger):
@@ -140,8 +140,14 @@ def test_artefacts_partitions_watermark_and_progress_lie_under_their_keys(path, 
     )
     watermark = WatermarkState("Main.marts.daily", "2026-05-30", START, "Daily", run_id)
     progress = TableProgress(0, "main.marts.daily", ("daily",), ProgressStatus.SUCCESS, 5, START)
-    ledger.record_model(run_id, a_model("Daily"), [artifact], [partition], watermark)
-    ledger.record_progress(run_id, progress)
+    records = ModelRecords(
+        a_model("Daily"),
+        [artifact],
+        [partition],
+        watermark,
+        pipeline=PipelineRecords(progress=progress),
+    )
+    ledger.record_models(run_id, [records])
 
     assert {f"{run_id}|Daily|s3://b/t/ab12.parquet"} == set(rows(path, "output_artifacts"))
     assert {"daily|2026-05-30"} == set(rows(path, "partitions"))
@@ -155,7 +161,7 @@ def test_threads_share_one_ledger(ledger):
 
     def record(mine):
         for name in mine:
-            ledger.record_model(run_id, a_model(name))
+            ledger.record_models(run_id, [ModelRecords(a_model(name))])
 
     threads = [threading.Thread(target=record, args=(names[start::4],)) for start in range(4)]
     for thread in threads:
@@ -169,7 +175,7 @@ def test_threads_share_one_ledger(ledger):
 
 def test_a_name_that_is_not_utf8_can_be_recorded(ledger):
     run_id = ledger.begin_run(a_run())
-    ledger.record_model(run_id, a_model("caf\udce9"))
+    ledger.record_models(run_id, [ModelRecords(a_model("caf\udce9"))])
 
     finished = ledger.finish_run(run_id, RunStatus.SUCCESS, END)
     assert ["caf\udce9"] == [each.model_name for each in finished.models_executed]
@@ -190,7 +196,7 @@ def test_a_state_file_deleted_under_a_run_is_noticed(path, ledger):
     path.unlink()
 
     with pytest.raises(LedgerUnwritable, match="was deleted or replaced while it was in use"):
-        ledger.record_model(run_id, a_model())
+        ledger.record_models(run_id, [ModelRecords(a_model())])
     with pytest.raises(LedgerUnwritable, match="was deleted or replaced"):
         ledger.reader()
 

@@ -16,6 +16,7 @@ from rocky.ledger.run_records import (
     RunStatus,
     WatermarkState,
 )
+from rocky.ledger.writer import ModelRecords
 from rocky.project.configuration.blocks import Retry, State
 from rocky.state.events import SyncEvent
 from rocky.state.session import RemoteSession, open_session
@@ -102,7 +103,7 @@ class Machine:
         with open_ledger(self.ledger, is_alive_elsewhere=ask) as ledger:
             run_id = ledger.begin_run(self.begun())
             for table in tables:
-                ledger.record_model(run_id, *self.records(run_id, table))
+                ledger.record_models(run_id, [ModelRecords(*self.records(run_id, table))])
             ledger.finish_run(run_id, RunStatus.SUCCESS, self.now())
         return run_id
 

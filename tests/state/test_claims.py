@@ -13,6 +13,7 @@ from rocky.ledger import open_ledger
 from rocky.ledger.chain import Head
 from rocky.ledger.copies import knows
 from rocky.ledger.run_records import RunStatus
+from rocky.ledger.writer import ModelRecords
 from rocky.state.claims import RemoteClaims, process_space
 from rocky.state.session import RemoteSession
 from tests.state.machines import Machine, findings, rows, s3_state, valkey_state, value
@@ -111,11 +112,10 @@ def test_a_claim_that_could_not_be_refreshed_for_its_time_is_known_to_be_lost(tm
     machine = Machine(tmp_path / "m", s3_state(prefix), s3.url, claim_seconds=0.5)
     with opened(machine) as session:
         with session.claim(["a"]) as claim:
-            at_first = claim.is_lost
+            at_first = claim.was_lost
             s3.fail("500")
-            wait_until(lambda: claim.is_lost)
+            wait_until(lambda: claim.was_lost)
             s3.heal()
-            wait_until(lambda: not claim.is_lost)
         warned = session.warnings
 
     assert not at_first
@@ -155,7 +155,7 @@ def test_a_run_that_is_alive_elsewhere_is_not_recorded_as_dead(machines):
         one.publish(run)
         second.run("b")
         status = json.loads(value(second.ledger, "run_history", run))["status"]
-        ledger.record_model(run, *first.records(run, "a"))
+        ledger.record_models(run, [ModelRecords(*first.records(run, "a"))])
         ledger.finish_run(run, RunStatus.SUCCESS, first.now())
         ledger.close()
         one.finalize(run)
@@ -171,7 +171,7 @@ def test_what_a_run_taken_for_dead_recorded_is_left_out_and_kept_aside(machines)
             run = ledger.begin_run(first.begun())
             one.publish(run)
             other = second.run("b")
-            ledger.record_model(run, *first.records(run, "a"))
+            ledger.record_models(run, [ModelRecords(*first.records(run, "a"))])
             ledger.finish_run(run, RunStatus.SUCCESS, first.now())
         with pytest.raises(StateConflict, match=f"says that run `{run}` died"):
             one.finalize(run)
@@ -216,7 +216,7 @@ def test_a_published_head_is_always_one_of_the_published_chain(machines):
             claim.name(run)
             heads: list[Head | None] = [session.published_head, session.publish(run)]
             first.run("c")
-            ledger.record_model(run, *second.records(run, "d"))
+            ledger.record_models(run, [ModelRecords(*second.records(run, "d"))])
             heads.append(session.publish(run))
             local = ledger.head()
     with opened(first):

@@ -11,6 +11,7 @@ import pytest
 
 from rocky.ledger import open_ledger
 from rocky.ledger.run_records import RunStatus
+from rocky.ledger.writer import ModelRecords
 from rocky.project.configuration.blocks import State
 from tests.state.machines import Machine, findings, rows, s3_state, valkey_state
 
@@ -76,7 +77,7 @@ def test_two_runs_of_one_machine_share_its_file_and_lose_nothing(tmp_path, share
         with open_ledger(machine.ledger) as ledger:
             runs = [ledger.begin_run(machine.begun()) for _ in range(2)]
             one.publish(runs[0])
-            ledger.record_model(runs[1], *machine.records(runs[1], "b"))
+            ledger.record_models(runs[1], [ModelRecords(*machine.records(runs[1], "b"))])
             two.publish(runs[1])
             for run in runs:
                 ledger.finish_run(run, RunStatus.SUCCESS, machine.now())

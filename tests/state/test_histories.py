@@ -22,6 +22,7 @@ from hypothesis.stateful import (
 
 from rocky.ledger import open_ledger
 from rocky.ledger.run_records import RunStatus
+from rocky.ledger.writer import ModelRecords
 from tests.state.machines import Machine, findings, rows, valkey_state
 
 pytestmark = [pytest.mark.slow, pytest.mark.server]
@@ -51,7 +52,7 @@ class Under:
     def step(self) -> None:
         self.steps += 1
         table = f"t{self.machine.number}.{self.steps}"
-        self.ledger.record_model(self.run, *self.machine.records(self.run, table))
+        self.ledger.record_models(self.run, [ModelRecords(*self.machine.records(self.run, table))])
 
     def finish(self) -> None:
         self.ledger.finish_run(self.run, RunStatus.SUCCESS, self.machine.now())

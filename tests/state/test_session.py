@@ -6,6 +6,7 @@ import pytest
 
 from rocky.ledger import open_ledger
 from rocky.ledger.run_records import EngineRecord, RunStatus
+from rocky.ledger.writer import ModelRecords
 from tests.state.machines import (
     Machine,
     findings,
@@ -107,10 +108,10 @@ def test_records_travel_while_a_run_goes_on_and_the_chain_stays_one(machines):
             heads = [session.publish(run)]
             first.run("a")
             ledger.record_engine(run, EngineRecord("4", "w", {}))
-            ledger.record_model(run, *second.records(run, "b"))
+            ledger.record_models(run, [ModelRecords(*second.records(run, "b"))])
             heads.append(session.publish(run))
             first.run("a")
-            ledger.record_model(run, *second.records(run, "c"))
+            ledger.record_models(run, [ModelRecords(*second.records(run, "c"))])
             heads.append(session.publish(run))
             ledger.finish_run(run, RunStatus.SUCCESS, second.now())
         session.finalize(run)

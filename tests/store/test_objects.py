@@ -87,17 +87,6 @@ def test_a_table_that_may_not_be_read_is_not_absent():
     assert [f"could not read `{place}`: permission denied"] * 2 == run_script(DENIED).splitlines()
 
 
-def test_a_moved_object_has_only_its_new_name(tmp_path):
-    objects = objects_in(tmp_path)
-    objects.put("from/a", b"x")
-    objects.move("from/a", "to/deep/b")
-
-    assert objects.read("from/a") is None
-    assert b"x" == objects.read("to/deep/b")
-    with pytest.raises(StoreUnreadable, match="from/a`: it is missing"):
-        objects.move("from/a", "to/c")
-
-
 def test_deleting_what_is_gone_is_no_failure(tmp_path):
     objects = objects_in(tmp_path)
     objects.put("a", b"x")

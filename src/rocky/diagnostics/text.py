@@ -16,10 +16,6 @@ class Span(NamedTuple):
     start: int
     end: int
 
-    def cover(self, other: "Span") -> "Span":
-        """The smallest span that holds both."""
-        return Span(min(self.start, other.start), max(self.end, other.end))
-
 
 @dataclass(frozen=True)
 class SourceText:

@@ -34,12 +34,6 @@ def record_branch(ledger: LedgerFile, record: BranchRecord) -> None:
         rows.put(BRANCHES, branch_key(record.name), record_json(record.to_json()))
 
 
-def record_promotion(ledger: LedgerFile, record: PromotionRecord) -> None:
-    """Write what a promotion, or a revert, has moved: within its run, before that ends."""
-    with ledger.transaction() as rows:
-        rows.put(PROMOTIONS, record.run_id, record_json(record.to_json()))
-
-
 def branch_key(name: str) -> str:
     """What a branch's row is kept under: folders, too, may not tell `A` from `a`."""
     return key_of(name.lower())

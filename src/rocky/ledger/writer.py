@@ -158,30 +158,11 @@ class Ledger(LedgerFile):
             document["engine"] = engine.to_json()
             _put_json(rows, "run_history", run_id, document)
 
-    def record_model(
-        self,
-        run_id: RunId,
-        execution: ModelExecution,
-        artifacts: Sequence[ArtifactRecord] = (),
-        partitions: Sequence[PartitionRecord] = (),
-        watermark: WatermarkState | None = None,
-        provenance: ProvenanceRecord | None = None,
-        index: Sequence[InputIndexEntry] = (),
-    ) -> None:
-        """All there is to say of one model in a run, in one transaction."""
-        records = ModelRecords(execution, artifacts, partitions, watermark, provenance, index)
-        self.record_models(run_id, [records])
-
     def record_models(self, run_id: RunId, records: Sequence[ModelRecords]) -> None:
         """All there is to say of several models in a run, in one transaction."""
         with self.transaction() as rows:
             for each in records:
                 put_model(rows, run_id, each)
-
-    def record_progress(self, run_id: RunId, progress: TableProgress) -> None:
-        """That a table of a running run is done with, one way or another."""
-        with self.transaction() as rows:
-            _put(rows, "run_progress", key_of(run_id, progress.table_key), progress)
 
     def record_collected(self, files: Sequence[CollectedFile]) -> None:
         """That files were removed because nothing needs them any more."""

@@ -50,7 +50,6 @@ class RemoteClaim:
         self._token = token
         self._claim = claim
         self._stop = Event()
-        self._lost = Event()
         self.was_lost = False
         self._lock = Lock()
         self._heart: Thread | None = None
@@ -59,11 +58,6 @@ class RemoteClaim:
     def nobody(cls) -> "RemoteClaim":
         """A claim that nobody sees."""
         return cls(None, "", _claim_of(()))
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether others may by now take the run for dead."""
-        return self._lost.is_set()
 
     def name(self, run_id: str) -> None:
         """Say whose claim it is, once the run has an id. Raises StateSyncFailed."""
@@ -109,12 +103,10 @@ class RemoteClaim:
             try:
                 self.write()
                 last = clock.now()
-                self._lost.clear()
             except TransferFailed as failure:
                 LOGGER.warning("a claim could not be refreshed: %s", failure)
                 if clock.now() - last >= claims.seconds:
                     self.was_lost = True
-                    self._lost.set()
 
 
 class _SeenClaim(NamedTuple):

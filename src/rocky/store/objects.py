@@ -101,13 +101,6 @@ class Objects:
             with self._writing(path), suppress(FileNotFoundError):
                 obstore.delete(self.store, self._key(path))
 
-    def move(self, source: str, target: str) -> None:
-        """Give an object another name: a rename in a folder, a copy by the server elsewhere."""
-        if self.info(source) is None:
-            raise StoreUnreadable(f"could not read `{self.place(source)}`: it is missing")
-        with self._writing(target):
-            obstore.rename(self.store, self._key(source), self._key(target))
-
     def place(self, path: str) -> str:
         """Where a path lies, for people and for deltalake."""
         return self.location.place(path)

@@ -24,6 +24,7 @@ from rocky.ledger.run_records import (
     RunRecord,
     RunStatus,
 )
+from rocky.ledger.writer import ModelRecords
 from rocky.store.data_file import DataFile
 from rocky.store.delta.change import Change
 from rocky.store.warehouse import Table, Warehouse, open_warehouse
@@ -226,8 +227,13 @@ class Past:
                 base_version=base,
                 reads=_reads(pins),
             )
-            ledger.record_model(
-                run_id, execution, artifacts, provenance=provenance if reused is None else None
+            ledger.record_models(
+                run_id,
+                [
+                    ModelRecords(
+                        execution, artifacts, provenance=provenance if reused is None else None
+                    )
+                ],
             )
             ledger.finish_run(run_id, RunStatus.SUCCESS, moment)
         return build

@@ -10,7 +10,7 @@ from rocky.evidence.retention.collection import CollectedTable
 from rocky.evidence.retention.decisions import OBSOLETE, UNFINISHED, KeepReason, Retention
 from rocky.ledger import open_ledger
 from rocky.ledger.branch_records import BranchRecord, PromotedTable, PromotionRecord
-from rocky.ledger.branches import record_branch, record_promotion
+from rocky.ledger.branches import record_branch, record_promotion_tables
 from rocky.store.clone import clone_table
 from rocky.store.file_usage import remove_files
 from rocky.store.warehouse import open_warehouse
@@ -320,7 +320,7 @@ def test_what_a_retained_promotion_replaced_can_be_put_back(past):
         promoted.run_id, "promote", "b", "ann", promoted.moment, tables=(table,)
     )
     with open_ledger(past.state) as ledger:
-        record_promotion(ledger, record)
+        record_promotion_tables(ledger, record.run_id, [], record)
     past.collect(Retention(11, 0, 0))
 
     assert past.files_of(replaced) | past.files_of(promoted) == past.stored("orders")

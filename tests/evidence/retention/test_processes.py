@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 import pyarrow.parquet as pq
 from rocky.errors import LedgerLocked
-from rocky.ledger import STATE_FILE, open_ledger
+from rocky.ledger import STATE_FILE, ModelRecords, open_ledger
 from rocky.ledger.run_records import ModelExecution, ModelStatus, RunStatus
 from rocky.store.warehouse import open_warehouse
 from tests.evidence.retention.histories import a_run
@@ -49,7 +49,7 @@ def write(table, model, number, before=lambda: None):
         execution = ModelExecution(
             model, ModelStatus.SUCCESS, now, now, 1, target=table.name, commit_version=version
         )
-        ledger.record_model(run_id, execution)
+        ledger.record_models(run_id, [ModelRecords(execution)])
         ledger.finish_run(run_id, RunStatus.SUCCESS, now)
 """
 

@@ -1,5 +1,6 @@
 """Collecting after real runs: what is retained can still be verified and built upon."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from rocky.evidence.retention.collection import CollectionReport, CollectionRequ
 from rocky.evidence.retention.decisions import Retention
 from rocky.evidence.verification import verify_evidence
 from rocky.ledger import STATE_FILE, open_evidence_reader, open_ledger
+from rocky.ledger.provenance import ProvenanceRecord
 from rocky.ledger.run_records import RunStatus
 from rocky.store.warehouse import open_warehouse
 from tests.evidence.retention.histories import KEEP_NOTHING
@@ -62,7 +64,9 @@ def test_all_that_a_retained_run_refers_to_is_there_and_what_went_is_no_finding(
     reader = open_evidence_reader(shop.root / STATE_FILE)
     assert reader is not None
     with reader:
-        kept = [each for each in reader.all_provenances() if each.run_id == newest.run_id]
+        found = (json.loads(value) for _, value in reader.rows("input_provenance"))
+        kept = [ProvenanceRecord.from_json(each) for each in found]
+    kept = [each for each in kept if each.run_id == newest.run_id]
     warehouse = open_warehouse("warehouse", base=shop.root)
     tables = {each.name: each for each in warehouse.tables()}
     inputs = [

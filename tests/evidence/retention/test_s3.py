@@ -14,6 +14,7 @@ from rocky.ledger import STATE_FILE, open_evidence_reader, open_ledger
 from rocky.ledger.branch_records import BranchRecord, BranchStatus
 from rocky.ledger.branches import record_branch
 from rocky.ledger.run_records import ModelExecution, ModelStatus, RunStatus
+from rocky.ledger.writer import ModelRecords
 from rocky.store.anchor import anchored_ledgers
 from rocky.store.clone import clone_table, drop_branch_folder
 from rocky.store.delta.log import Log
@@ -53,7 +54,7 @@ def test_files_in_a_bucket_are_collected(options, tmp_path):
             execution = ModelExecution(
                 "orders", ModelStatus.SUCCESS, now, now, 1, target=table.name
             )
-            ledger.record_model(run_id, execution)
+            ledger.record_models(run_id, [ModelRecords(execution)])
             ledger.finish_run(run_id, RunStatus.SUCCESS, now)
     table.objects.put(f"{table.prefix}/{table.new_staging()}/part-0.parquet", b"half a file")
     orders = CollectionRequest(KEEP_NOTHING, dry_run=False, now=now + timedelta(days=1))
@@ -137,5 +138,5 @@ def build(ledger, table, now, number):
     info = {"runId": run_id, "ledgerId": ledger.ledger_id}
     replace_with(table, ids(table, number), info=info)
     execution = ModelExecution("orders", ModelStatus.SUCCESS, now, now, 1, target=table.name)
-    ledger.record_model(run_id, execution)
+    ledger.record_models(run_id, [ModelRecords(execution)])
     ledger.finish_run(run_id, RunStatus.SUCCESS, now)

@@ -22,6 +22,7 @@ from rocky.ledger.run_records import (
     TableProgress,
 )
 from rocky.ledger.sweep import load_last_sweep
+from rocky.ledger.writer import ModelRecords
 from rocky.project.configuration.blocks import Idempotency, StateRetention
 from tests.ledger.chains import faults
 
@@ -40,8 +41,10 @@ def a_run(ledger, days_ago, status=RunStatus.SUCCESS, execution=None, artifacts=
     run_id = ledger.begin_run(RunRecord(at, "Manual", "c", "h", "1", warehouse="w"))
     if execution is not None:
         made = [ArtifactRecord(each, run_id, "m", each, 1, 1, at) for each in artifacts]
-        ledger.record_model(run_id, execution, made)
-    ledger.record_progress(run_id, TableProgress(0, "t", ("t",), ProgressStatus.SUCCESS, 1, at))
+        ledger.record_models(run_id, [ModelRecords(execution, made)])
+    progress = TableProgress(0, "t", ("t",), ProgressStatus.SUCCESS, 1, at)
+    with ledger.transaction() as rows:
+        rows.put("run_progress", f"{run_id}|t", json.dumps(progress.to_json()))
     ledger.finish_run(run_id, status, at)
     return run_id
 

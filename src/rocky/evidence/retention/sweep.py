@@ -61,11 +61,6 @@ class SweepReport:
     duration_ms: int = 0
     over_budget: bool = False
 
-    @property
-    def is_chained(self) -> bool:
-        """Whether evidence went, so that the ledger's head has moved."""
-        return bool(self.removed.keys() - {KEY_TABLE, "run_progress"})
-
 
 def sweep_ledger(
     ledger: Ledger,

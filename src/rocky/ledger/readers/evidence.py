@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rocky.errors import RockyError
-from rocky.ledger.chain import CHAIN_TABLE, Entry, Head, MalformedEntry, parse_entry
 from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
-from rocky.ledger.provenance import CollectedFile, ProvenanceRecord
+from rocky.ledger.provenance import CollectedFile
 from rocky.ledger.readers.history import LedgerReader, RecordedExecution
-from rocky.ledger.record import Record, load_record, unusable_row
-from rocky.ledger.run_records import ArtifactRecord, RunRecord
-from rocky.ledger.schema import load_head, load_ledger_id, table_names
+from rocky.ledger.record import Record, load_record
+from rocky.ledger.schema import load_ledger_id, table_names
 
 R = TypeVar("R", bound=Record)
 
@@ -50,13 +48,6 @@ class EvidenceReader(LedgerReader):
         with translated(self.path, writing=False):
             return load_ledger_id(self._connection)
 
-    def head(self) -> Head | None:
-        """Where the chain ends; None when there is none. Raises LedgerUnreadable."""
-        if not self.is_chained:
-            return None
-        with translated(self.path, writing=False):
-            return load_head(self._connection, self.path)
-
     def rows(self, table: str) -> Iterator[tuple[str, str]]:
         """Keys and values of a table as they are stored, by key; none of a table it lacks."""
         with translated(self.path, writing=False):
@@ -65,29 +56,9 @@ class EvidenceReader(LedgerReader):
             stored = self._stream(f"SELECT key, value FROM {table} ORDER BY key")  # noqa: S608 - one of our own names
             yield from ((_text(key), _text(value)) for key, value in stored)
 
-    def entries(self) -> Iterator[Entry]:
-        """The chain from its beginning. Raises LedgerUnreadable at what is no entry."""
-        for key, value in self.rows(CHAIN_TABLE):
-            try:
-                yield parse_entry(value)
-            except MalformedEntry as wrong:
-                raise unusable_row(self.path, CHAIN_TABLE, key, wrong) from wrong
-
-    def all_runs(self) -> Iterator[RunRecord]:
-        """Every run as it is recorded, oldest first."""
-        return self._records(RunRecord, "run_history")
-
     def all_executions(self) -> Iterator[RecordedExecution]:
         """What every run did with each model, oldest run first."""
         return (self._execution(key, value) for key, value in self.rows("model_executions"))
-
-    def all_artifacts(self) -> Iterator[ArtifactRecord]:
-        """Every record of a file, oldest run first."""
-        return self._records(ArtifactRecord, "output_artifacts")
-
-    def all_provenances(self) -> Iterator[ProvenanceRecord]:
-        """What every build was made from, oldest run first."""
-        return self._records(ProvenanceRecord, "input_provenance")
 
     def collected(self) -> tuple[CollectedFile, ...]:
         """The files that were removed, in the order in which they were."""

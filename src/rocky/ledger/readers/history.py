@@ -24,7 +24,6 @@ from rocky.ledger.run_records import (
     PartitionRecord,
     RunRecord,
     RunStatus,
-    TableProgress,
     WatermarkState,
 )
 from rocky.ledger.schema import CHAINED_SINCE, MODEL_OF_KEY, stored_version
@@ -187,11 +186,6 @@ class HistoryReader(LedgerReader):
             return self._all(PartitionRecord, "partitions")
         found = self._below(PartitionRecord, "partitions", model.lower())
         return tuple(each for each in found if each.model_name.lower() == model.lower())
-
-    def progress(self, run_id: str) -> tuple[TableProgress, ...]:
-        """The tables a run has done with, in its own order."""
-        found = self._below(TableProgress, "run_progress", run_id)
-        return tuple(sorted(found, key=lambda each: each.index))
 
     def totals(self) -> LedgerTotals:
         rows = self._ask(

@@ -239,14 +239,6 @@ class LookupReader(PipelineReader):
         )
         return frozenset(digest for (digest,) in rows)
 
-    def refcount(self, blake3_hash: str) -> int:
-        """How many records point at a file with these bytes: two or more where it was reused."""
-        rows = self._ask(
-            f"SELECT count(*) FROM output_artifacts WHERE {HASH_OF_ARTIFACT} = ?",  # noqa: S608 - one of our own expressions
-            blake3_hash,
-        )
-        return int(rows[0][0])
-
     def unfinished_runs(self) -> frozenset[RunId]:
         """The runs that died or gave up: what they committed last they may not have recorded."""
         recorded = self._ask(f"SELECT key FROM run_history WHERE {UNFINISHED}")  # noqa: S608 - one of our own expressions
