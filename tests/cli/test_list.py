@@ -45,3 +45,13 @@ def test_a_project_with_errors_is_listed_and_the_errors_are_mentioned(rocky, wri
 
     assert ExitCode.OK == answer.code
     assert "note: 1 error in the project; `rocky compile` shows them\n" == answer.err
+
+
+def test_what_a_source_or_a_seed_is_about_is_said_as_it_is_written(rocky, write, monkeypatch):
+    monkeypatch.setenv("ABOUT", "a secret")
+    write({**FILES, "seeds/codes.toml": 'description = "codes of ${ABOUT}"\n'})
+    (seed,) = rocky("list", "seeds").json["seeds"]
+    (source,) = rocky("list", "sources").json["sources"]
+
+    assert "codes of ${ABOUT}" == seed["description"]
+    assert "description" not in source

@@ -13,6 +13,7 @@ from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.project import SourceTable
 from rocky.project.imports import ImportedTable
+from rocky.project.toml.variables import written
 
 Kind = Literal["models", "sources", "seeds"]
 
@@ -50,6 +51,7 @@ class ListedSource:
     path: str
     format: str
     columns: int
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class ListedSeed:
     kind: Literal["seed"]
     path: str
     columns: int
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +155,7 @@ def _sources(compilation: Compilation) -> tuple[ListedSource, ...]:
             source.file,
             source.format,
             len(source.columns),
+            _shown(source.description),
         )
         for source in compilation.project.sources.values()
     )
@@ -165,9 +169,15 @@ def _seeds(compilation: Compilation) -> tuple[ListedSeed, ...]:
             "seed",
             seed.path,
             len(seed.columns),
+            _shown(seed.description),
         )
         for seed in compilation.project.seeds.values()
     )
+
+
+def _shown(description: str | None) -> str | None:
+    """What a variable holds may be a secret: such a text is shown as it is written."""
+    return None if description is None else str(written(description))
 
 
 def _neighbours(compilation: Compilation, name: str) -> tuple[int, int]:
