@@ -189,7 +189,7 @@ def format_schema(command: str) -> str:
 
 
 def main() -> None:
-    for command in (ERROR, *(each for each in COMMANDS if reports_of(each))):
+    for command in (ERROR, *COMMANDS):
         (FOLDER / f"{command}.schema.json").write_text(format_schema(command))
 
 

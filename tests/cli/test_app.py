@@ -203,8 +203,8 @@ def test_a_reader_that_stops_early_sees_no_traceback(write):
 
 def test_an_unforeseen_failure_is_a_sentence_not_a_traceback(tmp_path):
     code = (
-        "import sys; from rocky.cli import app;"
-        "app.load_command = lambda *_: 1 / 0;"
+        "import sys; from rocky.cli import app, groups;"
+        "groups.load_command = lambda *_: 1 / 0;"
         "app.main(['compile', '-o', 'table'])"
     )
     done = subprocess.run(
@@ -226,7 +226,7 @@ def test_an_interrupt_leaves_with_130(monkeypatch, rocky, write):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rocky.cli.app.load_command", interrupt)
+    monkeypatch.setattr("rocky.cli.groups.load_command", interrupt)
 
     assert ExitCode.INTERRUPTED == rocky("compile").code
 

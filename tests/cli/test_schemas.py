@@ -6,7 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rocky.cli.app import COMMANDS
-from tools.generate_schemas import ERROR, FOLDER, format_schema, reports_of
+from tools.generate_schemas import ERROR, FOLDER, format_schema
 
 SCHEMAS = {path.name.removesuffix(".schema.json"): path for path in FOLDER.glob("*.json")}
 
@@ -37,14 +37,11 @@ def check(document, name):
 
 @pytest.mark.parametrize("name", sorted(SCHEMAS))
 def test_a_schema_is_what_the_types_of_its_reports_say(name):
-    if name != ERROR and not reports_of(name):
-        pytest.skip("its reports are not typed yet")
-
     assert SCHEMAS[name].read_text() == format_schema(name), "`make schemas` writes them"
 
 
 def test_every_command_has_a_schema_and_every_schema_a_command():
-    assert {*COMMANDS, "error"} == set(SCHEMAS)
+    assert {*COMMANDS, ERROR} == set(SCHEMAS)
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMAS))

@@ -13,7 +13,6 @@ from typing import Any, Final, NoReturn
 import click
 
 from rocky.cli import leave_interrupted
-from rocky.cli.commands import load_command
 from rocky.cli.console import (
     describe_lost_output,
     drop_output,
@@ -25,6 +24,7 @@ from rocky.cli.console import (
     write_note,
 )
 from rocky.cli.exit_codes import ExitCode
+from rocky.cli.groups import LazyGroup, nearest_command
 from rocky.cli.options import global_options, wants_json
 from rocky.version import __version__
 
@@ -83,29 +83,17 @@ TRACEBACK = "ROCKY_TRACEBACK"
 """Set to anything, a defect shows its traceback."""
 
 
-class RockyGroup(click.Group):
-    """The root command: lazy sub-commands, our exit codes, no tracebacks."""
+class RockyGroup(LazyGroup):
+    """The root command: our exit codes, no tracebacks."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        return load_command(COMMANDS[cmd_name][0], cmd_name) if cmd_name in COMMANDS else None
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+    table = COMMANDS
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is meant; an unknown one is refused with the nearest name."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            # Here, because `rocky --version` does without diagnostics.
-            from rocky.diagnostics.suggestion import closest  # noqa: PLC0415
-
-            near = closest(args[0], COMMANDS)
-            hint = f"did you mean `{near}`?" if near else "`rocky --help` lists the commands"
+            hint = nearest_command(args[0], COMMANDS) or "`rocky --help` lists the commands"
             raise click.UsageError(f"no command `{args[0]}`; {hint}", ctx)
         return super().resolve_command(ctx, args)
 

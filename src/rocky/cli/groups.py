@@ -1,14 +1,45 @@
-"""Commands that have commands of their own: `rocky imports update`, `rocky state delete`.
+"""Commands that have commands of their own: `rocky` itself, `rocky state delete`.
 
-Their options may stand before or after the inner command, as those of `rocky` itself may.
+Their options may stand before or after the inner command.
 """
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 import click
 
+from rocky.cli.commands import load_command
 from rocky.cli.options import RockyCommand
-from rocky.diagnostics.suggestion import closest
+
+
+def nearest_command(name: str, known: Iterable[str]) -> str | None:
+    """What was probably meant by an unknown command, as a question."""
+    # Here, because `rocky --version` does without diagnostics.
+    from rocky.diagnostics.suggestion import suggestion  # noqa: PLC0415
+
+    return suggestion(name, known)
+
+
+class LazyGroup(click.Group):
+    """Commands that are loaded when they are called, and whose helps are known before.
+
+    `table` has for each name the module in `folder` of `rocky.cli.commands` and the one-line help.
+    """
+
+    folder: ClassVar[str] = ""
+    table: ClassVar[dict[str, tuple[str, str]]]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        if cmd_name not in self.table:
+            return None
+        return load_command(f"{self.folder}{self.table[cmd_name][0]}", cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in self.table.items()])
 
 
 class CommandGroup(RockyCommand, click.Group):
@@ -19,9 +50,8 @@ class CommandGroup(RockyCommand, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         known = self.list_commands(ctx)
         if args and not args[0].startswith("-") and args[0] not in known:
-            near = closest(args[0], known)
             listed = ", ".join(f"`{name}`" for name in known)
-            said = f"did you mean `{near}`?" if near else f"there is {listed}"
+            said = nearest_command(args[0], known) or f"there is {listed}"
             raise click.UsageError(f"no command `{ctx.command_path} {args[0]}`; {said}", ctx)
         return super().resolve_command(ctx, args)
 

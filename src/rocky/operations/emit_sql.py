@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocky.diagnostics.render import counted
 from rocky.errors import RockyError
 from rocky.operations.compile import chosen_findings, chosen_models
 from rocky.operations.findings import errors_in
-from rocky.operations.refusals import ErrorsFound
+from rocky.operations.refusals import refuse_errors
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.project import ModelFile
@@ -54,13 +53,8 @@ def emit_sql(workspace: Workspace, request: EmitSqlRequest) -> EmitSqlReport:
     names = (request.model,) if request.model is not None else ()
     models = chosen_models(compilation, names)
     findings = chosen_findings(compilation, models) if names else compilation.diagnostics
-    errors = errors_in(findings)
-    if errors:
-        raise ErrorsFound(
-            f"{counted(len(errors), 'error')}: nothing would run, so nothing is printed",
-            errors,
-            compilation.project,
-        )
+    undone = "nothing would run, so nothing is printed"
+    refuse_errors(compilation, errors_in(findings), undone=undone)
     python = tuple(each.name for each in models if each.is_python)
     if python and names:
         raise RockyError(f"model `{python[0]}` is Python: there is no SQL to print")

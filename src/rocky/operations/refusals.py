@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rocky.analysis.compilation import Compilation
 from rocky.diagnostics import Diagnostic
+from rocky.diagnostics.render import counted
 from rocky.errors import NotComparable, RockyError
 from rocky.project import Project
 
@@ -44,5 +45,5 @@ def refuse_errors(
     `undone` says what was not.
     """
     if errors:
-        count = f"{len(errors):,} error{'' if len(errors) == 1 else 's'}"
+        count = counted(len(errors), "error")
         raise ErrorsFound(f"{count}: {undone}", errors, compilation.project)

@@ -9,8 +9,8 @@ from rocky.cli.commands.run import RunCommand
 from rocky.cli.console import write_line, write_note, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings
-from rocky.cli.render.compilation import counted
 from rocky.cli.render.run import describe_drift
+from rocky.diagnostics.render import counted
 from rocky.operations.drift import DriftReport, DriftRequest, PipelineDrift, drift
 
 REPORTS: Final = {"drift": DriftReport}

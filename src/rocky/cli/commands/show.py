@@ -12,9 +12,9 @@ import click
 from rocky.cli.console import write_line, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings, TableCommand
-from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import GAP
 from rocky.cli.render.units import format_bytes
+from rocky.diagnostics.render import counted
 from rocky.diagnostics.render.terminal import lay_out
 from rocky.language.datatypes.types import is_numeric
 from rocky.operations.show import ShowReport, ShowRequest, show, spoken_value, text_value

@@ -8,8 +8,8 @@ import click
 from rocky.cli.console import write_line, write_note, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import Settings, TableCommand
-from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
+from rocky.diagnostics.render import counted
 from rocky.operations.test import DataTest, RowDifference, TestReport, TestRequest, UnitTest, test
 from rocky.run.checks.outcomes import Cell, Row
 

@@ -6,8 +6,8 @@ Checks that pass are only counted: a pipeline of a thousand tables has thousands
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
+from rocky.diagnostics.render import counted
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
 from rocky.pipelines.report import Sample
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Final, assert_never
 
 from rocky.cli.render.checks import describe_findings, render_checks
-from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import (
     format_bytes,
@@ -17,6 +16,7 @@ from rocky.cli.render.units import (
     format_usd,
 )
 from rocky.diagnostics import Code
+from rocky.diagnostics.render import counted
 from rocky.ledger.pipeline_records import DriftRecord
 from rocky.ledger.run_records import BudgetBreach, ModelStatus, RunStatus
 from rocky.operations.pipeline_report import PipelineRun

@@ -7,9 +7,8 @@ from typing import Final
 
 import click
 
-from rocky.cli.commands import load_command
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.groups import CommandGroup
+from rocky.cli.groups import CommandGroup, LazyGroup
 from rocky.cli.options import BranchCommand
 
 COMMANDS: Final = {
@@ -25,23 +24,14 @@ COMMANDS: Final = {
     "rebase": ("lifecycle", "Make a branch anew of production as it is now."),
     "delete": ("lifecycle", "Delete a branch and its tables."),
 }
-"""Name -> module here, and one-line help."""
+"""Name -> module here and one-line help."""
 
 
-class BranchGroup(BranchCommand, CommandGroup):
-    """The commands about branches, each loaded when it is called."""
+class BranchGroup(LazyGroup, BranchCommand, CommandGroup):
+    """The commands about branches."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        if cmd_name not in COMMANDS:
-            return None
-        return load_command(f"branch.{COMMANDS[cmd_name][0]}", cmd_name)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+    folder = "branch."
+    table = COMMANDS
 
 
 @click.group("branch", cls=BranchGroup)

@@ -14,8 +14,8 @@ from rocky.branches.state_hash import BranchState
 from rocky.cli.console import write_line, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import BranchCommand, Settings
-from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
+from rocky.diagnostics.render import counted
 from rocky.operations.branch.approve import (
     ApprovalReport,
     ApprovalsReport,

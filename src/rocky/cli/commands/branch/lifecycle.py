@@ -7,9 +7,9 @@ import click
 from rocky.cli.console import write_line, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import BranchCommand, Settings
-from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import NOTHING, format_count, format_moment
+from rocky.diagnostics.render import counted
 from rocky.operations.branch.create import BranchReport, CreateRequest, create
 from rocky.operations.branch.delete import DeleteRequest, DeletionReport, delete
 from rocky.operations.branch.list import (

@@ -7,9 +7,9 @@ import click
 from rocky.cli.console import write_line, write_report
 from rocky.cli.exit_codes import ExitCode
 from rocky.cli.options import BranchCommand, Settings
-from rocky.cli.render.compilation import counted
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import NOTHING
+from rocky.diagnostics.render import counted
 from rocky.ledger.branch_records import PROMOTED, PromotionRecord
 from rocky.operations.branch.promote import PromoteRequest, PromotionReport, promote
 from rocky.operations.branch.recover import (
