@@ -4,17 +4,22 @@ The findings go with the error, so that each way in shows them in its own form.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from rocky.analysis.compilation import Compilation
 from rocky.diagnostics import Diagnostic
-from rocky.errors import NotComparable, RockyError
+from rocky.errors import NotComparable, RockyError, RunRefused
 from rocky.project import Project
 
+_NOTED: Final = 10
+"""So many findings are in a traceback."""
 
-class ErrorsFound(RockyError):
+
+class ErrorsFound(RunRefused):
     """The project has errors in what was selected; `findings` says which.
 
-    `kind` is what programs get as the condition: the findings are for people.
+    `kind` is what programs get as the condition: the findings are for people. Who calls from Python
+    and sees a traceback sees the first of them below it.
     """
 
     kind = RockyError.__name__
@@ -22,6 +27,10 @@ class ErrorsFound(RockyError):
     def __init__(self, message: str, findings: Sequence[Diagnostic], project: Project) -> None:
         super().__init__(message, findings, project)
         self.findings, self.project = tuple(findings), project
+        # Only who is refused pays for it.
+        from rocky.diagnostics.render.lines import render_concise  # noqa: PLC0415
+
+        self.add_note(render_concise(self.findings[:_NOTED], project.texts).rstrip())
 
     def __str__(self) -> str:
         return str(self.args[0])

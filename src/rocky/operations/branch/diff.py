@@ -36,6 +36,7 @@ def diff(workspace: Workspace, request: DiffRequest) -> DataDiff:
 
     Raises NothingSelected, StoreUnreadable, and what opening an engine raises.
     """
+    workspace = workspace.on_production()
     record = find_branch(workspace, request.name)
     project = load_workspace(workspace)
     view = open_view(workspace, project, record)
