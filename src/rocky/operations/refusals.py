@@ -4,11 +4,11 @@ The findings go with the error, so that each way in shows them in its own form.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final, get_args
 
 from rocky.analysis.compilation import Compilation
 from rocky.diagnostics import Diagnostic
-from rocky.errors import NotComparable, RockyError, RunRefused
+from rocky.errors import InvalidRequest, NotComparable, RockyError, RunRefused
 from rocky.project import Project
 
 _NOTED: Final = 10
@@ -40,6 +40,14 @@ class SideBroken(NotComparable, ErrorsFound):
     """One side of a comparison does not compile; `findings` says why."""
 
     kind = NotComparable.__name__
+
+
+def refuse_unknown_choice(what: str, given: str | None, choices: Any) -> None:
+    """Raises InvalidRequest unless a choice that was made is one of a `Literal`."""
+    known: tuple[str, ...] = get_args(choices)
+    if given is not None and given not in known:
+        listed = ", ".join(f"`{each}`" for each in known[:-1]) + f" or `{known[-1]}`"
+        raise InvalidRequest(f"{what} is {listed}, not `{given}`")
 
 
 def refuse_errors(
