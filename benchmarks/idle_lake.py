@@ -26,7 +26,7 @@ from rocky.compiler.passes import compile_project
 from rocky.ledger.writer import open_ledger
 from rocky.pipelines.pipeline_run import run_open_pipeline
 from rocky.pipelines.replication.lakes import FolderLake
-from rocky.pipelines.report import PipelineReport
+from rocky.pipelines.report import PipelineResult
 from rocky.plan.request import RunRequest
 from rocky.project import load_project
 from rocky.run.checksums import Checksums
@@ -64,7 +64,7 @@ def no_engine() -> Any:
     raise AssertionError("an engine was asked for")
 
 
-def run_idle(project: LakeProject) -> PipelineReport:
+def run_idle(project: LakeProject) -> PipelineResult:
     """A run of a project whose tables have nothing new, from its settings to its record."""
     root = project.root
     loaded = load_project(root, env={})

@@ -19,6 +19,7 @@ from typing import Any
 from twenty_models import MODELS, write_project
 
 import rocky
+from rocky.operations.run import run_compiled
 from rocky.project.configuration.blocks import Adapter
 from rocky.spark.session import connect_spark
 
@@ -70,17 +71,17 @@ def run_by_hand(session: Any, root: Path, out: Path) -> None:
         session.read.parquet(path).createOrReplaceTempView(name)
 
 
-def _rebuild(compilation: rocky.Compilation, session: Any) -> None:
-    rocky.run_project(compilation, spark=session, force_rebuild=True)
+def _rebuild(workspace: rocky.Workspace, compilation: rocky.Compilation) -> None:
+    run_compiled(workspace, compilation, rocky.RunRequest(rebuild=True))
 
 
 def compare_graph(session: Any, folder: Path, orders: int, rounds: int) -> list[Ratio]:
     root = write_project(folder / "graph", orders=orders)
-    compilation = rocky.compile_project(rocky.load_project(root))
+    workspace = rocky.open(root, spark=session)
     jvm = jvm_of(session)
     ratios: dict[str, list[float]] = {"auto": [], "false": []}
     run_by_hand(session, root, folder / "warm")
-    rocky.run_project(compilation, spark=session)
+    workspace.run()
     for number in range(rounds):
         hand = measured(lambda: run_by_hand(session, root, folder / f"by_hand_{number}"), jvm)  # noqa: B023
         for canonical, found in ratios.items():
@@ -88,7 +89,7 @@ def compare_graph(session: Any, folder: Path, orders: int, rounds: int) -> list[
             value = '"auto"' if canonical == "auto" else "false"
             (root / "rocky.toml").write_text(f"{config}[store]\ncanonical = {value}\n")
             compiled = rocky.compile_project(rocky.load_project(root))
-            ours = measured(lambda: _rebuild(compiled, session), jvm)  # noqa: B023
+            ours = measured(lambda: _rebuild(workspace, compiled), jvm)  # noqa: B023
             found.append(ours / hand)
     return [
         Ratio("20 models, rows as they come, CPU", ratios["false"], GRAPH),
@@ -147,10 +148,9 @@ def compare_merge(session: Any, folder: Path, rows: int, rounds: int) -> Ratio:
         frame.write.mode("overwrite").parquet(str(root / "data" / "changes"))
 
     def run(*, full_refresh: bool) -> None:
-        project = rocky.load_project(root)
-        report = rocky.run_project(project, spark=session, full_refresh=full_refresh)
+        report = rocky.open(root, spark=session).run(full_refresh=full_refresh)
         if report.exit_code:
-            sys.exit(f"the merge failed: {[each.execution.error for each in report.outcomes]}")
+            sys.exit(f"the merge failed: {report.run}")
 
     ratios = []
     for number in range(rounds + 1):

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from rocky.api.runs import run_project
+import rocky
 from rocky.errors import NothingSelected
 from rocky.ledger.branches import load_branches
-from rocky.project import load_project
 from tests.branches.shops import BranchShop, Template
 
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
@@ -193,13 +192,13 @@ def test_a_branch_can_be_run_from_python(shop):
     shop.write(stg_orders=MORE)
     before = shop.contents()
 
-    report = run_project(load_project(shop.root, env={}), branch="b1")
+    report = rocky.open(shop.root, branch="b1", env={}).run()
 
     assert 0 == report.exit_code
     assert [(1, "DE", 2), (2, "DE", 4), (3, "FR", 6)] == shop.rows("stg_orders", "b1")
     assert before == shop.contents()
     with pytest.raises(NothingSelected, match="no branch `b9`"):
-        run_project(load_project(shop.root, env={}), branch="b9")
+        rocky.open(shop.root, branch="b9", env={}).run()
 
 
 def test_what_a_clone_took_is_no_estimate_of_a_build(shop):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rocky.api.runs import run_project
+import rocky
 from rocky.branches.lifecycle import branch_claim
 from rocky.errors import NothingSelected
 from rocky.ledger import open_ledger
@@ -134,7 +134,7 @@ def test_what_runs_on_another_adapter_is_refused_on_a_branch(two):
         assert (command, 1) == (command, answer.code)
         assert "branch `b1` has the tables of `[adapter.default]` and no other" in answer.err
     with pytest.raises(NothingSelected, match="and no other"):
-        run_project(load_project(two.root, env={}), select=["second"], branch="b1")
+        rocky.open(two.root, branch="b1", env={}).run("second")
 
     assert ["_rocky", "spark_catalog"] == _folders(two, "other")
 

@@ -39,7 +39,7 @@ def main(root: str, point: str) -> None:
     connection = connect_spark(
         Adapter(master="local[1]", conf={"spark.driver.memory": "512m"}), Path(root)
     )
-    rocky.run_project(rocky.load_project(Path(root)), spark=connection.session)
+    rocky.open(root, spark=connection.session).run()
 
 
 if __name__ == "__main__":

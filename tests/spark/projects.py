@@ -1,5 +1,6 @@
 """Small projects for tests that run on Spark: files from texts, runs through the Python API."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -32,9 +33,9 @@ def write_rows(path: Path, schema: pa.Schema, rows: list[dict]) -> None:
     pq.write_table(pa.Table.from_pylist(rows, schema), path)
 
 
-def build(root: Path, spark, **options):
-    """The report of a run over the project as it is on disk now."""
-    return rocky.run_project(rocky.load_project(root), spark=spark, **options)
+def build(root: Path, spark, *select: str, env: Mapping[str, str] | None = None, **options):
+    """All that a runner has to say of a run over the project as it is on disk now."""
+    return rocky.open(root, spark=spark, env=env).run(*select, **options).run.result
 
 
 def errors_of(report) -> dict[str, str]:

@@ -72,7 +72,7 @@ def test_a_corrupt_upstream_file_is_named(people, spark):
     (file,) = table_folder(people, "stg_people").glob("*.parquet")
     file.write_bytes(b"PAR1" + b"\0" * 100 + b"PAR1")
 
-    report = build(people, spark, select=["ages"], force_rebuild=True)
+    report = build(people, spark, "ages", rebuild=True)
 
     assert file.name in errors_of(report)["ages"]
 
@@ -81,7 +81,7 @@ def test_a_missing_upstream_file_is_named(people, spark):
     (file,) = table_folder(people, "stg_people").glob("*.parquet")
     file.unlink()
 
-    report = build(people, spark, select=["ages"], force_rebuild=True)
+    report = build(people, spark, "ages", rebuild=True)
 
     assert file.name in errors_of(report)["ages"]
 

@@ -97,7 +97,7 @@ for name in json.loads(sys.argv[3]):
     path = f"{sys.argv[1]}/warehouse/spark_catalog/default/{name}"
     delta = session.read.format("delta")
     read[name] = [rows(delta.load(path)), rows(delta.option("versionAsOf", 0).load(path))]
-report = rocky.run_project(rocky.load_project(sys.argv[1]), spark=session)
+report = rocky.open(sys.argv[1], spark=session).run().run.result
 errors = {each.step.name: each.execution.error for each in report.outcomes if each.execution.error}
 listed = {name: session.table(f"spark_catalog.default.{name}").count() for name in json.loads(sys.argv[3])}
 connection.close()
@@ -199,7 +199,7 @@ connection = connect_spark(Adapter(master="local[2]", conf=conf), root)
 errors = []
 for data in sorted((root / "later").iterdir()):
     (root / "data/events.parquet").write_bytes(data.read_bytes())
-    report = rocky.run_project(rocky.load_project(root), spark=connection.session)
+    report = rocky.open(root, spark=connection.session).run().run.result
     errors += [each.execution.error for each in report.outcomes if each.execution.error]
 connection.close()
 print(json.dumps(errors))

@@ -29,7 +29,7 @@ def test_twenty_models_are_replayed_byte_for_byte_after_they_were_edited(twenty,
     second = build(root, spark)
     assert {} == errors_of(second)
 
-    report = rocky.replay_run(root, first.run_id, spark=spark)
+    report = rebuild(root, spark, first.run_id)
 
     assert dict.fromkeys(sorted(MODELS), "bit_exact") == verdicts(report)
     assert 0 == report.exit_code
@@ -94,13 +94,13 @@ def test_tables_that_keep_rows_are_replayed_from_the_version_a_run_found(spark, 
     for number, rows in enumerate(DAYS):
         # Files are added, and those that a run has read stay as they were.
         (root / f"data/events/{number}.csv").write_text("id,at,kind\n" + rows)
-        runs.append(build(root, spark, select=["merged", "appended"] if runs[1:] else []))
+        runs.append(build(root, spark, *(["merged", "appended"] if runs[1:] else [])))
     assert [{}] * 3 == [errors_of(each) for each in runs]
     for path in (root / "models").iterdir():
         path.unlink()
     (root / "models/other.sql").write_text("SELECT 1 AS n\n")
 
-    report = rocky.replay_run(root, runs[1].run_id, spark=spark)
+    report = rebuild(root, spark, runs[1].run_id)
 
     found = verdicts(report)
     assert dict.fromkeys(EXACT, "bit_exact") == {name: found[name] for name in EXACT}
@@ -128,12 +128,17 @@ def test_rows_that_differ_are_shown_whatever_their_types_are(spark, tmp_path, mo
 
     monkeypatch.setattr("rocky.replay.candidates.recipe_of", other_recipe)
 
-    (found,) = rocky.replay_run(root, run.run_id, spark=spark).models
+    (found,) = rebuild(root, spark, run.run_id).models
 
     assert "diverged" == found.verdict
     assert [0] == [row["id"] for row in found.differences.recorded]
     assert [3] == [row["id"] for row in found.differences.replayed]
     assert {"id", "pairs", "list", "inner", "bytes", "odd"} == set(found.differences.recorded[0])
+
+
+def rebuild(root, spark, run_id: str):
+    """The report of a run that is built again."""
+    return rocky.open(root, spark=spark).replay(run_id, execute=True)
 
 
 def verdicts(report) -> dict[str, str]:

@@ -109,7 +109,7 @@ def test_an_error_in_the_selection_stops_the_run_before_anything_is_written(spar
         build(root, spark)
 
     assert not (root / "warehouse").exists()
-    assert 0 == build(root, spark, select=["good"]).exit_code
+    assert 0 == build(root, spark, "good").exit_code
 
 
 def test_a_failed_model_stops_only_its_descendants(spark, tmp_path):

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import rocky
 from rocky.cli.app import main
+from tests.spark.projects import build
 
 pytestmark = pytest.mark.spark
 
@@ -88,7 +88,7 @@ def shop(tmp_path: Path, spark) -> Path:
         who = ["-c", "user.name=somebody", "-c", "user.email=somebody@example.com"]
         subprocess.run(["git", *who, *line.split()], cwd=root, check=True)
     for _ in range(2):
-        report = rocky.run_project(rocky.load_project(root), spark=spark, env=IDENTITY)
+        report = build(root, spark, env=IDENTITY)
         assert "Success" == report.status
     shutil.copy(ROOT / "tools" / "verify_run.py", root)
     return root

@@ -168,7 +168,7 @@ class Impatient:
             self.asked = True
             os.kill(os.getpid(), signal.SIGINT)
 
-report = rocky.run_project(rocky.load_project(sys.argv[1]), listener=Impatient())
+report = rocky.open(sys.argv[1], listener=Impatient()).run().run.result
 print(json.dumps([report.exit_code, {each.step.name: each.execution.status.value for each in report.outcomes}]))
 """
 
@@ -200,7 +200,7 @@ def examine_and_tell(self, path):
     return examine(self, path)
 
 digest.LocalHasher.__call__ = examine_and_tell
-report = rocky.run_project(rocky.load_project(sys.argv[1]))
+report = rocky.open(sys.argv[1]).run().run.result
 used = [each.execution.metrics for each in report.outcomes if each.execution.metrics]
 print(json.dumps([
     os.getpid(),

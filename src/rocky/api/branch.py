@@ -1,8 +1,8 @@
 """A branch from Python: made, compared, approved, promoted and deleted, through every gate."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from rocky.api.arguments import Names, names_of
 from rocky.operations.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -35,12 +35,13 @@ class Branch(Generic[Place]):
         source: str | None = None,
         base: str | None = None,
         description: str | None = None,
-        target: str | None = None,
+        adapter: str | None = None,
     ) -> "BranchReport":
         """Make the branch of production, of another branch or of a run (`source`)."""
         from rocky.operations.branch.create import CreateRequest, create
 
-        return create(self._workspace, CreateRequest(self.name, source, base, description, target))
+        request = CreateRequest(self.name, source, base, description, adapter)
+        return create(self._workspace, request)
 
     def show(self) -> "ViewReport":
         """The branch table by table, beside production."""
@@ -51,14 +52,14 @@ class Branch(Generic[Place]):
     def diff(
         self,
         *models: str,
-        key: Sequence[str] = (),
+        key: Names = (),
         sample: int = 5,
         to: "OtherSide" = "production",
     ) -> "DataDiff":
         """The rows of the branch's tables beside production's."""
         from rocky.operations.branch.diff import DiffRequest, diff
 
-        return diff(self._workspace, DiffRequest(self.name, models, tuple(key), sample, to))
+        return diff(self._workspace, DiffRequest(self.name, models, names_of(key), sample, to))
 
     def rebase(self, *, base: str | None = None) -> "BranchReport":
         """Make the branch anew of production as it is now."""

@@ -6,12 +6,21 @@ is loaded when its method is called.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from rocky.api.arguments import (
+    Names,
+    Paths,
+    RunOptions,
+    names_of,
+    path_of,
+    paths_of,
+    run_request,
+)
 from rocky.api.branch import Branch
 from rocky.operations import workspace as operations
 
@@ -47,7 +56,6 @@ if TYPE_CHECKING:
     from rocky.operations.trace import TraceReport
     from rocky.operations.validate import ValidateReport
     from rocky.operations.verify import VerifyReport
-    from rocky.plan.request import RunRequest
     from rocky.run.outcomes import Listener
 
 # ruff: noqa: PLC0415 - an operation is loaded when it is asked for: `import rocky` stays cheap
@@ -74,7 +82,7 @@ class Workspace(operations.Workspace):
     def compile(
         self,
         *models: str,
-        consumers: Sequence[Path] = (),
+        consumers: Paths = (),
         live: bool = False,
         verify: bool = False,
         record_baselines: bool = False,
@@ -85,15 +93,17 @@ class Workspace(operations.Workspace):
         from rocky.operations.compile import CompileRequest, compile_models
 
         request = CompileRequest(
-            models, tuple(consumers), live, verify, record_baselines, jobs, cache
+            models, paths_of(consumers), live, verify, record_baselines, jobs, cache
         )
         return compile_models(self, request)
 
-    def ci(self, *, consumers: Sequence[Path] = (), jobs: int | None = None) -> "CiReport":
+    def ci(
+        self, *, consumers: Paths = (), jobs: int | None = None, cache: bool = True
+    ) -> "CiReport":
         """Compile for a build: its `exit_code` tells warnings from errors."""
         from rocky.operations.ci import CiRequest, ci
 
-        return ci(self, CiRequest(tuple(consumers), jobs))
+        return ci(self, CiRequest(paths_of(consumers), jobs, cache))
 
     def list(self, kind: "Kind | None" = None) -> "Listed":
         """The project's models, sources and seeds."""
@@ -119,28 +129,30 @@ class Workspace(operations.Workspace):
         base: str | None = None,
         *,
         exact: bool = False,
-        models: Sequence[str] = (),
+        models: Names = (),
         fail_on: "FailOn | None" = None,
         reach: bool = False,
     ) -> "DiffReport | ReachReport":
         """What changed since a commit, and what breaks; with `reach` all that it gets to."""
         from rocky.operations.diff import DiffRequest, diff
 
-        return diff(self, DiffRequest(base, exact, tuple(models), fail_on, reach))
+        return diff(self, DiffRequest(base, exact, names_of(models), fail_on, reach))
 
-    def emit_sql(self, model: str | None = None, *, out: Path | None = None) -> "EmitSqlReport":
+    def emit_sql(
+        self, model: str | None = None, *, out: str | Path | None = None
+    ) -> "EmitSqlReport":
         """The SQL that would run."""
         from rocky.operations.emit_sql import EmitSqlRequest, emit_sql
 
-        return emit_sql(self, EmitSqlRequest(model, out))
+        return emit_sql(self, EmitSqlRequest(model, path_of(out)))
 
     def publish(
-        self, *selectors: str, out: Path | None = None, check: bool = False
+        self, *selectors: str, out: str | Path | None = None, check: bool = False
     ) -> "PublishReport":
         """Write the interface of the project's tables for others to build on."""
         from rocky.operations.publish import PublishRequest, publish
 
-        return publish(self, PublishRequest(selectors, out, check))
+        return publish(self, PublishRequest(selectors, path_of(out), check))
 
     def update_imports(
         self,
@@ -156,21 +168,20 @@ class Workspace(operations.Workspace):
 
     # -------------------------------------------------------------- tables
 
-    def run(self, *select: str, **options: Any) -> "RunReport":
+    def run(self, *select: str, **options: Unpack[RunOptions]) -> "RunReport":
         """Build models' tables, copy and check others, and record it.
 
-        A model that fails is in the report, not raised. The options are the fields of
-        `rocky.RunRequest`: `exclude`, `pipeline`, `full_refresh`, `rebuild`, `filters` and others.
+        A model that fails is in the report, not raised.
         """
         from rocky.operations.run import run
 
-        return run(self, _run_request(select, options))
+        return run(self, run_request(select, options))
 
-    def plan(self, *select: str, **options: Any) -> "PlanReport":
+    def plan(self, *select: str, **options: Unpack[RunOptions]) -> "PlanReport":
         """What `run` with the same options would do, and why; the plan is kept."""
         from rocky.operations.plan import plan
 
-        return plan(self, _run_request(select, options))
+        return plan(self, run_request(select, options))
 
     def apply(self, plan: str) -> "ApplyReport":
         """Carry out a plan that was kept, exactly, or raise PlanOutdated with what moved since."""
@@ -215,13 +226,13 @@ class Workspace(operations.Workspace):
         self,
         pipeline: str | None = None,
         *,
-        filters: Sequence[str] = (),
+        filters: Names = (),
         adapter: str | None = None,
     ) -> "DriftReport":
         """How live sources differ from their copies. Nothing is changed."""
         from rocky.operations.drift import DriftRequest, drift
 
-        return drift(self, DriftRequest(pipeline, tuple(filters), adapter))
+        return drift(self, DriftRequest(pipeline, names_of(filters), adapter))
 
     # -------------------------------------------------------------- the past
 
@@ -260,24 +271,26 @@ class Workspace(operations.Workspace):
         self,
         run: str = "latest",
         *,
-        models: Sequence[str] = (),
+        models: Names = (),
         verify: bool = False,
         execute: bool = False,
-        keep: Path | None = None,
+        keep: str | Path | None = None,
         parallel: int | None = None,
-        target: str | None = None,
+        adapter: str | None = None,
     ) -> "RecordReport | RecordVerificationReport | RebuildReport":
         """What is recorded of a run; checked with `verify`, built again with `execute`."""
         from rocky.operations.replay import ReplayRequest, replay
 
-        request = ReplayRequest(run, tuple(models), verify, execute, keep, parallel, target)
-        return replay(self, request)
+        return replay(
+            self,
+            ReplayRequest(run, names_of(models), verify, execute, path_of(keep), parallel, adapter),
+        )
 
-    def gc(self, *, dry_run: bool = False, target: str | None = None) -> "GcReport":
+    def gc(self, *, dry_run: bool = False, adapter: str | None = None) -> "GcReport":
         """Remove files that no table, branch or retained run needs."""
         from rocky.operations.gc import GcRequest, gc
 
-        return gc(self, GcRequest(dry_run, target))
+        return gc(self, GcRequest(dry_run, adapter))
 
     def state(self) -> "StateReport":
         """What is remembered between runs."""
@@ -319,24 +332,24 @@ class Workspace(operations.Workspace):
         *,
         discard_later: bool = False,
         message: str | None = None,
-        target: str | None = None,
+        adapter: str | None = None,
     ) -> "PromotionReport":
         """Move production back to before a promotion, all tables or none."""
         from rocky.operations.branch.revert import RevertRequest, revert
 
-        return revert(self, RevertRequest(promotion, discard_later, message, target))
+        return revert(self, RevertRequest(promotion, discard_later, message, adapter))
 
     def recover(
-        self, *, forget: str | None = None, target: str | None = None
+        self, *, forget: str | None = None, adapter: str | None = None
     ) -> "RecoveryReport | ForgottenReport":
         """Finish or undo a promotion that was interrupted."""
         from rocky.operations.branch.recover import RecoverRequest, recover
 
-        return recover(self, RecoverRequest(forget, target))
+        return recover(self, RecoverRequest(forget, adapter))
 
 
 def open(  # noqa: A001 - as it is called: `rocky.open`
-    path: str | Path = ".",
+    path: str | Path | None = None,
     *,
     branch: str | None = None,
     state_path: str | Path | None = None,
@@ -348,14 +361,15 @@ def open(  # noqa: A001 - as it is called: `rocky.open`
 ) -> Workspace:
     """The workspace of a project: its folder or its `rocky.toml`. Nothing is read yet.
 
-    `branch` chooses the tables and the state of a branch. `variables` are the values of
+    Without a path it is the project of the working folder, or of the nearest above it. `branch`
+    chooses the tables and the state of a branch. `variables` are the values of
     `@var(name)` in SQL, `env` those of `${VAR}` and of credentials; by default the process's.
     `spark` is a session of yours, classic or Connect: it is used, and left as it was. `listener`
     hears the progress of runs, `warn` a sentence about what went wrong beside the work.
     """
     opened = Workspace(
-        Path(path),
-        None if state_path is None else Path(state_path),
+        path_of(path),
+        path_of(state_path),
         variables or {},
         branch,
         environment=os.environ if env is None else env,
@@ -364,9 +378,3 @@ def open(  # noqa: A001 - as it is called: `rocky.open`
     if listener is not None:
         opened = replace(opened, listener=listener)
     return opened if warn is None else replace(opened, warn=warn)
-
-
-def _run_request(select: Sequence[str], options: Mapping[str, Any]) -> "RunRequest":
-    from rocky.plan.request import RunRequest
-
-    return RunRequest(tuple(select), **options)

@@ -24,6 +24,7 @@ from rocky.ledger.run_records import (
     RunRecord,
     RunStatus,
 )
+from rocky.operations.branch.resolution import known_branch
 from rocky.operations.history import run_duration_ms
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.workspace import Workspace, find_run, open_history
@@ -135,6 +136,7 @@ def cost(workspace: Workspace, request: CostRequest) -> CostReport:
     kind, _, tag = request.by.partition(":")
     if request.by not in ("model", "tag") and not (kind == "tag" and tag):
         raise InvalidRequest(f"`--by` is `model`, `tag` or `tag:NAME`, not `{request.by}`")
+    workspace = known_branch(workspace)
     run = find_run(workspace, request.run)
     executions = run.models_executed
     if tag and not any(tag in each.tags for each in executions):

@@ -16,6 +16,7 @@ from rocky.errors import NotComparable
 from rocky.git import ChangedFile
 from rocky.operations.diff_comment import render_comment
 from rocky.operations.findings import Finding, findings_of
+from rocky.operations.refusals import refuse_unknown_choice
 from rocky.operations.report import ErrorDetails, OnDemand, flat, hidden
 from rocky.operations.revisions import (
     STATUSES,
@@ -215,8 +216,9 @@ class SidesBroken(NotComparable):
 def diff(workspace: Workspace, request: DiffRequest) -> DiffReport | ReachReport:
     """What differs between a base and the working tree.
 
-    Raises SidesBroken, NothingSelected, and what `open_sides` raises.
+    Raises InvalidRequest, SidesBroken, NothingSelected, and what `open_sides` raises.
     """
+    refuse_unknown_choice("`--fail-on`", request.fail_on, FailOn)
     with open_sides(workspace, request.base, exact=request.exact) as sides:
         if sides.broken:
             raise SidesBroken(_describe_broken(sides))

@@ -12,6 +12,7 @@ from typing import Final
 
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected, ProjectNotFound, RockyError
+from rocky.operations.branch.resolution import known_branch
 from rocky.operations.health_checks import (
     Diagnosis,
     Health,
@@ -84,6 +85,7 @@ class DoctorReport:
 def doctor(workspace: Workspace, request: DoctorRequest) -> DoctorReport:
     """What the checks say. Raises NothingSelected for a check that is not there."""
     wanted = _refuse_unknown(request.checks)
+    workspace = known_branch(workspace)
     subject = _find_subject(workspace, start_spark="spark" in request.checks)
     return examine(subject, wanted)
 

@@ -30,13 +30,13 @@ _STAGED: Final = "staged: its writer did not finish"
 
 @dataclass(frozen=True, slots=True)
 class GcRequest:
-    """In a `dry_run` nothing is removed; with a `target`, only that adapter's warehouse is meant.
+    """In a `dry_run` nothing is removed; with an `adapter`, only its warehouse is meant.
 
     `[gc] physical_delete = false` makes every collection a dry run.
     """
 
     dry_run: bool = False
-    target: str | None = None
+    adapter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def gc(workspace: Workspace, request: GcRequest) -> GcReport:
             f'the state is kept elsewhere (`[state] backend = "{backend}"`), and what runs on other'
             " machines are about to need cannot be seen from here: nothing was removed"
         )
-    warehouses = _open_warehouses(workspace, project, request.target)
+    warehouses = _open_warehouses(workspace, project, request.adapter)
     retention = _retention_of(project.config)
     dry_run = request.dry_run or not project.config.gc.physical_delete
     orders = CollectionRequest(retention, dry_run, datetime.now(UTC))

@@ -18,6 +18,7 @@ from rocky.ledger.run_records import (
     RunStatus,
     TotalsRecord,
 )
+from rocky.operations.branch.resolution import known_branch
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.workspace import Workspace, load_workspace, model_named, open_history
 
@@ -136,6 +137,7 @@ class ExecutionsReport:
 
 def history(workspace: Workspace, request: HistoryRequest) -> HistoryReport | ExecutionsReport:
     """What ran. Raises NothingSelected when nobody knows the model that is asked for."""
+    workspace = known_branch(workspace)
     with open_history(workspace) as reader:
         if request.model is not None:
             return _executions(workspace, reader, request.model, request)

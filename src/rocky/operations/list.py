@@ -9,6 +9,7 @@ from typing import Literal
 
 from rocky.analysis.compilation import Compilation
 from rocky.operations.findings import errors_in
+from rocky.operations.refusals import refuse_unknown_choice
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.project import SourceTable
@@ -105,7 +106,8 @@ Listed = ListReport | ModelsReport | SourcesReport | SeedsReport
 
 
 def list_project(workspace: Workspace, request: ListRequest) -> Listed:
-    """What the project has. Raises what loading raises."""
+    """What the project has. Raises InvalidRequest, and what loading raises."""
+    refuse_unknown_choice("the kind", request.kind, Kind)
     compilation = compile_workspace(workspace)
     errors = len(errors_in(compilation.diagnostics))
     match request.kind:

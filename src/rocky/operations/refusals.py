@@ -4,18 +4,23 @@ The findings go with the error, so that each way in shows them in its own form.
 """
 
 from collections.abc import Sequence
+from typing import Any, Final, get_args
 
 from rocky.analysis.compilation import Compilation
 from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.render import counted
-from rocky.errors import NotComparable, RockyError
+from rocky.errors import InvalidRequest, NotComparable, RockyError, RunRefused
 from rocky.project import Project
 
+_NOTED: Final = 10
+"""So many findings are in a traceback."""
 
-class ErrorsFound(RockyError):
+
+class ErrorsFound(RunRefused):
     """The project has errors in what was selected; `findings` says which.
 
-    `kind` is what programs get as the condition: the findings are for people.
+    `kind` is what programs get as the condition: the findings are for people. Who calls from Python
+    and sees a traceback sees the first of them below it.
     """
 
     kind = RockyError.__name__
@@ -23,6 +28,10 @@ class ErrorsFound(RockyError):
     def __init__(self, message: str, findings: Sequence[Diagnostic], project: Project) -> None:
         super().__init__(message, findings, project)
         self.findings, self.project = tuple(findings), project
+        # Only who is refused pays for it.
+        from rocky.diagnostics.render.lines import render_concise  # noqa: PLC0415
+
+        self.add_note(render_concise(self.findings[:_NOTED], project.texts).rstrip())
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -32,6 +41,14 @@ class SideBroken(NotComparable, ErrorsFound):
     """One side of a comparison does not compile; `findings` says why."""
 
     kind = NotComparable.__name__
+
+
+def refuse_unknown_choice(what: str, given: str | None, choices: Any) -> None:
+    """Raises InvalidRequest unless a choice that was made is one of a `Literal`."""
+    known: tuple[str, ...] = get_args(choices)
+    if given is not None and given not in known:
+        listed = ", ".join(f"`{each}`" for each in known[:-1]) + f" or `{known[-1]}`"
+        raise InvalidRequest(f"{what} is {listed}, not `{given}`")
 
 
 def refuse_errors(

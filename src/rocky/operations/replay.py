@@ -14,6 +14,7 @@ from rocky.ledger import LATEST
 from rocky.ledger.provenance import ProvenanceRecord
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution, RunRecord
+from rocky.operations.branch.resolution import known_branch
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.verify import VerifyReport, VerifyRequest, verify
 from rocky.operations.workspace import Workspace, load_workspace, refresh_state, state_path
@@ -29,7 +30,7 @@ class ReplayRequest:
     """Which run, by its id or the `latest`, and of which models; and what to do with the record.
 
     It is shown, unless it is to `verify` or to `execute`. What is built again goes into a scratch
-    area, or into the empty folder `keep`; `parallel` models at once, on the `target` adapter.
+    area, or into the empty folder `keep`; `parallel` models at once, on the `adapter`.
     """
 
     run: str = LATEST
@@ -38,7 +39,7 @@ class ReplayRequest:
     execute: bool = False
     keep: Path | None = None
     parallel: int | None = None
-    target: str | None = None
+    adapter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,7 @@ def replay(
     RockyErrors when nothing could be built at all.
     """
     _refuse_contradictions(request)
+    workspace = known_branch(workspace)
     path = state_path(workspace)
     refresh_state(workspace, path)
     recorded = load_recorded_run(path, request.run, request.models)
@@ -174,8 +176,9 @@ def _refuse_contradictions(request: ReplayRequest) -> None:
         raise InvalidRequest("`--verify` and `--execute` exclude each other")
     if request.verify and request.models:
         raise InvalidRequest("`--verify` checks the whole run: leave `--model` out")
-    for name in ("keep", "parallel", "target"):
-        if getattr(request, name) is not None and not request.execute:
+    of_execution = {"keep": request.keep, "parallel": request.parallel, "target": request.adapter}
+    for name, given in of_execution.items():
+        if given is not None and not request.execute:
             raise InvalidRequest(f"`--{name}` is for `--execute`")
     if request.parallel is not None and request.parallel < 1:
         raise InvalidRequest("`--parallel` is at least 1")
@@ -199,7 +202,7 @@ def _execute(
     found = replay_project_run(
         load_workspace(workspace),
         recorded,
-        ReplayOptions(request.parallel or PARALLEL, request.keep, request.target),
+        ReplayOptions(request.parallel or PARALLEL, request.keep, request.adapter),
         state=state_path(workspace),
         environment=workspace.environment,
         spark=workspace.spark,

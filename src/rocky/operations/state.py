@@ -14,6 +14,7 @@ from rocky.ledger.pipeline_state import PipelineStateReader, open_pipeline_state
 from rocky.ledger.readers.history import EMPTY_TOTALS
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import PartitionRecord, WatermarkState
+from rocky.operations.branch.resolution import known_branch
 from rocky.operations.report import hidden, same_fields
 from rocky.operations.workspace import Workspace, open_history, refresh_state, state_path
 
@@ -111,6 +112,7 @@ class RetentionSweepReport:
 
 def show_state(workspace: Workspace) -> StateReport:
     """What is remembered between runs."""
+    workspace = known_branch(workspace)
     path = state_path(workspace)
     with open_history(workspace) as reader:
         remembered = open_pipeline_state_reader(path) if reader is not None else None
@@ -146,6 +148,7 @@ def delete_watermark(workspace: Workspace, request: DeleteRequest) -> WatermarkD
     from rocky.evidence.retention.sweep import remove_watermark  # noqa: PLC0415
     from rocky.operations.state_change import change_state  # noqa: PLC0415
 
+    workspace = known_branch(workspace)
     mark, warnings = change_state(
         workspace, [request.table], lambda ledger: remove_watermark(ledger, request.table)
     )
@@ -162,6 +165,7 @@ def sweep_state(workspace: Workspace, request: SweepRequest) -> RetentionSweepRe
     from rocky.operations.state_change import change_state, load_sound_project  # noqa: PLC0415
     from rocky.operations.warehouses import warehouses_of  # noqa: PLC0415
 
+    workspace = known_branch(workspace)
     project = load_sound_project(workspace, "forgotten")
     rules = project.config.state.retention
     warehouses, now = warehouses_of(workspace, project), datetime.now(UTC)

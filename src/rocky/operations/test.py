@@ -6,6 +6,7 @@ what it should.
 
 from dataclasses import dataclass
 
+from rocky.operations.branch.resolution import known_branch
 from rocky.operations.refusals import refuse_errors
 from rocky.operations.report import hidden, same_fields
 from rocky.operations.workspace import Workspace, compile_workspace
@@ -112,6 +113,7 @@ def test(workspace: Workspace, request: TestRequest) -> TestReport:
 
     Raises NothingSelected, ErrorsFound, and what opening Spark and the warehouse raises.
     """
+    workspace = known_branch(workspace, sure=False)
     compilation = compile_workspace(workspace)
     keys = select_models(compilation, request.select)
     plan = plan_steps(compilation, keys)

@@ -10,6 +10,7 @@ from rocky.evidence.timeline import Bar, Timeline, longest, timeline_of
 from rocky.ledger import LATEST
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelStatus, RunRecord, RunStatus
+from rocky.operations.branch.resolution import known_branch
 from rocky.operations.history import outcome_of
 from rocky.operations.report import hidden, same_fields
 from rocky.operations.workspace import Workspace, find_run
@@ -116,6 +117,7 @@ class TraceReport:
 
 def trace(workspace: Workspace, request: TraceRequest) -> TraceReport:
     """The timeline of a run. Raises NothingSelected."""
+    workspace = known_branch(workspace)
     return trace_run(find_run(workspace, request.run), request.limit)
 
 

@@ -7,6 +7,7 @@ from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import LedgerUnreadable, NothingSelected
 from rocky.evidence.findings import Finding
 from rocky.ledger import LATEST, EvidenceReader
+from rocky.operations.branch.resolution import known_branch
 from rocky.operations.workspace import Workspace, refresh_state, state_path
 
 
@@ -61,6 +62,7 @@ def verify(workspace: Workspace, request: VerifyRequest) -> VerifyReport:
     def choose(reader: EvidenceReader) -> VerificationScope:
         return VerificationScope(*_find_scope(reader, request.what))
 
+    workspace = known_branch(workspace)
     path = state_path(workspace)
     refresh_state(workspace, path)
     found = verify_ledger(path, recorded_warehouses(workspace), choose)

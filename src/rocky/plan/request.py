@@ -63,10 +63,14 @@ class RunRequest:
 
 
 def refuse_contradictions(request: RunRequest) -> None:
-    """Raises InvalidRequest for what cannot be asked for together."""
+    """Raises InvalidRequest for what cannot be asked for, or not together."""
     key, window = request.idempotency_key, request.window
     if key is not None and not key.strip():
         raise InvalidRequest("`--idempotency-key` is empty")
+    if request.parallel is not None and request.parallel < 1:
+        raise InvalidRequest("`--parallel` is at least 1")
+    if window.lookback is not None and window.lookback < 0:
+        raise InvalidRequest("`--lookback` is at least 0")
     ways = [name for name in ("partition", "latest", "missing") if getattr(window, name)]
     if window.start or window.end:
         ways.append("from/to")

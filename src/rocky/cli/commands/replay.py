@@ -65,7 +65,10 @@ Facts = Iterator[tuple[str, str]]
     help="With --execute: models at once, at most. Default: 2.",
 )
 @click.option(
-    "--target", metavar="ADAPTER", help="With --execute: run on `[adapter.ADAPTER]` of the project."
+    "--target",
+    "adapter",
+    metavar="ADAPTER",
+    help="With --execute: run on `[adapter.ADAPTER]` of the project.",
 )
 @click.pass_obj
 def command(settings: Settings, /, models: tuple[str, ...], **given: Any) -> ExitCode:

@@ -59,6 +59,7 @@ def approve(
     Raises ApprovalRefused unless the branch's tables are what the present code makes, when nobody
     signs, and when the statement would not count; and as `open_change`.
     """
+    workspace = workspace.on_production()
     keygen = keygen_of(workspace)
     with open_change(workspace, request.name, datetime.now(UTC)) as candidate:
         _refuse_unready(candidate)
@@ -149,6 +150,7 @@ class ApprovalsReport:
 
 def approvals(workspace: Workspace, request: ApprovalsRequest) -> ApprovalsReport:
     """Which approvals of a branch count now, and why the others do not."""
+    workspace = workspace.on_production()
     with open_change(workspace, request.name, datetime.now(UTC)) as candidate:
         question = candidate.question
         checked = check_approvals(candidate.root, question, keygen_of(workspace))

@@ -44,14 +44,14 @@ class CreateRequest:
     """A branch to be made, of production as it is now unless there is a `source`.
 
     That is another branch, a run, `latest`, or a commit that was run. `base` is what its code is
-    compared with once merged, `target` the adapter whose tables are meant.
+    compared with once merged, `adapter` the one whose tables are meant.
     """
 
     name: str
     source: str | None = None
     base: str | None = None
     description: str | None = None
-    target: str | None = None
+    adapter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,14 @@ class BranchReport:
 
 def create(workspace: Workspace, request: CreateRequest) -> BranchReport:
     """Make a branch. Raises NothingSelected, ChangeRefused, LedgerLocked, RunRefused."""
+    workspace = workspace.on_production()
     branch_prefix(request.name)
     _refuse_ambiguous(request.name)
     project = load_sound_project(workspace, "made")
     people = find_people(workspace, project.root, request.base)
     source = request.source
     parent = open_branches(workspace).get(branch_key(source)) if source is not None else None
-    adapter = _adapter(project, request.target, parent)
+    adapter = _adapter(project, request.adapter, parent)
     origin = origin_of(workspace, project)
     first, *others = branch_warehouses(workspace, project, request.name, adapter)
     wanted = BranchRequest(

@@ -37,6 +37,7 @@ def delete(workspace: Workspace, request: DeleteRequest) -> DeletionReport:
     Raises NothingSelected, LedgerLocked while a run is at work on it, and ChangeRefused while
     another branch reads its files.
     """
+    workspace = workspace.on_production()
     project = load_sound_project(workspace, "deleted")
     record = _find(workspace, project, request.name)
     who = find_who(workspace, project.root)

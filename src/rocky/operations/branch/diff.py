@@ -9,6 +9,7 @@ from rocky.branches.tables import BranchView
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
 from rocky.operations.branch.lookup import find_branch, open_view
+from rocky.operations.refusals import refuse_unknown_choice
 from rocky.operations.workspace import Workspace, load_workspace, model_named
 from rocky.plan.adapters import main_adapter
 from rocky.project import Project
@@ -34,8 +35,10 @@ class DiffRequest:
 def diff(workspace: Workspace, request: DiffRequest) -> DataDiff:
     """What differs. Only files that one side alone has are read.
 
-    Raises NothingSelected, StoreUnreadable, and what opening an engine raises.
+    Raises InvalidRequest, NothingSelected, StoreUnreadable, and what opening an engine raises.
     """
+    refuse_unknown_choice("`--to`", request.to, OtherSide)
+    workspace = workspace.on_production()
     record = find_branch(workspace, request.name)
     project = load_workspace(workspace)
     view = open_view(workspace, project, record)

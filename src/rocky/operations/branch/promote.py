@@ -63,6 +63,7 @@ def promote(workspace: Workspace, request: PromoteRequest) -> PromotionReport:
     """
     if not request.allow_breaking and (request.key, request.principal) != (None, None):
         raise InvalidRequest("`--key` and `--as` are for `--allow-breaking`, which signs")
+    workspace = workspace.on_production()
     now = datetime.now(UTC)
     with open_change(workspace, request.name, now) as candidate:
         for warning in candidate.question.policy.warnings:

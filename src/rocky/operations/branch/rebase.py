@@ -24,6 +24,7 @@ class RebaseRequest:
 
 def rebase(workspace: Workspace, request: RebaseRequest) -> BranchReport:
     """Make a branch anew. Raises PromotionRefused, PromotionUnfinished, and as `create` does."""
+    workspace = workspace.on_production()
     project = load_sound_project(workspace, "made")
     record = find_branch(workspace, request.name)
     if record.parent != PRODUCTION:

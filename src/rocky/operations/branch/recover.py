@@ -14,10 +14,10 @@ from rocky.plan.adapters import main_adapter
 
 @dataclass(frozen=True, slots=True)
 class RecoverRequest:
-    """`forget` is the run of one to give up; `target` the adapter whose tables are meant."""
+    """`forget` is the run of one to give up; `adapter` the one whose tables are meant."""
 
     forget: str | None = None
-    target: str | None = None
+    adapter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,9 @@ def recover(workspace: Workspace, request: RecoverRequest) -> RecoveryReport | F
     Raises LedgerLocked while whoever began it is at work, PromotionUnfinished for one of another
     ledger, and when one is to be forgotten that can be finished; NothingSelected, RunRefused.
     """
+    workspace = workspace.on_production()
     project = load_sound_project(workspace, "recovered")
-    with open_production(workspace, project, main_adapter(project, request.target)[0]) as opened:
+    with open_production(workspace, project, main_adapter(project, request.adapter)[0]) as opened:
         if request.forget is not None:
             return ForgottenReport(request.forget, forget_promotion(opened, request.forget))
         found = recover_and_tell(workspace, opened, datetime.now(UTC))

@@ -17,13 +17,13 @@ class RevertRequest:
     """Which promotion, by its id, or by the name of a branch: then its newest; and why.
 
     With `discard_later` also where tables were changed since: what was made has to be made again.
-    `target` is the adapter whose tables are meant.
+    `adapter` is the one whose tables are meant.
     """
 
     promotion: str
     discard_later: bool = False
     message: str | None = None
-    target: str | None = None
+    adapter: str | None = None
 
 
 def revert(workspace: Workspace, request: RevertRequest) -> PromotionReport:
@@ -32,10 +32,11 @@ def revert(workspace: Workspace, request: RevertRequest) -> PromotionReport:
     Raises NothingSelected when there is none, PromotionRefused when it was reverted already, cannot
     be, or when tables were changed since, PromotionUndone, LedgerLocked and RunRefused.
     """
+    workspace = workspace.on_production()
     project = load_sound_project(workspace, "reverted")
     refreshed_state(workspace)
     now = datetime.now(UTC)
-    with open_production(workspace, project, main_adapter(project, request.target)[0]) as opened:
+    with open_production(workspace, project, main_adapter(project, request.adapter)[0]) as opened:
         # First: one that was interrupted is known only when it is finished.
         recover_and_tell(workspace, opened, now)
         actor = actor_of(workspace, opened, now, request.message)

@@ -45,6 +45,7 @@ class ViewReport:
 
 def show(workspace: Workspace, request: ShowRequest) -> ViewReport:
     """A branch as it stands. Raises NothingSelected, StoreUnreadable."""
+    workspace = workspace.on_production()
     record = find_branch(workspace, request.name)
     view = open_view(workspace, load_workspace(workspace), record)
     return ViewReport(record, tuple(_table(each) for each in view.tables.values()))
