@@ -57,18 +57,14 @@ KILL = """
 import os, sys
 from functools import partial
 from rocky.cli.app import main
-from rocky.operations.branch import production, promote, revert
+from rocky.operations.branch import promotion
 
 def watch(reached):
     if reached == sys.argv[1]:
         os._exit(9)
 
-for module, name in (
-    (promote, "promote_tables"),
-    (revert, "revert_tables"),
-    (production, "recover_promotions"),
-):
-    setattr(module, name, partial(getattr(module, name), watch=watch))
+for name in ("promote_tables", "revert_tables", "recover_promotions"):
+    setattr(promotion, name, partial(getattr(promotion, name), watch=watch))
 main(sys.argv[2:])
 """
 

@@ -11,7 +11,7 @@ import pytest
 from rocky.ledger import open_ledger
 from rocky.ledger.branches import load_promotions
 from rocky.ledger.run_records import RunStatus
-from rocky.operations.branch import promote as operation
+from rocky.operations.branch import promotion as operation
 from rocky.store.delta.change import Change
 from rocky.store.journal import has_journal
 from tests.branches.shops import TABLE, BranchShop, Template

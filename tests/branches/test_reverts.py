@@ -9,7 +9,7 @@ from rocky.ledger import open_history_reader, open_ledger
 from rocky.ledger.branch_records import PromotionRecord
 from rocky.ledger.branches import load_branches, load_promotions, record_promotion_tables
 from rocky.ledger.record import RunId
-from rocky.operations.branch import revert as operation
+from rocky.operations.branch import promotion as operation
 from rocky.store.delta.change import Change
 from rocky.store.parquet.rows import load_rows
 from tests.branches.shops import TABLE, BranchShop, Template

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 from tests.cli.conftest import CONFIG
 
 CYCLE = {

@@ -1,4 +1,4 @@
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 
 GOOD = "SELECT order_id FROM raw.orders\n"
 WARNS = "SELECT order_id + 1 FROM raw.orders\n"

@@ -1,6 +1,6 @@
 import pytest
 
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 
 TWO = {
     "models/good.sql": "SELECT order_id, amount FROM raw.orders\n",

@@ -1,6 +1,6 @@
 """`rocky compile --live`: what needs no Spark. Comparing itself: tests/pipelines/drift/test_declared.py."""
 
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 from rocky.pipelines.drift import live
 from rocky.pipelines.drift.live import compare_declared
 

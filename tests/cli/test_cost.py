@@ -1,7 +1,7 @@
 import pytest
 
-from rocky.cli.exit_codes import ExitCode
-from rocky.cli.render.units import format_bytes, format_duration, format_usd
+from rocky.cli.console import ExitCode
+from rocky.cli.render.tables import format_bytes, format_duration, format_usd
 from tests.cli.recorded import (
     FIRST,
     SECOND,

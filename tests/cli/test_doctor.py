@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 from rocky.ledger import STATE_FILE
 from tests.cli.recorded import record_past
 from tests.cli.test_schemas import check

@@ -1,4 +1,4 @@
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 
 SQL = "-- kept\nSELECT  order_id   FROM raw.orders -- tail"
 MATTER = '---toml\nintent = "x"\n---\n'

@@ -1,6 +1,6 @@
 import pytest
 
-from rocky.cli.render.fitting import Room, describe_dropped, elide, render_fitted
+from rocky.cli.render.tables import Room, describe_dropped, elide, render_fitted
 
 HEAD = ("RUN", "ROWS", "WHY")
 ROWS = [("run-1", "1,234", "the file was there before and is not there now"), ("run-2", "5", "-")]

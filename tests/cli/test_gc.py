@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 from rocky.errors import StoreUnwritable
 from tests.cli.conftest import CONFIG
 from tests.cli.test_schemas import check

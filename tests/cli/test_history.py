@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 from rocky.ledger import STATE_FILE, open_ledger
 from rocky.ledger.run_records import (
     CommitRecord,

@@ -1,4 +1,4 @@
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 
 
 def test_a_new_project_compiles_without_a_finding(rocky, monkeypatch, tmp_path):

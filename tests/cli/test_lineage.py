@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 
 FILES = {
     "models/a.sql": "SELECT order_id, amount * 2 AS doubled FROM raw.orders WHERE status = 'open'\n",

@@ -1,4 +1,4 @@
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 
 FILES = {
     "models/a.sql": "SELECT order_id, amount FROM raw.orders\n",

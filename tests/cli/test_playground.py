@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 
 FAULTS = {
     "a column that is not there": (

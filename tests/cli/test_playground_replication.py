@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from rocky.cli.app import main
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 from rocky.operations.template import PlaygroundRequest, playground
 from tests.pipelines.lakes import LakeProject, statuses
 

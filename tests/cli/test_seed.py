@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 from rocky.project import load_project
 from rocky.run.materialize.seeds import load_seed, seed_target
 from rocky.store.warehouse import open_warehouse

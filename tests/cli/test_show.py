@@ -9,7 +9,7 @@ import pytest
 from blake3 import blake3
 
 from rocky.cli.commands.show import render_rows
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 from rocky.language.datatypes.types import BIGINT, INT, STRING, StructField, decimal, interval
 from rocky.operations.report import encode_report
 from rocky.operations.show import json_value, report_rows, spoken_value, text_value

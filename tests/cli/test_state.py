@@ -1,6 +1,6 @@
 import pytest
 
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 from rocky.ledger import STATE_FILE
 from tests.cli.recorded import FIRST, record_past
 from tests.cli.test_schemas import check

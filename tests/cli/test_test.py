@@ -1,7 +1,7 @@
 """`rocky test` without Spark: what is refused or has nothing to do; rendering of outcomes."""
 
 from rocky.cli.commands.test import render_tests
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 from rocky.operations import test as operation
 from rocky.operations.report import encode_report
 from rocky.run.checks.outcomes import AssertionOutcome, ChecksReport, Difference, UnitOutcome

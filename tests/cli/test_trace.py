@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rocky.cli.commands.trace import render_trace
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 from rocky.cli.render.bars import Canvas
 from rocky.ledger import STATE_FILE, open_ledger
 from rocky.ledger.run_records import InputRecord, ModelExecution, ModelStatus, RunStatus

@@ -1,4 +1,4 @@
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 from tests.cli.conftest import CONFIG
 
 GOOD = {"models/a.sql": "SELECT this is not even SQL\n"}

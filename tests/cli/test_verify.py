@@ -1,6 +1,6 @@
 import pytest
 
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 from rocky.store.warehouse import open_warehouse
 from tests.cli.test_schemas import check
 from tests.run.runs import Shop

@@ -8,15 +8,25 @@ from rocky.branches.row_diff import ValueChange
 from rocky.errors import NothingSelected
 from rocky.ledger import open_history_reader
 from rocky.ledger.branch_records import BranchStatus
-from rocky.operations.branch.create import CreateRequest, create
-from rocky.operations.branch.delete import DeleteRequest, delete
 from rocky.operations.branch.diff import DiffRequest, diff
-from rocky.operations.branch.list import ListRequest, list_branches
-from rocky.operations.branch.promote import PromoteRequest, promote
-from rocky.operations.branch.rebase import RebaseRequest, rebase
-from rocky.operations.branch.recover import RecoverRequest, RecoveryReport, recover
-from rocky.operations.branch.revert import RevertRequest, revert
-from rocky.operations.branch.show import ShowRequest, show
+from rocky.operations.branch.lifecycle import (
+    CreateRequest,
+    DeleteRequest,
+    RebaseRequest,
+    create,
+    delete,
+    rebase,
+)
+from rocky.operations.branch.promotion import (
+    PromoteRequest,
+    RecoverRequest,
+    RecoveryReport,
+    RevertRequest,
+    promote,
+    recover,
+    revert,
+)
+from rocky.operations.branch.show import ListRequest, ShowRequest, list_branches, show
 from rocky.operations.workspace import Workspace
 from tests.branches.shops import TABLE, BranchShop, Template
 

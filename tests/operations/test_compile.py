@@ -3,8 +3,7 @@
 import pytest
 
 from rocky.errors import InvalidRequest, NothingSelected
-from rocky.operations.ci import CiRequest, ci
-from rocky.operations.compile import CompileRequest, compile_models
+from rocky.operations.compile import CiRequest, CompileRequest, ci, compile_models
 from rocky.operations.emit_sql import EmitSqlRequest, emit_sql
 from rocky.operations.list import ListRequest, list_project
 from rocky.operations.refusals import ErrorsFound

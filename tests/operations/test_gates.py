@@ -20,11 +20,16 @@ from rocky.errors import (
     RockyError,
 )
 from rocky.ledger.branches import load_promotions
-from rocky.operations.branch import promote as promotion
+from rocky.operations.branch import promotion
 from rocky.operations.branch.approve import ApproveRequest, approve
-from rocky.operations.branch.promote import PromoteRequest, promote
-from rocky.operations.branch.recover import RecoverRequest, recover
-from rocky.operations.branch.revert import RevertRequest, revert
+from rocky.operations.branch.promotion import (
+    PromoteRequest,
+    RecoverRequest,
+    RevertRequest,
+    promote,
+    recover,
+    revert,
+)
 from rocky.operations.workspace import Workspace
 from rocky.store.journal import load_journals
 from tests.branches.shops import TABLE, BranchShop, Template, enter_shop

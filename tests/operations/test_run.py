@@ -112,7 +112,7 @@ def test_an_interrupted_promotion_is_seen_to_before_the_run(shop, monkeypatch):
 
     monkeypatch.setattr(project_run, "run_request", meet_one)
     monkeypatch.setattr(
-        "rocky.operations.branch.production.recover_before_run",
+        "rocky.operations.branch.promotion.recover_before_run",
         lambda workspace, project: met.append(f"recovered {workspace.config.name}"),
     )
     report = run(shop.workspace, RunRequest(("alone",)))

@@ -10,7 +10,7 @@ from rocky.language.datatypes.types import StructField
 from rocky.plan.steps import plan_steps
 from rocky.project import load_project
 from rocky.run.checks.outcomes import CheckSelection, models_with_tests
-from rocky.run.checks.suite import run_checks
+from rocky.run.checks.unit_tests import run_checks
 from rocky.run.engine.spark import SparkEngine
 from rocky.run.materialize.seeds import load_seed, seed_target
 from rocky.spark.connection import adopt_session

@@ -8,9 +8,8 @@ from rocky.operations.workspace import Workspace
 if TYPE_CHECKING:
     from rocky.branches.row_diff import DataDiff, OtherSide
     from rocky.operations.branch.approve import ApprovalReport, ApprovalsReport
-    from rocky.operations.branch.create import BranchReport
-    from rocky.operations.branch.delete import DeletionReport
-    from rocky.operations.branch.promote import PromotionReport
+    from rocky.operations.branch.lifecycle import BranchReport, DeletionReport
+    from rocky.operations.branch.promotion import PromotionReport
     from rocky.operations.branch.show import ViewReport
 
 # ruff: noqa: PLC0415 - an operation is loaded when it is asked for: `import rocky` stays cheap
@@ -38,7 +37,7 @@ class Branch(Generic[Place]):
         adapter: str | None = None,
     ) -> "BranchReport":
         """Make the branch of production, of another branch or of a run (`source`)."""
-        from rocky.operations.branch.create import CreateRequest, create
+        from rocky.operations.branch.lifecycle import CreateRequest, create
 
         request = CreateRequest(self.name, source, base, description, adapter)
         return create(self._workspace, request)
@@ -63,7 +62,7 @@ class Branch(Generic[Place]):
 
     def rebase(self, *, base: str | None = None) -> "BranchReport":
         """Make the branch anew of production as it is now."""
-        from rocky.operations.branch.rebase import RebaseRequest, rebase
+        from rocky.operations.branch.lifecycle import RebaseRequest, rebase
 
         return rebase(self._workspace, RebaseRequest(self.name, base))
 
@@ -94,13 +93,13 @@ class Branch(Generic[Place]):
         principal: str | None = None,
     ) -> "PromotionReport":
         """Move production to the branch's tables, all or none, through every gate."""
-        from rocky.operations.branch.promote import PromoteRequest, promote
+        from rocky.operations.branch.promotion import PromoteRequest, promote
 
         request = PromoteRequest(self.name, allow_breaking, message, key, principal)
         return promote(self._workspace, request)
 
     def delete(self) -> "DeletionReport":
         """Delete the branch and its tables; production is not touched."""
-        from rocky.operations.branch.delete import DeleteRequest, delete
+        from rocky.operations.branch.lifecycle import DeleteRequest, delete
 
         return delete(self._workspace, DeleteRequest(self.name))

@@ -26,11 +26,9 @@ from rocky.operations import workspace as operations
 
 if TYPE_CHECKING:
     from rocky.operations.apply import ApplyReport
-    from rocky.operations.branch.list import BranchesReport, PromotionsReport
-    from rocky.operations.branch.promote import PromotionReport
-    from rocky.operations.branch.recover import ForgottenReport, RecoveryReport
-    from rocky.operations.ci import CiReport
-    from rocky.operations.compile import CompileReport
+    from rocky.operations.branch.promotion import ForgottenReport, PromotionReport, RecoveryReport
+    from rocky.operations.branch.show import BranchesReport, PromotionsReport
+    from rocky.operations.compile import CiReport, CompileReport
     from rocky.operations.cost import CostReport
     from rocky.operations.diff import DiffReport, FailOn, ReachReport
     from rocky.operations.doctor import DoctorReport
@@ -101,7 +99,7 @@ class Workspace(operations.Workspace):
         self, *, consumers: Paths = (), jobs: int | None = None, cache: bool = True
     ) -> "CiReport":
         """Compile for a build: its `exit_code` tells warnings from errors."""
-        from rocky.operations.ci import CiRequest, ci
+        from rocky.operations.compile import CiRequest, ci
 
         return ci(self, CiRequest(paths_of(consumers), jobs, cache))
 
@@ -322,7 +320,7 @@ class Workspace(operations.Workspace):
         self, *, everything: bool = False, promotions: bool = False
     ) -> "BranchesReport | PromotionsReport":
         """The branches there are, or the promotions there were."""
-        from rocky.operations.branch.list import ListRequest, list_branches
+        from rocky.operations.branch.show import ListRequest, list_branches
 
         return list_branches(self, ListRequest(everything, promotions))
 
@@ -335,7 +333,7 @@ class Workspace(operations.Workspace):
         adapter: str | None = None,
     ) -> "PromotionReport":
         """Move production back to before a promotion, all tables or none."""
-        from rocky.operations.branch.revert import RevertRequest, revert
+        from rocky.operations.branch.promotion import RevertRequest, revert
 
         return revert(self, RevertRequest(promotion, discard_later, message, adapter))
 
@@ -343,7 +341,7 @@ class Workspace(operations.Workspace):
         self, *, forget: str | None = None, adapter: str | None = None
     ) -> "RecoveryReport | ForgottenReport":
         """Finish or undo a promotion that was interrupted."""
-        from rocky.operations.branch.recover import RecoverRequest, recover
+        from rocky.operations.branch.promotion import RecoverRequest, recover
 
         return recover(self, RecoverRequest(forget, adapter))
 

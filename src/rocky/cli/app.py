@@ -14,6 +14,7 @@ import click
 
 from rocky.cli import leave_interrupted
 from rocky.cli.console import (
+    ExitCode,
     describe_lost_output,
     drop_output,
     make_output_safe,
@@ -23,7 +24,6 @@ from rocky.cli.console import (
     write_line,
     write_note,
 )
-from rocky.cli.exit_codes import ExitCode
 from rocky.cli.groups import LazyGroup, nearest_command
 from rocky.cli.options import global_options, wants_json
 from rocky.version import __version__

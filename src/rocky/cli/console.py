@@ -1,12 +1,14 @@
-"""Standard output and standard error: the only place that writes to them.
+"""Standard output, standard error and exit codes: the only place that writes to people and shells.
 
 Standard output carries the answer; notes and failures go to standard error. A name that the
-terminal cannot show is escaped, never a reason to stop.
+terminal cannot show is escaped, never a reason to stop. A usage mistake exits with 1, not 2 as in
+most tools: 2 says that a run built some of its tables.
 """
 
 import json
 import os
 import sys
+from enum import IntEnum
 from io import TextIOWrapper
 from typing import Any
 
@@ -14,6 +16,17 @@ import click
 
 from rocky.errors import describe_failure
 from rocky.version import __version__
+
+
+class ExitCode(IntEnum):
+    """One meaning a code, for every command."""
+
+    OK = 0
+    FAILED = 1
+    PARTIAL = 2
+    CRITICAL = 3
+    WARNINGS = 4
+    INTERRUPTED = 130
 
 
 class OutputLost(OSError):

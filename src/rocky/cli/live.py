@@ -18,7 +18,7 @@ from rich.table import Table
 from rocky.cli.console import write_note
 from rocky.cli.options import Settings
 from rocky.cli.render.run import LISTED_AT_MOST
-from rocky.cli.render.units import format_count, format_duration
+from rocky.cli.render.tables import format_count, format_duration
 from rocky.ledger.run_records import AttemptRecord, ModelExecution, ModelStatus
 from rocky.plan.steps import Step
 from rocky.run.outcomes import StepOutcome, is_left_alone

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from rocky.cli.console import OutputLost, report_failure, report_interrupt, write_note
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, OutputLost, report_failure, report_interrupt, write_note
 from rocky.errors import InvalidRequest, RockyError
 
 if TYPE_CHECKING:

@@ -1,11 +1,13 @@
 """Git, asked about the past of a project: the only home of the `git` program."""
 
-from rocky.git.authors import Identity, authors_between, find_identity
 from rocky.git.repository import (
+    Identity,
     Repository,
+    authors_between,
     current_branch,
     default_base,
     find_commit,
+    find_identity,
     find_repository,
     is_shallow,
     merge_base,

@@ -1,7 +1,6 @@
-"""Compile: judge the whole project, or report on some of its models.
+"""Compile: every model, column, type and contract judged, for people or for a build.
 
-The whole project is compiled either way: a model's types depend on all it reads. Naming models
-narrows what is reported and what counts as failure.
+A build's report (`ci`) has an exit code that tells warnings from errors.
 """
 
 from collections import Counter
@@ -22,7 +21,13 @@ from rocky.language.datatypes.types import UNKNOWN
 from rocky.language.ir import ModelIr, is_deterministic
 from rocky.operations.findings import Finding, errors_in, findings_of
 from rocky.operations.report import Blake3, OnDemand, hidden
-from rocky.operations.workspace import Workspace, broken_models, load_workspace, model_named
+from rocky.operations.workspace import (
+    Workspace,
+    broken_models,
+    compile_workspace,
+    load_workspace,
+    model_named,
+)
 from rocky.project import ModelFile, Project
 
 
@@ -322,4 +327,62 @@ def _ask_spark(
             SparkDifference(each.model, each.column, each.what, each.ours, each.spark)
             for each in found.differences
         ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CiRequest:
+    """As that of a compile of all models."""
+
+    consumers: tuple[Path, ...] = ()
+    jobs: int | None = None
+    cache: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CiFailure:
+    """A test that failed."""
+
+    name: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CiReport:
+    """What a build is told: exit code 1 for errors, 4 for warnings only.
+
+    `tests_ok` is null because no tests are run: true would claim that they passed.
+    """
+
+    project: Project = hidden()
+    found: tuple[Diagnostic, ...] = hidden()
+    summary: CompileSummary = hidden()
+    compile_ok: bool
+    tests_ok: bool | None
+    models_compiled: int
+    tests_passed: int
+    tests_failed: int
+    exit_code: int
+    diagnostics: Sequence[Finding]
+    failures: tuple[CiFailure, ...]
+
+
+def ci(workspace: Workspace, request: CiRequest) -> CiReport:
+    """Compile for a build. Raises what loading raises."""
+    compilation = compile_workspace(workspace, jobs=request.jobs, cache=request.cache)
+    compilation = with_consumers_of(compilation, request.consumers)
+    found, models = compilation.diagnostics, chosen_models(compilation, ())
+    severities = {each.severity for each in found}
+    return CiReport(
+        project=compilation.project,
+        found=found,
+        summary=summarise(compilation, models, found),
+        compile_ok=Severity.ERROR not in severities,
+        tests_ok=None,
+        models_compiled=len(models),
+        tests_passed=0,
+        tests_failed=0,
+        exit_code=1 if Severity.ERROR in severities else 4 if Severity.WARNING in severities else 0,
+        diagnostics=findings_of(found, compilation.project),
+        failures=(),
     )

@@ -193,7 +193,7 @@ class _Invocation:
                 # What a plan was made for is not what will be there.
                 raise
             # Only who finds one pays for what finishes it.
-            from rocky.operations.branch.production import recover_before_run  # noqa: PLC0415
+            from rocky.operations.branch.promotion import recover_before_run  # noqa: PLC0415
 
             recover_before_run(self.workspace, self.compilation.project)
             return self._run(name)

@@ -122,7 +122,7 @@ def test(workspace: Workspace, request: TestRequest) -> TestReport:
     result = ChecksReport()
     if models_with_tests(plan, request.kinds):
         # Knows pyspark, which models without tests must not load.
-        from rocky.run.checks.suite import check_models  # noqa: PLC0415
+        from rocky.run.checks.unit_tests import check_models  # noqa: PLC0415
 
         result = check_models(plan, request.kinds, workspace.environment, workspace.spark)
     return report_tests(result, len(keys))

@@ -1,20 +1,22 @@
-"""Loading a project: the folder of `rocky.toml` -> `Project`.
+"""Loading a project: the folder of `rocky.toml` -> `Project`; models folder by folder.
 
-The only exception is `ProjectNotFound`; everything else that is wrong becomes a diagnostic
-of the project, and the rest is loaded.
+Every file is read once; what is wrong with one is a diagnostic at its line. Defaults flow from a
+folder to those below it.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from blake3 import blake3
 
 from rocky.diagnostics import Code, Diagnostic, Severity
+from rocky.diagnostics.suggestion import suggestion
 from rocky.diagnostics.text import SourceText
 from rocky.errors import ProjectNotFound
-from rocky.project.cache import NO_MODEL_CACHE, load_model_cache, save_model_cache
+from rocky.project.cache import NO_MODEL_CACHE, ModelCache, load_model_cache, save_model_cache
 from rocky.project.collisions import (
     declared_sources,
     index_models,
@@ -31,17 +33,169 @@ from rocky.project.configuration.config import (
     model_patterns,
     read_config,
 )
+from rocky.project.configuration.model import NO_DEFAULTS, FolderDefaults, merge_defaults
 from rocky.project.contracts import load_contracts
-from rocky.project.files import Report, read_text, scan_folders
+from rocky.project.files import Folder, Report, child_path, read_text, scan_folders
 from rocky.project.imports import add_imported, check_imports_block, load_imports
-from rocky.project.model_files import LoadContext
-from rocky.project.model_folders import FolderLoader, ModelsFound
+from rocky.project.model_files import LoadContext, load_model
+from rocky.project.models import Inherited, ModelFile, inherit
 from rocky.project.project import Project, ProjectTexts
 from rocky.project.seeds import load_seeds
 from rocky.project.sources import load_sources
-from rocky.project.toml.documents import Document, Problem, Problems, parse_document
+from rocky.project.toml.documents import Document, Problem, Problems, digest_data, parse_document
 from rocky.project.toml.parser import locate_keys
+from rocky.project.toml.records import reader_for
 from rocky.project.toml.variables import Keys
+
+
+@dataclass(slots=True)
+class ModelsFound:
+    """What the walk found so far: models, contract files with the model of their stem."""
+
+    models: list[ModelFile] = field(default_factory=list)
+    contracts: list[tuple[str, ModelFile | None]] = field(default_factory=list)
+    matched: set[ModelPattern] = field(default_factory=set)
+    unmatched: list[ModelPattern] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class FolderLoader:
+    """Loads the folders of one walk, parents first."""
+
+    loading: LoadContext
+    patterns: list[ModelPattern]
+    memory: ModelCache
+    found: ModelsFound = field(default_factory=ModelsFound)
+    defaults: dict[str, tuple[FolderDefaults, bytes]] = field(default_factory=dict)
+    modules: dict[str, bytes] = field(default_factory=dict)
+
+    def load_folder(self, folder: Folder) -> None:
+        """Load the models of one folder; what is wrong with them is reported."""
+        stems: dict[str, str] = {}
+        python: dict[str, str] = {}
+        sidecars: dict[str, str] = {}
+        contracts: list[str] = []
+        modules: list[str] = []
+        has_defaults = False
+        for name in folder.names:
+            if name.endswith(".sql") or name.lower().endswith(".sql"):
+                stems[name[:-4]] = name
+            elif name == "_defaults.toml":
+                has_defaults = True
+            elif name.endswith(".contract.toml"):
+                contracts.append(name)
+            elif name.endswith(".toml"):
+                sidecars[name[:-5]] = name
+            elif name.endswith(".py"):
+                # A leading underscore marks what models import: helpers are no models.
+                if name.startswith("_"):
+                    modules.append(name)
+                else:
+                    python[name[:-3]] = name
+            elif name.endswith(".rocky"):
+                self.loading.report(_not_sql(child_path(folder.path, name)))
+        inherited = self._folder_defaults(folder.path, has_defaults=has_defaults)
+        self._note_modules(folder.path, modules)
+        names = [*stems.values(), *python.values()]
+        models = self._load_models(folder, names, sidecars, inherited)
+        for name in contracts:
+            stem = name.removesuffix(".contract.toml")
+            self.found.contracts.append((child_path(folder.path, name), models.get(stem)))
+        for stem in sorted(sidecars.keys() - stems.keys() - python.keys()):
+            path = child_path(folder.path, sidecars[stem])
+            self.loading.report(_lone_sidecar(path, stem, names))
+
+    def _load_models(
+        self,
+        folder: Folder,
+        names: list[str],
+        sidecars: Mapping[str, str],
+        inherited: tuple[FolderDefaults, bytes],
+    ) -> dict[str, ModelFile]:
+        bases: dict[ModelPattern, Inherited] = {}
+        models: dict[str, ModelFile] = {}
+        prefix = folder.path + "/" if folder.path else ""
+        stamp_of = folder.stamps.get
+        recall = self.memory.recall
+        for name in names:
+            stem = name[: name.rfind(".")]
+            path = prefix + name
+            pattern = next((one for one in self.patterns if one.owns(path)), None)
+            if pattern is None:
+                continue
+            base = bases.get(pattern)
+            if base is None:
+                base = bases[pattern] = inherit(self.loading.root, pattern, *inherited)
+                self.found.matched.add(pattern)
+            own = sidecars.get(stem)
+            sidecar = prefix + own if own else None
+            stamp = stamp_of(name)
+            stamps = (stamp, stamp_of(own) if own else None) if stamp else None
+            row = recall(path, stamps, base.digest) if stamps else None
+            if row:
+                model = ModelFile.remembered(path, row, sidecar, base)
+            else:
+                model = load_model(path, sidecar, stamps, base, self.loading)
+            if model.is_python:
+                self._add_modules(model, folder.path)
+            models[stem] = model
+            self.found.models.append(model)
+        return models
+
+    def _note_modules(self, folder: str, names: list[str]) -> None:
+        """Remember what Python models of a folder may import: its own files and those above."""
+        found = self.modules.get(folder.rpartition("/")[0], b"") if folder else b""
+        for name in sorted(names):
+            try:
+                data = Path(self.loading.root, folder, name).read_bytes()
+            except OSError:
+                # Whoever imports it will say so.
+                data = b""
+            found += blake3(name.encode("utf-8", "surrogateescape") + b"\0" + data).digest()
+        self.modules[folder] = found
+
+    def _add_modules(self, model: ModelFile, folder: str) -> None:
+        """Whatever a Python model imports is part of its code."""
+        model.modules = self.modules[folder]
+        if model.modules:
+            model.settings_hash = blake3(model.settings_hash + model.modules).digest()
+
+    def _folder_defaults(self, folder: str, *, has_defaults: bool) -> tuple[FolderDefaults, bytes]:
+        merged = self.defaults.get(folder.rpartition("/")[0], (NO_DEFAULTS, b""))
+        if has_defaults:
+            path = child_path(folder, "_defaults.toml")
+            report = self.loading.report
+            read = read_text(self.loading.root, path, report)
+            document = parse_document(path, read[0], self.loading.env, report) if read else None
+            if document:
+                problems: Problems = []
+                own = reader_for(FolderDefaults)(document.data, (), problems)
+                for problem in problems:
+                    report(document.diagnose(problem))
+                merged = merge_defaults(merged[0], own), merged[1] + digest_data(document)
+        self.defaults[folder] = merged
+        return merged
+
+
+def _lone_sidecar(path: str, stem: str, names: Iterable[str]) -> Diagnostic:
+    return Diagnostic(
+        Code.UNUSABLE_FILE,
+        f"the sidecar `{path}` has no model `{stem}.sql` beside it",
+        None,
+        path,
+        help=suggestion(f"{stem}.sql", names) or "name the sidecar like its model",
+    )
+
+
+def _not_sql(path: str) -> Diagnostic:
+    return Diagnostic(
+        Code.UNUSABLE_FILE,
+        f"`{path}` is not read: models are `.sql` or `.py` files",
+        None,
+        path,
+        help="write the model as one SELECT in a `.sql` file",
+    )
+
 
 CONFIG_NAME: Final = "rocky.toml"
 NO_VARIABLES: Final[Mapping[str, str]] = {}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rocky.operations.plan.variables import variables_document
+from rocky.operations.plan.draft import variables_document
 from rocky.project import load_project
 from tests.run.runs import write
 

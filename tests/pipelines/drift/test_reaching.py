@@ -3,7 +3,7 @@
 import pytest
 
 from rocky.compiler.passes import compile_project
-from rocky.pipelines.drift.blast_radius import find_reached_columns
+from rocky.pipelines.drift.projection import find_reached_columns
 from rocky.project.models import Target
 from tests.project.projects import load
 

@@ -1,15 +1,10 @@
-"""The lists of lints: rules over one model's output, over its settings, and over the graph.
+"""The lints, in the order in which they look, and those about a model's output columns."""
 
-There are three lists because they are worked at different times. What `OUTPUT_RULES` find lies in
-the model's SQL and follows from it alone, so the compiler keeps it with the bound model;
-`SETTINGS_RULES` point into sidecars, and `lint_graph` needs to know who reads whom.
-"""
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rocky.analysis.lints.output import duplicate_output_column, select_star, unnamed_output
 from rocky.analysis.lints.settings import (
     Texts,
     merge_key_missing,
@@ -17,18 +12,118 @@ from rocky.analysis.lints.settings import (
     setting_column_missing,
 )
 from rocky.analysis.lints.time_interval import time_interval
-from rocky.diagnostics import Diagnostic, Label
-from rocky.language.ir import ModelIr
+from rocky.diagnostics import Code, Diagnostic, Label
+from rocky.diagnostics.codes import severity_of
+from rocky.language.ir import ModelIr, OutputColumn
 from rocky.project.models import ModelFile
 
-__all__ = [
-    "OUTPUT_RULES",
-    "SETTINGS_RULES",
-    "lint_graph",
-    "lint_model",
-    "lint_output",
-    "lint_settings",
-]
+
+def duplicate_output_column(ir: ModelIr) -> Iterator[Diagnostic]:
+    """One finding a name that was written twice, and one for all that a star repeats."""
+    columns = ir.columns
+    if len({column.name.lower() for column in columns}) == len(columns):
+        return
+    by_name: dict[str, list[OutputColumn]] = {}
+    for column in columns:
+        by_name.setdefault(column.name.lower(), []).append(column)
+    starred: list[list[OutputColumn]] = []
+    for same in by_name.values():
+        if len(same) < 2:
+            continue
+        if ir.stars and any(column.span is None for column in same):
+            starred.append(same)
+        else:
+            yield _written(same)
+    if starred:
+        yield _through_star(starred, ir)
+
+
+def _written(same: Sequence[OutputColumn]) -> Diagnostic:
+    first, second, *others = same
+    labels = [Label(first.span, f"`{first.name}` is already here")] if first.span else []
+    labels += [Label(column.span, "and again here") for column in others if column.span]
+    return Diagnostic(
+        Code.DUPLICATE_OUTPUT_COLUMN,
+        f"{len(same)} output columns are named `{second.name}`",
+        second.span,
+        severity=severity_of(Code.DUPLICATE_OUTPUT_COLUMN),
+        labels=tuple(labels),
+        help="leave one out, or give it another name with `AS`",
+    )
+
+
+def _through_star(repeated: Sequence[Sequence[OutputColumn]], ir: ModelIr) -> Diagnostic:
+    names = ", ".join(f"`{same[0].name}`" for same in repeated)
+    verb = "are" if len(repeated) > 1 else "is"
+    written = [column for same in repeated for column in same if column.span is not None]
+    labels = tuple(Label(column.span, f"`{column.name}` is written here") for column in written)
+    left_out = ", ".join(same[0].name for same in repeated)
+    return Diagnostic(
+        Code.DUPLICATE_OUTPUT_COLUMN,
+        f"{names} {verb} in the output more than once through a star",
+        ir.stars[-1],
+        severity=severity_of(Code.DUPLICATE_OUTPUT_COLUMN),
+        labels=labels,
+        help=f"list the columns, or leave the repeated ones out with `* EXCEPT ({left_out})`"
+        " on the side that should not give them",
+    )
+
+
+_LONGEST: Final = 40
+_NOT_A_NAME: Final = re.compile(r"\W+", re.ASCII)
+
+
+def unnamed_output(ir: ModelIr) -> Iterator[Diagnostic]:
+    """One finding an output column that nobody named."""
+    for column in ir.columns:
+        if not column.named:
+            yield Diagnostic(
+                Code.UNNAMED_OUTPUT,
+                f"this output expression has no name; Spark would call it `{_short(column.name)}`",
+                column.span,
+                severity=severity_of(Code.UNNAMED_OUTPUT),
+                help=f"give it one: `... AS {_alias(column.name)}`",
+            )
+
+
+def _alias(made_up: str) -> str:
+    """A name close to the one Spark makes up, such as `sum_amount` for `sum(amount)`."""
+    name = _NOT_A_NAME.sub("_", made_up.lower()).strip("_")
+    return name if name and len(name) <= _LONGEST and not name[0].isdigit() else "name"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
+
+
+_SHOWN_READERS: Final = 3
+_SHOWN_COLUMNS: Final = 12
+
+
+def select_star(model: ModelFile, ir: ModelIr, readers: Sequence[str]) -> Iterator[Diagnostic]:
+    """One finding a model: its last open star, with who would feel a change."""
+    if not ir.stars or not readers:
+        return
+    shown = ", ".join(f"`{reader}`" for reader in readers[:_SHOWN_READERS])
+    more = len(readers) - _SHOWN_READERS
+    others = f" and {more} more" if more > 0 else ""
+    yield Diagnostic(
+        Code.SELECT_STAR,
+        f"the columns of model `{model.name}` change whenever its inputs do,"
+        f" and {shown}{others} {'read' if len(readers) > 1 else 'reads'} it",
+        model.place_in_file(ir.stars[-1]),
+        model.path,
+        severity_of(Code.SELECT_STAR),
+        help=_advice(ir),
+        model=model.name,
+    )
+
+
+def _advice(ir: ModelIr) -> str:
+    if ir.known and 0 < len(ir.columns) <= _SHOWN_COLUMNS:
+        return f"list the columns: `{', '.join(column.name for column in ir.columns)}`"
+    return "list the columns that readers need"
+
 
 OutputRule = Callable[[ModelIr], Iterable[Diagnostic]]
 SettingsRule = Callable[[ModelFile, ModelIr, Texts], Iterable[Diagnostic]]

@@ -5,8 +5,7 @@ from typing import Any, Final
 import click
 
 from rocky.cli.commands.run import RunCommand, tell, watch
-from rocky.cli.console import write_note, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_note, write_report
 from rocky.cli.options import Settings
 from rocky.operations.apply import ApplyReport, ApplyRequest, apply
 from rocky.plan.kept_plan import KeptPlan

@@ -6,8 +6,7 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_note, write_report, write_text
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_note, write_report, write_text
 from rocky.cli.options import (
     RockyCommand,
     Settings,
@@ -18,12 +17,14 @@ from rocky.cli.options import (
 )
 from rocky.cli.render.findings import FORMATS, render_findings
 from rocky.diagnostics.render import counted
-from rocky.operations.ci import CiReport, CiRequest, ci
 from rocky.operations.compile import (
+    CiReport,
+    CiRequest,
     CompileReport,
     CompileRequest,
     CompileSummary,
     SparkVerification,
+    ci,
     compile_models,
 )
 

@@ -5,17 +5,20 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_note, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings, StateCommand
-from rocky.cli.render.fitting import Fitted, Room, describe_dropped, render_fitted, terminal_width
 from rocky.cli.render.history import describe_run
-from rocky.cli.render.units import (
+from rocky.cli.render.tables import (
+    Fitted,
+    Room,
+    describe_dropped,
     format_bytes,
     format_count,
     format_duration,
     format_seconds,
     format_usd,
+    render_fitted,
+    terminal_width,
 )
 from rocky.diagnostics.render import counted
 from rocky.ledger import LATEST

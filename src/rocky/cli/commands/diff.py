@@ -5,12 +5,11 @@ from typing import Any, Final, get_args
 
 import click
 
-from rocky.cli.console import write_line, write_note, write_report, write_text
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_note, write_report, write_text
 from rocky.cli.options import Output, RockyCommand, Settings, format_option, style_in_build
 from rocky.cli.render.diff import render_annotations, render_changes, render_reach
 from rocky.cli.render.findings import render_findings
-from rocky.cli.render.fitting import terminal_width
+from rocky.cli.render.tables import terminal_width
 from rocky.operations.diff import (
     BrokenSidesReport,
     DiffReport,

@@ -4,11 +4,9 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import Settings, StateCommand
-from rocky.cli.render.tables import render_table
-from rocky.cli.render.units import format_duration
+from rocky.cli.render.tables import format_duration, render_table
 from rocky.operations.doctor import CHECKS, DoctorReport, DoctorRequest, doctor
 from rocky.operations.health_checks import Health
 

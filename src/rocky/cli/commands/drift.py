@@ -6,8 +6,7 @@ from typing import Final
 import click
 
 from rocky.cli.commands.run import RunCommand
-from rocky.cli.console import write_line, write_note, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings
 from rocky.cli.render.run import describe_drift
 from rocky.diagnostics.render import counted

@@ -6,8 +6,7 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_note, write_report, write_text
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_note, write_report, write_text
 from rocky.cli.options import Settings, TextCommand
 from rocky.diagnostics.render import counted
 from rocky.operations.emit_sql import EmitSqlReport, EmitSqlRequest, EmittedModel, emit_sql

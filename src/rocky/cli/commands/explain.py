@@ -8,8 +8,7 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_report, write_text
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_report, write_text
 from rocky.cli.options import ProjectlessTextCommand, Settings
 from rocky.operations.explain import CodesReport, ExplainReport, ExplainRequest, explain
 

@@ -5,11 +5,9 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_note, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.render.tables import render_table
-from rocky.cli.render.units import NOTHING, format_bytes, format_count
+from rocky.cli.render.tables import NOTHING, format_bytes, format_count, render_table
 from rocky.diagnostics.render import counted
 from rocky.operations.gc import GcReport, GcRequest, KeptByReason, TableCollection, gc
 

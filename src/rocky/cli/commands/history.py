@@ -6,10 +6,8 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_note, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings, StateCommand
-from rocky.cli.render.fitting import Fitted, describe_dropped, terminal_width
 from rocky.cli.render.history import (
     audited_execution,
     audited_run,
@@ -17,7 +15,7 @@ from rocky.cli.render.history import (
     render_executions,
     render_runs,
 )
-from rocky.cli.render.units import format_moment
+from rocky.cli.render.tables import Fitted, describe_dropped, format_moment, terminal_width
 from rocky.operations.history import ExecutionsReport, HistoryReport, HistoryRequest, history
 
 REPORTS: Final = {"history": HistoryReport | ExecutionsReport}

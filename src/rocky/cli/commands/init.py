@@ -5,8 +5,7 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import ProjectlessCommand, Settings
 from rocky.operations.template import (
     PLAYGROUNDS,

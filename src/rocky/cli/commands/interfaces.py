@@ -5,8 +5,7 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_report, write_text
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_report, write_text
 from rocky.cli.groups import ProjectGroup
 from rocky.cli.options import RockyCommand, Settings
 from rocky.diagnostics.render import counted

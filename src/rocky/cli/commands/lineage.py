@@ -7,8 +7,7 @@ from typing import Final
 import click
 
 from rocky.analysis.lineage import ColumnRef, Hop, RowHop, Trace
-from rocky.cli.console import write_note, write_report, write_text
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_note, write_report, write_text
 from rocky.cli.options import RockyCommand, Settings, format_option, use_json
 from rocky.cli.render.tables import render_table
 from rocky.operations.lineage import (

@@ -4,8 +4,7 @@ from typing import Final, get_args
 
 import click
 
-from rocky.cli.console import write_line, write_note, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.tables import render_table
 from rocky.diagnostics.render import counted

@@ -6,12 +6,10 @@ from typing import Any, Final
 import click
 
 from rocky.cli.commands.run import RunCommand, request_of, run_options
-from rocky.cli.console import write_line, write_note, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings
 from rocky.cli.render.run import describe_drift
-from rocky.cli.render.tables import render_table
-from rocky.cli.render.units import format_bytes, format_duration, format_usd
+from rocky.cli.render.tables import format_bytes, format_duration, format_usd, render_table
 from rocky.operations.plan import PlanReport, plan
 from rocky.operations.plan.report import CopiesOutlook, ModelsOutlook, PlannedRun
 from rocky.plan.kept_plan import PLANS_FOLDER

@@ -12,12 +12,10 @@ from typing import Any, Final
 import click
 
 from rocky.cli.commands.verify import render_verification
-from rocky.cli.console import write_line, write_note, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.history import audited_run, render_audit
-from rocky.cli.render.tables import render_table
-from rocky.cli.render.units import (
+from rocky.cli.render.tables import (
     NOTHING,
     format_bytes,
     format_count,
@@ -25,6 +23,7 @@ from rocky.cli.render.units import (
     format_moment,
     format_seconds,
     format_usd,
+    render_table,
 )
 from rocky.diagnostics.render import counted
 from rocky.ledger import LATEST

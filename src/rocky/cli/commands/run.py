@@ -10,8 +10,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from rocky.cli.console import write_line, write_note, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.live import open_listener
 from rocky.cli.options import RockyCommand, Settings, show_findings
 from rocky.cli.render.run import ending_notes, render_ending

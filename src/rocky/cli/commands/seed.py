@@ -5,12 +5,10 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_note, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.run import describe_budget
-from rocky.cli.render.tables import render_table
-from rocky.cli.render.units import format_bytes, format_count, format_duration
+from rocky.cli.render.tables import format_bytes, format_count, format_duration, render_table
 from rocky.operations.seed import SeedReport, SeedRequest, seed
 
 REPORTS: Final = {"seed": SeedReport}

@@ -9,11 +9,9 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import Settings, TableCommand
-from rocky.cli.render.tables import GAP
-from rocky.cli.render.units import format_bytes
+from rocky.cli.render.tables import GAP, format_bytes
 from rocky.diagnostics.render import counted
 from rocky.diagnostics.render.terminal import lay_out
 from rocky.language.datatypes.types import is_numeric

@@ -6,12 +6,10 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_note, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.groups import CommandGroup
 from rocky.cli.options import Settings, StateCommand
-from rocky.cli.render.tables import render_table
-from rocky.cli.render.units import NOTHING, format_count, format_moment
+from rocky.cli.render.tables import NOTHING, format_count, format_moment, render_table
 from rocky.diagnostics.render import counted
 from rocky.ledger.pipeline_records import GracePeriod
 from rocky.ledger.run_records import PartitionRecord, PartitionStatus, WatermarkState

@@ -5,8 +5,7 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_note, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings, TableCommand
 from rocky.cli.render.tables import render_table
 from rocky.diagnostics.render import counted

@@ -5,14 +5,17 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.bars import Canvas, draw_bars
-from rocky.cli.render.fitting import shows_blocks, terminal_width
 from rocky.cli.render.history import describe_status
-from rocky.cli.render.tables import render_table
-from rocky.cli.render.units import NOTHING, format_duration
+from rocky.cli.render.tables import (
+    NOTHING,
+    format_duration,
+    render_table,
+    shows_blocks,
+    terminal_width,
+)
 from rocky.diagnostics.render import counted
 from rocky.evidence.timeline import Timeline, longest
 from rocky.ledger import LATEST

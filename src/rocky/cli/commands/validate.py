@@ -4,8 +4,7 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_report, write_text
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_report, write_text
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.findings import render_findings
 from rocky.diagnostics.render import counted, render_summary

@@ -4,10 +4,9 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import Settings, StateCommand
-from rocky.cli.render.units import format_bytes
+from rocky.cli.render.tables import format_bytes
 from rocky.diagnostics.render import counted
 from rocky.operations.verify import VerifyReport, VerifyRequest, verify
 

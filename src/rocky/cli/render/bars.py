@@ -12,9 +12,7 @@ from typing import Final, NamedTuple
 
 import click
 
-from rocky.cli.render.fitting import elide
-from rocky.cli.render.tables import GAP
-from rocky.cli.render.units import format_duration
+from rocky.cli.render.tables import GAP, elide, format_duration
 from rocky.diagnostics.render import counted
 from rocky.evidence.timeline import Bar, Timeline
 from rocky.ledger.run_records import ModelExecution, ModelStatus

@@ -19,7 +19,7 @@ from rocky.analysis.changes.description import (
     group_reached,
 )
 from rocky.analysis.compilation import Compilation
-from rocky.cli.render.fitting import Room, describe_dropped, render_fitted
+from rocky.cli.render.tables import Room, describe_dropped, render_fitted
 from rocky.diagnostics.render.lines import escape_message, escape_property
 from rocky.diagnostics.render.terminal import lay_out
 from rocky.operations.diff import DiffReport, ReachReport

@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from rocky.cli.render.fitting import Fitted, Room, render_fitted
-from rocky.cli.render.units import (
+from rocky.cli.render.tables import (
     NOTHING,
+    Fitted,
+    Room,
     format_count,
     format_duration,
     format_moment,
     format_usd,
+    render_fitted,
 )
 from rocky.ledger.run_records import ModelExecution, RunRecord, RunStatus
 from rocky.operations.history import (

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Final, assert_never
 
 from rocky.cli.render.checks import describe_findings, render_checks
-from rocky.cli.render.tables import render_table
-from rocky.cli.render.units import (
+from rocky.cli.render.tables import (
     format_bytes,
     format_count,
     format_duration,
     format_seconds,
     format_usd,
+    render_table,
 )
 from rocky.diagnostics import Code
 from rocky.diagnostics.render import counted

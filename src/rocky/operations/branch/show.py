@@ -1,12 +1,52 @@
-"""A branch, table by table, beside its parent. Needs no Spark."""
+"""Branches listed, and one shown table by table beside production. Needs no Spark."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from rocky.branches.tables import BranchTable, same_content
-from rocky.ledger.branch_records import BranchRecord
-from rocky.operations.branch.lookup import find_branch, open_view
+from rocky.ledger.branch_records import BranchRecord, BranchStatus, PromotionRecord
+from rocky.ledger.branches import load_branches, load_promotions
+from rocky.operations.branch.lookup import find_branch, open_view, refreshed_state
 from rocky.operations.workspace import Workspace, load_workspace
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """With `everything`, also branches that were deleted; `promotions` in place of branches."""
+
+    everything: bool = False
+    promotions: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BranchesReport:
+    """Branches, by name."""
+
+    branches: tuple[BranchRecord, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionsReport:
+    """Promotions and reverts, oldest first."""
+
+    promotions: tuple[PromotionRecord, ...]
+    total: int
+
+
+def list_branches(workspace: Workspace, request: ListRequest) -> BranchesReport | PromotionsReport:
+    """What is recorded of branches. Raises LedgerUnreadable."""
+    state = refreshed_state(workspace)
+    if request.promotions:
+        promotions = load_promotions(state)
+        return PromotionsReport(promotions, len(promotions))
+    found = tuple(
+        each
+        for each in load_branches(state)
+        if request.everything or each.status is BranchStatus.OPEN
+    )
+    return BranchesReport(found, len(found))
+
 
 Status = Literal["same", "added", "changed", "behind", "conflict"]
 

@@ -1,17 +1,20 @@
-"""Drafts: what a request would do, and how the columns of tables would change.
+"""Drafts: what a request would do, worked out without doing any of it, as plain JSON values.
 
-A draft has a part for each run that the request means. `document` is what a plan keeps of it and
-what is compared when the plan is applied; the rest is for whoever shows it. The same function makes
-the draft when a plan is made and when it is applied, so both see the same things.
+What variables of the environment make of settings and sources is kept as one hash: a plan is there
+to be read, and must not hold a secret.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rocky.analysis.changes.change import Change, worst_impact
 from rocky.analysis.changes.columns import compare_columns
+from rocky.canonical import canonical_json
 from rocky.errors import StoreUnreadable
 from rocky.ledger.readers.evidence import open_evidence_reader
 from rocky.operations.plan.preview import (
@@ -23,7 +26,6 @@ from rocky.operations.plan.preview import (
     step_outlook,
 )
 from rocky.operations.plan.report import Outlook, Statement, column_change
-from rocky.operations.plan.variables import variables_document
 from rocky.operations.report import encode_report
 from rocky.plan.adapters import choose_adapter
 from rocky.plan.comparison import find_unreadable
@@ -33,15 +35,120 @@ from rocky.plan.request import RunRequest
 from rocky.plan.steps import RunPlan, Step
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
-from rocky.project.secrets import hide
+from rocky.project.secrets import hide, is_secret_name
 from rocky.project.sources import SourceTable
-from rocky.project.toml.variables import written
+from rocky.project.toml.variables import Substituted, written
 from rocky.run.materialize.seeds import seed_hash, seed_target
 from rocky.run.prepare.caller import Caller
+from rocky.run.prepare.environment import result_settings
 from rocky.run.prepare.pins import open_project_warehouse
 from rocky.run.prepare.preconditions import sources_of
 from rocky.run.reuse.forecast import StepForecast
 from rocky.store.warehouse import Warehouse
+
+_ROUNDS: Final = 100_000
+_REFERENCE: Final = re.compile(r"(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)")
+_IN_URL: Final = re.compile(
+    r"(?P<user>://[^/@\s:]*:)[^/@\s]+(?=@)"
+    r"|(?P<key>(?:password|passwd|pwd|secret|token|credential)=)[^&;\s]*",
+    re.IGNORECASE,
+)
+_CHOOSING: Final = ("SPARK_REMOTE", "SPARK_HOME")
+"""Variables that choose another Spark than the settings do."""
+_FREE: Final = frozenset({"conf", "options"})
+"""Settings below which names are not Rocky's: those that speak of secrets mean them."""
+_BESIDE: Final = frozenset({"hook", "state", "schedule"})
+"""Blocks that decide nothing that a run builds: where records are kept is told by the ledger."""
+
+
+def variables_document(
+    project: Project,
+    adapter: Adapter,
+    sources: Iterable[SourceTable],
+    env: Mapping[str, str],
+    ledger_id: str | None,
+    *,
+    foreseen: bool,
+) -> dict[str, Any] | None:
+    """The names of variables that have a say, and one hash of what they say; None without any.
+
+    `foreseen` when the environment of the results is known, and so kept, by itself.
+    """
+    values: dict[str, str] = {}
+    names: set[str] = set()
+    written = project.texts[project.config_path].text
+    if _REFERENCE.search(written):
+        names.update(_REFERENCE.findall(written))
+        values.update(_config_values(project, adapter))
+    for source in sources:
+        for name, value in _source_values(source):
+            names.update(_REFERENCE.findall(value.written))
+            values[f"{source.name} {name}"] = _without_password(value)
+    for name in _CHOOSING:
+        if env.get(name):
+            names.add(name)
+            values[name] = _address(env[name])
+    if not foreseen:
+        values.update(_spark_variables(adapter, env, project.root))
+    if not values:
+        return None
+    salt = ledger_id if ledger_id is not None else project.config_hash.hex()
+    return {"names": sorted(names), "hash": _hash_slowly(canonical_json(values), salt)}
+
+
+@lru_cache(maxsize=4)
+def _hash_slowly(said: str, salt: str) -> str:
+    """The pipelines of one plan mostly have the same to say."""
+    data = said.encode("utf-8", "surrogatepass")
+    return hashlib.pbkdf2_hmac("sha256", data, salt.encode(), _ROUNDS).hex()
+
+
+def _config_values(project: Project, adapter: Adapter) -> Iterator[tuple[str, str]]:
+    """Every setting but secrets, and but those of adapters that are not used."""
+    chosen = {name for name, each in project.config.adapter.items() if each is adapter}
+    for path, value in _leaves(project.config, ()):
+        other = path[0] == "adapter" and path[1] not in chosen
+        secret = not _FREE.isdisjoint(path[:-1]) and is_secret_name(path[-1])
+        if other or secret or path[0] in _BESIDE:
+            continue
+        yield ".".join(path), _address(value) if path[-1] == "remote" else _without_password(value)
+
+
+def _source_values(source: SourceTable) -> Iterator[tuple[str, Substituted]]:
+    if isinstance(source.path, Substituted):
+        yield "path", source.path
+    for name, value in source.options.items():
+        if isinstance(value, Substituted) and not is_secret_name(name):
+            yield name, value
+
+
+def _spark_variables(adapter: Adapter, env: Mapping[str, str], root: Path) -> dict[str, str]:
+    """What may change a result on a Spark that only Spark itself can tell of."""
+    open_conf = {name: value for name, value in adapter.conf.items() if not is_secret_name(name)}
+    return result_settings(adapter._replace(conf=open_conf), env, root)
+
+
+def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _leaves(each, (*path, str(key)))
+    elif isinstance(value, tuple | list):
+        for number, each in enumerate(value):
+            yield from _leaves(each, (*path, str(number)))
+    else:
+        yield path, value
+
+
+def _without_password(value: Any) -> str:
+    """A value without a password that an address may hold."""
+    return _IN_URL.sub(lambda found: found["user"] or found["key"] or "", str(value))
+
+
+def _address(value: Any) -> str:
+    """The address of a Spark: what follows a `;` may be a token."""
+    return _without_password(value).partition(";")[0]
 
 
 def schema_changes(plan: RunPlan, step: Step, warehouse: Warehouse) -> tuple[Change, ...]:

@@ -16,7 +16,7 @@ from rocky.errors import RockyError, SourceUnreadable
 from rocky.language.datatypes.types import StructField
 from rocky.ledger.readers.lookup import LookupReader
 from rocky.pipelines.checks.evaluation import toggle_of
-from rocky.pipelines.drift.blast_radius import find_reached_columns
+from rocky.pipelines.drift.projection import find_reached_columns
 from rocky.pipelines.generated_models import find_errors, plan_generated
 from rocky.pipelines.owners import find_owners
 from rocky.pipelines.replication.copies import Copy, CopyTerms, plan_copy, refuse_copy

@@ -20,19 +20,17 @@ from rocky.pipelines.replication.discovery import (
     SourcePlace,
 )
 from rocky.pipelines.replication.filters import (
+    Components,
     Filter,
     FilterCandidate,
     check_keys,
     check_matches,
-    is_selected,
-    matches_glob,
-)
-from rocky.pipelines.replication.schema_patterns import (
-    Components,
     fill_column,
     fill_template,
     flatten_components,
+    is_selected,
     match_schema,
+    matches_glob,
     name_problem,
 )
 from rocky.pipelines.report import Exclusion

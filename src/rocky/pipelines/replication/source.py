@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rocky.errors import InternalError
 from rocky.pipelines.replication.discovery import Discovery
+from rocky.pipelines.replication.filters import match_schema
 from rocky.pipelines.replication.lakes import FolderLake, ObjectLake
-from rocky.pipelines.replication.schema_patterns import match_schema
 from rocky.project.configuration.pipelines import ReplicationPipeline, ReplicationSource
 from rocky.project.secrets import hide_option
 from rocky.run.engine.protocol import Engine

@@ -1,7 +1,6 @@
-"""Unit tests: a model's query over the rows a test gives, compared with the rows it expects.
+"""Tests of a project's models, run on Spark: unit tests, and the assertions on their tables.
 
-No table is read or written: every input is a fixture, and one that is not given is empty. The query
-is the author's own, run by the same Spark that builds the table.
+A unit test runs a model's query over the rows the test gives and compares the rows it expects.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+from uuid import uuid4
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from rocky.analysis.compilation import Compilation
@@ -18,20 +18,33 @@ from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.names import quote_name, split_name
 from rocky.language.syntax.placeholders import fill_placeholders
 from rocky.language.syntax.references import bind_names
-from rocky.plan.steps import Read, reads_of, resolve_name
+from rocky.plan.adapters import choose_adapter
+from rocky.plan.steps import Read, RunPlan, reads_of, resolve_name
 from rocky.project.configuration.model import UnitTest
 from rocky.project.models import ModelFile
 from rocky.project.python_models import inputs_of
+from rocky.run.checks.assertions import check_model
 from rocky.run.checks.fixtures import (
     UnusableFixture,
     bind_fixture,
     convert_rows,
     nullable_columns,
 )
-from rocky.run.checks.outcomes import UnitOutcome, compare_rows, text_rows
-from rocky.run.checks.relations import columns_of, name_of
+from rocky.run.checks.outcomes import (
+    AssertionOutcome,
+    CheckSelection,
+    ChecksReport,
+    UnitOutcome,
+    compare_rows,
+    models_with_tests,
+    text_rows,
+)
+from rocky.run.checks.relations import BoundRelations, columns_of, name_of
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Engine, Frame
+from rocky.run.engine.spark import open_project_engine
+from rocky.run.prepare.pins import open_project_warehouse
+from rocky.store.warehouse import Warehouse
 
 _SPARE_ROWS: Final = 1000
 """How many rows more than expected are fetched: enough to show what is wrong."""
@@ -198,3 +211,39 @@ def zone_named(name: str) -> tzinfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
         return UTC
+
+
+def check_models(
+    plan: RunPlan, wanted: CheckSelection, environment: Mapping[str, str], spark: Any = None
+) -> ChecksReport:
+    """Run the tests of a plan's models; `spark` is the caller's own session.
+
+    Raises what opening Spark and the warehouse raises; a test that cannot run is a failed one.
+    """
+    project = plan.project
+    adapter = choose_adapter(project, plan, wanted.adapter)
+    warehouse = open_project_warehouse(adapter, project.root, environment)
+    with open_project_engine(adapter, project.root, spark) as engine:
+        return run_checks(plan, models_with_tests(plan, wanted), wanted, engine, warehouse)
+
+
+def run_checks(
+    plan: RunPlan,
+    models: Sequence[ModelFile],
+    wanted: CheckSelection,
+    engine: Engine,
+    warehouse: Warehouse,
+) -> ChecksReport:
+    """The tests of some models on an engine that is open."""
+    compilation = plan.compilation
+    prefix = f"rocky_test_{uuid4().hex[:12]}"
+    units: list[UnitOutcome] = []
+    if wanted.unit:
+        tests = UnitTests(compilation, engine, prefix)
+        units = [outcome for model in models for outcome in tests.run(model)]
+    assertions: list[AssertionOutcome] = []
+    if wanted.data:
+        with BoundRelations(compilation, warehouse, engine, prefix) as relations:
+            for model in models:
+                assertions += check_model(model, relations, engine)
+    return ChecksReport(tuple(units), tuple(assertions))

@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode
 from rocky.cli.groups import CommandGroup, LazyGroup
 from rocky.cli.options import BranchCommand
 

@@ -11,8 +11,7 @@ import click
 from rocky.analysis.changes.change import Impact, ProjectDiff
 from rocky.branches.approvals.readiness import Candidate
 from rocky.branches.state_hash import BranchState
-from rocky.cli.console import write_line, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import BranchCommand, Settings
 from rocky.cli.render.tables import render_table
 from rocky.diagnostics.render import counted

@@ -12,10 +12,9 @@ from rocky.branches.row_diff import (
     OtherSide,
     TableDifference,
 )
-from rocky.cli.console import write_line, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import BranchCommand, Settings
-from rocky.cli.render.units import NULL, format_count
+from rocky.cli.render.tables import NULL, format_count
 from rocky.diagnostics.render import counted
 from rocky.diagnostics.render.terminal import lay_out
 from rocky.operations.branch.diff import DiffRequest, diff

@@ -4,22 +4,29 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import BranchCommand, Settings
-from rocky.cli.render.tables import render_table
-from rocky.cli.render.units import NOTHING, format_count, format_moment
+from rocky.cli.render.tables import NOTHING, format_count, format_moment, render_table
 from rocky.diagnostics.render import counted
-from rocky.operations.branch.create import BranchReport, CreateRequest, create
-from rocky.operations.branch.delete import DeleteRequest, DeletionReport, delete
-from rocky.operations.branch.list import (
+from rocky.operations.branch.lifecycle import (
+    BranchReport,
+    CreateRequest,
+    DeleteRequest,
+    DeletionReport,
+    RebaseRequest,
+    create,
+    delete,
+    rebase,
+)
+from rocky.operations.branch.show import (
     BranchesReport,
     ListRequest,
     PromotionsReport,
+    ShowRequest,
+    ViewReport,
     list_branches,
+    show,
 )
-from rocky.operations.branch.rebase import RebaseRequest, rebase
-from rocky.operations.branch.show import ShowRequest, ViewReport, show
 
 REPORTS: Final = {
     "branch create": BranchReport,

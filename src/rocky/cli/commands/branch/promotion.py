@@ -4,22 +4,23 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import write_line, write_report
-from rocky.cli.exit_codes import ExitCode
+from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import BranchCommand, Settings
-from rocky.cli.render.tables import render_table
-from rocky.cli.render.units import NOTHING
+from rocky.cli.render.tables import NOTHING, render_table
 from rocky.diagnostics.render import counted
 from rocky.ledger.branch_records import PROMOTED, PromotionRecord
-from rocky.operations.branch.promote import PromoteRequest, PromotionReport, promote
-from rocky.operations.branch.recover import (
+from rocky.operations.branch.promotion import (
     ForgottenReport,
+    PromoteRequest,
+    PromotionReport,
     RecoveredReport,
     RecoverRequest,
     RecoveryReport,
+    RevertRequest,
+    promote,
     recover,
+    revert,
 )
-from rocky.operations.branch.revert import RevertRequest, revert
 
 REPORTS: Final = {
     "branch promote": PromotionReport,

@@ -1,4 +1,4 @@
-"""A branch of all tables, made in a moment and for no space."""
+"""Branches made, made anew and deleted: tables cloned without copying, production left alone."""
 
 import re
 from collections.abc import Callable
@@ -6,34 +6,42 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from rocky.branches.clones import BranchOrigin
+from rocky.branches.clones import BranchOrigin, refuse_unfinished_promotion
 from rocky.branches.lifecycle import (
     BranchRequest,
     ChosenParent,
     OtherBranch,
     ParentCandidates,
     branch_claim,
+    clear_deleted,
     create_branch,
+    delete_branch,
     find_parent,
+    has_leftovers,
 )
-from rocky.errors import NothingSelected
+from rocky.errors import NothingSelected, PromotionRefused
 from rocky.ledger import LATEST, Ledger
-from rocky.ledger.branch_records import BranchRecord
+from rocky.ledger.branch_records import PRODUCTION, BranchRecord, BranchStatus
 from rocky.ledger.branches import branch_key
 from rocky.ledger.claims import living_runs
 from rocky.operations.branch.lookup import (
     People,
     branch_warehouses,
+    fetch_branch_state,
+    find_branch,
+    find_deleted,
     find_people,
+    find_who,
+    held_branch,
     open_branches,
     warehouse_of,
 )
-from rocky.operations.branch.state import fetch_branch_state
+from rocky.operations.report import hidden
 from rocky.operations.state_change import change_state, load_sound_project
 from rocky.operations.workspace import Workspace, main_state_path
 from rocky.plan.adapters import main_adapter
 from rocky.project import Project
-from rocky.project.project import branch_prefix, on_branch, state_on_branch
+from rocky.project.project import branch_prefix, branch_state, on_branch, state_on_branch
 from rocky.run.prepare.caller import observe_origin
 
 _RUN_ID: Final = re.compile(r"run-\d{8}-\d{6}-\d{3}")
@@ -156,3 +164,109 @@ def _candidates(
         others,
         people.resolve,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteRequest:
+    """Which branch."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionReport:
+    """The branch as it was, and how many objects of its tables went."""
+
+    branch: BranchRecord
+    objects_removed: int
+    warnings: tuple[str, ...] = hidden()
+
+
+def delete(workspace: Workspace, request: DeleteRequest) -> DeletionReport:
+    """Delete a branch, or what an interrupted deletion has left of it.
+
+    Raises NothingSelected, LedgerLocked while a run is at work on it, and ChangeRefused while
+    another branch reads its files.
+    """
+    workspace = workspace.on_production()
+    project = load_sound_project(workspace, "deleted")
+    record = _find(workspace, project, request.name)
+    who = find_who(workspace, project.root)
+    removed, warnings = drop_branch(workspace, project, record, who)
+    return DeletionReport(record, removed, warnings)
+
+
+def _find(workspace: Workspace, project: Project, name: str) -> BranchRecord:
+    """The branch; or one that is recorded as deleted, and whose tables are still there."""
+    gone = find_deleted(workspace, name)
+    if gone is None:
+        return find_branch(workspace, name)
+    state = branch_state(main_state_path(workspace), gone.name)
+    if has_leftovers(branch_warehouses(workspace, project, gone.name, gone.adapter), state):
+        return gone
+    return find_branch(workspace, name)
+
+
+def drop_branch(
+    workspace: Workspace, project: Project, record: BranchRecord, who: str
+) -> tuple[int, tuple[str, ...]]:
+    """How many objects went, and what to warn of.
+
+    Nothing of a branch goes before everybody can know that it is deleted.
+    """
+    warehouses = branch_warehouses(workspace, project, record.name, record.adapter)
+    removed: list[int] = []
+
+    def delete(ledger: Ledger) -> None:
+        if record.status is BranchStatus.OPEN:
+            delete_branch(ledger, record, warehouses, who, datetime.now(UTC))
+
+    def clear(ledger: Ledger) -> None:
+        removed.append(clear_deleted(ledger, record, warehouses))
+
+    with held_branch(workspace, record, warehouses[0]):
+        _, warnings = change_state(workspace, [branch_claim(record.name)], delete, clear)
+    if not removed:
+        stays = (
+            f"others could not be told that branch `{record.name}` is deleted, so its tables are"
+            f" still there; `rocky branch delete {record.name}` removes them when it can be sent"
+        )
+        return 0, (*warnings, stays)
+    return removed[0], warnings
+
+
+@dataclass(frozen=True, slots=True)
+class RebaseRequest:
+    """Which branch, and what its code is compared with once merged."""
+
+    name: str
+    base: str | None = None
+
+
+def rebase(workspace: Workspace, request: RebaseRequest) -> BranchReport:
+    """Make a branch anew. Raises PromotionRefused, PromotionUnfinished, and as `create` does."""
+    workspace = workspace.on_production()
+    project = load_sound_project(workspace, "made")
+    record = find_branch(workspace, request.name)
+    if record.parent != PRODUCTION:
+        raise PromotionRefused(f"branch `{record.name}` is not of production: delete and make it")
+    people = find_people(workspace, project.root, request.base)
+    origin = origin_of(workspace, project)
+    first, *others = branch_warehouses(workspace, project, record.name, record.adapter)
+    wanted = BranchRequest(
+        record.name,
+        # Who made it first is still whose it is.
+        record.created_by,
+        first,
+        record.adapter,
+        state_on_branch(project.config.state, record.name),
+        record.description,
+        people.base_commit,
+        tuple(others),
+    )
+    production = warehouse_of(workspace, project, record.adapter)
+    # Whatever can be refused is refused while the branch is still there.
+    chosen = find_parent(None, ParentCandidates(production, main_state_path(workspace)))
+    refuse_unfinished_promotion(chosen.parent.warehouse)
+    drop_branch(workspace, project, record, people.who)
+    return BranchReport(make_branch(workspace, wanted, origin, lambda: chosen))
