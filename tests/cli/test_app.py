@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from rocky.cli.app import COMMANDS, main
-from rocky.cli.commands import branch, load_command
+from rocky.cli.commands import branch
 from rocky.cli.exit_codes import ExitCode
+from rocky.cli.groups import load_command
 from rocky.version import __version__
 
 SOURCE = Path(__file__).parents[2] / "src"
