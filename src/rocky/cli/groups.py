@@ -12,6 +12,15 @@ import click
 from rocky.cli.options import RockyCommand
 
 
+def load_command(module: str, name: str) -> click.Command:
+    """A command, from its module below `rocky.cli.commands`, which is loaded now.
+
+    The one import by name: `rocky --version` must not pay for any command.
+    """
+    found = vars(import_module(f"rocky.cli.commands.{module}")).values()
+    return next(each for each in found if isinstance(each, click.Command) and each.name == name)
+
+
 def nearest_command(name: str, known: Iterable[str]) -> str | None:
     """What was probably meant by an unknown command, as a question."""
     # Here, because `rocky --version` does without diagnostics.
