@@ -29,15 +29,6 @@ def nearest_command(name: str, known: Iterable[str]) -> str | None:
     return suggestion(name, known)
 
 
-def load_command(module: str, name: str) -> click.Command:
-    """A command, from its module in `rocky.cli.commands`, which is loaded now.
-
-    The one import by name: `rocky --version` must not pay for any command.
-    """
-    found = vars(import_module(f"rocky.cli.commands.{module}")).values()
-    return next(each for each in found if isinstance(each, click.Command) and each.name == name)
-
-
 class LazyGroup(click.Group):
     """Commands that are loaded when they are called, and whose helps are known before.
 
