@@ -1,0 +1,433 @@
+"""Both ways in ask the same: each command has its method, each option its parameter, and back."""
+
+import inspect
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import pytest
+from click.core import ParameterSource
+from click.testing import CliRunner
+
+import rocky
+from rocky.api.arguments import RunOptions
+from rocky.api.workspace import Workspace as OpenWorkspace
+from rocky.cli.app import COMMANDS, load_command, main
+from rocky.operations.workspace import Workspace
+
+
+class Pair(NamedTuple):
+    """A command line, and the call that is the same: both end in one operation.
+
+    `call` is a method of a workspace, `branch.` one of the branch `b1`, `rocky.` a function.
+    """
+
+    command: str
+    line: str
+    operation: str
+    call: str
+    given: tuple[Any, ...] = ()
+    named: dict[str, Any] = {}  # noqa: RUF012 - nobody changes it
+
+    def __str__(self) -> str:
+        return self.line
+
+
+def pair(line: str, operation: str, call: str, *given: Any, **named: Any) -> Pair:
+    """A command is as many words of a line as are a command."""
+    words = shlex.split(line)
+    longest = next(n for n in range(len(words), 0, -1) if " ".join(words[:n]) in LEAVES)
+    return Pair(" ".join(words[:longest]), line, operation, call, given, named)
+
+
+def leaves(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    """What can be called: a command, and a group that does something by itself."""
+    if not isinstance(command, click.Group) or command.invoke_without_command:
+        yield name, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for each in command.list_commands(context):
+            inner = command.get_command(context, each)
+            assert inner is not None
+            yield from leaves(f"{name} {each}", inner)
+
+
+# Both load every operation, before any is listened to.
+LEAVES = dict(each for name in COMMANDS for each in leaves(name, load_command(name)))
+FUNCTIONS = {f"rocky.{name}" for name in rocky.__all__ if inspect.isfunction(getattr(rocky, name))}
+
+SELECTION = (
+    "a b --model c --exclude d --pipeline p --parallel 2 --full-refresh --force-rebuild --no-reuse"
+    " --target other --partition x --from y --to z --latest --missing --lookback 3"
+    " --filter tenant=acme --idempotency-key k"
+)
+SELECTED = {
+    "exclude": "d",
+    "pipeline": "p",
+    "parallel": 2,
+    "full_refresh": True,
+    "rebuild": True,
+    "reuse": False,
+    "adapter": "other",
+    "window": rocky.Window("y", "z", "x", latest=True, missing=True, lookback=3),
+    "filters": ["tenant=acme"],
+    "idempotency_key": "k",
+}
+
+PAIRS = (
+    pair("init shop", "template.init", "rocky.create_project", "shop"),
+    pair(
+        "playground shop --template replication",
+        "template.playground",
+        "rocky.create_playground",
+        "shop",
+        template="replication",
+    ),
+    pair("explain E001", "explain.explain", "rocky.explain", "E001"),
+    pair("validate", "validate.validate", "validate"),
+    pair(
+        "compile --model a --model b --verify spark --live --jobs 2 --no-cache --record-baselines"
+        " --consumers f",
+        "compile.compile_models",
+        "compile",
+        "a",
+        "b",
+        verify=True,
+        live=True,
+        jobs=2,
+        cache=False,
+        record_baselines=True,
+        consumers="f",
+    ),
+    pair(
+        "ci --consumers f --consumers g --jobs 2 --no-cache",
+        "ci.ci",
+        "ci",
+        consumers=["f", Path("g")],
+        jobs=2,
+        cache=False,
+    ),
+    pair("list seeds", "list.list_project", "list", "seeds"),
+    pair(
+        "lineage m --column c --upstream --downstream",
+        "lineage.lineage",
+        "lineage",
+        "m",
+        "c",
+        upstream=True,
+        downstream=True,
+    ),
+    pair(
+        "ci-diff main --exact --model a --fail-on any",
+        "diff.diff",
+        "diff",
+        "main",
+        exact=True,
+        models="a",
+        fail_on="any",
+    ),
+    pair(
+        "lineage-diff main --exact --model a --model b --fail-on any",
+        "diff.diff",
+        "diff",
+        "main",
+        exact=True,
+        models=["a", "b"],
+        fail_on="any",
+        reach=True,
+    ),
+    pair("emit-sql m --out f", "emit_sql.emit_sql", "emit_sql", "m", out="f"),
+    pair(
+        "publish a b --out f --check", "publish.publish", "publish", "a", "b", out="f", check=True
+    ),
+    pair(
+        "imports update a b --check --fetch-only --write-pin",
+        "imports.update_imports",
+        "update_imports",
+        "a",
+        "b",
+        check=True,
+        fetch_only=True,
+        write_pin=True,
+    ),
+    *(
+        pair(f"{name} {SELECTION} --resume r", operation, name, *"abc", **SELECTED, resume="r")
+        for name, operation in (("run", "run.run"), ("plan", "plan.plan"))
+    ),
+    pair("run --resume-latest", "run.run", "run", resume="latest"),
+    pair("plan --resume-latest", "plan.plan", "plan", resume="latest"),
+    pair("apply 12345678", "apply.apply", "apply", "12345678"),
+    pair(
+        "seed a b --full-refresh --target other",
+        "seed.seed",
+        "seed",
+        "a",
+        "b",
+        full_refresh=True,
+        adapter="other",
+    ),
+    pair(
+        "test a --model b --unit --data --target other",
+        "test.test",
+        "test",
+        "a",
+        "b",
+        unit=True,
+        data=True,
+        adapter="other",
+    ),
+    pair(
+        "show m --limit 3 --version 2 --target other",
+        "show.show",
+        "show",
+        "m",
+        limit=3,
+        version=2,
+        adapter="other",
+    ),
+    pair(
+        "drift --pipeline p --filter a=b --filter c=d --target other",
+        "drift.drift",
+        "drift",
+        "p",
+        filters=["a=b", "c=d"],
+        adapter="other",
+    ),
+    pair(
+        "history --model m --limit 3 --since 2026-05-30T00:00:00Z --audit",
+        "history.history",
+        "history",
+        "m",
+        limit=3,
+        since=datetime(2026, 5, 30, tzinfo=UTC),
+        audit=True,
+    ),
+    pair("trace r --limit 3", "trace.trace", "trace", "r", limit=3),
+    pair("cost r --by tag", "cost.cost", "cost", "r", by="tag"),
+    pair("verify r", "verify.verify", "verify", "r"),
+    pair("verify --all", "verify.verify", "verify"),
+    pair(
+        "replay r --model a --verify --execute --keep f --parallel 2 --target other",
+        "replay.replay",
+        "replay",
+        "r",
+        models="a",
+        verify=True,
+        execute=True,
+        keep="f",
+        parallel=2,
+        adapter="other",
+    ),
+    pair("gc --dry-run --target other", "gc.gc", "gc", dry_run=True, adapter="other"),
+    pair("state", "state.show_state", "state"),
+    pair("state delete --table t", "state.delete_watermark", "delete_watermark", "t"),
+    pair("state retention sweep --dry-run", "state.sweep_state", "sweep_state", dry_run=True),
+    pair("doctor --check java --check spark", "doctor.doctor", "doctor", "java", "spark"),
+    pair(
+        "branch create b1 --from r --base main --description d --target other",
+        "branch.create.create",
+        "branch.create",
+        source="r",
+        base="main",
+        description="d",
+        adapter="other",
+    ),
+    pair(
+        "branch list --all --promotions",
+        "branch.list.list_branches",
+        "branches",
+        everything=True,
+        promotions=True,
+    ),
+    pair("branch show b1", "branch.show.show", "branch.show"),
+    pair(
+        "branch diff b1 m --key a --key b --sample 3 --to base",
+        "branch.diff.diff",
+        "branch.diff",
+        "m",
+        key=["a", "b"],
+        sample=3,
+        to="base",
+    ),
+    pair("branch rebase b1 --base main", "branch.rebase.rebase", "branch.rebase", base="main"),
+    pair(
+        "branch approve b1 --message why --key f --as ann",
+        "branch.approve.approve",
+        "branch.approve",
+        message="why",
+        key="f",
+        principal="ann",
+    ),
+    pair("branch approvals b1", "branch.approve.approvals", "branch.approvals"),
+    pair(
+        "branch promote b1 --allow-breaking --message why --key f --as ann",
+        "branch.promote.promote",
+        "branch.promote",
+        allow_breaking=True,
+        message="why",
+        key="f",
+        principal="ann",
+    ),
+    pair(
+        "branch revert r --discard-later --message why --target other",
+        "branch.revert.revert",
+        "revert",
+        "r",
+        discard_later=True,
+        message="why",
+        adapter="other",
+    ),
+    pair(
+        "branch recover --forget r --target other",
+        "branch.recover.recover",
+        "recover",
+        forget="r",
+        adapter="other",
+    ),
+    pair("branch delete b1", "branch.delete.delete", "branch.delete"),
+)
+
+PYTHON_ALONE = {
+    "rocky.open": "opens what a command opens by itself; its parameters are options, see below",
+    "rocky.check_sql": "a query without a project: `rocky compile` speaks of files",
+    "rocky.load_project": "the project as a value, which `rocky compile` starts with",
+    "rocky.compile_project": "the compilation as a value, which `rocky compile` reports on",
+    "branch": "names a branch; its methods are the commands",
+    "on_branch": "what `--branch` does",
+    "on_production": "what leaving `--branch` out does",
+}
+OF_OUTPUT = {
+    "output": "what comes out: a report is a value",
+    "quiet": "prints less",
+    "no_color": "prints without colours",
+    "style": "`--format`: how text looks",
+}
+OF_WORKSPACE = {
+    "config": "path",
+    "state_path": "state_path",
+    "variables": "variables",
+    "branch": "branch",
+}
+"""Options that say which workspace is meant: parameters of `rocky.open`."""
+OPENED_WITH = {
+    "env": "the process's, on the command line",
+    "spark": "a session of the caller's, which no other process can have",
+    "listener": "what `--quiet` leaves out: progress",
+    "warn": "what goes to standard error",
+}
+
+
+class Asked(Exception):
+    """What came to an operation."""
+
+
+@pytest.fixture
+def asked(monkeypatch) -> Callable[[Pair, Callable[[], object]], tuple[Workspace | None, list]]:
+    """The workspace and the request with which something asks for the operation of a pair."""
+
+    def listen(*given: Any, **_: Any) -> None:
+        raise Asked(*given)
+
+    def ask(wanted: Pair, something: Callable[[], object]) -> tuple[Workspace | None, list]:
+        module, _, name = wanted.operation.rpartition(".")
+        operation = getattr(sys.modules[f"rocky.operations.{module}"], name)
+        for each in [each for key, each in sys.modules.items() if key.startswith("rocky.")]:
+            for attribute in [key for key, value in vars(each).items() if value is operation]:
+                monkeypatch.setattr(each, attribute, listen)
+        with pytest.raises(Asked) as caught:
+            something()
+        opened = [each for each in caught.value.args if isinstance(each, Workspace)]
+        requests = [each for each in caught.value.args if is_dataclass(each)]
+        return opened[0] if opened else None, [each for each in requests if each not in opened]
+
+    return ask
+
+
+def type_line(line: str) -> object:
+    return CliRunner().invoke(main, shlex.split(line), catch_exceptions=False)
+
+
+def find(call: str, workspace: rocky.Workspace) -> Callable[..., object]:
+    owner, _, name = call.rpartition(".")
+    found = {"": workspace, "rocky": rocky, "branch": workspace.branch("b1")}[owner]
+    return getattr(found, name)
+
+
+@pytest.mark.parametrize("each", PAIRS, ids=str)
+def test_a_command_and_its_method_ask_the_same_of_the_same_operation(each, asked):
+    _, typed = asked(each, lambda: type_line(each.line))
+    _, called = asked(each, lambda: find(each.call, rocky.open())(*each.given, **each.named))
+
+    assert typed == called
+
+
+def test_every_command_has_a_method_and_every_method_a_command():
+    methods = {
+        f"{prefix}{name}"
+        for prefix, kind in (("", rocky.Workspace), ("branch.", rocky.Branch))
+        for name, _ in inspect.getmembers(kind, inspect.isfunction)
+        if not name.startswith("_")
+    }
+
+    assert set(LEAVES) == {each.command for each in PAIRS}
+    assert FUNCTIONS | methods == {each.call for each in PAIRS} | set(PYTHON_ALONE)
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_option_of_a_command_is_asked_for_in_python_too(name):
+    known = {each.name for each in LEAVES[name].params} - set(OF_OUTPUT) - set(OF_WORKSPACE)
+    typed = set()
+    for each in PAIRS:
+        if each.command == name:
+            words = shlex.split(each.line)[len(name.split()) :]
+            context = LEAVES[name].make_context(name, words)
+            typed |= {
+                each
+                for each in context.params
+                if context.get_parameter_source(each) is ParameterSource.COMMANDLINE
+            }
+
+    assert known == typed
+
+
+@pytest.mark.parametrize("call", sorted({each.call for each in PAIRS}))
+def test_every_parameter_of_a_method_is_typed_as_an_option_too(call):
+    signature = inspect.signature(find(call, rocky.open()))
+    given = set()
+    for each in PAIRS:
+        if each.call == call:
+            given |= signature.bind(*each.given, **each.named).arguments.keys()
+
+    assert set(signature.parameters) == given
+
+
+def test_the_options_of_a_run_are_the_fields_of_its_request():
+    options = RunOptions.__annotations__.keys()
+
+    assert options == {each.name for each in fields(rocky.RunRequest)} - {"select"}
+    assert options == SELECTED.keys() | {"resume"}
+
+
+def test_a_workspace_is_opened_with_what_the_options_of_every_command_say(tmp_path, asked):
+    rocky.create_project(tmp_path)
+    shown, past = (next(each for each in PAIRS if each.command == name) for name in ("show", "gc"))
+    state = tmp_path / "state.db"
+
+    typed, _ = asked(shown, lambda: type_line(f"show m -c {tmp_path} --var a=b --branch b1"))
+    named, _ = asked(past, lambda: type_line(f"gc -c {tmp_path} --state-path {state}"))
+
+    opened = rocky.open(tmp_path, branch="b1", variables={"a": "b"}, state_path=state)
+    assert isinstance(opened, OpenWorkspace)
+    assert (opened.config, opened.branch_name, opened.variables, opened.state_file) == (
+        typed.config,
+        typed.branch_name,
+        typed.variables,
+        named.state_file,
+    )
+    parameters = inspect.signature(rocky.open).parameters
+    assert set(parameters) == {*OF_WORKSPACE.values(), *OPENED_WITH}
