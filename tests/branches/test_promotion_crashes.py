@@ -2,15 +2,16 @@
 
 import os
 import shutil
-import subprocess
-import sys
-from pathlib import Path
+from functools import partial
 
 import pytest
 
+from rocky.cli.app import main
 from rocky.ledger.branches import load_promotions
+from rocky.operations.branch import promotion
 from rocky.store.journal import has_journal
 from tests.branches.shops import TABLE, BranchShop, Template
+from tests.processes import run_process
 
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
 MOVED = ("stg_orders", "latest", "extra")
@@ -25,7 +26,6 @@ STEPS = (
 )
 HALF = f"commit {TABLE}latest"
 KILLED = 9
-SOURCES = Path(__file__).parents[2] / "src"
 
 Files = dict[str, tuple[str, ...]]
 
@@ -53,33 +53,22 @@ def files_of(shop: BranchShop) -> Files:
     return {name: files for name, (_, files) in shop.contents().items()}
 
 
-KILL = """
-import os, sys
-from functools import partial
-from rocky.cli.app import main
-from rocky.operations.branch import promotion
+def die_at(step: str, line: tuple[str, ...]) -> None:
+    """Run a command in this process, which ends when a step is reached."""
 
-def watch(reached):
-    if reached == sys.argv[1]:
-        os._exit(9)
+    def watch(reached: str) -> None:
+        if reached == step:
+            os._exit(KILLED)
 
-for name in ("promote_tables", "revert_tables", "recover_promotions"):
-    setattr(promotion, name, partial(getattr(promotion, name), watch=watch))
-main(sys.argv[2:])
-"""
+    for name in ("promote_tables", "revert_tables", "recover_promotions"):
+        setattr(promotion, name, partial(getattr(promotion, name), watch=watch))
+    main(line)
 
 
 def kill(shop: BranchShop, step: str, *line: str) -> None:
     """Run a command in a process of its own that is killed before a step."""
-    done = subprocess.run(
-        [sys.executable, "-c", KILL, step, *line],
-        cwd=shop.root,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": str(SOURCES)},
-    )
-    assert (KILLED, "") == (done.returncode, done.stderr)
+    code, _, said = run_process(die_at, step, line, cwd=shop.root)
+    assert (KILLED, "") == (code, said)
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -35,9 +35,9 @@ _MARK = "---- end of a command ----"
 _PLACE = "/srv"
 """Where pages say that the shop lies."""
 _MACROS = (
-    "CREATE MACRO datediff(a, b) AS date_diff('day', CAST(b AS DATE), CAST(a AS DATE))",
-    "CREATE MACRO collect_set(x) AS list(DISTINCT x)",
-    "CREATE MACRO to_date(x) AS CAST(x AS DATE)",
+    "CREATE TEMP MACRO datediff(a, b) AS date_diff('day', CAST(b AS DATE), CAST(a AS DATE))",
+    "CREATE TEMP MACRO collect_set(x) AS list(DISTINCT x)",
+    "CREATE TEMP MACRO to_date(x) AS CAST(x AS DATE)",
 )
 _B3SUM = """\
 #!{python}

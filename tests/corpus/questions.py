@@ -7,7 +7,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -41,6 +41,7 @@ def _blocks(path: Path) -> Iterator[tuple[str, str]]:
         yield name, body.strip()
 
 
+@cache
 def shop_tables() -> dict[str, str]:
     """The columns of each table, in Spark's DDL."""
     return dict(_blocks(CORPUS / "tables.sql"))
@@ -55,6 +56,14 @@ def questions() -> tuple[Question, ...]:
         for path in sorted(folder.glob("*.sql"))
         for name, sql in _blocks(path)
     )
+
+
+def by_family(of: Iterable[Question]) -> dict[str, list[Question]]:
+    """Questions by the file they stand in."""
+    found: dict[str, list[Question]] = {}
+    for each in of:
+        found.setdefault(each.family, []).append(each)
+    return found
 
 
 @cache

@@ -1,10 +1,6 @@
 """One run for a key: claimed before it begins, given up when it ends, or its process does."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -28,7 +24,8 @@ from rocky.ledger.pipeline_records import IdempotencyRecord
 from rocky.ledger.pipeline_state import open_pipeline_state_reader
 from rocky.ledger.record import RunId
 from rocky.project.configuration.blocks import Idempotency
-from tests.ledger.test_processes import PRELUDE, ROOT
+from tests.ledger.test_processes import PRELUDE
+from tests.processes import Running, run_program
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, tzinfo=UTC)
 RUN = RunId("run-20260501-120000-000")
@@ -40,7 +37,7 @@ from rocky.project.configuration.blocks import Idempotency
 with open_ledger(path) as ledger:
     hold = claim_key(ledger, "daily", Idempotency())
     print("held", flush=True)
-    sys.stdin.read()
+    __import__("time").sleep(600)
 """
 
 
@@ -148,24 +145,14 @@ def test_whoever_lost_a_key_does_not_end_it_for_its_new_owner(ledger, clock):
 
 
 def test_the_key_of_a_killed_process_is_taken_over_at_once(path):
-    process = subprocess.Popen(
-        [sys.executable, "-c", PRELUDE + HOLDING, str(path)],
-        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
+    with Running(run_program, PRELUDE + HOLDING, str(path)) as process:
         assert "held\n" == process.stdout.readline()
         with open_ledger(path) as ledger:
             assert isinstance(claim_key(ledger, "daily", SETTINGS), SkippedInFlight)
-            process.send_signal(signal.SIGKILL)
+            process.kill()
             process.wait()
             with claim_key(ledger, "daily", SETTINGS) as hold:
                 assert isinstance(hold, LocalKey)
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_expired_keys_are_found_and_living_ones_are_not(ledger, clock):

@@ -1,10 +1,6 @@
 """Real processes: killed in the middle, and several at once."""
 
-import os
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -14,8 +10,7 @@ from rocky.ledger.claims import is_alive
 from rocky.ledger.run_records import RunStatus
 from tests.ledger.chains import faults
 from tests.ledger.conftest import a_run
-
-ROOT = Path(__file__).parents[2]
+from tests.processes import Running, run_program
 
 # Records models until it is killed; says each one that is recorded.
 ENDLESS = """
@@ -54,12 +49,7 @@ path = Path(sys.argv[1])
 
 
 def start(program, path):
-    return subprocess.Popen(
-        [sys.executable, "-c", PRELUDE + program, str(path)],
-        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    return Running(run_program, PRELUDE + program, str(path))
 
 
 def said(process, count):

@@ -1,8 +1,6 @@
 """Files that every older version left, as its own code wrote them, brought forward by this one."""
 
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +15,8 @@ from rocky.ledger.run_records import RunStatus
 from rocky.store.warehouse import open_warehouse
 from tests.ledger.chains import faults
 from tests.ledger.conftest import START, a_run
-from tests.ledger.test_processes import PRELUDE, ROOT
+from tests.ledger.test_processes import PRELUDE
+from tests.processes import run_process, run_program
 
 OLD = Path(__file__).parent / "old"
 VERSIONS = range(1, SCHEMA_VERSION)
@@ -97,14 +96,8 @@ def test_nothing_is_found_in_a_file_that_was_brought_forward_and_written_on(old,
 
 def test_an_upgrade_that_is_killed_leaves_the_old_file_to_be_used(old, version):
     before = evidence_of(old)
-    done = subprocess.run(
-        [sys.executable, "-c", PRELUDE + KILLED, str(old)],
-        env={"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (9, "made\n") == (done.returncode, done.stdout)
+    code, said, _ = run_process(run_program, PRELUDE + KILLED, str(old))
+    assert (9, "made\n") == (code, said)
 
     assert (version, before) == (find_version(old), evidence_of(old))
     with open_ledger(old):

@@ -1,12 +1,10 @@
 """Runs a project without Spark and dies at a chosen point, as if the machine had been switched off.
 
-Used by `test_crash_points.py` in a process of its own: `python crash.py ROOT POINT TIMES`, where
-TIMES is which passing of the point is the last.
+`test_crash_points.py` calls it in a process of its own.
 """
 
 import os
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,7 +34,7 @@ def dying(function: Callable[..., Any], times: int, *, before: bool) -> Callable
 
 POINTS: dict[str, tuple[Any, str]] = {
     "begin": (Ledger, "begin_run"),
-    "anchor": (runner, "leave_anchor"),
+    "anchor": (runner, "write_ledger_anchor"),
     "engine": (Ledger, "record_engine"),
     "write": (MemoryEngine, "write"),
     "commit": (Table, "commit"),
@@ -45,15 +43,11 @@ POINTS: dict[str, tuple[Any, str]] = {
 }
 
 
-def main(root: str, point: str, times: str) -> None:
+def main(root: str, point: str, times: int) -> None:
+    """Run the project; `times` is which passing of the point is the last."""
     when, _, name = point.partition(" ")
     owner, attribute = POINTS[name]
     function = getattr(owner, attribute)
-    setattr(owner, attribute, dying(function, int(times), before=when == "before"))
+    setattr(owner, attribute, dying(function, times, before=when == "before"))
     orders = "data/orders.csv"
     Shop(Path(root), {orders: Path(root, orders).read_text()}).run()
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[2]))
-    main(*sys.argv[1:])

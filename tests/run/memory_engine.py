@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,17 @@ _DAY = re.compile(r'date_format\(("[^"]*"), "yyyy-MM-dd"\)')
 _FILE_NAME = re.compile(r"substring_index\(input_file_name\(\), '/', -1\) AS (\S+) FROM (\w+)(\))")
 
 USED = Metrics(executor_run_ms=3_600_000, bytes_read=10**9)
+
+
+@cache
+def _database() -> Any:
+    """The DuckDB of this process: to open one costs more than a run. What cursors make is temporary."""
+    database = duckdb.connect(config={"threads": 1})
+    # DuckDB has no unsigned shift; of numbers that are not negative it is the other one.
+    database.execute('CREATE MACRO ">>>"(a, b) AS a >> b')
+    database.execute("CREATE MACRO raise_error(message) AS error(message)")
+    database.execute("SET GLOBAL TimeZone = 'UTC'")
+    return database
 
 
 class MemoryViews:
@@ -127,7 +139,7 @@ class MemoryViews:
 
     def bind_frame(self, view: str, frame: str) -> None:
         with self.lock:
-            self.connection.execute(f'CREATE OR REPLACE VIEW "{view}" AS {frame}')
+            self.connection.execute(f'CREATE OR REPLACE TEMP VIEW "{view}" AS {frame}')
             self.bound.append(view)
 
     def unbind(self, views: Sequence[str]) -> None:
@@ -172,11 +184,7 @@ class MemoryEngine:
     """
 
     def __init__(self, root: Path) -> None:
-        self._connection = duckdb.connect()
-        # DuckDB has no unsigned shift; of numbers that are not negative it is the other one.
-        self._connection.execute('CREATE MACRO ">>>"(a, b) AS a >> b')
-        self._connection.execute("CREATE MACRO raise_error(message) AS error(message)")
-        self._connection.execute("SET TimeZone = 'UTC'")
+        self._connection = _database().cursor()
         self._lock = threading.RLock()
         self.facts = EngineFacts("4.1.4", "memory", {"spark.sql.ansi.enabled": "true"})
         self.views = MemoryViews(self._connection, root, self._lock)

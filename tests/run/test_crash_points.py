@@ -1,19 +1,16 @@
 """A process killed at any step of write, commit and record: the next run loses and doubles nothing,
 and the evidence is whole."""
 
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from rocky.ledger.run_records import RunStatus
+from tests.processes import run_process
+from tests.run import crash
 from tests.run.runs import Shop, statuses, verify
 
-ROOT = Path(__file__).parents[2]
-CRASH = Path(__file__).with_name("crash.py")
 INCREMENTAL = '[strategy]\ntype = "incremental"\ntimestamp_column = "id"\n'
 BEFORE = {"stg_orders": [(1, "DE"), (2, "DE"), (3, "FR")], "report": [(1,)]}
 AFTER = {"stg_orders": [(1, "DE"), (2, "DE"), (3, "FR"), (4, "FR"), (5, "FR")], "report": [(3,)]}
@@ -38,15 +35,8 @@ STEPS = [
 
 
 def kill_at(root: Path, point: str, times: int) -> None:
-    killed = subprocess.run(
-        [sys.executable, str(CRASH), str(root), point, str(times)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])},
-    )
-    assert -signal.SIGKILL == killed.returncode, killed.stderr
+    code, _, said = run_process(crash.main, str(root), point, times)
+    assert -signal.SIGKILL == code, said
 
 
 @pytest.mark.slow

@@ -3,10 +3,8 @@
 Also a program that dies at a chosen point: `python -m tests.state.shops ROOT STATE ADDRESS POINT`.
 """
 
-import json
 import os
 import signal
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,7 +17,7 @@ from rocky.ledger.writer import Ledger
 from rocky.plan.selectors import select_models
 from rocky.plan.steps import plan_steps
 from rocky.project import load_project
-from rocky.project.configuration.blocks import Retry, State
+from rocky.project.configuration.blocks import State
 from rocky.run.checksums import Checksums
 from rocky.run.engine.sources import Sources
 from rocky.run.execute.runner import run_plan
@@ -160,9 +158,7 @@ def die_after(owner: Any, name: str) -> None:
     setattr(owner, name, call_and_die)
 
 
-if __name__ == "__main__":
-    root, said, address, point = sys.argv[1:]
-    fields = json.loads(said)
-    state = State(**{**fields, "retry": Retry(**fields["retry"])})
+def run_and_die(root: Path, state: State, address: str, point: str) -> None:
+    """Run a shop in this process, which is killed after a step."""
     die_after(*POINTS[point])
-    RemoteShop(Path(root), state, address).run()
+    RemoteShop(root, state, address).run()

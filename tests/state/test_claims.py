@@ -1,7 +1,6 @@
 """Claims that machines see of each other, in real servers on loopback."""
 
 import json
-import multiprocessing
 import os
 import time
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from rocky.ledger.run_records import RunStatus
 from rocky.ledger.writer import ModelRecords
 from rocky.state.claims import RemoteClaims, process_space
 from rocky.state.session import RemoteSession
+from tests.processes import fork_context
 from tests.state.machines import Machine, findings, rows, s3_state, valkey_state, value
 
 pytestmark = pytest.mark.server
@@ -130,8 +130,7 @@ def wait_until(is_so: Callable[[], bool]) -> None:
 
 
 def test_the_claim_of_a_killed_process_of_this_machine_ends_with_it(machines):
-    context = multiprocessing.get_context("spawn")
-    process = context.Process(target=os.getpid)
+    process = fork_context().Process(target=os.getpid)
     process.start()
     process.join()
     with opened(machines(1)) as session:

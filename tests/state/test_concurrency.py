@@ -1,6 +1,5 @@
 """Many who publish at once, and some who are killed at it: nothing is lost, the chain is one."""
 
-import multiprocessing
 import os
 import signal
 import time
@@ -13,6 +12,7 @@ from rocky.ledger import open_ledger
 from rocky.ledger.run_records import RunStatus
 from rocky.ledger.writer import ModelRecords
 from rocky.project.configuration.blocks import State
+from tests.processes import fork_context
 from tests.state.machines import Machine, findings, rows, s3_state, valkey_state
 
 pytestmark = [pytest.mark.slow, pytest.mark.server]
@@ -42,8 +42,7 @@ def test_threads_that_publish_at_once_lose_nothing(tmp_path, shared):
 
 
 def test_processes_that_publish_at_once_lose_nothing(tmp_path, shared):
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(WRITERS) as pool:
+    with fork_context().Pool(WRITERS) as pool:
         tasks = [(tmp_path / f"m{each}", *shared, each) for each in range(WRITERS)]
         runs = [run for found in pool.starmap(run_often, tasks) for run in found]
 
@@ -95,8 +94,7 @@ def test_a_process_killed_while_it_publishes_harms_nobody(tmp_path, prefix, s3, 
     state = s3_state(prefix)
     victim, other = (Machine(tmp_path / f"m{each}", state, s3.url, each) for each in (1, 2))
     victim.run("a")
-    context = multiprocessing.get_context("spawn")
-    process = context.Process(target=publish_for_ever, args=(victim.root, state, s3.url, 1))
+    process = fork_context().Process(target=publish_for_ever, args=(victim.root, state, s3.url, 1))
     s3.fail("slow", method="PUT", path="state.db")
     begun = len(s3.seen)
     process.start()

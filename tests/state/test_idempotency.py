@@ -1,6 +1,5 @@
 """Idempotency keys that machines share, in real servers on loopback."""
 
-import multiprocessing
 import os
 import signal
 import time
@@ -17,6 +16,7 @@ from rocky.project.configuration.blocks import Idempotency
 from rocky.state import claims
 from rocky.state.backend import key_name
 from rocky.state.idempotency import RemoteKey, RemoteKeys
+from tests.processes import fork_context
 from tests.state.machines import Machine, s3_state, valkey_state
 
 pytestmark = pytest.mark.server
@@ -93,8 +93,7 @@ def test_a_key_in_flight_is_had_when_its_time_is_up(keys):
 
 
 def test_the_key_of_a_process_that_died_before_its_run_had_an_id_is_had(machine, keys):
-    context = multiprocessing.get_context("spawn")
-    process = context.Process(target=claim_and_die, args=(machine,))
+    process = fork_context().Process(target=claim_and_die, args=(machine,))
     process.start()
     process.join(60)
 

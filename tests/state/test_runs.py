@@ -1,8 +1,5 @@
 """Whole runs on machines that share tables and a ledger: rows exactly once, evidence without gaps."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,15 +7,14 @@ import pytest
 from rocky.evidence.verification import verify_evidence
 from rocky.ledger import open_evidence_reader
 from rocky.ledger.run_records import RunStatus
-from rocky.project.configuration.blocks import Retry, State
+from rocky.project.configuration.blocks import Retry
 from rocky.store.warehouse import open_warehouse
+from tests.processes import run_process
 from tests.state.machines import rows, s3_state
-from tests.state.shops import POINTS, RemoteShop
+from tests.state.shops import POINTS, RemoteShop, run_and_die
 from tools.verify_run import Audit, load
 
 pytestmark = pytest.mark.server
-
-ROOT = Path(__file__).parents[2]
 
 
 def shops(tmp_path: Path, s3, prefix: str, **settings: object) -> tuple[RemoteShop, RemoteShop]:
@@ -96,18 +92,10 @@ def test_a_run_killed_on_one_machine_goes_on_on_another(tmp_path, s3, prefix, po
     one.run()
     one.orders(6)
     other.orders(6)
-    said = json.dumps({**written(one.state), "retry": one.state.retry._asdict()})
-    killed = subprocess.run(
-        [sys.executable, "-m", "tests.state.shops", str(one.root), said, one.address, point],
-        cwd=ROOT,
-        timeout=60,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    code, _, said = run_process(run_and_die, one.root, one.state, one.address, point)
     report = other.run()
 
-    assert -9 == killed.returncode, killed.stderr
+    assert -9 == code, said
     assert RunStatus.SUCCESS == report.status
     assert [(each, each) for each in range(1, 7)] == other.rows("grown")
     assert [] == wrong_with(other)
@@ -117,9 +105,3 @@ def test_a_run_killed_on_one_machine_goes_on_on_another(tmp_path, s3, prefix, po
     assert RunStatus.SUCCESS == one.run().status
     assert [(each, each) for each in range(1, 8)] == one.rows("grown")
     assert [] == wrong_with(one)
-
-
-def written(state: State) -> dict[str, object]:
-    """What a process of its own needs to know of a state."""
-    names = ("backend", "s3_bucket", "s3_prefix", "transfer_timeout_seconds", "on_upload_failure")
-    return {name: getattr(state, name) for name in names}

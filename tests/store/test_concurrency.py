@@ -1,19 +1,18 @@
-import multiprocessing
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 
 import pytest
 
 from rocky.store.file_usage import sweep_table
+from tests.processes import Running, fork_context
 from tests.store.tables import append, ids, latest, read_ids, reopened, replace_with, table_in
 from tests.store.writers import (
     COUNTER_START,
     append_many,
+    append_once_each,
     count_up,
     create,
+    place_and_wait,
     replace_many,
 )
 
@@ -23,8 +22,7 @@ FAR_FUTURE_MS = 2**52
 
 def run_together(*tasks: tuple[Callable[..., None], tuple]) -> None:
     """Each task in a process of its own, all at once; none may fail."""
-    processes = multiprocessing.get_context("spawn")
-    running = [processes.Process(target=task, args=given) for task, given in tasks]
+    running = [fork_context().Process(target=task, args=given) for task, given in tasks]
     for process in running:
         process.start()
     for process in running:
@@ -102,17 +100,10 @@ def test_four_writers_of_forty_commits_each_lose_nothing(tmp_path):
     assert list(range(160)) == read_ids(table_in(tmp_path))
 
 
-def start_writer(*arguments: object) -> subprocess.Popen[str]:
-    here = {"PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "tests.store.writers", *map(str, arguments)]
-    return subprocess.Popen(command, env=here, stdout=subprocess.PIPE, text=True)
-
-
 def test_a_writer_killed_before_its_commit_leaves_the_previous_version(tmp_path):
     table = table_in(tmp_path)
     append(table, ids(table, 1))
-    with start_writer("wait", tmp_path) as writer:
-        assert writer.stdout is not None
+    with Running(place_and_wait, str(tmp_path)) as writer:
         assert "placed\n" == writer.stdout.readline()
         writer.kill()
 
@@ -128,8 +119,7 @@ def test_a_writer_killed_again_and_again_loses_and_doubles_nothing(tmp_path):
     acknowledged = -1
     for patience in (1, 4, 2, 7, 3):
         # From the row before the last: what was committed must be recognised, not repeated.
-        with start_writer("append", tmp_path, max(acknowledged, 0)) as writer:
-            assert writer.stdout is not None
+        with Running(append_once_each, str(tmp_path), max(acknowledged, 0)) as writer:
             for _ in range(patience):
                 acknowledged = max(acknowledged, int(writer.stdout.readline()))
             writer.kill()

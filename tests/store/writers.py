@@ -78,8 +78,3 @@ def _ids_in(table: Table, path: str) -> list[int]:
     data = table.objects.read(f"{table.prefix}/{path}")
     assert data is not None
     return pq.read_table(io.BytesIO(data))["id"].to_pylist()
-
-
-if __name__ == "__main__":
-    task, folder, *rest = sys.argv[1:]
-    {"append": append_once_each, "wait": place_and_wait}[task](folder, *map(int, rest))

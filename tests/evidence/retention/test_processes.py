@@ -1,8 +1,5 @@
 """Collectors and runs in processes of their own, at once."""
 
-import os
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,9 +7,9 @@ import pytest
 
 from rocky.evidence.retention.collection import CLAIM_DELAY, CollectionRequest, collect_files
 from tests.evidence.retention.histories import KEEP_NOTHING, Past
+from tests.processes import Running, run_program
 from tests.store.tables import read_ids
 
-ROOT = Path(__file__).parents[3]
 ROUNDS = 30
 
 PRELUDE = """
@@ -25,6 +22,7 @@ from rocky.ledger import STATE_FILE, ModelRecords, open_ledger
 from rocky.ledger.run_records import ModelExecution, ModelStatus, RunStatus
 from rocky.store.warehouse import open_warehouse
 from tests.evidence.retention.histories import a_run
+from tests.processes import Running, run_program
 from tests.store.tables import Name, ids, replace_with
 
 root, rounds = Path(sys.argv[1]), int(sys.argv[2])
@@ -86,13 +84,8 @@ Past(Path(sys.argv[1])).collect()
 """
 
 
-def start(program: str, root: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", PRELUDE + program, str(root), str(ROUNDS)],
-        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def start(program: str, root: Path) -> Running:
+    return Running(run_program, PRELUDE + program, str(root), str(ROUNDS))
 
 
 @pytest.mark.slow

@@ -5,10 +5,10 @@ import pytest
 import rocky
 from rocky.errors import RockyError
 from rocky.language.syntax.references import bind_names
-from tests.corpus.gaps import ACCEPTED_GAPS
-from tests.corpus.questions import Question, questions, shop_tables
+from tests.corpus.gaps import accepted_questions
+from tests.corpus.questions import by_family, shop_tables
 
-ACCEPTED = [each for each in questions() if not each.refused and each.id not in ACCEPTED_GAPS]
+ACCEPTED = by_family(accepted_questions())
 
 TABLES = {
     "raw.orders": ("raw.orders", "shop.raw.orders"),
@@ -139,15 +139,15 @@ def test_a_union_of_thousands_is_bound() -> None:
     assert 3000 == bound.count("`v_t` AS `t`")
 
 
-@pytest.mark.parametrize("question", ACCEPTED, ids=lambda question: question.id)
-def test_a_bound_query_has_the_columns_of_the_query_and_reads_only_views(
-    question: Question,
-) -> None:
+@pytest.mark.parametrize("family", ACCEPTED)
+def test_a_bound_query_has_the_columns_of_the_query_and_reads_only_views(family: str) -> None:
     tables = shop_tables()
-    bound = bind_names(question.sql, lambda parts: f"view_{parts[-1]}")
     views = {f"view_{name}": ddl for name, ddl in tables.items()}
+    different = []
+    for question in ACCEPTED[family]:
+        bound = bind_names(question.sql, lambda parts: f"view_{parts[-1]}")
+        columns = rocky.check_sql(question.sql, tables=tables).columns
+        if columns != rocky.check_sql(bound, tables=views).columns:
+            different.append(question.name)
 
-    assert (
-        rocky.check_sql(question.sql, tables=tables).columns
-        == rocky.check_sql(bound, tables=views).columns
-    )
+    assert [] == different

@@ -1,8 +1,8 @@
 """Machines that copy one lake into one warehouse, each with a project and a state file of its own.
 
-Run as a program, this is one machine that does one run and may die in it: `python lake_machines.py
-SHARED NAME BACKEND PREFIX POINT`. Everything is as in life but the engine: sessions, claims and
-publishing are what a run opens by itself. A machine takes no other's processes for its own.
+`main` is one machine that does one run in a process of its own and may die in it. Everything is as in
+life but the engine: sessions, claims and publishing are what a run opens by itself. A machine takes
+no other's processes for its own.
 """
 
 import os
@@ -177,10 +177,10 @@ class LakeMachine:
             engine.before_write = before_write or (lambda _: None)
             yield engine
 
-        session = partial(open_session, claim_seconds=self.claim_seconds)
+        opened = partial(open_session, claim_seconds=self.claim_seconds)
         with ExitStack() as patched:
             patched.enter_context(patch.object(spark, "open_project_engine", open_engine))
-            patched.enter_context(patch.object(session, "open_session", session))
+            patched.enter_context(patch.object(session, "open_session", opened))
             patched.enter_context(patch.object(claims, "process_space", lambda: self.name))
             patched.enter_context(patch.object(platform, "node", lambda: self.name))
             yield
@@ -256,7 +256,3 @@ def main(shared: str, name: str, backend: str, prefix: str, point: str, *filters
     function = getattr(owner, attribute)
     setattr(owner, attribute, dying(function, int(number), before=when == "before"))
     machine.run(*filters)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -5,17 +5,15 @@ Real processes, killed; real servers that keep the state; a warehouse that both 
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from rocky.errors import LedgerLocked
 from rocky.ledger.run_records import DIED, RunStatus
 from rocky.pipelines.report import PipelineResult
+from tests.pipelines.histories import lake_machines
 from tests.pipelines.histories.lake_machines import (
     PATIENCE_SECONDS,
     SCHEMA,
@@ -23,11 +21,10 @@ from tests.pipelines.histories.lake_machines import (
     wait_for,
 )
 from tests.pipelines.lakes import at, statuses
+from tests.processes import Running
 
 pytestmark = [pytest.mark.slow, pytest.mark.server]
 
-ROOT = Path(__file__).parents[3]
-PROGRAM = Path(__file__).with_name("lake_machines.py")
 TABLES = ("customers", "items", "orders")
 Machines = Callable[[str], LakeMachine]
 
@@ -43,20 +40,11 @@ def machines(request, tmp_path, prefix, backend) -> Machines:
     return lambda name: LakeMachine(tmp_path, name, backend, prefix, settings)
 
 
-def begin(machine: LakeMachine, point: str, *filters: str) -> "subprocess.Popen[str]":
+def begin(machine: LakeMachine, point: str, *filters: str) -> Running:
     """A run of a machine as a process of its own."""
     arguments = [str(machine.shared), machine.name, machine.backend, machine.prefix, point]
-    return subprocess.Popen(
-        [sys.executable, str(PROGRAM), *arguments, *filters],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={
-            **os.environ,
-            **machine.environment,
-            "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]),
-        },
-    )
+    environment = {**os.environ, **machine.environment}
+    return Running(lake_machines.main, *arguments, *filters, env=environment)
 
 
 def run_and_die(machine: LakeMachine, point: str) -> None:

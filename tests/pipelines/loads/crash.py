@@ -1,6 +1,5 @@
-"""Runs a load without Spark and dies at a chosen point: `python crash.py ROOT POINT`."""
+"""Runs a load without Spark and dies at a chosen point, in a process of its own."""
 
-import sys
 from pathlib import Path
 
 from rocky.ledger.writer import Ledger
@@ -23,7 +22,3 @@ def main(root: str, point: str) -> None:
     project = LoadProject(Path(root))
     Path(root, "rocky.toml").write_text(config)
     project.run()
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

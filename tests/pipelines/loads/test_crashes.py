@@ -1,9 +1,6 @@
 """Loads that die: a file that reached its table is never loaded again, and evidence is whole."""
 
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -15,24 +12,17 @@ from rocky.ledger.pipeline_state import load_file_hashes
 from rocky.store.delta.change import Change, Committed
 from rocky.store.warehouse import Table
 from tests.pipelines.lakes import statuses
+from tests.pipelines.loads import crash
 from tests.pipelines.loads.folders import ORDERS, LoadProject, errors
+from tests.processes import run_process
 from tests.run.runs import verify
 
-ROOT = Path(__file__).parents[3]
-CRASH = Path(__file__).with_name("crash.py")
 POINTS = ["before commit", "after commit", "before record", "after record", "before finish"]
 
 
 def kill_at(root: Path, point: str) -> None:
-    killed = subprocess.run(
-        [sys.executable, str(CRASH), str(root), point],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])},
-    )
-    assert -signal.SIGKILL == killed.returncode, killed.stderr
+    code, _, said = run_process(crash.main, str(root), point)
+    assert -signal.SIGKILL == code, said
 
 
 def failing_once() -> Callable[..., Committed]:
