@@ -7,7 +7,7 @@ import click
 
 from rocky.cli.console import write_report, write_text
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.groups import ProjectGroup
+from rocky.cli.groups import CommandGroup
 from rocky.cli.options import RockyCommand, Settings
 from rocky.diagnostics.render import counted
 from rocky.operations.imports import (
@@ -47,7 +47,7 @@ def publish_command(
     return ExitCode.FAILED if report.failed else ExitCode.OK
 
 
-@click.group("imports", cls=ProjectGroup)
+@click.group("imports", cls=CommandGroup)
 def imports_command() -> None:
     """Fetch and accept what other projects publish."""
 

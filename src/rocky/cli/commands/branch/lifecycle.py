@@ -6,7 +6,7 @@ import click
 
 from rocky.cli.console import write_line, write_report
 from rocky.cli.exit_codes import ExitCode
-from rocky.cli.options import BranchCommand, Settings
+from rocky.cli.options import BranchCommand, BranchRecordCommand, Settings
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.units import NOTHING, format_count, format_moment
 from rocky.diagnostics.render import counted
@@ -87,7 +87,7 @@ def _show_created(settings: Settings, command: str, report: BranchReport) -> Non
     write_line(f"next: rocky run --branch {record.name}")
 
 
-@click.command("list", cls=BranchCommand)
+@click.command("list", cls=BranchRecordCommand)
 @click.option("--all", "everything", is_flag=True, help="Also those that were deleted.")
 @click.option("--promotions", is_flag=True, help="What was promoted and reverted, in place of it.")
 @click.pass_obj
