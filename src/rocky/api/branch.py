@@ -23,11 +23,6 @@ class Branch(Generic[Place]):
     def __init__(self, workspace: Place, name: str) -> None:
         self._workspace, self.name = workspace, name
 
-    @property
-    def workspace(self) -> Place:
-        """The workspace on this branch: its runs build the branch's tables."""
-        return self._workspace.on_branch(self.name)
-
     def create(
         self,
         *,
@@ -41,6 +36,11 @@ class Branch(Generic[Place]):
 
         request = CreateRequest(self.name, source, base, description, adapter)
         return create(self._workspace, request)
+
+    @property
+    def workspace(self) -> Place:
+        """The workspace on this branch: its runs build the branch's tables."""
+        return self._workspace.on_branch(self.name)
 
     def show(self) -> "ViewReport":
         """The branch table by table, beside production."""

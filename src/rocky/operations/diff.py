@@ -16,7 +16,7 @@ from rocky.errors import NotComparable
 from rocky.git import ChangedFile
 from rocky.operations.diff_comment import render_comment
 from rocky.operations.findings import Finding, findings_of
-from rocky.operations.refusals import refuse_unknown_choice
+from rocky.operations.refusals import note_findings, refuse_unknown_choice
 from rocky.operations.report import ErrorDetails, OnDemand, flat, hidden
 from rocky.operations.revisions import (
     STATUSES,
@@ -208,6 +208,8 @@ class SidesBroken(NotComparable):
     def __init__(self, report: BrokenSidesReport) -> None:
         super().__init__(report)
         self.report = report
+        for each in report.broken:
+            note_findings(self, each.found, each.project)
 
     def __str__(self) -> str:
         return self.report.error.message

@@ -19,8 +19,7 @@ _NOTED: Final = 10
 class ErrorsFound(RunRefused):
     """The project has errors in what was selected; `findings` says which.
 
-    `kind` is what programs get as the condition: the findings are for people. Who calls from Python
-    and sees a traceback sees the first of them below it.
+    `kind` is what programs get as the condition: the findings are for people.
     """
 
     kind = RockyError.__name__
@@ -28,10 +27,7 @@ class ErrorsFound(RunRefused):
     def __init__(self, message: str, findings: Sequence[Diagnostic], project: Project) -> None:
         super().__init__(message, findings, project)
         self.findings, self.project = tuple(findings), project
-        # Only who is refused pays for it.
-        from rocky.diagnostics.render.lines import render_concise  # noqa: PLC0415
-
-        self.add_note(render_concise(self.findings[:_NOTED], project.texts).rstrip())
+        note_findings(self, self.findings, project)
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -41,6 +37,14 @@ class SideBroken(NotComparable, ErrorsFound):
     """One side of a comparison does not compile; `findings` says why."""
 
     kind = NotComparable.__name__
+
+
+def note_findings(refusal: Exception, findings: Sequence[Diagnostic], project: Project) -> None:
+    """Put the first findings below the traceback that who calls from Python sees."""
+    # Only who is refused pays for it.
+    from rocky.diagnostics.render.lines import render_concise  # noqa: PLC0415
+
+    refusal.add_note(render_concise(findings[:_NOTED], project.texts).rstrip())
 
 
 def refuse_unknown_choice(what: str, given: str | None, choices: Any) -> None:
