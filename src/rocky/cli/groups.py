@@ -5,7 +5,7 @@ Their options may stand before or after the inner command.
 
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import click
 
@@ -52,7 +52,12 @@ class LazyGroup(click.Group):
 
 
 class CommandGroup(RockyCommand, click.Group):
-    """A command with commands below it; an unknown one is refused with the nearest name."""
+    """A command with commands below it; an unknown one is refused with the nearest name.
+
+    Values for SQL are given to the one that reads it.
+    """
+
+    takes_variables = False
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -63,11 +68,3 @@ class CommandGroup(RockyCommand, click.Group):
             said = nearest_command(args[0], known) or f"there is {listed}"
             raise click.UsageError(f"no command `{ctx.command_path} {args[0]}`; {said}", ctx)
         return super().resolve_command(ctx, args)
-
-
-class ProjectGroup(CommandGroup):
-    """Commands about a project's files: values for SQL are given to the one that reads it."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params = [each for each in self.params if each.name != "variables"]

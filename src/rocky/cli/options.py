@@ -159,13 +159,14 @@ class RockyCommand(click.Command):
     """A command with the global options; its callback gets them as `Settings`."""
 
     uses_project = True
+    takes_variables = True
     uses_state = False
     takes_branch = False
     piped = Output.JSON
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if self.uses_project:
+        if self.uses_project and self.takes_variables:
             self.params.append(variable_option())
         if self.takes_branch:
             self.params.append(branch_option())
@@ -251,16 +252,19 @@ class StateCommand(RockyCommand):
 
     uses_state = True
     takes_branch = True
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params = [each for each in self.params if each.name != "variables"]
+    takes_variables = False
 
 
 class BranchCommand(RockyCommand):
     """A command about branches: it works with production's state and takes the name itself."""
 
     uses_state = True
+
+
+class BranchRecordCommand(BranchCommand):
+    """A command about what is recorded of branches: it reads no model, so it takes no `--var`."""
+
+    takes_variables = False
 
 
 class TableCommand(RockyCommand):

@@ -1,6 +1,6 @@
 """`rocky apply`: carry out a plan that was kept, or say what moved since it was made."""
 
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -17,10 +17,7 @@ class ApplyCommand(RunCommand):
     """A command whose branch and variables are those of the plan."""
 
     takes_branch = False
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params = [each for each in self.params if each.name != "variables"]
+    takes_variables = False
 
 
 @click.command("apply", cls=ApplyCommand)

@@ -6,7 +6,7 @@ from typing import Final
 import click
 
 from rocky.cli.console import ExitCode, write_report, write_text
-from rocky.cli.groups import ProjectGroup
+from rocky.cli.groups import CommandGroup
 from rocky.cli.options import RockyCommand, Settings
 from rocky.diagnostics.render import counted
 from rocky.operations.imports import (
@@ -46,7 +46,7 @@ def publish_command(
     return ExitCode.FAILED if report.failed else ExitCode.OK
 
 
-@click.group("imports", cls=ProjectGroup)
+@click.group("imports", cls=CommandGroup)
 def imports_command() -> None:
     """Fetch and accept what other projects publish."""
 

@@ -5,7 +5,7 @@ from typing import Final
 import click
 
 from rocky.cli.console import ExitCode, write_line, write_report
-from rocky.cli.options import BranchCommand, Settings
+from rocky.cli.options import BranchCommand, BranchRecordCommand, Settings
 from rocky.cli.render.tables import NOTHING, format_count, format_moment, render_table
 from rocky.diagnostics.render import counted
 from rocky.operations.branch.lifecycle import (
@@ -94,7 +94,7 @@ def _show_created(settings: Settings, command: str, report: BranchReport) -> Non
     write_line(f"next: rocky run --branch {record.name}")
 
 
-@click.command("list", cls=BranchCommand)
+@click.command("list", cls=BranchRecordCommand)
 @click.option("--all", "everything", is_flag=True, help="Also those that were deleted.")
 @click.option("--promotions", is_flag=True, help="What was promoted and reverted, in place of it.")
 @click.pass_obj
