@@ -64,30 +64,29 @@ def has_tag(record: type) -> bool:
 
 
 @cache
-def syntax_of(module: str) -> ast.Module:
-    path = PACKAGE / f"{module.replace('.', '/')}.py"
-    return ast.parse(path.read_text()) if path.exists() else ast.Module([], [])
-
-
-def find_place(module: str, name: str) -> ast.AST | None:
-    """A function, a method or an assignment of a module by its name."""
-    found: ast.AST = syntax_of(module)
-    for part in name.split("."):
-        inside = (each for each in ast.walk(found) if part in names_of(each))
-        found = next(inside, None)
-        if found is None:
-            return None
+def places() -> dict[tuple[str, str], list[ast.AST]]:
+    """The functions, methods and assignments of all modules, by package and name."""
+    found: dict[tuple[str, str], list[ast.AST]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        package = path.relative_to(PACKAGE).with_suffix("").parts[0]
+        for outer in ast.parse(path.read_text()).body:
+            inner = outer.body if isinstance(outer, ast.ClassDef) else []
+            for name, node in [
+                (name_of(outer), outer),
+                *((f"{name_of(outer)}.{name_of(each)}", each) for each in inner),
+            ]:
+                found.setdefault((package, name), []).append(node)
     return found
 
 
-def names_of(node: ast.AST) -> list[str]:
+def name_of(node: ast.AST) -> str:
     match node:
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-            return [name]
+            return name
         case ast.AnnAssign(target=ast.Name(id=name)):
-            return [name]
+            return name
         case _:
-            return []
+            return ""
 
 
 def reads_key(place: ast.AST, key: str) -> bool:
@@ -107,17 +106,11 @@ def reads_key(place: ast.AST, key: str) -> bool:
 
 def readers_of(key: str) -> list[str]:
     """Where a key of this name is read, for whoever looks for the new place of one."""
-    found = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-        tree = syntax_of(module)
-        if not module.startswith("project.configuration") and reads_key(tree, key):
-            found += [
-                f"{module}:{node.name}"
-                for node in tree.body
-                if isinstance(node, ast.FunctionDef | ast.ClassDef) and reads_key(node, key)
-            ]
-    return found
+    return [
+        f"{package}:{name}"
+        for (package, name), nodes in places().items()
+        if any(reads_key(each, key) for each in nodes)
+    ]
 
 
 def test_every_key_has_the_place_that_acts_on_it():
@@ -136,8 +129,7 @@ def test_the_place_reads_the_key(record):
             assert Literal is get_origin(hint)
             assert 1 == len(get_args(hint))
             continue
-        place = find_place(*said.split(":"))
-        if place is None or not reads_key(place, key):
+        if not any(reads_key(place, key) for place in places().get(tuple(said.split(":")), ())):
             wrong[key] = f"{said} does not read it; read in {readers_of(key)}"
 
     assert {} == wrong

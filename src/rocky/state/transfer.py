@@ -69,11 +69,6 @@ class Breaker:
         self._on_trial = False
         self._lock = Lock()
 
-    @property
-    def state(self) -> BreakerState:
-        with self._lock:
-            return self._state()
-
     def let_through(self) -> bool:
         """Whether a call may be made. Half open, one is, until it is known how it went."""
         with self._lock:

@@ -21,7 +21,7 @@ def test_a_first_copy_takes_every_column():
     assert ["id bigint = `id`", "s string = `s`", "_by string = CAST(NULL AS string)"] == made(
         decision
     )
-    assert all(each.nullable for each in decision.columns)
+    assert all(each.field.nullable for each in decision.projection)
 
 
 def test_a_new_column_is_added_behind_those_that_are_there():

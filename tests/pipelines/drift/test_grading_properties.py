@@ -10,7 +10,7 @@ from rocky.compiler.check import check_sql
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.safe_casts import is_lossless
 from rocky.language.datatypes.text import field_to_json
-from rocky.pipelines.drift.decision import GraceTerms, decide_drift
+from rocky.pipelines.drift.decision import DriftDecision, GraceTerms, decide_drift
 from rocky.pipelines.drift.projection import read_type
 from tests.pipelines.drift.columns import NOW, TABLE
 
@@ -49,10 +49,15 @@ MAYBE = st.one_of(st.none(), COLUMNS)
 DAYS = st.integers(0, 10)
 
 
+def copied(decision: DriftDecision) -> tuple[t.StructField, ...]:
+    """The columns that the copy has afterwards."""
+    return tuple(each.field for each in decision.projection)
+
+
 @given(COLUMNS, MAYBE, COLUMNS, DAYS)
 def test_no_column_goes_and_no_value_is_lost_without_a_replacement(source, recorded, target, days):
     decision = decide_drift(source, recorded, target, (), GraceTerms(TABLE, (), NOW, days))
-    after = {each.name: each.type for each in decision.columns}
+    after = {each.field.name: each.field.type for each in decision.projection}
     replaced = {each.column for each in decision.records if each.grade == "replace"}
 
     assert bool(replaced) == decision.replace
@@ -79,7 +84,7 @@ def test_the_sql_gives_the_types_that_are_promised(source, recorded, target, day
     checked = check_sql(f"SELECT {decision.select_list} FROM src", {"src": schema})
 
     assert [] == [each.message for each in checked.diagnostics]
-    assert [(each.name, each.type) for each in decision.columns] == [
+    assert [(each.field.name, each.field.type) for each in decision.projection] == [
         (each.name, read_type(each.type)) for each in checked.columns
     ]
 
@@ -92,7 +97,7 @@ def test_looking_again_decides_the_same_until_the_period_ends(
     again = decide_drift(
         source,
         source,
-        first.columns,
+        copied(first),
         (),
         GraceTerms(TABLE, first.grace, NOW + timedelta(days=later), days),
     )
@@ -109,7 +114,7 @@ def test_after_the_last_period_the_copy_is_what_the_source_is(source, target, da
     first = decide_drift(source, None, target, (), GraceTerms(TABLE, (), NOW, days))
     late = NOW + timedelta(days=days)
     settled = decide_drift(
-        source, source, first.columns, (), GraceTerms(TABLE, first.grace, late, days)
+        source, source, copied(first), (), GraceTerms(TABLE, first.grace, late, days)
     )
     calm = decide_drift(source, source, settled.columns, (), GraceTerms(TABLE, (), late, days))
 

@@ -22,7 +22,7 @@ from rocky.state.backend import RemoteFailure
 from rocky.state.valkey_server import ValkeyServer
 from rocky.store.objects import Objects
 
-_WRITING = ("create", "put", "delete", "move")
+_WRITING = ("create", "put", "delete")
 _SENDING = ("swap", "create_note", "put_note", "replace_note", "delete_note")
 
 

@@ -55,11 +55,6 @@ class DriftDecision:
     warnings: tuple[str, ...] = ()
 
     @property
-    def columns(self) -> tuple[StructField, ...]:
-        """The columns the copy has afterwards."""
-        return tuple(each.field for each in self.projection)
-
-    @property
     def select_list(self) -> str:
         """The projection as a query writes it."""
         return ", ".join(f"{each.sql} AS {quote_name(each.name)}" for each in self.projection)

@@ -27,10 +27,6 @@ class Written:
     rows: int
     rows_hash: str
 
-    @property
-    def bytes(self) -> int:
-        return sum(file.size for file in self.files)
-
 
 @dataclass(frozen=True, slots=True)
 class SourcePin:
