@@ -253,7 +253,7 @@ def test_settings_of_a_pipeline_that_its_run_would_not_heed_are_refused(rocky, l
         ("run --model one --filter tenant=acme", "`--filter` is for pipelines that copy tables"),
         ("run one --pipeline bronze", "has no models to select"),
         ("run --pipeline brnze", "no pipeline `brnze`"),
-        ("run --resume run-1 --resume-latest", "exclude each other"),
+        ("run --resume run-1 --resume-latest", "cannot be used together"),
         ("run --resume run-1", "no run `run-1` to resume"),
         ("run --filter tenant", "key=value"),
         ("drift --pipeline x", "no pipeline `x` that copies tables"),

@@ -75,7 +75,7 @@ def refuse_contradictions(request: RunRequest) -> None:
     if window.start or window.end:
         ways.append("from/to")
     if len(ways) > 1:
-        raise InvalidRequest(f"`--{ways[0]}` and `--{ways[1]}` exclude each other")
+        raise InvalidRequest(f"`--{ways[0]}` and `--{ways[1]}` cannot be used together")
     if ways and request.full_refresh:
         raise InvalidRequest(
             f"`--full-refresh` builds every time interval: leave it or `--{ways[0]}` out"

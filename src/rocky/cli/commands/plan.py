@@ -39,9 +39,9 @@ UNCERTAIN: Final = (
 def command(settings: Settings, /, **given: Any) -> ExitCode:
     """Show what `rocky run` would build, copy, reuse or leave, and why.
 
-    Nothing is run; the plan is kept in `.rocky/plans`, and `rocky apply` carries it out. A model
-    whose inputs will be built is decided when they are. For a pipeline that copies tables Spark is
-    asked what columns its source has now.
+    Nothing is run. The plan is saved in `.rocky/plans`, and `rocky apply` runs it. A model
+    whose inputs will be built is reused or built once they are there. For a pipeline that copies
+    tables Spark is asked what columns its source has now.
     """
     report = plan(settings.workspace, request_of(given))
     if settings.json:
