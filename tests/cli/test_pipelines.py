@@ -199,15 +199,18 @@ def test_a_pipeline_waits_for_one_that_another_run_is_at_work_on(rocky, lake):
     [
         (
             "run --full-refresh",
-            "pipeline `q` only checks tables: it does not know `--full-refresh`",
+            "pipeline `q` only checks tables: it does not support `--full-refresh`",
         ),
-        ("run --partition 2026-05-01", "`bronze` copies tables: it does not know a window of time"),
+        (
+            "run --partition 2026-05-01",
+            "`bronze` copies tables: it does not support a window of time",
+        ),
         ("run --latest", "a window of time"),
         ("run --pipeline bronze --lookback 2", "a window of time"),
         ("run --pipeline files --missing", "a window of time"),
         ("run --force-rebuild", "`files` only loads files"),
-        ("run --force-rebuild", "it does not know `--force-rebuild`"),
-        ("run --filter tenant=acme --pipeline q", "it does not know `--filter`"),
+        ("run --force-rebuild", "it does not support `--force-rebuild`"),
+        ("run --filter tenant=acme --pipeline q", "it does not support `--filter`"),
     ],
 )
 def test_what_one_pipeline_cannot_heed_is_refused_before_the_first_begins(rocky, lake, line, said):

@@ -88,7 +88,7 @@ def _describe_source(name: str, before: Any, after: Any) -> str:
 
 
 def _describe_last_runs(before: PlanDocument, after: PlanDocument) -> list[Deviation]:
-    """The runs that were at work since, each with what it did."""
+    """The runs since, each with what it ran."""
     since: dict[str | None, list[str]] = {}
     for name in dict.fromkeys((*before, *after)):
         if before.get(name) != after.get(name):
@@ -99,7 +99,7 @@ def _describe_last_runs(before: PlanDocument, after: PlanDocument) -> list[Devia
         if run is None:
             what = f"nothing is recorded of `{names[0]}`{more} any more"
         else:
-            what = f"`{run}` has been at work on `{names[0]}`{more} since"
+            what = f"`{run}` has run `{names[0]}`{more} since"
         moves.append(Deviation("state", what))
     return moves
 

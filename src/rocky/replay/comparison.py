@@ -110,7 +110,7 @@ def _other_bytes(record: ProvenanceRecord) -> str:
 
 def _describe_rows(shown: Differences | None) -> str:
     if shown is None:
-        return "other rows; which ones nobody can say: the files of the run are gone"
+        return "other rows; which ones is not known: the files of the run are gone"
     return "other rows"
 
 

@@ -292,7 +292,7 @@ def custom(sql, threshold=0, name="c"):
         (
             "SELECT count(*) FROM {source}",
             9,
-            "`lake.acme.orders` is no copy: it has no source to compare with",
+            "`lake.acme.orders` is not a copy: it has no source to compare with",
         ),
     ],
 )

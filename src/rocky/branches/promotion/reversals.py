@@ -149,7 +149,7 @@ def find_reversals(
         )
         raise PromotionRefused(
             f"production has changed since `{promotion.run_id}`: {listed};"
-            " `--discard-later` goes back all the same, and what was built since has to be again"
+            " `--discard-later` reverts anyway, and what was built since must be built again"
         )
     return found, left
 

@@ -156,7 +156,7 @@ class LoadModels:
             for (path, _, _), digest in zip(pin.files, pin.hashes, strict=True):
                 if listed[path].digest != digest:
                     raise SourceUnreadable(
-                        f"`{listed[path].shown}` was changed while it was being looked at; move"
+                        f"`{listed[path].shown}` changed while it was being read; move"
                         " files into the folder when they are complete"
                     )
 

@@ -215,7 +215,7 @@ class FileSelector:
         if snapshot is None and not self._ground.pipeline.options.create_table:
             raise SourceUnreadable(
                 f"there is no table `{table.target.full_name}`, and `create_table` is false:"
-                " create it, or let Rocky do so"
+                " create it, or set `create_table = true`"
             )
         marker = _marker(self._ground.pipeline, table)
         if self._ground.replaces:

@@ -199,7 +199,7 @@ def _circle(path: tuple[str, ...], name: str, index: int, other: str) -> Problem
         message = f"pipeline `{name}` waits for itself"
     else:
         circle = (*path[path.index(other) :], other)
-        message = "pipelines wait for each other: " + " -> ".join(f"`{each}`" for each in circle)
+        message = "pipelines form a cycle: " + " -> ".join(f"`{each}`" for each in circle)
     keys = ("pipeline", name, "depends_on", index)
     return Problem(keys, message, "take one of them out: none of them could begin")
 
