@@ -50,7 +50,7 @@ def test_what_nothing_needs_goes_and_the_report_says_why(past):
         (
             f'{KEEP_ONE}[state]\nbackend = "valkey"\nvalkey_url = "redis://127.0.0.1:1/0"\n',
             None,
-            "the state is kept elsewhere",
+            "the state is remote",
         ),
         (KEEP_ONE, "feature", "not those of the branch `feature` alone"),
     ],

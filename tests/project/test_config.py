@@ -262,7 +262,7 @@ WAITING = '[pipeline.{}]\nmodels = "models"\ndepends_on = [{}]\n'
 @pytest.mark.parametrize(
     ("waits", "said"),
     [
-        ({"a": '"a"'}, ["3:15 '\"a\"' pipeline `a` waits for itself"]),
+        ({"a": '"a"'}, ["3:15 '\"a\"' pipeline `a` depends on itself"]),
         (
             {"a": '"b"', "b": '"c"', "c": '"b"'},
             ["9:15 '\"b\"' pipelines form a cycle: `b` -> `c` -> `b`"],

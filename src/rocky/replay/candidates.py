@@ -160,8 +160,8 @@ class InputFinder:
     def _find_source(self, read: ReadRecord) -> FoundInput:
         if read.declaration is None and (read.files or read.source_version):
             raise NotReplayable(
-                f"where source `{read.name}` lies, or how it is read, came from a variable: it may"
-                " be a secret and is not recorded"
+                f"the place or the options of source `{read.name}` came from a variable,"
+                f" which may be a secret and is not recorded"
             )
         if read.declaration is None:
             raise NotReplayable(

@@ -53,7 +53,7 @@ def compare_rebuilt(rebuilt: RebuiltModel, engine: Engine) -> ModelVerdict:
         return replace(exact, verdict=Verdict.ROW_EXACT, reason=_other_bytes(rebuilt.record))
     if same is None:
         why = trouble or "their hash was not recorded and the files of the run are gone"
-        reason = f"its files differ, and whether its rows do nobody can say: {why}"
+        reason = f"its files differ, and whether its rows do is not known: {why}"
         return replace(exact, verdict=Verdict.NON_REPLAYABLE, reason=reason)
     return replace(
         exact,

@@ -120,7 +120,7 @@ class RemoteKeys:
             found = IdempotencyRecord.from_json(json.loads(note.data))
             if found.state in (IN_FLIGHT, SUCCEEDED, FAILED):
                 return found
-            why = f"`{found.state}` is no state of one"
+            why = f"`{found.state}` is not a state of a key"
         except (ValueError, MalformedRecord) as wrong:
             why = str(wrong)
         raise StateSyncFailed(

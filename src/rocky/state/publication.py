@@ -108,7 +108,7 @@ class Publisher:
             except GenerationChanged:
                 continue
             place = self._shelf.place(self._name)
-            why = f"the server of `{place}` does not hold to conditional puts: use another one"
+            why = f"the server of `{place}` does not support conditional puts: use another one"
             raise TransferFailed(Outcome.ERROR, why)
 
     def publish(

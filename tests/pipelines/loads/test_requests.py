@@ -64,7 +64,9 @@ def test_a_contract_of_no_use_is_refused_before_anything_is_written(tmp_path, te
     if text is not None:
         write(tmp_path, {"promises.toml": text})
 
-    with pytest.raises(RunRefused, match="the contract of pipeline `bronze` has no use"):
+    with pytest.raises(
+        RunRefused, match=r"cannot read the contract of pipeline `bronze`: .*promises\.toml"
+    ):
         project.run()
 
 

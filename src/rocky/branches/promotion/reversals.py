@@ -103,7 +103,7 @@ def find_promotion(state: Path, wanted: str) -> PromotionRecord:
     if again is not None:
         raise PromotionRefused(
             f"`{chosen.run_id}` was reverted already, by `{again.run_id}`;"
-            f" `rocky branch revert {again.run_id}` takes that back"
+            f" `rocky branch revert {again.run_id}` undoes that"
         )
     return chosen
 

@@ -160,8 +160,7 @@ def _scan_commits(table: Table, newest: int, recorded: int) -> tuple[frozenset[s
             brought = loaded_by(table.log.read_commit(version))
         except (TypeError, ValueError) as error:
             raise StoreUnreadable(
-                f"which files commit {version} of table `{table.name}` has brought cannot be read:"
-                f" {error}"
+                f"cannot read which files commit {version} of table `{table.name}` loaded: {error}"
             ) from error
         found |= brought.files
         if brought.replaced:

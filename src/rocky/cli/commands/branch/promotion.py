@@ -115,7 +115,7 @@ def _render_promotion(promotion: PromotionRecord) -> str:
         lines.append(f"to go back: rocky branch revert {promotion.run_id}")
     else:
         lines.append("the code stays as it is: take the change back in git too")
-        lines.append(f"to take it back: rocky branch revert {promotion.run_id}")
+        lines.append(f"to undo it: rocky branch revert {promotion.run_id}")
     return "\n".join(lines)
 
 
