@@ -85,7 +85,7 @@ def test_a_merged_change_cannot_be_compared_with_a_commit_of_another_past(repo):
 
 
 def test_a_branch_made_without_a_commit_is_refused_inside_git(repo):
-    with pytest.raises(ApprovalRefused, match="`rocky branch rebase feature` makes it anew"):
+    with pytest.raises(ApprovalRefused, match="`rocky branch rebase feature` bases it on"):
         past_of(repo, None)
 
 
@@ -144,7 +144,7 @@ def test_a_branch_is_made_against_where_the_code_left_the_main_line(repo):
 
 @pytest.mark.parametrize(("base", "stranger"), [("main", "HEAD"), ("HEAD", "main")])
 def test_a_base_that_is_not_common_to_both_is_refused(repo, base, stranger):
-    with pytest.raises(UnknownRevision, match=f"`{base}` is not in the past of `{stranger}`"):
+    with pytest.raises(UnknownRevision, match=f"`{base}` is not an ancestor of `{stranger}`"):
         find_people(Workspace(), repo.root, base)
 
 

@@ -258,7 +258,7 @@ def test_a_key_signs_under_the_name_it_is_listed_with(keys):
         find_principal(ada, signers(keys.listed(bob="bob@x")), None, None)
     with pytest.raises(ApprovalRefused, match="there is no list"):
         find_principal(ada, Signers(), None, None)
-    with pytest.raises(ApprovalRefused, match="no name of a signer"):
+    with pytest.raises(ApprovalRefused, match="not the name of a signer"):
         find_principal(ada, one, "a b", None)
 
 

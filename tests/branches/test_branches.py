@@ -116,7 +116,7 @@ def test_what_is_neither_branch_run_nor_commit_is_refused(shop):
     answer = shop.rocky("branch", "create", "b1", "--from", "nothing")
 
     assert 1 == answer.code
-    assert "`nothing` is no branch, no run and no commit of the code" in answer.err
+    assert "`nothing` is not a branch, a run or a commit" in answer.err
     assert () == load_branches(shop.state())
 
 

@@ -107,7 +107,7 @@ def test_two_do_not_make_or_delete_one_branch_at_once(shop):
             with ledger.claim([branch_claim(name)], "rocky branch create"):
                 answer = shop.rocky("branch", *line)
             assert 1 == answer.code
-            assert f"`rocky branch create` is at work on `branch:{name}`" in answer.err
+            assert f"`rocky branch create` is using `branch:{name}`" in answer.err
 
     assert ["b1"] == [each.name for each in load_branches(shop.state())]
 
@@ -195,7 +195,7 @@ def test_a_branch_whose_records_do_not_hold_is_not_promoted(
     answer = shop.rocky("branch", "promote", "b1")
 
     assert 1 == answer.code
-    assert "the records of branch `b1` do not hold: " in answer.err
+    assert "the records of branch `b1` fail verification: " in answer.err
     assert [(1, "DE"), (2, "DE"), (3, "FR")] == shop.rows("stg_orders")
     assert [] == shop.findings()
 
@@ -317,4 +317,4 @@ def test_a_branch_made_while_a_run_is_at_work_says_so(shop):
         ledger.finish_run(run_id, RunStatus.FAILURE, datetime.now(UTC), reason="stopped")
 
     assert 0 == answer.code
-    assert f"`{run_id}` is at work" in answer.err
+    assert f"`{run_id}` is running" in answer.err

@@ -108,7 +108,7 @@ def test_a_branch_whose_code_has_changed_since_it_ran_is_refused(shop):
     answer = shop.rocky("branch", "promote", "b1")
 
     assert 1 == answer.code
-    assert "are not what the code makes" in answer.err
+    assert "do not match the code" in answer.err
     assert "rocky run --branch b1" in answer.err
 
 
@@ -137,7 +137,7 @@ def test_a_change_that_breaks_readers_is_refused(shop):
 def test_a_branch_of_a_branch_is_not_promoted(shop):
     shop.do("branch", "create", "b2", "--from", "b1")
 
-    assert "was made of branch `b1`" in shop.rocky("branch", "promote", "b2").err
+    assert "was made from branch `b1`" in shop.rocky("branch", "promote", "b2").err
 
 
 def test_a_revert_gives_production_what_it_had(shop):

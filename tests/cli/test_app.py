@@ -141,8 +141,8 @@ def test_an_option_that_means_nothing_to_a_command_is_refused(rocky, write):
     ]
 
     assert [ExitCode.FAILED] * 3 == [answer.code for answer in answers]
-    assert "error: `compile` has no use for `--state-path`" in answers[0].err
-    assert "error: `explain` has no use for `--config`" in answers[2].err
+    assert "error: `compile` does not take `--state-path`" in answers[0].err
+    assert "error: `explain` does not take `--config`" in answers[2].err
 
 
 def test_quiet_leaves_only_the_findings(rocky, write):

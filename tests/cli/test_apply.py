@@ -99,7 +99,7 @@ def test_a_plan_whose_content_was_edited_is_refused(kept):
     kept.edit(plan_id, change)
 
     said = refused(kept, plan_id)
-    assert f"was changed after it was made: it says to be plan `{plan_id}`" in said
+    assert f"was changed after it was made: it claims to be plan `{plan_id}`" in said
     assert "either the id or the content was edited" in said
 
 
@@ -124,8 +124,8 @@ def test_what_is_no_plan_is_refused(kept):
     kept.write("plan.json", "not JSON")
     kept.write("list.json", "[]")
 
-    assert "`plan.json` is not a plan: it is no JSON" in refused(kept, "plan.json")
-    assert "`list.json` is not a plan: it says no `version`" in refused(kept, "list.json")
+    assert "`plan.json` is not a plan: it is not JSON" in refused(kept, "plan.json")
+    assert "`list.json` is not a plan: it has no `version`" in refused(kept, "list.json")
 
 
 def change_code(kept: KeptPlans) -> None:
@@ -208,9 +208,7 @@ def test_a_run_that_finished_since_is_named(kept):
     plan_id = kept.plan()
     kept.rocky("run", "alone")
 
-    assert f"state: `{kept.records()[0].run_id}` has been at work on `alone` since" in refused(
-        kept, plan_id
-    )
+    assert f"state: `{kept.records()[0].run_id}` has run `alone` since" in refused(kept, plan_id)
 
 
 def test_another_rocky_does_not_apply_the_plan(kept, monkeypatch):
@@ -261,9 +259,7 @@ def test_a_plan_whose_run_failed_is_made_anew_to_go_on(kept):
 
     assert (1, False) == (first.code, first.json["success"])
     # The failure is recorded, and what would follow it is another plan.
-    assert f"state: `{kept.records()[0].run_id}` has been at work on `alone` since" in refused(
-        kept, plan_id
-    )
+    assert f"state: `{kept.records()[0].run_id}` has run `alone` since" in refused(kept, plan_id)
     assert 0 == kept.rocky("apply", kept.plan("alone")).code
 
 
@@ -329,7 +325,7 @@ def test_what_cannot_be_read_is_in_the_plan_and_the_plan_is_not_applied(kept):
 
     assert 0 == answer.code
     assert "`raw.orders` could not be read" in answer.json["inputs_unreadable"][0]
-    assert "cannot be held to, so nothing was run" in refused(kept, answer.json["plan_id"])
+    assert "no longer applies, so nothing was run" in refused(kept, answer.json["plan_id"])
 
 
 FLAGS = [

@@ -273,7 +273,7 @@ def test_a_base_without_the_project_is_nothing_to_compare_with(rocky, repo, monk
 
 @pytest.mark.parametrize(
     ("base", "said"),
-    [("nope", "no commit `nope` here"), ("", "no name of a commit")],
+    [("nope", "no commit `nope` here"), ("", "does not name a commit")],
 )
 def test_a_base_that_is_none_is_refused(rocky, repo, base, said):
     answer = rocky("ci-diff", base)
@@ -285,7 +285,7 @@ def test_a_base_that_is_none_is_refused(rocky, repo, base, said):
 
 def test_a_base_that_looks_like_an_option_is_refused(rocky, repo):
     assert 1 == rocky("ci-diff", "-evil").code
-    assert "no name of a commit" in rocky("ci-diff", "--", "-evil").err
+    assert "does not name a commit" in rocky("ci-diff", "--", "-evil").err
 
 
 def test_a_project_outside_git_cannot_be_compared(rocky, write):

@@ -104,7 +104,7 @@ def test_a_config_that_is_not_clear_stops_it(rocky, past, write):
     answer = rocky("gc")
 
     assert ExitCode.FAILED == answer.code
-    assert "what to keep is not certain" in answer.err
+    assert "what to keep is not known" in answer.err
     assert 3 == len(past.stored("orders"))
 
 

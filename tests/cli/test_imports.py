@@ -65,7 +65,7 @@ def test_an_update_says_what_it_accepts_and_who_reads_it(rocky, finance):
 def test_a_snapshot_that_was_put_there_by_hand_is_accepted_without_a_path(rocky, finance):
     write(finance, {"rocky.toml": CONFIG.replace("path", "# path")})
     refused = rocky("imports", "update", "-o", "table")
-    assert (1, True) == (refused.code, "put it there, or say its `path`" in refused.err)
+    assert (1, True) == (refused.code, "put one there, or set its `path`" in refused.err)
 
     text = (finance.parent / "shop/interface.json").read_text()
     write(finance, {"imports/shop.json": text})
@@ -143,7 +143,7 @@ def test_a_place_that_came_from_a_variable_is_never_shown(rocky, finance, monkey
         ("imports update shp", "did you mean `shop`?"),
         ("imports updte", "did you mean `update`?"),
         ("imports update --check --write-pin", "writes nothing"),
-        ("imports update --fetch-only --write-pin", "accepts nothing"),
+        ("imports update --fetch-only --write-pin", "cannot be used together"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(rocky, finance, line, expected):

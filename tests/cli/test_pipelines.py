@@ -199,15 +199,18 @@ def test_a_pipeline_waits_for_one_that_another_run_is_at_work_on(rocky, lake):
     [
         (
             "run --full-refresh",
-            "pipeline `q` only checks tables: it does not know `--full-refresh`",
+            "pipeline `q` only checks tables: it does not support `--full-refresh`",
         ),
-        ("run --partition 2026-05-01", "`bronze` copies tables: it does not know a window of time"),
+        (
+            "run --partition 2026-05-01",
+            "`bronze` copies tables: it does not support a window of time",
+        ),
         ("run --latest", "a window of time"),
         ("run --pipeline bronze --lookback 2", "a window of time"),
         ("run --pipeline files --missing", "a window of time"),
         ("run --force-rebuild", "`files` only loads files"),
-        ("run --force-rebuild", "it does not know `--force-rebuild`"),
-        ("run --filter tenant=acme --pipeline q", "it does not know `--filter`"),
+        ("run --force-rebuild", "it does not support `--force-rebuild`"),
+        ("run --filter tenant=acme --pipeline q", "it does not support `--filter`"),
     ],
 )
 def test_what_one_pipeline_cannot_heed_is_refused_before_the_first_begins(rocky, lake, line, said):
@@ -253,7 +256,7 @@ def test_settings_of_a_pipeline_that_its_run_would_not_heed_are_refused(rocky, l
         ("run --model one --filter tenant=acme", "`--filter` is for pipelines that copy tables"),
         ("run one --pipeline bronze", "has no models to select"),
         ("run --pipeline brnze", "no pipeline `brnze`"),
-        ("run --resume run-1 --resume-latest", "exclude each other"),
+        ("run --resume run-1 --resume-latest", "cannot be used together"),
         ("run --resume run-1", "no run `run-1` to resume"),
         ("run --filter tenant", "key=value"),
         ("drift --pipeline x", "no pipeline `x` that copies tables"),

@@ -51,7 +51,7 @@ def test_a_plan_says_where_it_is_kept_and_what_to_do_with_it(kept):
     plan_id = kept.plan()
 
     assert (
-        f"plan {plan_id} is kept in .rocky/plans; `rocky apply {plan_id[:12]}` carries it out\n"
+        f"plan {plan_id} is saved in .rocky/plans; `rocky apply {plan_id[:12]}` runs it\n"
         == answer.err.splitlines(keepends=True)[-1]
     )
     assert "" == kept.rocky("plan", "-o", "table", "--quiet").err
@@ -233,5 +233,5 @@ def test_a_variable_that_is_called_as_secrets_are_is_in_no_plan(kept):
     answer = kept.rocky("plan", "alone", "--var", "api_token=S3CRET")
 
     assert 1 == answer.code
-    assert "the variable `api_token` is called as a secret is" in answer.err
+    assert "the variable `api_token` has the name of a secret" in answer.err
     assert not (kept.root / ".rocky/plans").exists()

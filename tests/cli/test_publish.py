@@ -69,7 +69,7 @@ def test_nothing_but_an_interface_is_written_over(rocky, shop):
     before = (shop / "rocky.toml").read_text()
     refused = rocky("publish", "--out", "rocky.toml", "-o", "table")
     assert (1, before) == (refused.code, (shop / "rocky.toml").read_text())
-    assert "`rocky.toml` is there and is no interface" in refused.err
+    assert "`rocky.toml` exists and is not an interface" in refused.err
 
     # One that was torn by a merge, or is still empty, may be replaced.
     rocky("publish", "-q")

@@ -172,7 +172,7 @@ def test_only_recorded_settings_change_results(shop, rocky, engines, tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("--verify --execute", "`--verify` and `--execute` exclude each other"),
+        ("--verify --execute", "`--verify` and `--execute` cannot be used together"),
         ("--keep somewhere", "`--keep` is for `--execute`"),
         ("--parallel 3", "`--parallel` is for `--execute`"),
         ("--verify --model alone", "`--verify` checks the whole run: leave `--model` out"),

@@ -9,7 +9,7 @@ import pytest
         ("run nosuch", "no model `nosuch`"),
         ("run --pipeline shopp", "did you mean `shop`?"),
         ("run --target other", "no adapter `other`"),
-        ("run --partition 2025-01-01 --latest", "exclude each other"),
+        ("run --partition 2025-01-01 --latest", "cannot be used together"),
         ("run --full-refresh --partition 2025-01-01", "builds every time interval"),
         ("run --from 2025-01-01", "no selected model has the strategy `time_interval`"),
         ("run --parallel 0", "not in the range"),

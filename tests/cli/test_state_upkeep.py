@@ -133,7 +133,7 @@ class TestSweep:
         answer = rocky("state", "retention", "sweep", "-o", "table")
 
         assert ExitCode.FAILED == answer.code
-        assert "has errors, so what to keep is not certain" in answer.err
+        assert "has errors, so what to keep is not known" in answer.err
         assert {FIRST, SECOND} == {each["run_id"] for each in rocky("history").json["runs"]}
 
     def test_the_inner_command_must_be_named(self, rocky, shop):

@@ -163,7 +163,7 @@ def test_an_unknown_code_is_reported_with_the_nearest_one():
     text = "SELECT a -- rocky: allow(selct-star)\nFROM t"
     (found,) = apply_suppressions([], {PATH: find_allows(text, PATH)}, {})
 
-    assert "`selct-star` is no diagnostic code" == found.message
+    assert "`selct-star` is not a diagnostic code" == found.message
     assert "did you mean `select-star`?" == found.help
 
 

@@ -29,7 +29,7 @@ def test_they_name_no_state_of_the_ledger_and_that_is_noted(project):
 
     assert [] == [each for each in said if each["commitInfo"].keys() & set(VOUCHED)]
     assert ([], []) == (codes(found.findings), script_codes(audit(project.root)))
-    assert len(said) == len([note for note in found.notes if "vouches for none" in note])
+    assert len(said) == len([note for note in found.notes if "no record proves the commit" in note])
 
 
 def test_a_run_that_did_reach_it_must_vouch(project):

@@ -87,7 +87,7 @@ def test_branches_tags_and_hashes_name_commits(repo):
 
 @pytest.mark.parametrize("ref", ["", " ", "-evil", "--output=x", "a\nb", "a\0b"])
 def test_what_is_no_name_is_refused_before_git_sees_it(repo, ref):
-    with pytest.raises(UnknownRevision, match="no name of a commit"):
+    with pytest.raises(UnknownRevision, match="does not name a commit"):
         resolve_ref(find_repository(repo.root), ref)
 
 

@@ -125,9 +125,9 @@ def test_what_is_no_entry_is_told_why(text, why):
 
 def test_an_entry_spelt_otherwise_is_none():
     text = format_entry(make_entry(BEFORE_FIRST, "branches", "a", "{}"))
-    with pytest.raises(MalformedEntry, match="not written as an entry is"):
+    with pytest.raises(MalformedEntry, match="not in the form of an entry"):
         parse_entry(text.replace(",", ", "))
-    with pytest.raises(MalformedEntry, match="not written as an entry is"):
+    with pytest.raises(MalformedEntry, match="not in the form of an entry"):
         parse_entry(text.replace('"key"', '"also":1,"key"'))
 
 

@@ -102,9 +102,7 @@ def test_tables_claimed_by_a_command_are_refused_to_runs_which_are_told_whose_th
 ):
     with open_ledger(path, patience=0.2) as other:
         with ledger.claim(["m.s.t", "m.s.u"]):
-            with pytest.raises(
-                LedgerLocked, match=r"`rocky gc` is at work on `M.s.t` \(process \d+ on"
-            ):
+            with pytest.raises(LedgerLocked, match=r"`rocky gc` is using `M.s.t` \(process \d+ on"):
                 other.begin_run(a_run(), ["M.s.t"])
             beside = other.begin_run(a_run(), ["m.s.v"])
         after = other.begin_run(a_run(), ["m.s.t"])
@@ -137,7 +135,7 @@ def test_a_command_may_not_claim_what_a_living_run_writes(ledger, other, path):
 
 
 def test_two_commands_do_not_claim_the_same_tables(ledger, other):
-    with ledger.claim(["m.s.t"]), pytest.raises(LedgerLocked, match="`rocky gc` is at work"):  # noqa: SIM117
+    with ledger.claim(["m.s.t"]), pytest.raises(LedgerLocked, match="`rocky gc` is using"):  # noqa: SIM117
         with other.claim(["m.s.t"]):
             pytest.fail("claimed")
 

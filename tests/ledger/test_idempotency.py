@@ -174,7 +174,7 @@ def test_a_key_that_cannot_be_read_is_never_taken_for_a_free_one(ledger, clock):
     odd = IdempotencyRecord("daily", RUN, "Somehow", NOW, NOW)
     with ledger.transaction() as rows:
         rows.put(KEY_TABLE, "daily", record_json(odd.to_json()))
-    with pytest.raises(LedgerUnreadable, match="no state of one"):
+    with pytest.raises(LedgerUnreadable, match="not a state of a key"):
         claim_key(ledger, "daily", SETTINGS, clock)
     with ledger.transaction() as rows:
         rows.put(KEY_TABLE, "daily", "{}")

@@ -35,7 +35,7 @@ def test_errors_keep_a_plan_from_being_made(shop):
 def test_a_variable_that_is_called_as_secrets_are_is_refused(shop):
     shop.write("models/alone.sql", "SELECT '@var(api_token)' AS one")
 
-    with pytest.raises(RunRefused, match="called as a secret is"):
+    with pytest.raises(RunRefused, match="has the name of a secret"):
         plan(shop.on(variables={"api_token": "S3CRET"}), RunRequest(("alone",)))
 
 

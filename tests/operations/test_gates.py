@@ -181,7 +181,7 @@ def test_with_tables_that_are_not_what_the_code_makes(shop, workspace):
     request = ApproveRequest("b1", key=KEY, principal="bob@example.com")
     line = ("branch", "approve", "b1", "--key", KEY, "--as", "bob@example.com")
     said = refused(shop, lambda: approve(workspace, request), *line, kind=ApprovalRefused)
-    assert "the tables of the branch are not what the present code makes" in said
+    assert "the tables of the branch do not match the present code" in said
 
 
 def test_with_records_that_do_not_hold(shop):
@@ -190,14 +190,14 @@ def test_with_records_that_do_not_hold(shop):
     (file,) = table.snapshot().files
     table.place_of(file).local.write_bytes(b"something else")
 
-    assert "the records of branch `b1` do not hold" in refused_promotion(shop)
+    assert "the records of branch `b1` fail verification" in refused_promotion(shop)
 
 
 def test_a_branch_that_has_nothing_new(shop):
     sign(shop)
     promote(workspace_of(shop), PromoteRequest("b1"))
 
-    assert "there is nothing to promote" in refused_promotion(shop)
+    assert "has nothing to promote" in refused_promotion(shop)
 
 
 def test_a_branch_of_a_branch(shop, workspace):
@@ -205,11 +205,11 @@ def test_a_branch_of_a_branch(shop, workspace):
     request = PromoteRequest("b2")
 
     said = refused(shop, lambda: promote(workspace, request), "branch", "promote", "b2")
-    assert "was made of branch `b1`, not of production" in said
+    assert "was made from branch `b1`, not from production" in said
 
 
 def test_a_key_for_nothing_to_sign(shop, workspace):
-    with pytest.raises(InvalidRequest, match="are for `--allow-breaking`"):
+    with pytest.raises(InvalidRequest, match="need `--allow-breaking`"):
         promote(workspace, PromoteRequest("b1", key=KEY))
     answer = shop.rocky(*PROMOTE, "--key", KEY)
     assert (1, True) == (answer.code, "usage: rocky branch promote" in answer.err)
@@ -267,7 +267,7 @@ def test_a_clearance_is_for_one_production_only(shop, workspace, monkeypatch, tm
 
     with (
         promotion.open_production(place, project, "default") as opened,
-        pytest.raises(PromotionRefused, match="is of the tables in"),
+        pytest.raises(PromotionRefused, match="was made from the tables in"),
     ):
         promotion.promote_tables(opened, cleared, actor)
     assert 0 == other.table("report").snapshot().version

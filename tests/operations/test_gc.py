@@ -46,11 +46,11 @@ def test_what_nothing_needs_goes_and_the_report_says_why(past):
 @pytest.mark.parametrize(
     ("config", "branch", "said"),
     [
-        (f"{KEEP_ONE}[gc]\nmin_age_dys = 3\n", None, "what to keep is not certain"),
+        (f"{KEEP_ONE}[gc]\nmin_age_dys = 3\n", None, "what to keep is not known"),
         (
             f'{KEEP_ONE}[state]\nbackend = "valkey"\nvalkey_url = "redis://127.0.0.1:1/0"\n',
             None,
-            "the state is kept elsewhere",
+            "the state is remote",
         ),
         (KEEP_ONE, "feature", "not those of the branch `feature` alone"),
     ],

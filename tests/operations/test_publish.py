@@ -46,7 +46,7 @@ def test_a_project_with_errors_is_not_published(shop):
 
 def test_a_file_that_is_no_interface_is_not_written_over(shop):
     write(shop.config, {"notes.json": "mine\n"})
-    with pytest.raises(InterfaceRefused, match="is no interface"):
+    with pytest.raises(InterfaceRefused, match="is not an interface"):
         publish(shop, PublishRequest(out=shop.config / "notes.json"))
 
     assert "mine\n" == (shop.config / "notes.json").read_text()

@@ -64,7 +64,7 @@ def test_a_run_is_built_again_on_the_session_of_the_workspace(tmp_path, run_id, 
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"verify": True, "execute": True}, "exclude each other"),
+        ({"verify": True, "execute": True}, "cannot be used together"),
         ({"verify": True, "models": ("alone",)}, "leave `--model` out"),
         ({"parallel": 2}, "`--parallel` is for `--execute`"),
         ({"execute": True, "parallel": 0}, "`--parallel` is at least 1"),

@@ -67,7 +67,7 @@ def test_errors_in_the_selection_refuse_the_run_and_come_with_it(shop):
     ("request_", "said"),
     [
         (RunRequest(idempotency_key=" "), "is empty"),
-        (RunRequest(window=Window(partition="2026-01-01", latest=True)), "exclude each other"),
+        (RunRequest(window=Window(partition="2026-01-01", latest=True)), "cannot be used together"),
         (RunRequest(window=Window(start="2026-01-01"), full_refresh=True), "every time interval"),
         (RunRequest(filters=("tenant=acme",)), "`--filter` is for pipelines that copy tables"),
     ],

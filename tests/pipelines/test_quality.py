@@ -272,7 +272,7 @@ def test_an_assertion_that_is_another_each_time_splits_nothing(quality):
     _, planned = quality.plan(checks)
 
     assert () == planned.models
-    assert "could be in both tables or in none" in planned.notes.failed["lake.acme.orders"]
+    assert "could end up in both tables or in none" in planned.notes.failed["lake.acme.orders"]
 
 
 def test_a_table_of_somebody_else_is_not_overwritten(quality):
@@ -298,7 +298,7 @@ def test_a_table_of_somebody_else_is_not_overwritten(quality):
     ],
 )
 def test_what_checking_cannot_heed_is_refused(quality, request_):
-    with pytest.raises(RunRefused, match="pipeline `q` only checks tables: it does not know"):
+    with pytest.raises(RunRefused, match="pipeline `q` only checks tables: it does not support"):
         quality.run("row_count = true", request=request_)
 
 

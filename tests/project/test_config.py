@@ -262,14 +262,14 @@ WAITING = '[pipeline.{}]\nmodels = "models"\ndepends_on = [{}]\n'
 @pytest.mark.parametrize(
     ("waits", "said"),
     [
-        ({"a": '"a"'}, ["3:15 '\"a\"' pipeline `a` waits for itself"]),
+        ({"a": '"a"'}, ["3:15 '\"a\"' pipeline `a` depends on itself"]),
         (
             {"a": '"b"', "b": '"c"', "c": '"b"'},
-            ["9:15 '\"b\"' pipelines wait for each other: `b` -> `c` -> `b`"],
+            ["9:15 '\"b\"' pipelines form a cycle: `b` -> `c` -> `b`"],
         ),
         (
             {"a": '"b"', "b": '"d", "a"', "d": ""},
-            ["6:20 '\"a\"' pipelines wait for each other: `a` -> `b` -> `a`"],
+            ["6:20 '\"a\"' pipelines form a cycle: `a` -> `b` -> `a`"],
         ),
         ({"a": '"b", "c"', "b": '"c"', "c": ""}, []),
     ],
@@ -280,5 +280,5 @@ def test_pipelines_that_wait_for_each_other_are_told_of_where_the_circle_closes(
     config = "".join(WAITING.format(name, others) for name, others in waits.items())
     project = load(tmp_path, {"rocky.toml": config})
 
-    circles = [each for each in findings(project) if "wait" in each]
+    circles = [each for each in findings(project) if "cycle" in each or "itself" in each]
     assert [f"E018 rocky.toml:{each}" for each in said] == circles

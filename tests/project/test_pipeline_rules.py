@@ -94,7 +94,7 @@ def test_a_source_that_cannot_be_is_reported_at_its_line(tmp_path, source, messa
             "'\"table\"' no component may be called `table`: filters use that name",
         ),
         ('"tenant"', '"ID"', "'\"ID\"' no component may be called `ID`: filters use that name"),
-        ('"tenant"', '"a-b"', "'\"a-b\"' `a-b` is no name: letters, digits and underscores"),
+        ('"tenant"', '"a-b"', "'\"a-b\"' `a-b` is not a name: use letters, digits and underscores"),
         ('"tenant"', '"connector"', "'\"connector\"' component `connector` is named twice"),
         (
             '"connector"]',

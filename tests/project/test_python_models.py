@@ -192,9 +192,7 @@ def test_python_models_in_a_circle_are_a_cycle(tmp_path):
         "models/b.sql": "SELECT x FROM a",
     }
 
-    assert [("E015", "models read each other in a circle: `a` -> `b` -> `a`")] == codes(
-        compiled(tmp_path, files)
-    )
+    assert [("E015", "models form a cycle: `a` -> `b` -> `a`")] == codes(compiled(tmp_path, files))
 
 
 def test_a_remembered_python_model_compiles_like_a_fresh_one(tmp_path):

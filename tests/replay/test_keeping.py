@@ -91,4 +91,4 @@ def test_a_table_that_was_made_anew_since_is_not_taken_for_the_old_one(tmp_path)
     report = replay(runs[1], "log")
 
     assert {"log": "non_replayable"} == verdicts(report)
-    assert "its own table is another one now: it was made anew since" == reason_of(report, "log")
+    assert "its own table was replaced by another one since" == reason_of(report, "log")

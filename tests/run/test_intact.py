@@ -25,7 +25,7 @@ def test_a_model_over_a_damaged_file_fails_and_names_it(tmp_path):
 
     assert "failed" == statuses(report)["report"]
     (failed,) = [each.execution for each in report.outcomes if each.step.name == "report"]
-    assert "is damaged: its bytes are not those it is named by" in (failed.error or "")
+    assert "is damaged: its bytes do not match its name" in (failed.error or "")
 
 
 def test_building_the_damaged_table_again_heals_it(tmp_path):

@@ -138,7 +138,7 @@ def test_a_server_of_another_version_and_one_that_is_no_spark_are_each_one_line(
     older, no_spark = run_script(OTHER).answer
 
     assert (
-        "the server at `sc://127.0.0.1:PORT` is Spark 3.5.1, and Rocky speaks of Spark 4.1"
+        "the server at `sc://127.0.0.1:PORT` is Spark 3.5.1, and Rocky needs Spark 4.1"
     ) == older
     assert no_spark.startswith(
         "the server at `sc://127.0.0.1:PORT` does not answer as Spark Connect: "

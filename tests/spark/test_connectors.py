@@ -161,7 +161,7 @@ def test_without_hadoops_client_for_s3_it_is_said_what_to_add(spark, tmp_path, m
         build(root, spark)
 
     assert (
-        '`warehouse = "s3://bucket/tables"` needs Hadoop\'s client for S3, which this Spark has not:'
+        '`warehouse = "s3://bucket/tables"` needs Hadoop\'s client for S3, which this Spark lacks:'
         f' add `"spark.jars.packages" = "{HADOOP_AWS}"` to `[adapter.conf]`'
     ) == str(refused.value)
 

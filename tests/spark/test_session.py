@@ -68,7 +68,7 @@ def test_only_a_master_without_executors_of_its_own_is_local(master, kind):
 def test_another_version_of_spark_is_refused():
     check_version("4.1.0", "the server")
 
-    with pytest.raises(SparkUnavailable, match=r"the server is Spark 3\.5\.1, and Rocky speaks of"):
+    with pytest.raises(SparkUnavailable, match=r"the server is Spark 3\.5\.1, and Rocky needs"):
         check_version("3.5.1", "the server")
 
 

@@ -279,7 +279,7 @@ def test_a_file_that_is_missing_or_shorter_is_not_brought(table, branch):
     new = new_file(branch, table)
     file = branch.objects.local_path(f"{branch.prefix}/{new.path}")
     file.write_bytes(b"PAR1")
-    with pytest.raises(StoreUnreadable, match="it is not as long as it was"):
+    with pytest.raises(StoreUnreadable, match="its length has changed"):
         copy_files(branch, [new], table)
     file.unlink()
 

@@ -260,7 +260,7 @@ class Workspace(operations.Workspace):
         return cost(self, CostRequest(run, by))
 
     def verify(self, what: str | None = None) -> "VerifyReport":
-        """Check what is recorded against itself and the tables."""
+        """Check that records and tables are unchanged and agree."""
         from rocky.operations.verify import VerifyRequest, verify
 
         return verify(self, VerifyRequest(what))

@@ -116,7 +116,7 @@ def _find_run(wanted: str, candidates: ParentCandidates) -> RunId:
             f"no run of commit {commit[:12]} (`{wanted}`) is recorded; `rocky history` lists runs"
         )
     raise NothingSelected(
-        f"`{wanted}` is no branch, no run and no commit of the code; `rocky branch list` and"
+        f"`{wanted}` is not a branch, a run or a commit; `rocky branch list` and"
         " `rocky history` show what there is"
     )
 
@@ -163,7 +163,10 @@ def create_branch(
     deletes it, and what store and ledger raise; then there is no branch.
     """
     if branch_key(wanted.name) == branch_key(PRODUCTION):
-        raise ChangeRefused(f"no branch can be called `{wanted.name}`: that is what it is made of")
+        raise ChangeRefused(
+            f"no branch can be called `{wanted.name}`: that is the name of"
+            f" what branches are made from"
+        )
     with _claimed(ledger, wanted.name, "create"):
         found = _find_branch(ledger, wanted.name)
         if found is not None and found.status is BranchStatus.OPEN:

@@ -37,11 +37,11 @@ COMMANDS: Final = {
     "explain": ("explain", "Explain a diagnostic code."),
     "lineage": ("lineage", "Show where a model's or a column's values come from."),
     "lineage-diff": ("diff", "Show every column that the changes since BASE reach."),
-    "seed": ("seed", "Load the seeds that are named, or all, into their tables."),
+    "seed": ("seed", "Load seeds into their tables: those named, or all."),
     "plan": ("plan", "Show what `rocky run` would build, copy, reuse or leave, and why."),
     "apply": (
         "apply",
-        "Carry out a plan that `rocky plan` has kept, exactly, or say what moved since.",
+        "Run a plan that `rocky plan` saved, or say what has changed since.",
     ),
     "run": ("run", "Build models' tables on Spark, copy and check others, and record it."),
     "drift": (
@@ -63,10 +63,10 @@ COMMANDS: Final = {
     "cost": ("cost", "Show what a run used and cost."),
     "verify": (
         "verify",
-        "Check what is recorded against itself and the tables.",
+        "Check that records and tables are unchanged and agree.",
     ),
     "replay": ("replay", "Show what is recorded of a run, check it, or build it again."),
-    "state": ("state", "Show what is remembered between runs."),
+    "state": ("state", "Show the state that is kept between runs."),
     "doctor": (
         "doctor",
         "Check that settings, state, warehouses and Spark are in order.",

@@ -151,7 +151,7 @@ def branch_option() -> click.Option:
     return click.Option(
         ["--branch"],
         metavar="NAME",
-        help="The tables and the state of a branch, in place of production's.",
+        help="Use the tables and the state of this branch, not production's.",
     )
 
 
@@ -220,7 +220,7 @@ class RockyCommand(click.Command):
         if given["config"] is not None and not self.uses_project:
             refused.append("--config")
         for option in refused:
-            raise click.UsageError(f"`{ctx.info_name}` has no use for `{option}`", ctx)
+            raise click.UsageError(f"`{ctx.info_name}` does not take `{option}`", ctx)
 
 
 def _spare_collector() -> None:
@@ -350,7 +350,7 @@ def use_json(settings: Settings, style: str | None) -> bool:
     if style is None or not settings.json:
         return settings.json
     if settings.asked:
-        raise click.UsageError("`--format` is a form of text; leave it out or drop `-o json`")
+        raise click.UsageError("`--format` selects a text format and cannot be used with `-o json`")
     return False
 
 

@@ -75,13 +75,13 @@ def report_cycles(project: Project, cycles: Sequence[Sequence[str]]) -> Iterator
         )
         yield Diagnostic(
             Code.DEPENDENCY_CYCLE,
-            f"models read each other in a circle: {names}"
+            f"models form a cycle: {names}"
             if len(path) > 2
             else f"model `{first.name}` reads itself",
             _reference(first, second),
             first.path,
             labels=labels,
-            help="break the circle: move the shared part into a model both can read",
+            help="break the cycle: move the shared part into a model both can read",
             model=first.name,
         )
 

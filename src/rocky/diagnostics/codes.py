@@ -108,7 +108,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.UNKNOWN_TABLE,
         "unknown-table",
-        "a table that is no model, source or seed of the project",
+        "a table that is not a model, source or seed of the project",
     ),
     CodeInfo(Code.UNKNOWN_COLUMN, "unknown-column", "a column no relation in scope has"),
     CodeInfo(
@@ -152,7 +152,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
         "duplicate-output-column",
         "a model with two output columns of one name",
     ),
-    CodeInfo(Code.DEPENDENCY_CYCLE, "dependency-cycle", "models that read each other in a circle"),
+    CodeInfo(Code.DEPENDENCY_CYCLE, "dependency-cycle", "models that form a cycle"),
     CodeInfo(
         Code.DUPLICATE_TARGET, "duplicate-target", "two models with one name or one target table"
     ),

@@ -250,9 +250,9 @@ def _unused(allows: Sequence[Allow], used: set[Allow], *, broken: bool) -> Itera
         elif info is None:
             near = closest_code(allow.name)
             help_text = f"did you mean `{near}`?" if near else "`rocky explain` lists every code"
-            yield _finding(allow, f"`{allow.name}` is no diagnostic code", help_text)
+            yield _finding(allow, f"`{allow.name}` is not a diagnostic code", help_text)
         elif not info.suppressible:
-            help_text = "mend what it reports and remove the allow"
+            help_text = "fix what it reports and remove the allow"
             message = f"`{allow.name}` cannot be allowed: it reports what would fail"
             yield _finding(allow, message, help_text)
         elif allow not in used and not broken:

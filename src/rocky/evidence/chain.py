@@ -58,7 +58,7 @@ def check_chain(reader: EvidenceReader, findings: Findings) -> Chain:
         try:
             entry = parse_entry(text)
         except MalformedEntry as wrong:
-            findings.add(FindingCode.CHAIN_BROKEN, where, f"it is no entry: {wrong}")
+            findings.add(FindingCode.CHAIN_BROKEN, where, f"it is not an entry: {wrong}")
             continue
         wrong_order = "it is stored under another number than its own, so entries were moved"
         findings.expect(key == entry_key(entry.seq), FindingCode.CHAIN_BROKEN, where, wrong_order)

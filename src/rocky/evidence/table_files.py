@@ -199,7 +199,7 @@ class LogChecker:
         )
         run = self._recorded.runs.get(maker[0])
         if run is not None and run.unvouched and not info.keys() & {"ledgerId", "ledgerHead"}:
-            why = "could not reach the state that is kept elsewhere: it vouches for none"
+            why = "could not reach the remote state, so no record proves the commit"
             self._findings.note(f"{where}: made by `{run.run_id}`, which {why}")
             return
         known = info.get("ledgerId") == self._ledger_id and self._chain.has(info.get("ledgerHead"))

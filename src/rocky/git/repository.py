@@ -43,7 +43,7 @@ def find_repository(folder: Path) -> Repository:
         return Repository(Path(top), prefix)
     if "not a git repository" in answer.err:
         raise NotARepository(
-            f"`{folder}` is not in a git repository: `git init` and a commit give it a past"
+            f"`{folder}` is not in a git repository: `git init` and a commit start its history"
         )
     if "work tree" in answer.err:
         raise NotARepository(f"`{folder}` is not in the working tree of a git repository")
@@ -57,7 +57,7 @@ def resolve_ref(repository: Repository, ref: str) -> str:
     Raises UnknownRevision; what could be read as an option is refused.
     """
     if not ref.strip() or ref.startswith("-") or any(ord(each) < ord(" ") for each in ref):
-        raise UnknownRevision(f"`{ref}` is no name of a commit")
+        raise UnknownRevision(f"`{ref}` does not name a commit")
     found = find_commit(repository, ref)
     if found is None:
         raise UnknownRevision(_describe_unknown(repository, ref))

@@ -104,7 +104,7 @@ def parse_entry(text: str) -> Entry:
     )
     # Spaces, further keys and other spellings of the same would be changes that no hash shows.
     if format_entry(entry) != text:
-        raise MalformedEntry("not written as an entry is")
+        raise MalformedEntry("not in the form of an entry")
     return entry
 
 

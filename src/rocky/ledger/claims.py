@@ -42,7 +42,7 @@ class Claim(Record):
     def holder(self) -> str:
         """Who holds the tables and does what, for a sentence."""
         if self.command is not None:
-            return f"`{self.command}` is at work on"
+            return f"`{self.command}` is using"
         return f"run `{self.run_id}` is writing"
 
 

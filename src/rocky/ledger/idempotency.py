@@ -223,7 +223,7 @@ def _load(ledger: LedgerFile, rows: RowWriter, key: str) -> IdempotencyRecord | 
     if found.state not in (IN_FLIGHT, SUCCEEDED, FAILED):
         raise LedgerUnreadable(
             f"the state file `{ledger.path}` says `{json.dumps(found.state)}` of the idempotency"
-            f" key `{key}`, which is no state of one; restore it from a copy"
+            f" key `{key}`, which is not a state of a key; restore it from a copy"
         )
     return found
 

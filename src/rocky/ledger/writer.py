@@ -237,7 +237,7 @@ class Ledger(LedgerFile):
             "SELECT value FROM run_history WHERE key = ?", (run_id,)
         ).fetchone()
         if row is None:
-            raise InternalError(f"no run `{run_id}` was begun")
+            raise InternalError(f"run `{run_id}` was never started")
         if not rows.is_untouched("run_history", run_id, row[0]):
             raise LedgerUnreadable(
                 f"the record of run `{run_id}` in the state file `{self.path}` was changed by"

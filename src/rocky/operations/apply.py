@@ -80,7 +80,7 @@ def _refuse_others(workspace: Workspace, stored: KeptPlan, asked: PlanRequest) -
         whose = "production" if asked.branch is None else f"branch `{asked.branch}`"
         raise InvalidRequest(f"plan `{short}` is of {whose}, and cannot be applied to `{branch}`")
     if workspace.variables and dict(workspace.variables) != dict(asked.variables):
-        raise InvalidRequest(f"plan `{short}` has variables of its own: leave others out")
+        raise InvalidRequest(f"plan `{short}` was made with its own variables: pass no others")
 
 
 def check_kept_plan(stored: KeptPlan, now: PlanProposal, state: Path) -> None:
@@ -98,8 +98,8 @@ def check_kept_plan(stored: KeptPlan, now: PlanProposal, state: Path) -> None:
     if unreadable:
         listed = "".join(f"\n  {each}" for each in unreadable)
         raise RunRefused(
-            f"plan `{short}` cannot be held to, so nothing was run:{listed}\n"
-            "see to that, and make a new one with `rocky plan`"
+            f"plan `{short}` no longer applies, so nothing was run:{listed}\n"
+            "make a new one with `rocky plan`"
         )
     if now.over_budget or stored.outlook.get("has_budget_errors"):
         said = [each.message for run in now.runs for each in run.budget.findings]

@@ -134,6 +134,6 @@ def _make(name: str, check: Check, subject: Subject) -> CheckResult:
     try:
         found = check(subject)
     except (RockyError, OSError) as failure:
-        found = critical(f"could not check: {failure}", "put that right, then ask again")
+        found = critical(f"could not check: {failure}", "fix that, then try again")
     took_ms = int((monotonic() - begun) * 1000)
     return CheckResult(name, found.health, found.message, took_ms, found.fix)

@@ -134,15 +134,15 @@ def gc(workspace: Workspace, request: GcRequest) -> GcReport:
     """
     if workspace.branch_name is not None:
         raise RunRefused(
-            "files of production and of branches are collected together, not those of the branch"
-            f" `{workspace.branch_name}` alone: nothing was removed"
+            f"the files of branch `{workspace.branch_name}` cannot be collected alone, only"
+            " with those of production: nothing was removed"
         )
     project = load_sound_project(workspace, "removed")
     backend = project.config.state.backend
     if backend != "local":
         raise RunRefused(
-            f'the state is kept elsewhere (`[state] backend = "{backend}"`), and what runs on other'
-            " machines are about to need cannot be seen from here: nothing was removed"
+            f'the state is remote (`[state] backend = "{backend}"`), so files that runs on'
+            " other machines need cannot be known: nothing was removed"
         )
     warehouses = _open_warehouses(workspace, project, request.adapter)
     retention = _retention_of(project.config)

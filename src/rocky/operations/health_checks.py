@@ -163,7 +163,7 @@ def _check_folder(folder: Path) -> Diagnosis:
     while not there.exists() and there != there.parent:
         there = there.parent
     if not there.is_dir():
-        return critical(f"`{there}` is no folder", "name another `warehouse`")
+        return critical(f"`{there}` is not a folder", "name another `warehouse`")
     if not os.access(there, os.R_OK | os.W_OK | os.X_OK):
         return critical(f"`{there}` cannot be written", "give yourself the right to write there")
     return _healthy(f"`{folder}` can be written")
@@ -281,7 +281,7 @@ def check_state(subject: Subject) -> Diagnosis:
             totals, marks = reader.totals(), reader.watermarks()
         living = living_runs(path)
     except LedgerLocked as locked:
-        return _warning(str(locked), "ask again when it has ended")
+        return _warning(str(locked), "try again when it has ended")
     said = f"`{path}` has {totals.runs} runs and {len(marks)} watermarks"
     if living:
         said += f"; run `{living[0].run_id}` is going on (process {living[0].process})"

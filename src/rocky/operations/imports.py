@@ -79,7 +79,10 @@ def update_imports(workspace: Workspace, request: UpdateImportsRequest) -> Updat
     if request.check and (request.write_pin or request.fetch_only):
         raise InvalidRequest("`--check` writes nothing: leave out the other options")
     if request.fetch_only and request.write_pin:
-        raise InvalidRequest("`--fetch-only` accepts nothing that could be pinned")
+        raise InvalidRequest(
+            "`--fetch-only` and `--write-pin` cannot be used together: only"
+            " what is accepted is pinned"
+        )
     project = load_workspace(workspace)
     offers = find_offers(project, _chosen(project, request.names), workspace.environment)
     readers = _find_readers(project, offers)

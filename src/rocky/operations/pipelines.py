@@ -44,7 +44,9 @@ def pipelines_to_run(project: Project, request: RunRequest) -> tuple[str | None,
         if len(others) == 1:
             refuse_unsupported(others[0], pipelines[others[0]], request)
             return (others[0],)
-        raise InvalidRequest("`--filter` and `--resume` are of one pipeline: name it")
+        raise InvalidRequest(
+            "`--filter` and `--resume` need one pipeline: name it with `--pipeline`"
+        )
     names = in_order(pipelines)
     for name in names:
         refuse_unsupported(name, pipelines[name], request)
@@ -73,7 +75,7 @@ def in_order(pipelines: Mapping[str, Pipeline]) -> tuple[str, ...]:
             circle = " -> ".join(
                 f"`{each}`" for each in (*under_way[under_way.index(name) :], name)
             )
-            raise RunRefused(f"pipelines wait for each other: {circle}")
+            raise RunRefused(f"pipelines form a cycle: {circle}")
         under_way.append(name)
         for each in pipelines[name].depends_on:
             if each in pipelines:
@@ -90,8 +92,8 @@ def _refuse_table_options(request: RunRequest) -> None:
     for option, given in (("--filter", request.filters), ("--resume", request.resume)):
         if given:
             raise InvalidRequest(
-                f"`{option}` is for pipelines that copy tables; models are selected by name, and an"
-                " unfinished run of theirs is gone on with by itself"
+                f"`{option}` is for pipelines that copy tables; select models by name; an"
+                f" unfinished run of models continues by itself"
             )
 
 

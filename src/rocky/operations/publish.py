@@ -158,7 +158,7 @@ def _refuse_foreign(path: Path, before: str | None) -> None:
     # Told by its text alone: one that was edited, or is full of conflicts, may well be replaced.
     if before is not None and before.strip() and '"interface_version"' not in before:
         raise InterfaceRefused(
-            f"`{path}` is there and is no interface: remove it, or name another file"
+            f"`{path}` exists and is not an interface: remove it, or name another file"
         )
 
 

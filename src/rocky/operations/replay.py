@@ -173,7 +173,7 @@ def replay(
 
 def _refuse_contradictions(request: ReplayRequest) -> None:
     if request.verify and request.execute:
-        raise InvalidRequest("`--verify` and `--execute` exclude each other")
+        raise InvalidRequest("`--verify` and `--execute` cannot be used together")
     if request.verify and request.models:
         raise InvalidRequest("`--verify` checks the whole run: leave `--model` out")
     of_execution = {"keep": request.keep, "parallel": request.parallel, "target": request.adapter}

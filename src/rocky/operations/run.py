@@ -247,7 +247,7 @@ def _withheld(needed: Sequence[PipelineEnding]) -> WithheldPipeline | None:
         if each.ending.is_done:
             continue
         waits = each.ending.exit_code == _OK
-        how = "another run is at work on" if waits else "failed"
+        how = "another run is using" if waits else "failed"
         reason = f"waits for pipeline `{each.pipeline}`, which {how}"
         return WithheldPipeline("Skipped", reason, _OK if waits else _FAILED)
     return None

@@ -156,7 +156,7 @@ def delete_watermark(workspace: Workspace, request: DeleteRequest) -> WatermarkD
 
 
 def sweep_state(workspace: Workspace, request: SweepRequest) -> RetentionSweepReport:
-    """Forget runs older than `[state.retention]` keeps that vouch for no table.
+    """Forget runs older than `[state.retention]` allows that no table depends on.
 
     Raises RunRefused, with nothing forgotten, when `rocky.toml` has errors, NothingSelected when
     there is no state yet, and LedgerLocked when another sweep is at work.

@@ -31,7 +31,7 @@ def load_sound_project(workspace: Workspace, verb: str) -> Project:
     ]
     if wrong:
         raise RunRefused(
-            f"`{project.config_path}` has errors, so what to keep is not certain"
+            f"`{project.config_path}` has errors, so what to keep is not known"
             f" ({wrong[0].message}): nothing was {verb}; `rocky validate` shows them"
         )
     return project

@@ -269,8 +269,8 @@ def _refuse_volatile(compilation: Compilation) -> None:
     for model in compilation.models.values():
         if not is_deterministic(model.determinism):
             raise QuarantineRefused(
-                f"an assertion is not the same each time ({model.determinism[0]}), so that a row"
-                " could be in both tables or in none"
+                f"an assertion is not deterministic ({model.determinism[0]}), so a row could"
+                f" end up in both tables or in none"
             )
 
 

@@ -88,7 +88,7 @@ def _describe_source(name: str, before: Any, after: Any) -> str:
 
 
 def _describe_last_runs(before: PlanDocument, after: PlanDocument) -> list[Deviation]:
-    """The runs that were at work since, each with what it did."""
+    """The runs since, each with what it ran."""
     since: dict[str | None, list[str]] = {}
     for name in dict.fromkeys((*before, *after)):
         if before.get(name) != after.get(name):
@@ -99,7 +99,7 @@ def _describe_last_runs(before: PlanDocument, after: PlanDocument) -> list[Devia
         if run is None:
             what = f"nothing is recorded of `{names[0]}`{more} any more"
         else:
-            what = f"`{run}` has been at work on `{names[0]}`{more} since"
+            what = f"`{run}` has run `{names[0]}`{more} since"
         moves.append(Deviation("state", what))
     return moves
 
@@ -209,10 +209,10 @@ def _run_moves(planned: PlanDocument, now: PlanDocument) -> Iterator[Deviation]:
         yield Deviation("state", f"`{run}` was the pipeline's last run")
     if planned.get("resumes") != now.get("resumes"):
         run = now.get("resumes") or planned.get("resumes")
-        word = "would be gone on with" if now.get("resumes") else "would not be gone on with"
+        word = "would be continued" if now.get("resumes") else "would not be continued"
         yield Deviation("state", f"the unfinished run `{run}` {word}")
     if planned.get("certain") != now.get("certain"):
-        yield Deviation("surroundings", "whether Spark is known before it starts is another")
+        yield Deviation("surroundings", "what is known of Spark before it starts has changed")
     yield from describe_deviations(planned.get("relies_on", {}), now.get("relies_on", {}))
     yield from _step_moves(_by_name(planned), _by_name(now))
     yield from _table_moves(planned.get("tables", ()), now.get("tables", ()))
@@ -226,7 +226,7 @@ def _adapter_moves(planned: PlanDocument, now: PlanDocument) -> Iterator[Deviati
     for name in ("warehouse", "settings"):
         if planned.get(name) != now.get(name):
             what = "warehouse" if name == "warehouse" else "`[adapter]`"
-            yield Deviation("surroundings", f"the {what} is another one")
+            yield Deviation("surroundings", f"the {what} has changed")
 
 
 def _describe_variables(planned: PlanDocument, now: PlanDocument) -> str:
@@ -234,7 +234,7 @@ def _describe_variables(planned: PlanDocument, now: PlanDocument) -> str:
         name for each in (planned, now) for name in (each.get("variables") or {}).get("names", ())
     }
     if not names:
-        return "what surrounds Spark here, files or variables that it reads, is not as it was"
+        return "files or variables that Spark reads here have changed"
     listed = ", ".join(f"`{name}`" for name in sorted(names))
     return f"a variable of the environment has another value; asked for are {listed}"
 

@@ -138,9 +138,9 @@ def read_plan(path: Path) -> KeptPlan:
     except RecursionError as error:
         raise PlanUnreadable(f"`{path.name}` is not a plan: it is nested too deep") from error
     except (UnicodeDecodeError, ValueError) as error:
-        raise PlanUnreadable(f"`{path.name}` is not a plan: it is no JSON") from error
+        raise PlanUnreadable(f"`{path.name}` is not a plan: it is not JSON") from error
     if not isinstance(document, dict) or not isinstance(document.get("version"), int):
-        raise PlanUnreadable(f"`{path.name}` is not a plan: it says no `version`")
+        raise PlanUnreadable(f"`{path.name}` is not a plan: it has no `version`")
     version = document["version"]
     if version > FORMAT_VERSION:
         raise PlanUnreadable(
@@ -154,7 +154,7 @@ def read_plan(path: Path) -> KeptPlan:
         raise PlanUnreadable(f"`{path.name}` is not a plan: it is nested too deep") from error
     if said != plan_id:
         raise PlanUnreadable(
-            f"`{path.name}` was changed after it was made: it says to be plan `{said}`, and its"
+            f"`{path.name}` was changed after it was made: it claims to be plan `{said}`, and its"
             f" content is that of `{plan_id}` (either the id or the content was edited);"
             " nothing was run, make a new one with `rocky plan`"
         )
@@ -168,9 +168,7 @@ def _find(root: Path, reference: str) -> Path:
         if len(found) == 1:
             return found[0]
         if found:
-            raise PlanUnreadable(
-                f"`{reference}` begins the ids of {len(found)} plans: give more of it"
-            )
+            raise PlanUnreadable(f"`{reference}` matches {len(found)} plans: give more digits")
         raise PlanUnreadable(f"no plan `{reference}` in `{PLANS_FOLDER}`; `rocky plan` makes one")
     path = Path(reference)
     if path.is_file():
@@ -202,7 +200,7 @@ def _parse(name: str, document: dict[str, Any]) -> tuple[KeptPlan, str]:
         created_at = parse_time(document["created_at"])
         created_by, outlook = document.get("created_by"), document.get("outlook", {})
     except (KeyError, TypeError, ValueError) as error:
-        raise PlanUnreadable(f"`{name}` is not a whole plan: {error}") from error
+        raise PlanUnreadable(f"`{name}` is not a complete plan: {error}") from error
     if kind != RUN_KIND or not isinstance(payload, dict) or not isinstance(outlook, dict):
         raise PlanUnreadable(f"`{name}` is not a plan of a run")
     return KeptPlan(kind, payload, created_at, created_by, outlook), str(said)

@@ -158,6 +158,6 @@ def refuse_unsupported(name: str, pipeline: Pipeline, request: RunRequest) -> No
     said = ", ".join(words for words in deafness.ignores if asked[words])
     if said:
         raise RunRefused(
-            f"pipeline `{name}` {deafness.does}: it does not know {said}; leave that out, or name"
-            " a pipeline that does with `--pipeline`"
+            f"pipeline `{name}` {deafness.does}: it does not support {said}; leave that out,"
+            f" or name a pipeline that does with `--pipeline`"
         )

@@ -75,10 +75,10 @@ def refuse_contradictions(request: RunRequest) -> None:
     if window.start or window.end:
         ways.append("from/to")
     if len(ways) > 1:
-        raise InvalidRequest(f"`--{ways[0]}` and `--{ways[1]}` exclude each other")
+        raise InvalidRequest(f"`--{ways[0]}` and `--{ways[1]}` cannot be used together")
     if ways and request.full_refresh:
         raise InvalidRequest(
-            f"`--full-refresh` builds every time interval: leave it or `--{ways[0]}` out"
+            f"`--full-refresh` builds every time interval: it cannot be used with `--{ways[0]}`"
         )
 
 
@@ -136,7 +136,7 @@ def parse_request_document(document: Any) -> PlanRequest:
     rest = dict(document) if isinstance(document, dict) else {"request": document}
     branch, variables = rest.pop("branch", None), rest.pop("variables", {})
     if not isinstance(branch, str | None) or not _is_texts(variables):
-        raise PlanUnreadable("the plan's request is not one: make a new plan with `rocky plan`")
+        raise PlanUnreadable("the plan's request cannot be read: make a new plan with `rocky plan`")
     window = Window(**_values(Window, rest.pop("window", {}), "window"))
     values = _values(RunRequest, rest, "request")
     request = RunRequest(**{**values, "window": window if window != Window() else NO_WINDOW})
@@ -168,7 +168,8 @@ def _values(kind: type[RunRequest | Window], document: Any, what: str) -> dict[s
             )
         if not _fits(value, hints[name]):
             raise PlanUnreadable(
-                f"`{name}` in the plan's {what} is no value that a flag can have: make a new plan"
+                f"`{name}` in the plan's {what} is not a value that a flag can have: make a"
+                f" new plan"
                 " with `rocky plan`"
             )
     return values

@@ -203,7 +203,7 @@ def report_unknown_dependencies(
             report(
                 Diagnostic(
                     Code.UNUSABLE_FILE,
-                    f"`depends_on` names `{written(name)}`, which is no model, source or seed",
+                    f"`depends_on` names `{written(name)}`, which is not a model, source or seed",
                     span,
                     path,
                     help=names.suggestion(written(name)),

@@ -206,7 +206,9 @@ def decode_interface(path: str, text: str) -> Interface | Diagnostic:
         return _unusable(path, f"the interface `{path}` nests values too deeply")
     version = content.get("interface_version") if isinstance(content, dict) else None
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        return _unusable(path, f"`{path}` is no interface: it has no usable `interface_version`")
+        return _unusable(
+            path, f"`{path}` is not an interface: it has no usable `interface_version`"
+        )
     if version > INTERFACE_VERSION:
         return _too_new(path, text, version)
     if content.get("interface_hash") != found:

@@ -168,7 +168,7 @@ def refuse_python_settings(settings: ModelSettings) -> Iterable[Problem]:
     if settings.skip is not None and settings.skip.deterministic:
         yield Problem(
             ("skip", "deterministic"),
-            "what makes a query not deterministic is known: nobody has to vouch for it",
+            "Rocky works out itself whether a query is deterministic",
             "remove it; `deterministic = true` is for Python models",
         )
 

@@ -53,7 +53,7 @@ def is_secret(name: str, value: str) -> bool:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a setting is called as secrets are."""
+    """Whether a setting is named like a secret."""
     return _SETTING.search(name) is not None
 
 

@@ -74,7 +74,7 @@ class InputFinder:
             return FoundInput(read, self._find_table(read))
         if read.kind == "inline":
             if read.sql is None:
-                raise NotReplayable(f"the query of `{read.name}` is not recorded")
+                raise NotReplayable(f"the query of `{read.name}` was not recorded")
             return FoundInput(read, below=tuple(map(self.find, read.reads)))
         return self._find_source(read)
 
@@ -103,7 +103,7 @@ class InputFinder:
             except StoreUnreadable as error:
                 raise NotReplayable(f"its own table cannot be read: {error}") from error
             if left is None or sorted(_addresses(left)) != sorted(record.output_blake3):
-                raise NotReplayable("its own table is another one now: it was made anew since")
+                raise NotReplayable("its own table was replaced by another one since")
         what = f"its own table at version {version}, which it started from,"
         return self.find_version(record.target, version, what)
 
@@ -160,12 +160,12 @@ class InputFinder:
     def _find_source(self, read: ReadRecord) -> FoundInput:
         if read.declaration is None and (read.files or read.source_version):
             raise NotReplayable(
-                f"where source `{read.name}` lies, or how it is read, came from a variable: it may"
-                " be a secret and is not recorded"
+                f"the place or the options of source `{read.name}` came from a variable,"
+                f" which may be a secret and is not recorded"
             )
         if read.declaration is None:
             raise NotReplayable(
-                f"the external source `{read.name}` was not pinned: nobody can read it as it was"
+                f"the external source `{read.name}` was not pinned: it cannot be read as it was"
             )
         source = _declare_source(read)
         if read.source_version is not None:
@@ -284,7 +284,7 @@ def prepare_candidate(
         raise NotReplayable(_nothing_recorded(model))
     if model.touched:
         raise NotReplayable(
-            "the record is not as it was written (the chain has another hash of it);"
+            "the record was changed after it was written (the chain has another hash for it);"
             " `rocky verify` says more"
         )
     check_record(record, model.made)
@@ -312,7 +312,7 @@ def _check_certain(record: ProvenanceRecord, model: RecordedModel) -> None:
     made = model.made
     if record.proof_class is None and made is not None and made.error is None:
         said = f" ({made.action})" if made.action else ""
-        raise NotReplayable(f"nobody can say what it read{said}")
+        raise NotReplayable(f"it is not known what it read{said}")
 
 
 def group_by_settings(candidates: Iterable[ReplayCandidate]) -> Iterator[list[ReplayCandidate]]:

@@ -53,7 +53,7 @@ def compare_rebuilt(rebuilt: RebuiltModel, engine: Engine) -> ModelVerdict:
         return replace(exact, verdict=Verdict.ROW_EXACT, reason=_other_bytes(rebuilt.record))
     if same is None:
         why = trouble or "their hash was not recorded and the files of the run are gone"
-        reason = f"its files differ, and whether its rows do nobody can say: {why}"
+        reason = f"its files differ, and whether its rows do is not known: {why}"
         return replace(exact, verdict=Verdict.NON_REPLAYABLE, reason=reason)
     return replace(
         exact,
@@ -110,7 +110,7 @@ def _other_bytes(record: ProvenanceRecord) -> str:
 
 def _describe_rows(shown: Differences | None) -> str:
     if shown is None:
-        return "other rows; which ones nobody can say: the files of the run are gone"
+        return "other rows; which ones is not known: the files of the run are gone"
     return "other rows"
 
 

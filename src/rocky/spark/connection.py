@@ -205,7 +205,7 @@ def check_version(version: str, where: str, hint: str = "") -> None:
     """Raise SparkUnavailable unless a Spark is of the version that the compiler speaks of."""
     if not version.startswith(f"{SPARK_VERSION}."):
         raise SparkUnavailable(
-            f"{where} is Spark {version}, and Rocky speaks of Spark {SPARK_VERSION}{hint}"
+            f"{where} is Spark {version}, and Rocky needs Spark {SPARK_VERSION}{hint}"
         )
 
 

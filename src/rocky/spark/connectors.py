@@ -86,6 +86,6 @@ def check_object_store(session: Any, warehouse: str) -> None:
         return
     version = jvm.org.apache.hadoop.util.VersionInfo.getVersion()
     raise AdapterUnusable(
-        f'`warehouse = "{warehouse}"` needs Hadoop\'s client for S3, which this Spark has not:'
+        f'`warehouse = "{warehouse}"` needs Hadoop\'s client for S3, which this Spark lacks:'
         f' add `"spark.jars.packages" = "{_S3_PACKAGE}:{version}"` to `[adapter.conf]`'
     )

@@ -102,7 +102,7 @@ class RemoteKeys:
                 return verdict
             if self.replace(note, record, now):
                 return RemoteKey(self, name, record, pulse, clock)
-        raise StateConflict(f"the idempotency key `{key}` is being taken by others; run again")
+        raise StateConflict(f"the idempotency key `{key}` is being taken by another run; run again")
 
     def load(self, name: str) -> Note | None:
         return self.call(lambda: self._shelf.load_note(name))
@@ -120,12 +120,12 @@ class RemoteKeys:
             found = IdempotencyRecord.from_json(json.loads(note.data))
             if found.state in (IN_FLIGHT, SUCCEEDED, FAILED):
                 return found
-            why = f"`{found.state}` is no state of one"
+            why = f"`{found.state}` is not a state of a key"
         except (ValueError, MalformedRecord) as wrong:
             why = str(wrong)
         raise StateSyncFailed(
             f"the idempotency key at `{self._shelf.place(note.name)}` cannot be read ({why});"
-            " delete it there, if its run is not at work"
+            " if its run is no longer running, delete it there"
         )
 
     def call(self, call: Callable[[], T]) -> T:

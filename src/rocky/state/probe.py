@@ -123,7 +123,7 @@ def _expect_refusal(shelf: Backend, transfer: Transfer, name: str, base: str | N
     except GenerationChanged:
         return
     raise _failed(
-        shelf, "it replaces what was changed meanwhile: it does not hold to conditional puts"
+        shelf, "it overwrote a change made in between: it does not support conditional puts"
     )
 
 

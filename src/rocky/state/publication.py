@@ -108,7 +108,7 @@ class Publisher:
             except GenerationChanged:
                 continue
             place = self._shelf.place(self._name)
-            why = f"the server of `{place}` does not hold to conditional puts: use another one"
+            why = f"the server of `{place}` does not support conditional puts: use another one"
             raise TransferFailed(Outcome.ERROR, why)
 
     def publish(
@@ -200,9 +200,9 @@ class Publisher:
         merged = rebase_records(path, ours, standing.since, standing.base)
         if run_id is not None and run_id in merged.dropped:
             raise StateConflict(
-                f"the remote state says that run `{run_id}` died: another machine could not see it"
-                " at work, and goes on without it; what it wrote is recorded by the next run of"
-                " the same tables"
+                f"the remote state says that run `{run_id}` died: another machine saw no sign"
+                " of it and went on without it; the next run of the same tables records what it"
+                " wrote"
             )
         return path, merged
 

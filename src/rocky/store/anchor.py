@@ -75,7 +75,7 @@ def read_anchor(warehouse: Warehouse, ledger_id: str) -> Anchor | None:
         ) from error
     if _format_anchor(anchor) != data:
         raise StoreUnreadable(
-            f"could not read `{warehouse.objects.place(path)}`: it is not written as an anchor is"
+            f"could not read `{warehouse.objects.place(path)}`: it is not in the form of an anchor"
         )
     return anchor
 

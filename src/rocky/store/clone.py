@@ -78,7 +78,7 @@ def link_file(here: str, there: str, size: int) -> None:
     """Give a file on a disk a second name, or a copy where there are no links."""
     try:
         if _size(here) != size:
-            raise StoreUnreadable(f"could not read `{here}`: it is not as long as it was")
+            raise StoreUnreadable(f"could not read `{here}`: its length has changed")
         if not _link(here, there) and _size(there) != size:
             raise StoreUnwritable(_damaged(there))
     except FileNotFoundError as error:

@@ -177,7 +177,7 @@ def load_shared(branch: Warehouse) -> frozenset[str]:
             return frozenset().union(*pool.map(_shared_by, logs))
     except (StoreUnreadable, ValueError, KeyError, TypeError) as error:
         raise StoreUnreadable(
-            f"what the branch at `{branch.objects.place('')}` needs cannot be told: {error}"
+            f"cannot tell which files the branch at `{branch.objects.place('')}` needs: {error}"
         ) from error
 
 

@@ -122,7 +122,7 @@ def _load_journal(warehouse: Warehouse, path: str) -> Journal:
         document = json.loads(data)
         if document["version"] != _VERSION:
             raise StoreUnreadable(
-                f"`{place}` was written by another Rocky: finish it with the one that began it"
+                f"`{place}` was written by another version of Rocky: finish it with that one"
             )
         return Journal(
             document["run_id"],

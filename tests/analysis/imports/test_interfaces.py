@@ -48,7 +48,7 @@ def text_of(**changes: object) -> str:
         (text_of(tables=[TABLE, {**TABLE, "target": "a.c.t"}]), "two tables are called `t`"),
         (text_of(tables={}), "must be a list"),
         (text_of(project=1), "must be a text"),
-        (text_of(interface_version=0), "is no interface"),
+        (text_of(interface_version=0), "is not an interface"),
         ('{"interface_version": 1}', "not as it was published"),
         ("[" * 100_000, "nests values too deeply"),
     ],

@@ -155,7 +155,7 @@ def test_a_needed_version_that_the_log_has_not_keeps_the_whole_table(version):
     needs = TableNeeds(versions={version: frozenset({RUN})})
     verdict = decide_files(facts(replaced(), stored(A)), needs, OURS, OLD)
 
-    assert f"needs version {version}, which its log has not" in str(verdict.doubt)
+    assert f"needs version {version}, which its log lacks" in str(verdict.doubt)
     elsewhere = TableNeeds(versions=needs.versions, elsewhere=frozenset({RUN}))
     assert decide_files(facts(replaced(), stored(A)), elsewhere, OURS, OLD).doubt is None
 

@@ -71,7 +71,7 @@ def test_a_table_that_was_dropped_and_made_anew_is_left_alone_while_its_past_is_
     past.build("orders", 20, 9)
     found = outcome(past.collect(Retention(365, 0, 0)))
 
-    assert "needs version 1, which its log has not" in str(found.left_alone)
+    assert "needs version 1, which its log lacks" in str(found.left_alone)
     past.collect()
     assert past.versions["orders"][0].files == past.stored("orders")
 

@@ -108,5 +108,5 @@ def test_a_run_that_was_told_to_wait_finds_everything_when_it_is_started_again(s
         collection = collect(shop)
     alone = next(each for each in collection.tables if each.target == f"{TABLE}stg_orders")
 
-    assert "`rocky gc` is at work on" in str(alone.left_alone)
+    assert "`rocky gc` is using" in str(alone.left_alone)
     assert [] == findings(shop)

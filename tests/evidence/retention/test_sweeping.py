@@ -114,7 +114,7 @@ def test_a_sweep_is_due_when_the_interval_has_passed(ledger):
 
 def test_a_sweep_that_cannot_be_made_is_a_warning_and_no_failure(ledger, caplog):
     with open_ledger(ledger.path) as other, other.claim(["old runs"], "another sweep"):
-        with pytest.raises(LedgerLocked, match="`another sweep` is at work on `old runs`"):
+        with pytest.raises(LedgerLocked, match="`another sweep` is using `old runs`"):
             sweep_ledger(ledger, [], KEEP_ONE, NOW)
         assert sweep_if_due(ledger, [], KEEP_ONE, NOW) is None
 

@@ -78,7 +78,7 @@ def test_digits_that_begin_several_ids_are_too_few(tmp_path: Path):
     for end in "ab":
         (folder / f"{'0' * 63}{end}.json").write_text("{}")
 
-    with pytest.raises(PlanUnreadable, match="begins the ids of 2 plans: give more of it"):
+    with pytest.raises(PlanUnreadable, match="matches 2 plans: give more digits"):
         load_plan(tmp_path, "0" * 8)
 
 
@@ -90,7 +90,7 @@ def test_a_plan_that_lacks_something_is_none(tmp_path: Path, key: str):
     del document[key]
     path.write_text(json.dumps(document))
 
-    with pytest.raises(PlanUnreadable, match="is not a whole plan"):
+    with pytest.raises(PlanUnreadable, match="is not a complete plan"):
         load_plan(tmp_path, str(path))
 
 

@@ -121,8 +121,8 @@ def test_filters_narrow_the_tables(filters, tables):
 @pytest.mark.parametrize(
     ("filters", "message"),
     [
-        (["tenant"], "`tenant` is no filter; write `key=value`: `tenant=acme`"),
-        (["tenant="], "`tenant=` is no filter; write `key=value`: `tenant=acme`"),
+        (["tenant"], "`tenant` is not a filter; write `key=value`: `tenant=acme`"),
+        (["tenant="], "`tenant=` is not a filter; write `key=value`: `tenant=acme`"),
         (["tennant=acme"], "no filter key `tennant`; did you mean `tenant`?"),
         (["tenant=acm"], "no source table matches `tenant=acm`; did you mean `acme`?"),
         (

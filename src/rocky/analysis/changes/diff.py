@@ -163,7 +163,7 @@ def diff_compilations(base: Compilation, head: Compilation) -> ProjectDiff:
     """
     for compilation, which in ((base, "base"), (head, "head")):
         if compilation.has_errors:
-            raise NotComparable(f"the {which} does not compile, so nothing can be said about it")
+            raise NotComparable(f"the {which} does not compile, so it cannot be compared")
     return _Comparison(Side(base), Side(head)).run()
 
 

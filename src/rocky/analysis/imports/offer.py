@@ -61,7 +61,7 @@ def _offer(root: Path, imported: LoadedImport, env: Mapping[str, str]) -> Offer:
         if imported.snapshot is None:
             raise InterfaceRefused(
                 f"import `{imported.name}` has no usable interface at `{imported.snapshot_path}`:"
-                " put it there, or say its `path`"
+                " put one there, or set its `path`"
             )
         return Offer(imported, imported.snapshot, imported.snapshot.text, fetched=False)
     shown = f"`{written(path)}` of import `{imported.name}`"

@@ -148,7 +148,7 @@ def project_name(project: Project) -> str:
     named = [name for name in project.config.pipeline if name != "default"]
     if len(named) != 1:
         raise InterfaceRefused(
-            "nothing says what this project is called by others: set `name` in `[publish]`"
+            "the project has no name to publish under: set `name` in `[publish]`"
         )
     return named[0]
 
@@ -188,7 +188,8 @@ def _refuse_variables(project: Project, keys: Sequence[str]) -> None:
     if found:
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise InterfaceRefused(
-            f"what came from a variable is not published: {'; '.join(found[:_SHOWN])}{more};"
+            f"values that come from a variable cannot be published:"
+            f" {'; '.join(found[:_SHOWN])}{more};"
             " write it out, or select other models"
         )
 
@@ -206,7 +207,7 @@ def _refuse_unknown(project: Project, models: Mapping[str, ModelIr], keys: Seque
     if unknown:
         more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
         raise InterfaceRefused(
-            f"types that are not known cannot be published: {', '.join(unknown[:_SHOWN])}{more};"
+            f"columns of unknown type cannot be published: {', '.join(unknown[:_SHOWN])}{more};"
             " give them a type with CAST, or select other models"
         )
 

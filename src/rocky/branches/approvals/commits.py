@@ -49,12 +49,12 @@ def find_change_base(repository: Repository, record: BranchRecord) -> ChangeBase
     It is compared with the commit where it left the main line. Once it is on the main line there is
     no such commit: then with the one that the branch was made against. Raises UnknownRevision when
     there is no main line here, or nothing in common with it, and ApprovalRefused for a branch that
-    was made against no commit, or one that is not in the past of both.
+    was made against no commit, or one that is not an ancestor of both.
     """
     if record.base_commit is None:
         raise ApprovalRefused(
             f"branch `{record.name}` was made without a commit to compare it with; commit the"
-            f" project, then `rocky branch rebase {record.name}` makes it anew, against one"
+            f" project, then `rocky branch rebase {record.name}` bases it on that commit"
         )
     main, head = find_main_line(repository), resolve_ref(repository, "HEAD")
     fork = merge_base(repository, main.tip, head)
@@ -73,8 +73,8 @@ def _recorded_base(repository: Repository, record: BranchRecord, main: MainLine,
         if not is_ancestor(repository, base, commit):
             raise ApprovalRefused(
                 f"branch `{record.name}` was made against commit `{base[:_SHOWN_COMMIT]}`, which"
-                f" `{name}` does not have; `rocky branch rebase {record.name}` makes it anew,"
-                " against one that it has"
+                f" `{name}` does not have; `rocky branch rebase {record.name}` bases it on"
+                f" one that it has"
             )
     return base
 

@@ -205,7 +205,7 @@ def _refuse_unreadable_rules(project: Project) -> None:
     for each in project.diagnostics:
         if each.path == project.config_path and each.severity is Severity.ERROR:
             raise SignersUnusable(
-                f"`{project.config_path}` has errors, so the rules of approval are not certain"
+                f"`{project.config_path}` has errors, so the approval rules are not known"
                 f" ({each.message}); `rocky validate` shows them"
             )
 
@@ -215,7 +215,7 @@ def _settings_at(base: ProjectAtCommit, path: str, environment: Mapping[str, str
     data = base.read(path)
     if data is None:
         raise SignersUnusable(
-            f"there is no `{path}` in {base}, so the rules of approval are not certain; bring the"
+            f"there is no `{path}` in {base}, so the approval rules are not known; bring the"
             " change up to date with the main line (`git rebase`), or merge the project first"
         )
     where = f"`{path}` of {base}"
@@ -223,7 +223,7 @@ def _settings_at(base: ProjectAtCommit, path: str, environment: Mapping[str, str
         table = tomllib.loads(quote_bare_references(data.decode("utf-8"))).get("branch", {})
     except (ValueError, RecursionError) as failure:
         raise SignersUnusable(
-            f"{where} cannot be read, so the rules of approval are not certain"
+            f"{where} cannot be read, so the approval rules are not known"
         ) from failure
     problems: Problems = []
     unset: list[str] = []

@@ -75,7 +75,7 @@ def find_principal(key: SigningKey, signers: Signers, asked: str | None, email: 
         )
     if asked is not None:
         if not is_principal(asked):
-            raise ApprovalRefused(f"`{asked}` is no name of a signer")
+            raise ApprovalRefused(f"`{asked}` is not the name of a signer")
         return asked
     if email is not None and is_principal(email):
         listed = signers.may_be(key.fingerprint, [email])
@@ -156,7 +156,7 @@ def sign_statement(
     found = judge_statement(candidate, question, keygen)
     if found is not None:
         raise ApprovalRefused(
-            f"the statement is not stored, because it would not count: {found.reason},"
+            f"the approval was not stored, because it would not count: {found.reason},"
             f" {found.detail}"
         )
     stored = store_statement(root, candidate)
@@ -168,5 +168,5 @@ def _sign(statement: Statement, signer: Signer, keygen: Keygen) -> SignedStateme
     signature = keygen.sign(signer.key, text)
     candidate = parse_signed_statement(statement.approval_id, text, signature)
     if not isinstance(candidate, SignedStatement):
-        raise ApprovalRefused(f"what was signed is no statement: {candidate.detail}")
+        raise ApprovalRefused(f"the signed text is not an approval: {candidate.detail}")
     return candidate

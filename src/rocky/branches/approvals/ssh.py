@@ -72,7 +72,7 @@ def parse_signature(text: str) -> Envelope:
     except binascii.Error as failure:
         raise NotASignature("the SSH signature is not base64") from failure
     if not data.startswith(_MAGIC) or data[6:10] != b"\0\0\0\1":
-        raise NotASignature("the SSH signature is of a version that is not known")
+        raise NotASignature("the SSH signature has an unknown version")
     fields = _fields(data[10:])
     key, namespace = next(fields), next(fields)
     return Envelope(parse_key(key), namespace.decode("utf-8", "replace"))

@@ -110,7 +110,9 @@ def parse_statement(text: str) -> Statement:
     except (KeyError, TypeError, ValueError, OverflowError) as failure:
         raise NotAStatement(f"a field is missing or wrong: {failure}") from failure
     if statement.text != text:
-        raise NotAStatement("it is not written as a statement is: other keys, order or spaces")
+        raise NotAStatement(
+            "it is not in the form of an approval: its keys, their order or the spaces differ"
+        )
     if hash_state(statement.state) != statement.state_hash:
         raise NotAStatement("its `state` does not hash to its `state_hash`")
     return statement
@@ -119,7 +121,7 @@ def parse_statement(text: str) -> Statement:
 def _read_statement(data: dict[str, Any]) -> Statement:
     approver = _text(data, "approver")
     if not is_principal(approver):
-        raise ValueError("`approver` is no name of a signer")
+        raise ValueError("`approver` is not the name of a signer")
     state = data["state"]
     if not isinstance(state, dict):
         raise TypeError("`state` is not an object")
@@ -254,5 +256,5 @@ def _read_file(path: Path) -> bytes:
     with path.open("rb") as file:
         data = file.read(_LARGEST_FILE + 1)
     if len(data) > _LARGEST_FILE:
-        raise OSError(0, "it is too large to be one of ours")
+        raise OSError(0, "it is too large for an approval")
     return data

@@ -91,7 +91,7 @@ class PromotionClearance(Clearance):
         name, parent = question.record.name, self.candidate.view.parent
         if parent.uri != around.warehouse.uri:
             raise PromotionRefused(
-                f"branch `{name}` is of the tables in `{parent.uri}`, not of those in"
+                f"branch `{name}` was made from the tables in `{parent.uri}`, not from those in"
                 f" `{around.warehouse.uri}`"
             )
         known = {branch_key(each.name): each for each in load_branches(around.ledger.path)}
@@ -172,7 +172,7 @@ def clear_revert(opened: RunSession, wanted: str, *, discard_later: bool) -> Rev
     promotion = find_promotion(around.ledger.path, wanted)
     found, left = find_reversals(promotion, around.warehouse, discard_later=discard_later)
     if not found:
-        raise PromotionRefused(f"`{promotion.run_id}` has left nothing to move back")
+        raise PromotionRefused(f"`{promotion.run_id}` left no table that can be moved back")
     return RevertClearance(
         what=f"branch revert {promotion.run_id}",
         promotion=promotion,
@@ -186,7 +186,7 @@ def clear_recovery(opened: RunSession, journal: Journal) -> RecoveryClearance:
     """Leave to finish an interrupted move. Raises PromotionUnfinished for one of another ledger."""
     if journal.ledger_id != opened.surroundings.ledger.ledger_id:
         raise PromotionUnfinished(
-            f"promotion `{journal.run_id}` was begun under another state file (ledger"
+            f"promotion `{journal.run_id}` was started with another state file (ledger"
             f" `{journal.ledger_id}`): recover it with that one; if it is lost, `rocky branch"
             f" recover --forget {journal.run_id}` leaves the tables as they are"
         )
@@ -198,13 +198,13 @@ def refuse_branch(view: BranchView, unready: Sequence[str]) -> None:
     record = view.record
     if record.parent != PRODUCTION:
         raise PromotionRefused(
-            f"branch `{record.name}` was made of branch `{record.parent}`, not of production:"
+            f"branch `{record.name}` was made from branch `{record.parent}`, not from production:"
             " only branches of production are promoted"
         )
     if unready:
         more = f" (and {len(unready) - 1} more)" if len(unready) > 1 else ""
         raise PromotionRefused(
-            f"the tables of branch `{record.name}` are not what the code makes: {unready[0]}{more};"
+            f"the tables of branch `{record.name}` do not match the code: {unready[0]}{more};"
             f" `rocky run --branch {record.name}` builds them"
         )
 
@@ -226,12 +226,12 @@ def tables_to_promote(view: BranchView) -> tuple[BranchTable, ...]:
         name = view.record.name
         raise PromotionRefused(
             f"production has changed since the branch was made: {listed}; `rocky branch rebase"
-            f" {name}` makes the branch of production as it is, then run and approve it again"
+            f" {name}` bases it on production as it is now, then run and approve it again"
         )
     if not wanted:
         raise PromotionRefused(
-            f"branch `{view.record.name}` has nothing that production has not: every table is the"
-            " same in both, so there is nothing to promote"
+            f"branch `{view.record.name}` has nothing to promote: every table is the same as"
+            f" in production"
         )
     return tuple(wanted)
 
@@ -261,8 +261,8 @@ def refuse_breaking(verdict: ChangeVerdict, allowed: Sequence[ApprovalRecord]) -
         else ""
     )
     raise PromotionRefused(
-        f"the change breaks readers: {shown}{more}; `--allow-breaking -m REASON` promotes it all"
-        " the same, and signs the reason"
+        f"the change breaks readers: {shown}{more}; `--allow-breaking -m REASON` promotes it"
+        f" anyway and signs the reason"
     )
 
 
@@ -283,7 +283,8 @@ def refuse_unverified(
         first = findings[0]
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
         raise PromotionRefused(
-            f"the records of branch `{name}` do not hold: {first.where}: {first.message}{more};"
+            f"the records of branch `{name}` fail verification: {first.where}:"
+            f" {first.message}{more};"
             f" `rocky verify --branch {name}` shows all, `rocky branch rebase {name}` makes it anew"
         )
 
@@ -333,6 +334,6 @@ def refuse_moved_inputs(name: str, relied: Sequence[OtherInput], *, again: bool 
         if now is None or table_content(now) != each.content:
             raise PromotionRefused(
                 f"`{each.reader}` was built of `{each.table.target}` as it was when the branch was"
-                f" made, and production has changed that since; `rocky branch rebase {name}` makes"
-                " the branch of production as it is, then run and approve it again"
+                f" made, and production has changed that since; `rocky branch rebase {name}`"
+                f" bases it on production as it is now, then run and approve it again"
             )

@@ -192,7 +192,7 @@ def restore_prepared(
         after = replay.snapshot(journalled.version)
     except ValueError as error:
         raise StoreUnreadable(
-            f"the journal of `{run_id}` has no commit for `{table.name}` that can be read ({error})"
+            f"the journal of `{run_id}` has no readable commit for `{table.name}` ({error})"
         ) from error
     here = {} if before is None else {file.path: file for file in before.files}
     return PreparedCommit(

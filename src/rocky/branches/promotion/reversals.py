@@ -103,7 +103,7 @@ def find_promotion(state: Path, wanted: str) -> PromotionRecord:
     if again is not None:
         raise PromotionRefused(
             f"`{chosen.run_id}` was reverted already, by `{again.run_id}`;"
-            f" `rocky branch revert {again.run_id}` takes that back"
+            f" `rocky branch revert {again.run_id}` undoes that"
         )
     return chosen
 
@@ -149,7 +149,7 @@ def find_reversals(
         )
         raise PromotionRefused(
             f"production has changed since `{promotion.run_id}`: {listed};"
-            " `--discard-later` goes back all the same, and what was built since has to be again"
+            " `--discard-later` reverts anyway, and what was built since must be built again"
         )
     return found, left
 

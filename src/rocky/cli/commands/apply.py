@@ -24,7 +24,7 @@ class ApplyCommand(RunCommand):
 @click.argument("plan")
 @click.pass_obj
 def command(settings: Settings, plan: str) -> ExitCode:
-    """Carry out a plan that `rocky plan` has kept, exactly, or say what moved since.
+    """Run a plan that `rocky plan` saved, or say what has changed since.
 
     PLAN is its id, at least the first eight digits of it, or the path of its file. Code, settings,
     inputs, tables and records must be as the plan found them; otherwise nothing is run.

@@ -61,7 +61,7 @@ def diff_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Report on this model only, by the name it has or had.",
         ),
         click.option(
-            "--exact", is_flag=True, help="Compare with BASE itself, not with where it was left."
+            "--exact", is_flag=True, help="Compare with BASE itself, not with the merge base."
         ),
         click.argument("base", required=False),
     ):

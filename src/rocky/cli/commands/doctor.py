@@ -25,7 +25,7 @@ REPORTS: Final = {"doctor": DoctorReport}
 def command(settings: Settings, names: tuple[str, ...]) -> ExitCode:
     """Check that settings, state, warehouses and Spark are in order.
 
-    Exit code 3 when something is critical; what could not be checked is.
+    Exits 3 when a check is critical. A check that could not be made counts as critical.
     """
     report = doctor(settings.workspace, DoctorRequest(names))
     is_critical = report.health is Health.CRITICAL

@@ -27,7 +27,7 @@ def command(
 ) -> ExitCode:
     """Report how live sources differ from their copies. Nothing is changed.
 
-    Exits 1 when a source could not be looked at.
+    Exits 1 when a source could not be read.
     """
     report = drift(settings.workspace, DriftRequest(pipeline, tuple(filters), target))
     if settings.json:

@@ -51,7 +51,11 @@ def _read_moment(ctx: click.Context, param: click.Parameter, value: str | None) 
 @click.command("history", cls=StateCommand)
 @click.option("--model", metavar="NAME", help="The executions of one model instead of runs.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many."
+    "--limit",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Show at most this many.",
 )
 @click.option(
     "--since",

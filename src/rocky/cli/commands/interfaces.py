@@ -55,7 +55,9 @@ def imports_command() -> None:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if anything is not up to date.")
 @click.option(
-    "--fetch-only", is_flag=True, help="Accept nothing: compiles then tell what has changed."
+    "--fetch-only",
+    is_flag=True,
+    help="Fetch without accepting: `rocky compile` then reports what changed.",
 )
 @click.option("--write-pin", "pins", is_flag=True, help="Also pin what is accepted in rocky.toml.")
 @click.pass_obj
@@ -64,7 +66,7 @@ def update(
 ) -> ExitCode:
     """Fetch the interfaces of imports and accept them, all or those of NAME.
 
-    From `path` into `snapshot`, and from there into `baseline`, with which compiles compare.
+    Copies `path` to `snapshot` and `snapshot` to `baseline`, which `rocky compile` compares with.
     """
     request = UpdateImportsRequest(names, check, fetch_only, pins)
     report = update_imports(settings.workspace, request)

@@ -28,8 +28,8 @@ _COUNTED: Final = {
 _SHORT: Final = 12
 
 UNCERTAIN: Final = (
-    "only the Spark that it runs on can say whether it is the one of before;"
-    " what would be reused is built if it is not"
+    "whether Spark and its settings are as before is known once Spark runs; if they are not,"
+    " what would be reused is built"
 )
 
 
@@ -39,9 +39,9 @@ UNCERTAIN: Final = (
 def command(settings: Settings, /, **given: Any) -> ExitCode:
     """Show what `rocky run` would build, copy, reuse or leave, and why.
 
-    Nothing is run; the plan is kept in `.rocky/plans`, and `rocky apply` carries it out. A model
-    whose inputs will be built is decided when they are. For a pipeline that copies tables Spark is
-    asked what columns its source has now.
+    Nothing is run. The plan is saved in `.rocky/plans`, and `rocky apply` runs it. A model
+    whose inputs will be built is reused or built once they are there. For a pipeline that copies
+    tables Spark is asked what columns its source has now.
     """
     report = plan(settings.workspace, request_of(given))
     if settings.json:
@@ -64,10 +64,10 @@ def _notes(report: PlanReport, *, quiet: bool) -> Iterator[str]:
         for said in run.budget.unchecked:
             yield f"note: {said}"
     if not quiet:
-        does = f"`rocky apply {report.plan_id[:_SHORT]}` carries it out"
+        does = f"`rocky apply {report.plan_id[:_SHORT]}` runs it"
         if report.has_budget_errors:
             does = "it is over budget, and `rocky apply` refuses it"
-        yield f"plan {report.plan_id} is kept in {PLANS_FOLDER}; {does}"
+        yield f"plan {report.plan_id} is saved in {PLANS_FOLDER}; {does}"
 
 
 def render_plan(report: PlanReport) -> str:
@@ -130,7 +130,7 @@ def _render_models(outlook: ModelsOutlook) -> Iterator[str]:
         yield "nothing to do"
         return
     said = ", ".join(f"{counts[word]} {text}" for word, text in _COUNTED.items() if word in counts)
-    resumes = f"; goes on with {outlook.resumes}" if outlook.resumes is not None else ""
+    resumes = f"; continues {outlook.resumes}" if outlook.resumes is not None else ""
     idle = "" if set(counts) - _LEFT_ALONE else ": no Spark needed"
     yield f"{said}{resumes}{idle}"
 

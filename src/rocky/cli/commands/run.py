@@ -27,7 +27,7 @@ _OPTIONS: Final = (
     click.option(
         "--model", "models", multiple=True, metavar="SELECTOR", help="Build these models."
     ),
-    click.option("--exclude", multiple=True, metavar="SELECTOR", help="But not these."),
+    click.option("--exclude", multiple=True, metavar="SELECTOR", help="Leave these models out."),
     click.option("--pipeline", metavar="NAME", help="The models of one pipeline."),
     click.option(
         "--parallel",
@@ -46,13 +46,13 @@ _OPTIONS: Final = (
     click.option(
         "--no-reuse",
         is_flag=True,
-        help="Reuse nothing, but go on where an unfinished run stopped.",
+        help="Reuse nothing, but continue where an unfinished run stopped.",
     ),
     click.option("--target", metavar="ADAPTER", help="Run on `[adapter.ADAPTER]`."),
     click.option("--partition", metavar="KEY", help="One time interval, as 2026-05-30."),
     click.option("--from", "start", metavar="KEY", help="Time intervals from here on."),
     click.option("--to", "end", metavar="KEY", help="Time intervals up to here, included."),
-    click.option("--latest", is_flag=True, help="The time interval of now. The default."),
+    click.option("--latest", is_flag=True, help="The current time interval. The default."),
     click.option("--missing", is_flag=True, help="The time intervals that were never built."),
     click.option(
         "--lookback",
@@ -67,8 +67,10 @@ _OPTIONS: Final = (
         metavar="KEY=VALUE",
         help="Tables of a pipeline that copies: `tenant=acme`, `table=ord*`.",
     ),
-    click.option("--resume", metavar="RUN", help="Leave what a run of this pipeline has copied."),
-    click.option("--resume-latest", is_flag=True, help="The same, of its newest run."),
+    click.option(
+        "--resume", metavar="RUN", help="Skip tables that this run of the pipeline copied."
+    ),
+    click.option("--resume-latest", is_flag=True, help="Like `--resume`, with the newest run."),
     click.option(
         "--idempotency-key", metavar="KEY", help="Run once for this key, however often asked."
     ),
@@ -84,10 +86,10 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def request_of(given: Mapping[str, Any]) -> RunRequest:
-    """What was asked for. Raises click.UsageError for options that exclude each other."""
+    """What was asked for. Raises click.UsageError for options that cannot be used together."""
     resume = given["resume"]
     if resume is not None and given["resume_latest"]:
-        raise click.UsageError("`--resume` and `--resume-latest` exclude each other")
+        raise click.UsageError("`--resume` and `--resume-latest` cannot be used together")
     return RunRequest(
         (*given["selectors"], *given["models"]),
         tuple(given["exclude"]),

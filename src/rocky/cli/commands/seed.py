@@ -24,13 +24,13 @@ class SeedCommand(RockyCommand):
 
 @click.command("seed", cls=SeedCommand)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--full-refresh", is_flag=True, help="Load also what has not changed.")
+@click.option("--full-refresh", is_flag=True, help="Also load seeds that have not changed.")
 @click.option("--target", metavar="ADAPTER", help="Run on `[adapter.ADAPTER]`.")
 @click.pass_obj
 def command(
     settings: Settings, names: Sequence[str], full_refresh: bool, target: str | None
 ) -> ExitCode:
-    """Load the seeds that are named, or all, into their tables."""
+    """Load seeds into their tables: those named, or all."""
     report = seed(settings.workspace, SeedRequest(tuple(names), full_refresh, target))
     if settings.json:
         write_report("seed", report)

@@ -25,7 +25,11 @@ WIDEST: Final = 60
 @click.command("show", cls=TableCommand)
 @click.argument("model")
 @click.option(
-    "--limit", type=click.IntRange(min=0), default=10, show_default=True, help="At most so many."
+    "--limit",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    help="Show at most this many rows.",
 )
 @click.option(
     "--version",

@@ -40,7 +40,7 @@ class StateGroup(StateCommand, CommandGroup):
 @click.group("state", cls=StateGroup, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> ExitCode:
-    """Show what is remembered between runs."""
+    """Show the state that is kept between runs."""
     settings: Settings = context.obj
     if context.invoked_subcommand is None:
         report = show_state(settings.workspace)
@@ -76,7 +76,7 @@ def retention() -> None:
 @click.option("--dry-run", is_flag=True, help="Only say what would be forgotten.")
 @click.pass_obj
 def sweep(settings: Settings, dry_run: bool) -> ExitCode:
-    """Forget runs older than `[state.retention]` keeps that vouch for no table."""
+    """Forget runs older than `[state.retention]` allows that no table depends on."""
     report = sweep_state(settings.workspace, SweepRequest(dry_run))
     if settings.json:
         write_report("state retention sweep", report)

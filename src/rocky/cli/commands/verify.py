@@ -18,13 +18,13 @@ REPORTS: Final = {"verify": VerifyReport}
 @click.option("--all", "everything", is_flag=True, help="All runs and tables. The default.")
 @click.pass_obj
 def command(settings: Settings, what: str | None, everything: bool) -> ExitCode:
-    """Check what is recorded against itself and the tables.
+    """Check that records and tables are unchanged and agree.
 
     RUN is a run's id or `latest`, TABLE a model or the full name of a table. Every hash is computed
     again; the chain of records is checked as a whole in any case.
     """
     if everything and what is not None:
-        raise click.UsageError(f"`--all` or `{what}`: leave one of them out")
+        raise click.UsageError(f"`--all` and `{what}` cannot be used together")
     report = verify(settings.workspace, VerifyRequest(what))
     if settings.json:
         write_report("verify", report)

@@ -52,8 +52,8 @@ def find_doubt(
     mine = anchors.of_ledger.get(ledger_id or "")
     if mine is not None and heads.get(mine.seq) != mine.head:
         return (
-            "the state file was replaced by an older copy: the warehouse knows of records that it"
-            " has not; `rocky verify` says more"
+            "the state file was replaced by an older copy: the warehouse knows of records"
+            " that it lacks; `rocky verify` says more"
         )
     return None
 

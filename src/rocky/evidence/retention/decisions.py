@@ -300,7 +300,7 @@ def _doubts(
     for version, runs in sorted(needs.versions.items()):
         here = runs - needs.elsewhere
         if here and not 0 <= version <= latest:
-            yield f"retained run `{max(here)}` needs version {version}, which its log has not"
+            yield f"retained run `{max(here)}` needs version {version}, which its log lacks"
 
 
 def _maker_of(commit: CommitInfo) -> str:

@@ -69,7 +69,7 @@ def _view_of(item: FromItem, views: Views, references: References) -> str:
     written = ".".join(item.parts)
     if view is None:
         message = (
-            f"the query reads `{written}`, which is no model, source or seed of the project: "
+            f"the query reads `{written}`, which is not a model, source or seed of the project: "
             "declare it under sources/"
         )
         raise RockyError(message)

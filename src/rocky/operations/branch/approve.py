@@ -89,7 +89,7 @@ def _refuse_unready(candidate: Candidate) -> None:
         raise ApprovalRefused(
             "\n".join(
                 [
-                    "the tables of the branch are not what the present code makes:",
+                    "the tables of the branch do not match the present code:",
                     *(f"  {each}" for each in candidate.unready),
                     f"`rocky run --branch {candidate.record.name}` builds them",
                 ]

@@ -62,7 +62,7 @@ def _refuse_broken(sides: Sides) -> None:
         found = sides.base if side == "base" else sides.head
         errors = sides.errors_of(side)
         raise SideBroken(
-            f"{sides.describe(side)} does not compile, so what the branch changes cannot be told",
+            f"{sides.describe(side)} does not compile, so the changes of the branch are not known",
             errors,
             found.project,
         )

@@ -96,7 +96,7 @@ def create(workspace: Workspace, request: CreateRequest) -> BranchReport:
     record = make_branch(workspace, wanted, origin, lambda: find_parent(source, candidates))
     for run_id in working:
         workspace.warn(
-            f"`{run_id}` is at work: some tables of the branch may be as it found them, others as"
+            f"`{run_id}` is running: some tables of the branch may be as it found them, others as"
             " it left them; `rocky branch rebase` takes them again"
         )
     return BranchReport(record)
@@ -249,7 +249,10 @@ def rebase(workspace: Workspace, request: RebaseRequest) -> BranchReport:
     project = load_sound_project(workspace, "made")
     record = find_branch(workspace, request.name)
     if record.parent != PRODUCTION:
-        raise PromotionRefused(f"branch `{record.name}` is not of production: delete and make it")
+        raise PromotionRefused(
+            f"branch `{record.name}` was not made from production and"
+            f" cannot be rebased: delete it and create it again"
+        )
     people = find_people(workspace, project.root, request.base)
     origin = origin_of(workspace, project)
     first, *others = branch_warehouses(workspace, project, record.name, record.adapter)

@@ -228,7 +228,7 @@ def _given_base(repository: Repository, base: str, head: str) -> str:
     for name, of in (("HEAD", head), (main.name, main.tip)):
         if not is_ancestor(repository, commit, of):
             raise UnknownRevision(
-                f"`{base}` is not in the past of `{name}`: a branch is compared with a commit that"
+                f"`{base}` is not an ancestor of `{name}`: a branch is compared with a commit that"
                 f" the code here and the main line `{main.name}` have in common; without `--base`"
                 " it is the newest of those"
             )

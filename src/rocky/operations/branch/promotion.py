@@ -111,7 +111,7 @@ def promote(workspace: Workspace, request: PromoteRequest) -> PromotionReport:
     And as `open_change`: then production is as it was.
     """
     if not request.allow_breaking and (request.key, request.principal) != (None, None):
-        raise InvalidRequest("`--key` and `--as` are for `--allow-breaking`, which signs")
+        raise InvalidRequest("`--key` and `--as` need `--allow-breaking`")
     workspace = workspace.on_production()
     now = datetime.now(UTC)
     with open_change(workspace, request.name, now) as candidate:

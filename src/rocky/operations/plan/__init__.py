@@ -32,13 +32,14 @@ def plan(workspace: Workspace, request: RunRequest) -> PlanReport:
 
 
 def _refuse_secrets(workspace: Workspace) -> None:
-    """Raises RunRefused for a variable of models that is called as secrets are.
+    """Raises RunRefused for a variable of models that is named like a secret.
 
     What it says decides what is built, so a plan has to hold it, and a plan is there to be read.
     """
     for name in workspace.variables:
         if is_secret_name(name):
             raise RunRefused(
-                f"the variable `{name}` is called as a secret is, and a plan keeps what `--var`"
-                " says in plain text: never pass a secret so; if it is none, call it something else"
+                f"the variable `{name}` has the name of a secret, and a plan stores the"
+                " values of `--var` in plain text: never pass a secret this way; if it is not a"
+                " secret, rename the variable"
             )

@@ -211,7 +211,7 @@ class PipelineDrafts:
             if chosen is None:
                 return "leave", "its files are loaded", 0
             if context.replaces:
-                return "replace", "the table is made what the files hold", len(chosen.files)
+                return "replace", "the table is replaced by what the files hold", len(chosen.files)
             return "load", "new files", len(chosen.files)
 
         return choose

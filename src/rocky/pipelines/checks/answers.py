@@ -136,7 +136,7 @@ class TableQueries:
     def source_view(self, table: CheckedTable) -> str:
         """A view over what the table was copied from. Raises RockyError when it is no copy."""
         if table.source is None:
-            raise RockyError(f"`{table.name}` is no copy: it has no source to compare with")
+            raise RockyError(f"`{table.name}` is not a copy: it has no source to compare with")
         found = self._views.get(("source", table.key))
         if found is None:
             # First: what goes wrong while it is bound may name a place that is a secret.

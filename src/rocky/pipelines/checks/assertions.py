@@ -65,7 +65,7 @@ def _complete_name(name: str, beside: Target) -> Target:
     """A written name with the parts it leaves out taken from another table."""
     parts = split_name(name)
     if len(parts) > _FULL_NAME_PARTS:
-        raise RockyError(f"`{name}` is no name of a table")
+        raise RockyError(f"`{name}` is not the name of a table")
     return Target(*(*beside[: _FULL_NAME_PARTS - len(parts)], *parts))
 
 

@@ -47,7 +47,7 @@ def check_columns(table: CheckedTable, severity: CheckSeverity) -> CheckOutcome:
         table.name, "column_match", "column_match", passed=False, severity=severity
     )
     if table.source is None:
-        return replace(outcome, error="the table is no copy: it has no source to compare with")
+        return replace(outcome, error="the table is not a copy: it has no source to compare with")
     wanted = {each.name.lower(): each.name for each in table.source.source.columns}
     found = {each.name.lower(): each.name for each in table.snapshot.schema}
     own = {name.lower() for name in (*table.metadata_columns, *table.on_notice)}

@@ -79,7 +79,7 @@ def _judge_answer(
     cell = row[0]
     if isinstance(cell, bool) or not isinstance(cell, int | float | Decimal) or isnan(cell):
         shown = "NULL" if cell is None else repr(cell)[:_SHOWN_CHARACTERS]
-        return replace(outcome, error=f"the first cell of the answer is no number but {shown}")
+        return replace(outcome, error=f"the first cell of the answer is not a number but {shown}")
     return replace(outcome, passed=cell <= threshold, observed=str(cell))
 
 

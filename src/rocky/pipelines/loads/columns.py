@@ -40,7 +40,7 @@ class FileGroup:
 
 
 def group_files(files: Iterable[FoundFile], options: LoadOptions) -> list[FileGroup]:
-    """Files by their columns, in order. Raises SourceUnreadable for one that has no use."""
+    """Files by their columns, in order. Raises SourceUnreadable for one that cannot be read."""
     groups: dict[tuple[str, ...], list[FoundFile]] = {}
     names: dict[tuple[str, ...], tuple[str, ...] | None] = {}
     for file in files:
@@ -105,7 +105,7 @@ def _check_names(file: FoundFile, names: tuple[str, ...]) -> None:
 
 
 _TYPED_FORMAT: Final = "parquet"
-_ADVICE: Final = "mend the file, or load all files anew with `--full-refresh`"
+_ADVICE: Final = "fix the file, or load all files again with `--full-refresh`"
 
 
 @dataclass(frozen=True, slots=True)

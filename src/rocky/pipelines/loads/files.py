@@ -84,7 +84,7 @@ def find_files(pipeline: LoadPipeline, root: Path, checksums: Checksums | None) 
     folder = root.absolute() / pipeline.source_dir.removeprefix("file://")
     if not folder.is_dir():
         raise SourceUnreadable(
-            f"`source_dir` names `{written(pipeline.source_dir)}`, which is no folder"
+            f"`source_dir` names `{written(pipeline.source_dir)}`, which is not a folder"
         )
     tables: dict[str, _ListedTable] = {}
     excluded: list[Exclusion] = []

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from rocky.diagnostics import Diagnostic, Severity
+from rocky.diagnostics.diagnostic import format_place
+from rocky.diagnostics.text import SourceText
 from rocky.errors import RockyError, RunRefused, SourceUnreadable
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name
@@ -56,9 +58,11 @@ def load_contract(root: Path, path: str, pipeline: str, env: Mapping[str, str]) 
     read = read_text(str(root), path, found.append)
     document = parse_document(path, read[0], env, found.append) if read is not None else None
     contract = read_contract(document, pipeline, found.append) if document is not None else None
-    wrong = [each.message for each in found if each.severity is Severity.ERROR]
+    wrong = [each for each in found if each.severity is Severity.ERROR]
     if contract is None or wrong:
-        raise RunRefused(f"the contract of pipeline `{pipeline}` has no use: {'; '.join(wrong)}")
+        text = SourceText(path, read[0]) if read is not None else None
+        said = "; ".join(f"{format_place(path, text, each.span)}: {each.message}" for each in wrong)
+        raise RunRefused(f"cannot read the contract of pipeline `{pipeline}`: {said}")
     return contract
 
 
@@ -67,7 +71,7 @@ def contract_for(contract: Contract, model: str) -> Contract:
     return replace(contract, model=model)
 
 
-REPLACED: Final = "the table is made what the folder holds"
+REPLACED: Final = "the table is replaced by what the folder holds"
 
 
 class LoadModels:
@@ -156,7 +160,7 @@ class LoadModels:
             for (path, _, _), digest in zip(pin.files, pin.hashes, strict=True):
                 if listed[path].digest != digest:
                     raise SourceUnreadable(
-                        f"`{listed[path].shown}` was changed while it was being looked at; move"
+                        f"`{listed[path].shown}` changed while it was being read; move"
                         " files into the folder when they are complete"
                     )
 

@@ -160,8 +160,7 @@ def _scan_commits(table: Table, newest: int, recorded: int) -> tuple[frozenset[s
             brought = loaded_by(table.log.read_commit(version))
         except (TypeError, ValueError) as error:
             raise StoreUnreadable(
-                f"which files commit {version} of table `{table.name}` has brought cannot be read:"
-                f" {error}"
+                f"cannot read which files commit {version} of table `{table.name}` loaded: {error}"
             ) from error
         found |= brought.files
         if brought.replaced:
@@ -215,7 +214,7 @@ class FileSelector:
         if snapshot is None and not self._ground.pipeline.options.create_table:
             raise SourceUnreadable(
                 f"there is no table `{table.target.full_name}`, and `create_table` is false:"
-                " create it, or let Rocky do so"
+                " create it, or set `create_table = true`"
             )
         marker = _marker(self._ground.pipeline, table)
         if self._ground.replaces:

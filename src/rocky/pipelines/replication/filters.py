@@ -136,7 +136,7 @@ def parse_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
     for text in texts:
         key, mark, value = text.partition("=")
         if not mark or not key.strip() or not value.strip():
-            raise NothingSelected(f"`{text}` is no filter; write `key=value`: `tenant=acme`")
+            raise NothingSelected(f"`{text}` is not a filter; write `key=value`: `tenant=acme`")
         found.append(Filter(key.strip(), value.strip()))
     return tuple(found)
 

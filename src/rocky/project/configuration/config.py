@@ -196,12 +196,12 @@ def _find_circles(pipelines: Mapping[str, PipelineSetting]) -> Iterator[Problem]
 
 def _circle(path: tuple[str, ...], name: str, index: int, other: str) -> Problem:
     if other == name:
-        message = f"pipeline `{name}` waits for itself"
+        message = f"pipeline `{name}` depends on itself"
     else:
         circle = (*path[path.index(other) :], other)
-        message = "pipelines wait for each other: " + " -> ".join(f"`{each}`" for each in circle)
+        message = "pipelines form a cycle: " + " -> ".join(f"`{each}`" for each in circle)
     keys = ("pipeline", name, "depends_on", index)
-    return Problem(keys, message, "take one of them out: none of them could begin")
+    return Problem(keys, message, "remove one of these names from `depends_on`")
 
 
 def _check_checks(config: Config, table: Any, problems: Problems) -> None:

@@ -266,7 +266,7 @@ class UnitTest(NamedTuple):
         ' `strategy = "view"` makes a view',
     ),
     governance=Refusal(
-        "Rocky tells no catalogue about tags",
+        "Rocky does not pass tags to a catalogue",
         "use `tags`, which selectors and `rocky cost` know",
         later=True,
     ),

@@ -125,7 +125,7 @@ NO_SCHEDULE: Final = Refusal(
     "run `rocky run --pipeline NAME` from cron, Airflow or Dagster",
 )
 _NO_GOVERNANCE: Final = Refusal(
-    "Rocky tells no catalogue about tags, grants or workspaces",
+    "Rocky does not pass tags, grants or workspaces to a catalogue",
     "set it in the catalogue; missing schemas are created anyway",
     later=True,
 )

@@ -241,7 +241,7 @@ def _check_pattern(pattern: SchemaPattern, at: Keys, problems: Problems) -> None
 
 def _component_problem(name: str, seen: Collection[str]) -> str | None:
     if not _COMPONENT.fullmatch(name):
-        return f"`{written(name)}` is no name: letters, digits and underscores"
+        return f"`{written(name)}` is not a name: use letters, digits and underscores"
     if name.lower() in RESERVED:
         return f"no component may be called `{name}`: filters use that name"
     if name.lower() in seen:

@@ -106,7 +106,7 @@ def _convert(value: Any, type: DataType, zone: tzinfo) -> Any:  # noqa: A002 - t
 
 def _misfit(value: Any, type: DataType, hint: str = "") -> _Misfit:  # noqa: A002 - as above
     shown = f'"{value}"' if isinstance(value, str) else str(value)
-    return _Misfit(f"{shown} is no `{type}`{hint}")
+    return _Misfit(f"{shown} is not of type `{type}`{hint}")
 
 
 def _boolean(value: Any, type: DataType, zone: tzinfo) -> bool:  # noqa: A002, ARG001 - a reader

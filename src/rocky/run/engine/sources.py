@@ -85,7 +85,7 @@ def find_delta_source(
         raise NeedsDeltaConnector("its options are for Delta's connector")
     number = version.partition(" ")[0] if version is not None else asked.get(_VERSION)
     if number is not None and not number.isdigit():
-        raise NeedsDeltaConnector(f"`versionAsOf = {number}` is no version")
+        raise NeedsDeltaConnector(f"`versionAsOf = {number}` is not a version")
     place = source_location(source, root).rstrip("/")
     above, _, prefix = place.rpartition("/")
     objects = open_objects(locate(above or "/", root, options))

@@ -88,7 +88,7 @@ def check_unique(workspace: Workspace, view: str, keys: Sequence[str]) -> None:
         )
         raise ModelFailed(
             f"model `{workspace.build.model.name}` gives {count} rows for one unique key"
-            f" ({example}); which of them should stay is not known"
+            f" ({example}); it is not known which of them to keep"
         )
 
 

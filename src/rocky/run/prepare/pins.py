@@ -229,6 +229,6 @@ def refuse_damaged_files(pinned: PinnedTable, checksums: Checksums | None) -> No
             continue
         if checksums.of([str(local)]) != (file.address,):
             raise StoreUnreadable(
-                f"file `{local}` of `{table.name}` is damaged: its bytes are not those it is named"
-                " by; put it back, or build its table again with `--force-rebuild`"
+                f"file `{local}` of `{table.name}` is damaged: its bytes do not match its name"
+                "; put it back, or build its table again with `--force-rebuild`"
             )

@@ -30,8 +30,10 @@ _BREAKING_SHOWN: Final = 20
 
 @click.command("approve", cls=BranchCommand)
 @click.argument("name")
-@click.option("-m", "--message", metavar="TEXT", help="What to say with it; it is signed too.")
-@click.option("--key", metavar="FILE", help="The key to sign with; a public one asks an agent.")
+@click.option("-m", "--message", metavar="TEXT", help="A message, signed with the approval.")
+@click.option(
+    "--key", metavar="FILE", help="The key to sign with; for a public key, the SSH agent signs."
+)
 @click.option("--as", "principal", metavar="NAME", help="The name in `allowed_signers` to sign by.")
 @click.pass_obj
 def approve_command(

@@ -30,7 +30,7 @@ _WIDEST: Final = 60
     "--key",
     multiple=True,
     metavar="COLUMN",
-    help="A column that finds a row again; may be repeated. Default: what the model declares.",
+    help="A column that identifies a row. Repeatable. Default: what the model declares.",
 )
 @click.option(
     "--sample",
@@ -59,7 +59,7 @@ def diff_command(
     """Compare the rows of a branch with production's.
 
     MODELS are names of models, or full names of tables; without any, all are compared. Only files
-    that one side alone has are read, on Spark, and nothing is started when none are.
+    that one side alone has are read, on Spark; Spark is not started when there are none.
     """
     report = diff(settings.workspace, DiffRequest(name, models, key, sample, to))
     if settings.json:

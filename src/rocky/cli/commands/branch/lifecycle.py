@@ -45,7 +45,7 @@ REPORTS: Final = {
     metavar="REF|RUN",
     help="Another branch, a run, `latest`, or a commit that was run. Default: production now.",
 )
-@click.option("--base", metavar="REF", help="What its code is compared with once merged.")
+@click.option("--base", metavar="REF", help="The commit to compare its code with, once merged.")
 @click.option("-m", "--description", metavar="TEXT", help="What it is for.")
 @click.option("--target", metavar="ADAPTER", help="The tables of `[adapter.ADAPTER]`.")
 @click.pass_obj
@@ -68,13 +68,13 @@ def create_command(
 
 @click.command("rebase", cls=BranchCommand)
 @click.argument("name")
-@click.option("--base", metavar="REF", help="What its code is compared with once merged.")
+@click.option("--base", metavar="REF", help="The commit to compare its code with, once merged.")
 @click.pass_obj
 def rebase_command(settings: Settings, name: str, base: str | None) -> ExitCode:
-    """Make a branch anew of production as it is now.
+    """Make a branch again from production as it is now.
 
-    What the branch has built is dropped: `rocky run --branch NAME` builds it again, of what
-    production has now. Approvals are void.
+    What the branch has built is dropped: `rocky run --branch NAME` builds it again from what
+    production has now. Approvals become void.
     """
     report = rebase(settings.workspace, RebaseRequest(name, base))
     _show_created(settings, "branch rebase", report)
@@ -95,8 +95,8 @@ def _show_created(settings: Settings, command: str, report: BranchReport) -> Non
 
 
 @click.command("list", cls=BranchRecordCommand)
-@click.option("--all", "everything", is_flag=True, help="Also those that were deleted.")
-@click.option("--promotions", is_flag=True, help="What was promoted and reverted, in place of it.")
+@click.option("--all", "everything", is_flag=True, help="Include deleted branches.")
+@click.option("--promotions", is_flag=True, help="List promotions and reverts instead.")
 @click.pass_obj
 def list_command(settings: Settings, everything: bool, promotions: bool) -> ExitCode:
     """List branches."""
@@ -155,7 +155,7 @@ def _render_promotions(report: PromotionsReport) -> str:
 @click.argument("name")
 @click.pass_obj
 def show_command(settings: Settings, name: str) -> ExitCode:
-    """Show a branch: its tables, and how each stands to production's."""
+    """Show a branch: its tables, and how each compares with production's."""
     report = show(settings.workspace, ShowRequest(name))
     if settings.json:
         write_report("branch show", report)

@@ -31,9 +31,13 @@ REPORTS: Final = {
 
 @click.command("promote", cls=BranchCommand)
 @click.argument("name")
-@click.option("--allow-breaking", is_flag=True, help="Although readers break; signs the reason.")
+@click.option(
+    "--allow-breaking", is_flag=True, help="Promote even if readers break; the reason is signed."
+)
 @click.option("-m", "--message", metavar="TEXT", help="Why; with `--allow-breaking` it is signed.")
-@click.option("--key", metavar="FILE", help="The key to sign with; a public one asks an agent.")
+@click.option(
+    "--key", metavar="FILE", help="The key to sign with; for a public key, the SSH agent signs."
+)
 @click.option("--as", "principal", metavar="NAME", help="The name in `allowed_signers` to sign by.")
 @click.pass_obj
 def promote_command(
@@ -59,7 +63,7 @@ def promote_command(
 @click.option(
     "--discard-later",
     is_flag=True,
-    help="Also where runs have changed tables since: what they made has to be made again.",
+    help="Revert even tables that runs have changed since; what those built must be built again.",
 )
 @click.option("-m", "--message", metavar="TEXT", help="Why.")
 @click.option("--target", metavar="ADAPTER", help="The tables of `[adapter.ADAPTER]`.")
@@ -73,8 +77,8 @@ def revert_command(
 ) -> ExitCode:
     """Move production back to before a promotion.
 
-    PROMOTION is its id, or the name of a branch: then its newest. A revert can be reverted too, by
-    its own id.
+    PROMOTION is the id of a promotion, or the name of a branch for its newest one. A revert can
+    be reverted too, by its own id.
     """
     request = RevertRequest(promotion, discard_later, message, target)
     _show_promotion(settings, "branch revert", revert(settings.workspace, request))
@@ -111,12 +115,12 @@ def _render_promotion(promotion: PromotionRecord) -> str:
         lines.append(f"to go back: rocky branch revert {promotion.run_id}")
     else:
         lines.append("the code stays as it is: take the change back in git too")
-        lines.append(f"to take it back: rocky branch revert {promotion.run_id}")
+        lines.append(f"to undo it: rocky branch revert {promotion.run_id}")
     return "\n".join(lines)
 
 
 @click.command("recover", cls=BranchCommand)
-@click.option("--forget", metavar="RUN", help="Give up one whose state file is lost.")
+@click.option("--forget", metavar="RUN", help="Give up this promotion, whose state file is lost.")
 @click.option("--target", metavar="ADAPTER", help="The tables of `[adapter.ADAPTER]`.")
 @click.pass_obj
 def recover_command(settings: Settings, forget: str | None, target: str | None) -> ExitCode:

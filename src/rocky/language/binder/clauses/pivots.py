@@ -203,7 +203,7 @@ def _bind_value(node: Any, axis: Expr, scope: Scope) -> str | None:
     elif _malformed(value, axis):
         scope.binding.error(
             Code.TYPE_ERROR,
-            f"the pivot value `{value.value}` is no `{axis.type}`",
+            f"the pivot value `{value.value}` is not of type `{axis.type}`",
             inner,
             "CAST_INVALID_INPUT",
         )

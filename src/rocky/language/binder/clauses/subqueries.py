@@ -63,7 +63,7 @@ def _bind_cte(cte: Any, name: str, scope: Scope, *, recursive: bool) -> Relation
     elif recursive and name not in scope.ctes and reads_name(body, name):
         scope.binding.error(
             Code.INVALID_CLAUSE,
-            f"the recursive CTE `{name}` is no UNION ALL of a start and a step",
+            f"the recursive CTE `{name}` is not a UNION ALL of a start and a step",
             cte.args["alias"],
             "INVALID_RECURSIVE_CTE",
         )

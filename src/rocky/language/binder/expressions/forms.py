@@ -138,7 +138,7 @@ def bind_filtered(node: exp.Filter, scope: Scope, *, windowed: bool) -> Expr:
     if call_kind(name) not in ("aggregate", ""):
         return scope.binding.error(
             Code.INVALID_AGGREGATION,
-            f"`{name}` is no aggregate function, so it takes no FILTER",
+            f"`{name}` is not an aggregate function, so it takes no FILTER",
             node,
             _UNSUPPORTED_SYNTAX,
         )

@@ -104,7 +104,7 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
     elif is_distinct(node):
         return scope.binding.error(
             Code.INVALID_AGGREGATION,
-            f"`{key}` is no aggregate function, so it takes no DISTINCT",
+            f"`{key}` is not an aggregate function, so it takes no DISTINCT",
             node,
             "INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX",
         )
@@ -343,7 +343,7 @@ def _misplaced(
     if windowed and kind not in ("window", "aggregate"):
         return scope.binding.error(
             Code.INVALID_AGGREGATION,
-            f"`{key}` is no window or aggregate function, so it takes no OVER clause",
+            f"`{key}` is not a window or aggregate function, so it takes no OVER clause",
             node,
             "UNSUPPORTED_EXPR_FOR_WINDOW",
         )
