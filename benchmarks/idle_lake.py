@@ -80,8 +80,8 @@ def run_idle(project: LakeProject) -> PipelineResult:
             lambda _facts: environment,
             environment,
         )
-        means = Caller(project.state, WHO, {}, Heard())
-        opened = RunSession(loaded, loaded.config.adapter["default"], around, means, Event())
+        caller = Caller(project.state, WHO, {}, Heard())
+        opened = RunSession(loaded, loaded.config.adapter["default"], around, caller, Event())
         pipeline = loaded.config.pipeline["bronze"]
         return run_open_pipeline(opened, compilation, "bronze", pipeline, RunRequest())
 

@@ -75,13 +75,13 @@ class Copies:
     """Runs of the pipeline, and what they must have copied."""
 
     compilation: Compilation
-    means: Caller
+    caller: Caller
 
     def seconds(self, rows: int, *, full: bool) -> float:
         """How long a copy took that had this many rows to write."""
         began = monotonic()
         request = RunRequest(full_refresh=full)
-        report = run_pipeline(self.compilation, "bronze", request, self.means).run
+        report = run_pipeline(self.compilation, "bronze", request, self.caller).run
         took = monotonic() - began
         if [each.execution.rows_affected for each in report.outcomes] != [rows]:
             sys.exit(f"{rows} rows were to be copied: {report}")
@@ -100,8 +100,8 @@ def measure(rows: int) -> float:
         connection = connect_spark(project.config.adapter["default"], root)
         try:
             who = RunOrigin("Manual", "benchmark", "host", "somebody")
-            means = Caller(root / ".rocky-state.db", who, {}, spark=connection.session)
-            copies = Copies(compile_project(project, jobs=1, cache=False), means)
+            caller = Caller(root / ".rocky-state.db", who, {}, spark=connection.session)
+            copies = Copies(compile_project(project, jobs=1, cache=False), caller)
             return median(take_turns(feed, copies, rows))
         finally:
             connection.stop()

@@ -268,11 +268,11 @@ def test_what_moves_between_the_check_and_the_claim_refuses_the_run(kept, monkey
     plan_id = kept.plan("report", "--force-rebuild")
     run = run_request
 
-    def run_late(plan, request, means):
+    def run_late(plan, request, caller):
         # Somebody else is quicker, after the plan was found to hold.
         monkeypatch.setattr("rocky.run.project_run.run_request", run)
         kept.rocky("run", "by_country", "--force-rebuild")
-        return run(plan, request, means)
+        return run(plan, request, caller)
 
     monkeypatch.setattr("rocky.run.project_run.run_request", run_late)
     answer = kept.rocky("apply", plan_id, "-o", "json")
@@ -292,9 +292,9 @@ def test_a_source_that_changes_between_the_check_and_the_claim_refuses_the_run(k
     plan_id = kept.plan("stg_orders")
     run = run_request
 
-    def run_late(plan, request, means):
+    def run_late(plan, request, caller):
         change_source(kept)
-        return run(plan, request, means)
+        return run(plan, request, caller)
 
     monkeypatch.setattr("rocky.run.project_run.run_request", run_late)
     answer = kept.rocky("apply", plan_id)
@@ -309,10 +309,10 @@ def test_nothing_is_read_again_after_the_check(kept, monkeypatch):
     plan_id = kept.plan("--force-rebuild")
     run = run_request
 
-    def run_late(plan, request, means):
+    def run_late(plan, request, caller):
         kept.write("models/alone.sql", "SELECT nothing FROM nowhere")
         kept.write("rocky.toml", "broken")
-        return run(plan, request, means)
+        return run(plan, request, caller)
 
     monkeypatch.setattr("rocky.run.project_run.run_request", run_late)
 
@@ -348,9 +348,9 @@ def test_every_flag_of_a_run_is_in_the_plan_and_comes_back(kept, monkeypatch, na
     seen: list[RunRequest] = []
     run = run_request
 
-    def remember(plan, request, means):
+    def remember(plan, request, caller):
         seen.append(request)
-        return run(plan, request, means)
+        return run(plan, request, caller)
 
     monkeypatch.setattr("rocky.run.project_run.run_request", remember)
     plan_id = kept.plan(*options)

@@ -146,10 +146,10 @@ def test_a_table_that_moves_between_check_and_claim_refuses_the_copy(rocky, lake
     plan_id = planned(rocky)["plan_id"]
     run = pipeline_run.run_pipeline
 
-    def run_late(compilation, name, request, means):
+    def run_late(compilation, name, request, caller):
         monkeypatch.setattr(pipeline_run, "run_pipeline", run)
         rocky("run")
-        return run(compilation, name, request, means)
+        return run(compilation, name, request, caller)
 
     monkeypatch.setattr(pipeline_run, "run_pipeline", run_late)
     answer = rocky("apply", plan_id)

@@ -71,7 +71,7 @@ def test_the_window_of_a_plan_comes_back_and_says_what_is_built(
     plan_id = kept.plan("ev", "other", *options)
     seen: list[RunRequest] = []
 
-    def remember(plan, request, means):
+    def remember(plan, request, caller):
         seen.append(request)
         raise RunRefused("seen")
 

@@ -104,11 +104,11 @@ def test_an_interrupted_promotion_is_seen_to_before_the_run(shop, monkeypatch):
     met: list[str] = []
     real = project_run.run_request
 
-    def meet_one(plan, request, means):
+    def meet_one(plan, request, caller):
         met.append("run")
         if len(met) == 1:
             raise PromotionUnfinished("half moved")
-        return real(plan, request, means)
+        return real(plan, request, caller)
 
     monkeypatch.setattr(project_run, "run_request", meet_one)
     monkeypatch.setattr(

@@ -100,10 +100,10 @@ class LakeProject:
         project = load_project(self.root, env=self.env)
         compilation = compile_project(project, jobs=1, cache=False)
         adapter = project.config.adapter["default"]
-        means = Caller(self.state, WHO, {}, self.heard)
+        caller = Caller(self.state, WHO, {}, self.heard)
         environment = Environment("4.1.4", "memory", {})
         with open_ledger(self.state) as ledger:
-            surroundings = RunResources(
+            resources = RunResources(
                 open_warehouse("warehouse", base=self.root),
                 ledger,
                 WHO,
@@ -113,9 +113,9 @@ class LakeProject:
                 environment,
                 build_table=build_table,
                 clock=lambda: self.now,
-                begun=begun,
+                on_begin=begun,
             )
-            opened = RunSession(project, adapter, surroundings, means, self.stop)
+            opened = RunSession(project, adapter, resources, caller, self.stop)
             settings = project.config.pipeline[pipeline]
             request = RunRequest(parallel=1, **asked)
             return run_open_pipeline(opened, compilation, pipeline, settings, request)

@@ -68,8 +68,8 @@ class Quality:
                 materialize,
                 clock=lambda: self.now,
             )
-            means = Caller(self.root / STATE, WHO, {})
-            opened = RunSession(project, Adapter(), around, means, Event())
+            caller = Caller(self.root / STATE, WHO, {})
+            opened = RunSession(project, Adapter(), around, caller, Event())
             self.report = run_quality(opened, "q", project.config.pipeline["q"], request)
         return self.report.run
 

@@ -115,7 +115,7 @@ class Shop:
         compilation = compile_project(project, jobs=1, cache=False)
         plan = plan_steps(compilation, select_models(compilation, selectors))
         with open_ledger(self.root / ".rocky-state.db") as ledger:
-            surroundings = RunResources(
+            resources = RunResources(
                 open_warehouse("warehouse", base=self.root),
                 ledger,
                 WHO,
@@ -131,7 +131,7 @@ class Shop:
             )
             return run_plan(
                 plan,
-                surroundings,
+                resources,
                 options or RunParameters(parallel=1),
                 listener=self.heard,
                 stop=self.stop,

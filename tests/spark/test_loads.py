@@ -36,8 +36,8 @@ target = { catalog = "raw", schema = "files", table = "orders_history" }
 
 def run(root, spark, name):
     compilation = compile_project(load_project(root, env={}), jobs=1, cache=False)
-    means = Caller(root / ".rocky-state.db", WHO, {}, spark=spark)
-    report = run_pipeline(compilation, name, RunRequest(parallel=1), means)
+    caller = Caller(root / ".rocky-state.db", WHO, {}, spark=spark)
+    report = run_pipeline(compilation, name, RunRequest(parallel=1), caller)
     assert [] == [each.execution.error for each in report.run.outcomes if each.execution.error]
     return report
 

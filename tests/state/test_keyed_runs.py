@@ -55,10 +55,10 @@ class KeyedShop:
         project = load_project(self.root, env={}, variables={})
         request = RunRequest(parallel=1, idempotency_key=key)
         plan = plan_request(compile_project(project, jobs=1, cache=False), request)
-        means = Caller(
+        caller = Caller(
             self.root / STATE_FILE, WHO, s3_environment(self.s3.url), warn=self.warnings.append
         )
-        return run_request(plan, request, means)
+        return run_request(plan, request, caller)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from rocky.operations.refusals import refuse_errors
 from rocky.operations.report import hidden
 from rocky.operations.workspace import (
     Workspace,
+    caller_of,
     compile_workspace,
-    means_of,
     refresh_state,
     state_path,
 )
@@ -70,7 +70,7 @@ def drift(workspace: Workspace, request: DriftRequest) -> DriftReport:
     project = compilation.project
     chosen = replications(project, request.pipeline)
     refresh_state(workspace, state_path(workspace))
-    caller = means_of(workspace, project, state_path(workspace))
+    caller = caller_of(workspace, project, state_path(workspace))
     asked = RunRequest(filters=request.filters, adapter=request.adapter)
     found: dict[str, PipelineDrift] = {}
     for name, pipeline in chosen.items():

@@ -17,7 +17,7 @@ from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_
 from rocky.operations.refusals import refuse_errors
 from rocky.operations.report import flat, hidden
 from rocky.operations.run_report import ModelsRun, report_models
-from rocky.operations.workspace import Workspace, compile_workspace, means_of, state_path
+from rocky.operations.workspace import Workspace, caller_of, compile_workspace, state_path
 from rocky.plan.kept_plan import PlanApplication
 from rocky.plan.refusals import config_findings, refusing_findings
 from rocky.plan.request import RunRequest, plan_request, refuse_contradictions
@@ -145,7 +145,7 @@ def run_compiled(
     """
     project = compilation.project
     names = pipelines_to_run(project, request)
-    caller = means_of(workspace, project, state_path(workspace))
+    caller = caller_of(workspace, project, state_path(workspace))
     invocation = _Invocation(workspace, compilation, request, caller, application)
     if len(names) == 1:
         return RunReport(invocation.run(names[0]))

@@ -12,7 +12,7 @@ from rocky.ledger.run_records import ModelStatus, RunStatus
 from rocky.operations.branch.resolution import known_branch
 from rocky.operations.refusals import refuse_errors
 from rocky.operations.report import hidden
-from rocky.operations.workspace import Workspace, compile_workspace, means_of, state_path
+from rocky.operations.workspace import Workspace, caller_of, compile_workspace, state_path
 from rocky.plan.adapters import choose_adapter
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.request import RunRequest
@@ -96,7 +96,7 @@ def seed(workspace: Workspace, request: SeedRequest) -> SeedReport:
     from rocky.run.project_run import run_request  # noqa: PLC0415
 
     return _report(
-        run_request(plan, asked, means_of(workspace, plan.project, state_path(workspace)))
+        run_request(plan, asked, caller_of(workspace, plan.project, state_path(workspace)))
     )
 
 

@@ -163,7 +163,7 @@ def broken_models(compilation: Compilation) -> set[str]:
 # ------------------------------------------------------------------ the ledger
 
 
-def means_of(workspace: Workspace, project: Project, state: Path) -> "Caller":
+def caller_of(workspace: Workspace, project: Project, state: Path) -> "Caller":
     """What a run of the project, recorded in a state file, brings along."""
     from rocky.run.outcomes import SilentListener  # noqa: PLC0415
     from rocky.run.prepare.caller import Caller, observe_origin  # noqa: PLC0415

@@ -26,7 +26,7 @@ from rocky.run.prepare.session import RunSession, open_run
 
 
 def run_pipeline(
-    compilation: Compilation, name: str, request: RunRequest, means: Caller
+    compilation: Compilation, name: str, request: RunRequest, caller: Caller
 ) -> PipelineResult:
     """Run one pipeline. Raises NothingSelected, RunRefused, and what opening a run raises.
 
@@ -37,7 +37,7 @@ def run_pipeline(
     adapter = pipeline_adapter(project, pipeline, request.adapter)
     report: PipelineResult | None = None
     try:
-        with open_run(project, adapter, means, request.idempotency_key) as opened:
+        with open_run(project, adapter, caller, request.idempotency_key) as opened:
             report = run_open_pipeline(opened, compilation, name, pipeline, request)
             opened.key.succeeded = report.run.exit_code == 0
     except StateSyncFailed as failure:

@@ -279,7 +279,7 @@ def run_quality(
 ) -> PipelineResult:
     """Check the tables of a pipeline. Raises NothingSelected, RunRefused, and as `run_plan`."""
     refuse_unsupported(name, pipeline, request)
-    around = opened.surroundings
+    around = opened.resources
     ground = QualityContext(opened.project, around.warehouse, around.ledger.path, around.clock())
     plan = plan_quality(name, pipeline, ground)
     report = run_plan(
@@ -291,7 +291,7 @@ def run_quality(
             reuse=request.reuse,
             notes=replace(plan.notes, idempotency_key=request.idempotency_key),
         ),
-        listener=opened.means.listener,
+        listener=opened.caller.listener,
         stop=opened.stop,
     )
     return PipelineResult("quality", report, checks=plan.checks.result)

@@ -36,7 +36,7 @@ def run_snapshot(
 ) -> PipelineResult:
     """Bring the history of a table up to date. Raises RunRefused, and as `run_plan`."""
     refuse_unsupported(name, pipeline, request)
-    around, project = opened.surroundings, opened.project
+    around, project = opened.resources, opened.project
     target = target_of(pipeline.target)
     refuse_target(pipeline)
     with around.ledger.lookups() as lookups:
@@ -64,7 +64,7 @@ def run_snapshot(
             conclude=checks if pipeline.checks.enabled else None,
         ),
     )
-    report = run_plan(plan, around, options, listener=opened.means.listener, stop=opened.stop)
+    report = run_plan(plan, around, options, listener=opened.caller.listener, stop=opened.stop)
     return PipelineResult(
         "snapshot", report, checks=checks.result if pipeline.checks.enabled else None
     )

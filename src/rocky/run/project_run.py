@@ -45,7 +45,7 @@ def sweep_leftovers(plan: RunPlan, report: RunResult, warehouse: Warehouse, ledg
     return swept
 
 
-def run_request(plan: RunPlan, request: RunRequest, means: Caller) -> RunResult:
+def run_request(plan: RunPlan, request: RunRequest, caller: Caller) -> RunResult:
     """Carry out a request. Raises as `run_plan` does.
 
     Of a run that was made and whose state could not be sent there is a report, which says so.
@@ -54,7 +54,7 @@ def run_request(plan: RunPlan, request: RunRequest, means: Caller) -> RunResult:
     adapter = choose_adapter(project, plan, request.adapter)
     report: RunResult | None = None
     try:
-        with open_run(project, adapter, means, request.idempotency_key) as opened:
+        with open_run(project, adapter, caller, request.idempotency_key) as opened:
             report = _run_opened(opened, plan, request)
             opened.key.succeeded = report.exit_code == 0
     except StateSyncFailed as failure:
@@ -65,7 +65,7 @@ def run_request(plan: RunPlan, request: RunRequest, means: Caller) -> RunResult:
 
 
 def _run_opened(opened: RunSession, plan: RunPlan, request: RunRequest) -> RunResult:
-    around = opened.surroundings
+    around = opened.resources
     options = RunParameters(
         request.parallel or PARALLEL,
         request.full_refresh,
@@ -75,6 +75,6 @@ def _run_opened(opened: RunSession, plan: RunPlan, request: RunRequest) -> RunRe
         windows_of(plan, request.window, around.ledger, datetime.now(UTC)),
         PipelineContribution(request.pipeline, idempotency_key=request.idempotency_key),
     )
-    report = run_plan(plan, around, options, listener=opened.means.listener, stop=opened.stop)
+    report = run_plan(plan, around, options, listener=opened.caller.listener, stop=opened.stop)
     sweep_leftovers(plan, report, around.warehouse, around.ledger)
     return report

@@ -143,7 +143,7 @@ class LakeMachine:
         """One run of the pipeline, as the product opens it."""
         project = load_project(self.root, env=self.environment)
         compilation = compile_project(project, jobs=1, cache=False)
-        means = Caller(
+        caller = Caller(
             self.state,
             RunOrigin("Manual", "cli", self.name),
             self.environment,
@@ -157,7 +157,7 @@ class LakeMachine:
             patch.object(session, "write_ledger_anchor", leave),
         ):
             return run_pipeline(
-                compilation, "bronze", RunRequest(parallel=1, filters=filters), means
+                compilation, "bronze", RunRequest(parallel=1, filters=filters), caller
             )
 
     def session(self) -> RemoteSession:

@@ -87,7 +87,7 @@ class PromotionClearance(Clearance):
 
         The branch must be the one that this ledger has, and enough approvals of it must count now.
         """
-        around, question = opened.surroundings, self.candidate.question
+        around, question = opened.resources, self.candidate.question
         name, parent = question.record.name, self.candidate.view.parent
         if parent.uri != around.warehouse.uri:
             raise PromotionRefused(
@@ -168,7 +168,7 @@ def clear_revert(opened: RunSession, wanted: str, *, discard_later: bool) -> Rev
     Raises NothingSelected when there is none, and PromotionRefused when it was reverted already,
     cannot go back, or, unless it is to `discard_later`, when its tables were changed since.
     """
-    around = opened.surroundings
+    around = opened.resources
     promotion = find_promotion(around.ledger.path, wanted)
     found, left = find_reversals(promotion, around.warehouse, discard_later=discard_later)
     if not found:
@@ -184,7 +184,7 @@ def clear_revert(opened: RunSession, wanted: str, *, discard_later: bool) -> Rev
 
 def clear_recovery(opened: RunSession, journal: Journal) -> RecoveryClearance:
     """Leave to finish an interrupted move. Raises PromotionUnfinished for one of another ledger."""
-    if journal.ledger_id != opened.surroundings.ledger.ledger_id:
+    if journal.ledger_id != opened.resources.ledger.ledger_id:
         raise PromotionUnfinished(
             f"promotion `{journal.run_id}` was started with another state file (ledger"
             f" `{journal.ledger_id}`): recover it with that one; if it is lost, `rocky branch"

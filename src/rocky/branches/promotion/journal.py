@@ -69,7 +69,7 @@ def move_tables(
 
 def _finish_journal(work: PromotionRun, journal: Journal) -> PromotionRecord:
     """Finish what a process that died has begun. Raises PromotionUndone when it cannot be."""
-    warehouse = work.opened.surroundings.warehouse
+    warehouse = work.opened.resources.warehouse
     made_by = RunId(journal.run_id)
     commits, known, lost = [], {}, []
     for each in journal.tables:
@@ -113,7 +113,7 @@ def _undo(
 ) -> NoReturn:
     work.watch("undo")
     undone = undo_moves(work, journal, promotion, *outcome, known)
-    remove_journal(work.opened.surroundings.warehouse, journal.run_id)
+    remove_journal(work.opened.resources.warehouse, journal.run_id)
     raise PromotionUndone(undone)
 
 
@@ -124,7 +124,7 @@ def _finish(
     commits: Sequence[tuple[Table, PreparedCommit]],
     records: tuple[Mapping[str, ModelRecords], Sequence[ModelRecords]],
 ) -> PromotionRecord:
-    around = work.opened.surroundings
+    around = work.opened.resources
     known, beside = records
     try:
         work.watch("commits")
@@ -146,7 +146,7 @@ def _finish(
     except PromotionUndone:
         raise
     except BaseException:
-        work.opened.means.warn(
+        work.opened.caller.warn(
             "some tables may have moved and others not: `rocky branch recover` finishes it"
         )
         raise
@@ -157,7 +157,7 @@ def _finish(
 
 def _announce(work: PromotionRun, tables: Sequence[Table], made: Mapping[str, Committed]) -> None:
     """Tell those who keep metadata of their own. Whoever needs Spark is told by the next run."""
-    for each in work.opened.surroundings.announce:
+    for each in work.opened.resources.announce:
         if each.needs_engine:
             continue
         for table in tables:
@@ -165,7 +165,7 @@ def _announce(work: PromotionRun, tables: Sequence[Table], made: Mapping[str, Co
                 each.tell(None, table, made[table.name].snapshot)
             except (StoreUnreadable, StoreUnwritable) as error:
                 # The tables have moved: the next run tells them again.
-                work.opened.means.warn(f"`{table.name}` has moved, but not for all: {error}")
+                work.opened.caller.warn(f"`{table.name}` has moved, but not for all: {error}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +190,14 @@ def recover_promotions(
     Raises LedgerLocked while whoever began it is at work, and PromotionUnfinished for a journal
     of another ledger.
     """
-    warehouse = opened.surroundings.warehouse
+    warehouse = opened.resources.warehouse
     return tuple(_recover(opened, each, now, watch) for each in load_journals(warehouse))
 
 
 def _recover(
     opened: RunSession, journal: Journal, now: datetime, watch: OnStep
 ) -> RecoveredPromotion:
-    around = opened.surroundings
+    around = opened.resources
     branch = str(journal.record.get("branch", ""))
     clearance = clear_recovery(opened, journal)
     known = next(
@@ -226,7 +226,7 @@ def forget_promotion(opened: RunSession, run_id: str) -> dict[str, bool]:
 
     Raises NothingSelected when there is none, and PromotionUnfinished when it can be finished.
     """
-    around = opened.surroundings
+    around = opened.resources
     journal = next(
         (each for each in load_journals(around.warehouse) if each.run_id == run_id), None
     )

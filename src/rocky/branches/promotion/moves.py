@@ -97,7 +97,7 @@ def journal_moves(
     beside: Sequence[ModelRecords] = (),
 ) -> Journal:
     """Write down what is about to happen. From here on it is finished, whoever does it."""
-    around = work.opened.surroundings
+    around = work.opened.resources
     journal = Journal(
         promotion.run_id,
         around.ledger.ledger_id,
@@ -214,7 +214,7 @@ def undo_moves(
     known: Mapping[str, ModelRecords],
 ) -> str:
     """Move tables back and record both commits of each; the sentence that says so."""
-    around = work.opened.surroundings
+    around = work.opened.resources
     why = "; ".join(f"`{each.target}` could not be moved: {each.why}" for each in lost)
     left = {each.target: each.why for each in lost}
     records = []
@@ -257,7 +257,7 @@ def _move_back(
     if latest is None or latest.version != committed.snapshot.version:
         return "somebody else has changed it since it was promoted"
     name = records.execution.model_name
-    info = {"runId": work.run_id, "model": name, **ledger_statement(work.opened.surroundings)}
+    info = {"runId": work.run_id, "model": name, **ledger_statement(work.opened.resources)}
     moment = PreparedStamp(int(work.now.timestamp() * 1000), f"{work.run_id}/undo")
     done = commit_exactly(table, prepare_commit(table, latest, content, info, moment))
     if isinstance(done, TableChanged):

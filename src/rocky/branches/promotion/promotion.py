@@ -53,7 +53,7 @@ def promote_tables(
     view, made = cleared.candidate.view, cleared.made
     tables = tables_to_promote(view)
     relied = find_other_inputs(view, tables, made.tables)
-    before = recorded_tables(opened.surroundings.ledger.path)
+    before = recorded_tables(opened.resources.ledger.path)
     proved = _find_proved(view, made, before)
     targets = [each.target for each in (*tables, *proved)]
     with open_promotion_run(opened, cleared, targets, actor.at, watch) as work:
@@ -142,7 +142,7 @@ def _move(work: PromotionRun, view: BranchView, table: BranchTable, made: Branch
         "runId": work.run_id,
         "model": _model_name(table, made),
         "promotedFrom": view.record.name,
-        **ledger_statement(work.opened.surroundings),
+        **ledger_statement(work.opened.resources),
     }
     if known is not None:
         info["builtBy"] = known.run_id

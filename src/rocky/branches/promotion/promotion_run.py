@@ -62,13 +62,13 @@ def open_promotion_run(
     Raises LedgerLocked when a run writes one of the tables, PromotionUnfinished while an earlier
     promotion is not, unless it is that which was cleared, and what a remote state raises.
     """
-    around = opened.surroundings
+    around = opened.resources
     record = _run_record(opened, clearance.what, now)
     finishing = isinstance(clearance, RecoveryClearance)
     with ExitStack() as held:
         run_id = begin_run(around, record, targets, held, finishing=finishing)
-        if around.begun is not None:
-            around.begun(run_id)
+        if around.on_begin is not None:
+            around.on_begin(run_id)
         work = PromotionRun(opened, clearance, run_id, now, watch)
         try:
             yield work
@@ -87,7 +87,7 @@ def open_promotion_run(
 
 
 def _run_record(opened: RunSession, what: str, now: datetime) -> RunRecord:
-    around = opened.surroundings
+    around = opened.resources
     record = around.circumstances.open_record(
         now, opened.project.config_hash.hex(), around.warehouse.objects.place("")
     )
@@ -96,7 +96,7 @@ def _run_record(opened: RunSession, what: str, now: datetime) -> RunRecord:
 
 def _leave_anchor(work: PromotionRun) -> bool:
     """Whether the ledger's head was left with the tables; a warning where it could not be."""
-    around = work.opened.surroundings
+    around = work.opened.resources
     if is_remote_unreadable(around):
         return False
     try:
@@ -109,7 +109,7 @@ def _leave_anchor(work: PromotionRun) -> bool:
             around.remote,
         )
     except (StoreUnreadable, StoreUnwritable) as error:
-        work.opened.means.warn(
+        work.opened.caller.warn(
             f"the state of the ledger could not be left with the tables: {error}"
         )
         return False

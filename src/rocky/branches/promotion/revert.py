@@ -36,7 +36,7 @@ def revert_tables(
 
     Raises what the gate raises, ChangeRefused and LedgerLocked; then production is as it was.
     """
-    state = opened.surroundings.ledger.path
+    state = opened.resources.ledger.path
     cleared = clear_revert(opened, wanted, discard_later=discard_later)
     promotion = cleared.promotion
     targets = [each.promoted.target for each in cleared.reversals]
@@ -76,7 +76,7 @@ def _move(work: PromotionRun, back: TableReversal) -> Move:
     info = {
         "runId": work.run_id,
         "model": back.promoted.model_name,
-        **ledger_statement(work.opened.surroundings),
+        **ledger_statement(work.opened.resources),
     }
     return Move(back.table, back.now, back.before, back.table, info)
 
@@ -132,7 +132,7 @@ def _known_before(work: PromotionRun, promotion: PromotionRecord) -> dict[str, T
 
     Its own records still do, where it stands: the same content is found by them.
     """
-    lookups = open_table_record_reader(work.opened.surroundings.ledger.path)
+    lookups = open_table_record_reader(work.opened.resources.ledger.path)
     assert lookups is not None
     with lookups:
         found = lookups.before(promotion.run_id)

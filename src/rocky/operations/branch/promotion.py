@@ -30,7 +30,7 @@ from rocky.operations.branch.change import choose_signer, keygen_of, open_change
 from rocky.operations.branch.lookup import find_who, refreshed_state
 from rocky.operations.state_change import load_sound_project
 from rocky.operations.warehouses import recorded_warehouses_of
-from rocky.operations.workspace import Workspace, main_state_path, means_of
+from rocky.operations.workspace import Workspace, caller_of, main_state_path
 from rocky.plan.adapters import main_adapter
 from rocky.project import Project
 from rocky.project.project import branch_state
@@ -40,8 +40,8 @@ from rocky.run.prepare.session import RunSession, open_run
 @contextmanager
 def open_production(workspace: Workspace, project: Project, adapter: str) -> Iterator[RunSession]:
     """Production's tables and ledger, ready to be written."""
-    means = means_of(workspace, project, main_state_path(workspace))
-    with open_run(project, main_adapter(project, adapter)[1], means) as opened:
+    caller = caller_of(workspace, project, main_state_path(workspace))
+    with open_run(project, main_adapter(project, adapter)[1], caller) as opened:
         yield opened
 
 
@@ -49,7 +49,7 @@ def actor_of(
     workspace: Workspace, opened: RunSession, now: datetime, reason: str | None = None
 ) -> Actor:
     """Whoever is at work here."""
-    code = opened.surroundings.circumstances
+    code = opened.resources.circumstances
     who = find_who(workspace, opened.project.root)
     return Actor(who, now, code.git_commit, code.git_dirty, reason)
 

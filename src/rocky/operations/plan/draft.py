@@ -221,12 +221,12 @@ class DraftRun:
         return verdict_of(changes, unreadable=bool(find_unreadable(tables)))
 
 
-def draft_models(plan: RunPlan, request: RunRequest, means: Caller) -> DraftRun:
+def draft_models(plan: RunPlan, request: RunRequest, caller: Caller) -> DraftRun:
     """What a run of models would do. Raises as `preview_run`."""
     project = plan.project
-    preview = preview_run(plan, request, state=means.state, environment=means.environment)
+    preview = preview_run(plan, request, state=caller.state, environment=caller.environment)
     adapter = choose_adapter(project, plan, request.adapter)
-    warehouse = open_project_warehouse(adapter, project.root, means.environment)
+    warehouse = open_project_warehouse(adapter, project.root, caller.environment)
     steps = preview.forecast.steps
     builds = tuple(each.step for each in steps if may_be_built(each, preview))
     # What is taken over has the columns that it has.
@@ -234,7 +234,7 @@ def draft_models(plan: RunPlan, request: RunRequest, means: Caller) -> DraftRun:
     document = {
         "pipeline": request.pipeline,
         "type": "models",
-        **place_document(project, adapter, means, preview.env_hash, sources_of(plan)),
+        **place_document(project, adapter, caller, preview.env_hash, sources_of(plan)),
         "certain": preview.certain,
         "resumes": preview.resumes,
         "steps": [_step(plan, each, preview, changes.get(each.step.id, ())) for each in steps],
@@ -277,12 +277,12 @@ def adapter_document(project: Project, adapter: Adapter, env_hash: str | None) -
 def place_document(
     project: Project,
     adapter: Adapter,
-    means: Caller,
+    caller: Caller,
     env_hash: str | None,
     sources: Iterable[SourceTable],
 ) -> dict[str, Any]:
     """Where a run works, with which records, and what variables have to say in it."""
-    ledger_id = _ledger_id_of(means.state)
+    ledger_id = _ledger_id_of(caller.state)
     return {
         "adapter": adapter_document(project, adapter, env_hash),
         # Not the id itself, with which what variables say is hashed.
@@ -291,7 +291,7 @@ def place_document(
             project,
             adapter,
             sources,
-            means.environment,
+            caller.environment,
             ledger_id,
             foreseen=env_hash is not None,
         ),

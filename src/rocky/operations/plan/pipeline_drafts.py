@@ -72,18 +72,18 @@ class PipelineDrafts:
     """Drafts the run of one pipeline of a compiled project."""
 
     def __init__(
-        self, compilation: Compilation, name: str, request: RunRequest, means: Caller
+        self, compilation: Compilation, name: str, request: RunRequest, caller: Caller
     ) -> None:
         self._compilation = compilation
         self._project: Project = compilation.project
         self._name = name
         self._request = request
-        self._means = means
+        self._caller = caller
         self._last_run: str | None = None
         pipeline = self._project.config.pipeline[name]
         self._adapter = pipeline_adapter(self._project, pipeline, request.adapter)
         self._warehouse = open_project_warehouse(
-            self._adapter, self._project.root, means.environment
+            self._adapter, self._project.root, caller.environment
         )
         self._sources = Sources(
             self._project.root, self._adapter.conf, Checksums(self._project.root)
@@ -93,7 +93,7 @@ class PipelineDrafts:
         """What a run of the pipeline would do. Raises what looking at its sources raises."""
         pipeline = self._project.config.pipeline[self._name]
         with ExitStack() as opened:
-            lookups = open_lookup_reader(self._means.state)
+            lookups = open_lookup_reader(self._caller.state)
             if lookups is not None:
                 opened.enter_context(lookups)
                 self._last_run = lookups.last_run_of(self._name)
@@ -111,7 +111,7 @@ class PipelineDrafts:
 
     def _replication(self, pipeline: ReplicationPipeline, lookups: LookupReader | None) -> DraftRun:
         plan, prospects = preview_replication(
-            self._compilation, self._name, pipeline, self._adapter, self._request, self._means
+            self._compilation, self._name, pipeline, self._adapter, self._request, self._caller
         )
         tables = [
             present(
@@ -184,7 +184,7 @@ class PipelineDrafts:
         """What would become of a table's files: a decision, the reason, how many are loaded."""
         history = LoadHistory()
         if lookups is not None:
-            history = load_file_history(self._means.state, lookups, found.tables)
+            history = load_file_history(self._caller.state, lookups, found.tables)
         targets = [each.target for each in found.tables]
         owners = load_owners(self._project, self._name, self._warehouse, lookups, targets)
         context = LoadContext(
@@ -196,7 +196,7 @@ class PipelineDrafts:
             _no_engine,
             datetime.now(UTC),
             whole=self._request.full_refresh,
-            done=find_resumed_tables(self._name, self._request, self._means),
+            done=find_resumed_tables(self._name, self._request, self._caller),
             owners=owners,
         )
         selector = FileSelector(context, history)
@@ -218,7 +218,7 @@ class PipelineDrafts:
 
     def _quality(self, pipeline: QualityPipeline) -> DraftRun:
         now = datetime.now(UTC)
-        context = QualityContext(self._project, self._warehouse, self._means.state, now)
+        context = QualityContext(self._project, self._warehouse, self._caller.state, now)
         try:
             plan = plan_quality(self._name, pipeline, context)
         except NothingSelected as nothing:
@@ -278,13 +278,13 @@ class PipelineDrafts:
         self, parts: dict[str, Any], sources: Iterable[SourceTable] = ()
     ) -> dict[str, Any]:
         pipeline = self._project.config.pipeline[self._name]
-        expected = predict_environment(self._adapter, self._means.environment, self._project.root)
+        expected = predict_environment(self._adapter, self._caller.environment, self._project.root)
         env_hash = None if expected is None else expected.hash
         return present(
             {
                 "pipeline": self._name,
                 "type": pipeline.type,
-                **place_document(self._project, self._adapter, self._means, env_hash, sources),
+                **place_document(self._project, self._adapter, self._caller, env_hash, sources),
                 # A run that writes nothing, as one of checks, would leave no other mark here.
                 "last_run": self._last_run,
                 **parts,

@@ -73,7 +73,7 @@ def preview_run(
     with ExitStack() as opened:
         memory, resumption, windows = _read_history(plan, request, state, opened, now)
         scene = PlanScope(plan, warehouse, pins, sources, memory.lookups, windows, now)
-        # First: deciding pins what is taken over, and what is relied on is how it was before.
+        # First: deciding pins what is reused over, and what is relied on is how it was before.
         relies_on = observe_preconditions(scene)
         marks = NO_WATERMARK_FINDINGS
         if memory.lookups is not None:
@@ -138,16 +138,16 @@ def outlook_of(plan: RunPlan, preview: RunPreview) -> ModelsOutlook:
 
 def step_outlook(each: StepForecast, preview: RunPreview) -> StepOutlook:
     """What would become of a step, and why."""
-    taken = each.decision.taken if each.decision is not None else None
-    if taken is not None and taken.basis == "resume":
-        taken = None
+    reused = each.decision.reused if each.decision is not None else None
+    if reused is not None and reused.basis == "resume":
+        reused = None
     return StepOutlook(
         each.step.name,
         each.step.kind,
         decision_of(each, preview),
         _reason_of(each),
-        taken.run_id if taken is not None else None,
-        taken.basis if taken is not None else None,
+        reused.run_id if reused is not None else None,
+        reused.basis if reused is not None else None,
         tuple(each.waits_for),
     )
 
@@ -160,7 +160,7 @@ def decision_of(each: StepForecast, preview: RunPreview) -> str:
         return "skip"
     if each.decision is None:
         return "depends"
-    if each.decision.taken is not None and not preview.certain:
+    if each.decision.reused is not None and not preview.certain:
         return "depends"
     return each.decision.verdict
 

@@ -17,7 +17,7 @@ from rocky.operations.plan.pipeline_drafts import PipelineDrafts
 from rocky.operations.plan.report import PlannedRun, SchemaChange, column_change, estimate_of
 from rocky.operations.refusals import refuse_errors
 from rocky.operations.report import encode_report
-from rocky.operations.workspace import Workspace, means_of, state_path
+from rocky.operations.workspace import Workspace, caller_of, state_path
 from rocky.plan.budget import check_estimates
 from rocky.plan.estimates import estimate_units, extents_of, units_of
 from rocky.plan.kept_plan import RUN_KIND, KeptPlan, PlanDocument
@@ -48,7 +48,7 @@ def propose_plan(
     Raises ErrorsFound, and what looking at things raises.
     """
     project = compilation.project
-    caller = means_of(workspace, project, state_path(workspace))
+    caller = caller_of(workspace, project, state_path(workspace))
     names = pipelines_to_run(project, request)
     drafts: list[DraftRun] = []
     runs: list[PlannedRun] = []

@@ -23,13 +23,13 @@ def run_load(
 ) -> PipelineResult:
     """Load the new files of a pipeline. Raises RunRefused, SourceUnreadable, and as `run_plan`."""
     refuse_unsupported(name, pipeline, request)
-    around, project = opened.surroundings, opened.project
+    around, project = opened.resources, opened.project
     with around.ledger.reader() as reader:
         resumed, done = find_completed(reader, name, request.resume)
     found = find_files(pipeline, project.root, around.sources.checksums)
     contract = None
     if pipeline.contract is not None:
-        contract = load_contract(project.root, pipeline.contract, name, opened.means.environment)
+        contract = load_contract(project.root, pipeline.contract, name, opened.caller.environment)
     with around.ledger.lookups() as lookups:
         history = load_file_history(around.ledger.path, lookups, found.tables)
         targets = {each.target.key: each.target for each in found.tables}
@@ -69,7 +69,7 @@ def run_load(
             abort_pct=execution.error_rate_abort_pct,
         ),
     )
-    report = run_plan(plan.run, around, options, listener=opened.means.listener, stop=opened.stop)
+    report = run_plan(plan.run, around, options, listener=opened.caller.listener, stop=opened.stop)
     warned = replace(report, warnings=(*report.warnings, *_warnings(found)))
     return PipelineResult(
         "load", warned, plan.excluded, checks.result if pipeline.checks.enabled else None

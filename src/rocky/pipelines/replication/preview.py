@@ -43,25 +43,25 @@ def preview_replication(
     pipeline: ReplicationPipeline,
     adapter: Adapter,
     request: RunRequest,
-    means: Caller,
+    caller: Caller,
     *,
     prune: bool = True,
 ) -> tuple[ReplicationPlan, tuple[CopyPreview, ...]]:
     """What a run would do now. Without `prune` unchanged tables are looked at too."""
     root = compilation.project.root
     with ExitStack() as opened:
-        lookups = open_lookup_reader(means.state)
+        lookups = open_lookup_reader(caller.state)
         if lookups is not None:
             opened.enter_context(lookups)
         replication = Replication(
             name,
             pipeline,
             compilation,
-            open_project_warehouse(adapter, root, means.environment),
-            engine_opener(opened, adapter, root, means.spark),
-            {**means.environment, **adapter.conf},
+            open_project_warehouse(adapter, root, caller.environment),
+            engine_opener(opened, adapter, root, caller.spark),
+            {**caller.environment, **adapter.conf},
         )
-        done = find_resumed_tables(name, request, means)
+        done = find_resumed_tables(name, request, caller)
         plan = plan_replication(
             replication, request, lookups, datetime.now(UTC), done=done, prune=prune
         )
@@ -77,11 +77,11 @@ def preview_replication(
     return plan, (*prospects, *_left_alone(plan))
 
 
-def find_resumed_tables(name: str, request: RunRequest, means: Caller) -> dict[str, str]:
+def find_resumed_tables(name: str, request: RunRequest, caller: Caller) -> dict[str, str]:
     """The tables that a run which is to be resumed has copied. Raises NothingSelected."""
     if request.resume is None:
         return {}
-    reader = open_history_reader(means.state)
+    reader = open_history_reader(caller.state)
     if reader is None:
         raise NothingSelected(f"no run of pipeline `{name}` to resume")
     with reader:

@@ -105,14 +105,14 @@ def open_replication(
     opened: RunSession, compilation: Compilation, name: str, pipeline: ReplicationPipeline
 ) -> Replication:
     """A pipeline where a run can begin."""
-    around = opened.surroundings
+    around = opened.resources
     return Replication(
         name,
         pipeline,
         compilation,
         around.warehouse,
         around.open_engine,
-        {**opened.means.environment, **opened.adapter.conf},
+        {**opened.caller.environment, **opened.adapter.conf},
     )
 
 
@@ -129,7 +129,7 @@ def run_replication(
     """
     refuse_unsupported(name, pipeline, request)
     replication = open_replication(opened, compilation, name, pipeline)
-    around = opened.surroundings
+    around = opened.resources
     with around.ledger.reader() as reader:
         resumed, done = find_completed(reader, name, request.resume)
     with around.ledger.lookups() as lookups:
@@ -159,7 +159,7 @@ def run_replication(
         notes=notes,
         limits=replication_limits(opened, pipeline, request),
     )
-    report = run_plan(plan.run, around, options, listener=opened.means.listener, stop=opened.stop)
+    report = run_plan(plan.run, around, options, listener=opened.caller.listener, stop=opened.stop)
     warned = replace(report, warnings=(*report.warnings, *plan.warnings))
     return PipelineResult("replication", warned, plan.excluded, checks.result)
 

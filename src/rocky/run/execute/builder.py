@@ -32,7 +32,7 @@ class Builder:
     def __init__(
         self,
         plan: RunPlan,
-        orders: RunContext,
+        context: RunContext,
         inputs: Inputs,
         engine: Engine,
         warehouse: Warehouse,
@@ -40,14 +40,14 @@ class Builder:
         choice: Choice,
     ) -> None:
         self._plan = plan
-        self._orders = orders
+        self._context = context
         self._inputs = inputs
         self._engine = engine
         self._warehouse = warehouse
         self._pins = pins
         self._choice = choice
-        self._taker = Takeover(orders, pins, engine)
-        self._prefix = "rocky_" + "".join(each for each in orders.run_id if each.isdigit())
+        self._taker = Takeover(context, pins, engine)
+        self._prefix = "rocky_" + "".join(each for each in context.run_id if each.isdigit())
         self._places = {step.id: place for place, step in enumerate(plan.steps)}
 
     def close(self) -> None:
@@ -64,8 +64,8 @@ class Builder:
             return self._bind_inline(step, model, made_from)
         table = self._warehouse.table(model.target)
         decision = self._choice(step, made_from, table)
-        if decision.taken is not None:
-            return self._taker.take_over(step, made_from, decision)
+        if decision.reused is not None:
+            return self._taker.reuse(step, made_from, decision)
         self._inputs.bind(made_from.inputs)
         build = self._assemble(step, model, made_from)
         built = materialize(build)
@@ -91,9 +91,9 @@ class Builder:
     def _load_seed(self, step: Step) -> StepResult:
         seed = self._plan.project.seeds[step.key]
         table = self._warehouse.table(seed_target(seed, self._plan.project.config))
-        orders = self._orders
-        info = {"runId": orders.run_id, "model": seed.name, **orders.vouch()}
-        full_refresh = orders.full_refresh and step.selected
+        context = self._context
+        info = {"runId": context.run_id, "model": seed.name, **context.ledger_statement()}
+        full_refresh = context.full_refresh and step.selected
         built = load_seed(seed, table, self._engine, info, full_refresh=full_refresh)
         return StepResult(None, built.sql, built, pinned=self._pin_built(step, table, built))
 
@@ -106,15 +106,15 @@ class Builder:
         return self._pin(step, table, snapshot)
 
     def _pin(self, step: Step, table: Table, snapshot: Snapshot) -> PinnedTable:
-        for each in self._orders.announce:
+        for each in self._context.announce:
             each.tell(self._engine, table, snapshot)
         pinned = PinnedTable(table, snapshot)
         self._pins.pin(step.id, pinned)
         return pinned
 
     def _assemble(self, step: Step, model: ModelFile, made_from: MadeFrom) -> Build:
-        orders, inputs = self._orders, made_from.inputs
-        orders.marks.check(step.key)
+        context, inputs = self._context, made_from.inputs
+        context.watermarks.check(step.key)
         columns = self._columns(step)
         layout = choose_layout(
             model, columns, self._plan.project.config.store, [each.bytes for each in inputs]
@@ -126,14 +126,14 @@ class Builder:
             query=None if model.is_python else self._inputs.sql_of(model, inputs),
             engine=self._engine,
             layout=layout,
-            info=orders.info_of(model.name, made_from),
-            token=f"{orders.run_id}/{orders.nonce}/{model.key}",
+            info=context.info_of(model.name, made_from),
+            token=f"{context.run_id}/{context.nonce}/{model.key}",
             view=f"{self._prefix}_step_{self._places[step.id]}",
-            now=orders.now,
-            full_refresh=orders.refreshes(step.key),
-            window=orders.window_of(step.key),
+            now=context.now,
+            full_refresh=context.refreshes(step.key),
+            window=context.window_of(step.key),
             python_inputs=self._inputs.parameters_of(model, inputs) if model.is_python else None,
-            vouch=orders.vouch,
+            ledger_statement=context.ledger_statement,
         )
 
     def _bind_inline(self, step: Step, model: ModelFile, made_from: MadeFrom) -> StepResult:

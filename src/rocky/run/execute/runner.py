@@ -62,7 +62,7 @@ from rocky.run.reuse.history import BuildHistory, Resumption, find_resumption
 
 def run_plan(
     plan: RunPlan,
-    surroundings: RunResources,
+    resources: RunResources,
     options: RunParameters = RunParameters(),  # noqa: B008 - frozen
     *,
     listener: Listener | None = None,
@@ -75,19 +75,19 @@ def run_plan(
     and ledger raise when they cannot be read or written.
     """
     refuse_errors(plan)
-    pins = Pins(pin_inputs(plan, surroundings.warehouse))
+    pins = Pins(pin_inputs(plan, resources.warehouse))
     targets = targets_of(plan)
-    with surroundings.ledger.reader() as reader:
+    with resources.ledger.reader() as reader:
         resumption = _resumption(plan, reader, options)
     fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
-    times = RunClock.begin(clock or surroundings.clock)
-    record = opening_record(plan, surroundings, options, times.started_at)
+    times = RunClock.begin(clock or resources.clock)
+    record = opening_record(plan, resources, options, times.started_at)
     with ExitStack() as held:
-        run_id = begin_run(surroundings, record, targets, held)
+        run_id = begin_run(resources, record, targets, held)
         # Not before the claim: until then somebody may delete a watermark.
-        marks = _check_watermarks(plan, surroundings, run_id, times)
-        check_preconditions(plan, surroundings, options, pins, run_id, times)
-        work = _RunInProgress(plan, surroundings, options, run_id, times, marks)
+        watermarks = _check_watermarks(plan, resources, run_id, times)
+        check_preconditions(plan, resources, options, pins, run_id, times)
+        work = _RunInProgress(plan, resources, options, run_id, times, watermarks)
         return work.carry_out(
             fingerprints, pins, resumption, listener or SilentListener(), stop or Event()
         )
@@ -106,20 +106,20 @@ def targets_of(plan: RunPlan) -> list[str]:
 
 
 def _check_watermarks(
-    plan: RunPlan, surroundings: RunResources, run_id: RunId, times: RunClock
+    plan: RunPlan, resources: RunResources, run_id: RunId, times: RunClock
 ) -> WatermarkFindings:
     """What is known of the tables' watermarks once the run has begun, and whoever waits is told."""
     try:
-        if surroundings.begun is not None:
-            surroundings.begun(run_id)
-        if is_remote_unreadable(surroundings):
+        if resources.on_begin is not None:
+            resources.on_begin(run_id)
+        if is_remote_unreadable(resources):
             # What is recorded elsewhere cannot be read: the tables know how far they are.
             return NO_WATERMARK_FINDINGS
-        with surroundings.ledger.lookups() as lookups:
-            return check_watermarks(plan, lookups, surroundings.warehouse)
+        with resources.ledger.lookups() as lookups:
+            return check_watermarks(plan, lookups, resources.warehouse)
     except BaseException as error:
         said = str(error) or type(error).__name__
-        surroundings.ledger.finish_run(run_id, RunStatus.FAILURE, times.now(), reason=said)
+        resources.ledger.finish_run(run_id, RunStatus.FAILURE, times.now(), reason=said)
         raise
 
 
@@ -148,32 +148,32 @@ class _RunInProgress:
     def __init__(
         self,
         plan: RunPlan,
-        surroundings: RunResources,
+        resources: RunResources,
         options: RunParameters,
         run_id: RunId,
         times: RunClock,
-        marks: WatermarkFindings,
+        watermarks: WatermarkFindings,
     ) -> None:
         self._plan = plan
-        self._surroundings = surroundings
-        self._ledger = surroundings.ledger
+        self._surroundings = resources
+        self._ledger = resources.ledger
         self._options = options
         self._run_id = run_id
         self._times = times
         self._warnings: list[str] = []
         self._anchored = False
-        self._orders = RunContext(
+        self._context = RunContext(
             run_id,
             times.started_at,
             options.full_refresh,
             options.windows or {},
-            surroundings.announce,
-            partial(ledger_statement, surroundings),
-            marks,
+            resources.announce,
+            partial(ledger_statement, resources),
+            watermarks,
             options.notes.steps,
         )
         self._engine: Engine | None = None
-        for each in () if options.full_refresh else marks.forgotten:
+        for each in () if options.full_refresh else watermarks.forgotten:
             self._warn(each)
 
     def carry_out(
@@ -240,7 +240,7 @@ class _RunInProgress:
         so_far = EndedSteps(self._run_id, journal.outcomes, self._open_engine, self._times.now())
         return conclude(so_far)
 
-    def _take_steps(self, means: _StepTools) -> None:
+    def _take_steps(self, tools: _StepTools) -> None:
         """Settle what needs no Spark, then build the rest."""
         around = self._surroundings
         engine: Engine | None = None
@@ -248,30 +248,30 @@ class _RunInProgress:
         if environment is None:
             engine = self._open_engine()
             environment = around.observe(engine.facts)
-        inputs = Inputs(self._plan, means.fingerprints, means.pins, around.sources)
+        inputs = Inputs(self._plan, tools.fingerprints, tools.pins, around.sources)
         decider = ReuseDecider(
-            self._plan, self._rules(), means.memory, environment, means.resumption
+            self._plan, self._rules(), tools.memory, environment, tools.resumption
         )
         forecast = forecast_steps(
             self._plan,
             inputs,
             decider,
             around.warehouse,
-            means.pins,
+            tools.pins,
             reload_seeds=self._options.full_refresh,
         )
-        prover = ProvenanceMaker(self._plan, self._orders, inputs, environment)
+        prover = ProvenanceMaker(self._plan, self._context, inputs, environment)
         recorder = self._recorder(prover)
         settled = record_unbuilt_steps(
-            forecast, Takeover(self._orders, means.pins), recorder, means.journal, self._times
+            forecast, Takeover(self._context, tools.pins), recorder, tools.journal, self._times
         )
-        refused = self._refuse(recorder, means.journal)
+        refused = self._refuse(recorder, tools.journal)
         done = settled | refused
         rest = [step for step in self._plan.steps if step.id not in done]
-        if means.stop.is_set():
-            means.journal.record_all([recorder.left(step, self._times.now()) for step in rest])
+        if tools.stop.is_set():
+            tools.journal.record_all([recorder.left(step, self._times.now()) for step in rest])
         elif rest:
-            self._build(rest, engine or self._open_engine(), means, len(refused))
+            self._build(rest, engine or self._open_engine(), tools, len(refused))
 
     def _refuse(self, recorder: Recorder, journal: Journal) -> set[str]:
         """Record the tables that a pipeline has found unfit before anything was read."""
@@ -291,14 +291,14 @@ class _RunInProgress:
         )
         return {step.id for step in found}
 
-    def _build(self, steps: Sequence[Step], engine: Engine, means: _StepTools, failed: int) -> None:
+    def _build(self, steps: Sequence[Step], engine: Engine, tools: _StepTools, failed: int) -> None:
         around = self._surroundings
         # What runs may be another Spark than was foreseen.
         environment = around.observe(engine.facts)
         decider = ReuseDecider(
-            self._plan, self._rules(), means.memory, environment, means.resumption
+            self._plan, self._rules(), tools.memory, environment, tools.resumption
         )
-        inputs = Inputs(self._plan, means.fingerprints, means.pins, around.sources, engine)
+        inputs = Inputs(self._plan, tools.fingerprints, tools.pins, around.sources, engine)
         # These know pyspark, which a run that builds nothing must not load.
         from rocky.run.execute.steps import StepExecution  # noqa: PLC0415
         from rocky.run.materialize.strategy import materialize  # noqa: PLC0415
@@ -306,13 +306,13 @@ class _RunInProgress:
 
         choice = partial(decider.decide, cutoff=ColumnCutoff(self._plan, engine))
         builder = Builder(
-            self._plan, self._orders, inputs, engine, around.warehouse, means.pins, choice
+            self._plan, self._context, inputs, engine, around.warehouse, tools.pins, choice
         )
-        prover = ProvenanceMaker(self._plan, self._orders, inputs, environment)
+        prover = ProvenanceMaker(self._plan, self._context, inputs, environment)
         recorder = self._recorder(prover)
-        work = StepExecution(self._plan, engine, builder, recorder, means.journal, self._times)
+        work = StepExecution(self._plan, engine, builder, recorder, tools.journal, self._times)
         limits = self._options.limits or Limits(self._options.parallel)
-        work.run(steps, Throttle(limits, failed), means.stop, around.build_table or materialize)
+        work.run(steps, Throttle(limits, failed), tools.stop, around.build_table or materialize)
 
     def _recorder(self, prover: ProvenanceMaker) -> Recorder:
         adopter = CommitAdopter(self._ledger, self._run_id)
@@ -325,7 +325,7 @@ class _RunInProgress:
             full_refresh=asked.full_refresh,
             rebuild=asked.rebuild,
             reuse=asked.reuse,
-            refreshed=self._orders.refreshed,
+            refreshed=self._context.refreshed,
         )
 
     def _anchor(self) -> None:

@@ -29,8 +29,8 @@ class Takeover:
     Without an engine nothing can be taken of which Spark itself is to be told.
     """
 
-    def __init__(self, orders: RunContext, pins: Pins, engine: Engine | None = None) -> None:
-        self._orders = orders
+    def __init__(self, context: RunContext, pins: Pins, engine: Engine | None = None) -> None:
+        self._context = context
         self._pins = pins
         self._engine = engine
 
@@ -38,37 +38,37 @@ class Takeover:
     def can_take(self) -> bool:
         """Whether nobody has to be told who cannot be told now."""
         return self._engine is not None or not any(
-            each.needs_engine for each in self._orders.announce
+            each.needs_engine for each in self._context.announce
         )
 
-    def take_over(self, step: Step, made_from: MadeFrom, decision: Decision) -> StepResult:
+    def reuse(self, step: Step, made_from: MadeFrom, decision: Decision) -> StepResult:
         """Let a recorded result stand for a build. Raises what the store raises."""
-        taken = decision.taken
-        assert taken is not None
+        reused = decision.reused
+        assert reused is not None
         committed = None
-        snapshot = taken.snapshot
-        if not taken.live:
-            info = self._orders.info_of(step.name, made_from)
-            committed = recommit(taken, {**info, **self._orders.vouch()})
+        snapshot = reused.snapshot
+        if not reused.live:
+            info = self._context.info_of(step.name, made_from)
+            committed = recommit(reused, {**info, **self._context.ledger_statement()})
             snapshot = committed.snapshot
         # Also of a table that stays as it is: it may be the first time that anybody is told.
-        for each in self._orders.announce:
-            each.tell(self._engine, taken.table, snapshot)
-        pinned = PinnedTable(taken.table, snapshot)
+        for each in self._context.announce:
+            each.tell(self._engine, reused.table, snapshot)
+        pinned = PinnedTable(reused.table, snapshot)
         self._pins.pin(step.id, pinned)
         return StepResult(made_from, pinned=pinned, decision=decision, recommitted=committed)
 
 
-def recommit(taken: RecordedResult, info: Mapping[str, str]) -> Committed:
+def recommit(reused: RecordedResult, info: Mapping[str, str]) -> Committed:
     """Make the files of an earlier version the table's content again, in one commit.
 
     Raises ConcurrentChange, StoreUnwritable, and ChangeRefused when a file is missing after all.
     """
-    recorded = taken.snapshot
-    return taken.table.commit(
+    recorded = reused.snapshot
+    return reused.table.commit(
         Change(
             "REPLACE",
-            taken.table.snapshot(),
+            reused.table.snapshot(),
             recorded.schema,
             recorded.partition_columns,
             recorded.files,
@@ -114,12 +114,12 @@ def _record(
     each: StepForecast, taker: Takeover, recorder: Recorder, times: RunClock
 ) -> StepRecord | None:
     now = times.now()
-    if each.decision is None or each.decision.taken is None or each.made_from is None:
+    if each.decision is None or each.decision.reused is None or each.made_from is None:
         return recorder.idle(each.step, now)
     if not taker.can_take:
         return None
     try:
-        result = taker.take_over(each.step, each.made_from, each.decision)
+        result = taker.reuse(each.step, each.made_from, each.decision)
     except InternalError:
         raise
     except RockyError:

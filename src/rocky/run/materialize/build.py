@@ -49,7 +49,7 @@ class Build:
 
     `query` is the author's SQL with every table name bound to a view, or None for a Python model,
     which is called with `python_inputs` (parameter name -> view). `columns` are the compiled output
-    columns. `info` is for commitInfo, beside what `vouch` says of the ledger at that moment.
+    columns. `info` is for commitInfo, beside what `ledger_statement` says at that moment.
     `token` is equal in every attempt of this model in this run and different elsewhere: the
     transaction id of appends. `view` is a prefix no other build uses.
     """
@@ -67,12 +67,12 @@ class Build:
     full_refresh: bool = False
     window: Window = NO_WINDOW
     python_inputs: Mapping[str, str] | None = None
-    vouch: Callable[[], Mapping[str, str]] = dict
+    ledger_statement: Callable[[], Mapping[str, str]] = dict
 
     @property
     def commit_info(self) -> Mapping[str, str]:
         """What the next commit says of itself."""
-        return {**self.info, **self.vouch()}
+        return {**self.info, **self.ledger_statement()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from rocky.store.warehouse import Warehouse
 
 
 def begin_run(
-    surroundings: RunResources,
+    resources: RunResources,
     record: RunRecord,
     targets: Sequence[str],
     held: ExitStack,
@@ -39,12 +39,12 @@ def begin_run(
 
     Raises PromotionUnfinished while tables are half moved, unless it is `finishing` that.
     """
-    if not finishing and has_journal(surroundings.warehouse):
+    if not finishing and has_journal(resources.warehouse):
         raise PromotionUnfinished(
             "a promotion was interrupted and is not finished, so some tables may be moved and"
             " others not; `rocky branch recover` finishes or undoes it"
         )
-    remote, ledger = surroundings.remote, surroundings.ledger
+    remote, ledger = resources.remote, resources.ledger
     if remote is None or not remote.is_remote:
         return ledger.begin_run(record, targets)
     claim = held.enter_context(remote.claim(targets))
@@ -62,11 +62,11 @@ def begin_run(
 
 
 def opening_record(
-    plan: RunPlan, surroundings: RunResources, options: RunParameters, started_at: datetime
+    plan: RunPlan, resources: RunResources, options: RunParameters, started_at: datetime
 ) -> RunRecord:
     """What is recorded of a run before it does anything."""
-    opened = surroundings.circumstances.open_record(
-        started_at, plan.project.config_hash.hex(), surroundings.warehouse.objects.place("")
+    opened = resources.circumstances.open_record(
+        started_at, plan.project.config_hash.hex(), resources.warehouse.objects.place("")
     )
     catalogs = {
         plan.project.models[step.key].target.catalog
@@ -84,29 +84,29 @@ def opening_record(
         filter=options.notes.filter,
         unchanged=len(options.notes.unchanged) or None,
         failed_sources=dict(options.notes.failed),
-        unvouched=is_remote_unreadable(surroundings) or None,
-        plan_id=surroundings.applied.plan_id if surroundings.applied is not None else None,
+        unvouched=is_remote_unreadable(resources) or None,
+        plan_id=resources.applied.plan_id if resources.applied is not None else None,
     )
 
 
-def is_remote_unreadable(surroundings: RunResources) -> bool:
+def is_remote_unreadable(resources: RunResources) -> bool:
     """Whether the ledger that is kept elsewhere could not be read."""
-    return surroundings.remote is not None and surroundings.remote.is_unvouched
+    return resources.remote is not None and resources.remote.is_unvouched
 
 
-def ledger_statement(surroundings: RunResources) -> dict[str, str]:
+def ledger_statement(resources: RunResources) -> dict[str, str]:
     """What commits carry of the ledger."""
-    if is_remote_unreadable(surroundings):
+    if is_remote_unreadable(resources):
         return {}
-    ledger = surroundings.ledger
-    return {"ledgerHead": visible_head(surroundings).entry_hash, "ledgerId": ledger.ledger_id}
+    ledger = resources.ledger
+    return {"ledgerHead": visible_head(resources).entry_hash, "ledgerId": ledger.ledger_id}
 
 
-def visible_head(surroundings: RunResources) -> Head:
+def visible_head(resources: RunResources) -> Head:
     """The ledger's head as others can find it."""
-    remote = surroundings.remote
+    remote = resources.remote
     published = remote.published_head if remote is not None else None
-    return published or surroundings.ledger.head()
+    return published or resources.ledger.head()
 
 
 def write_ledger_anchor(

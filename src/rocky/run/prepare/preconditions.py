@@ -163,7 +163,7 @@ def _watermarks(scene: PlanScope) -> dict[str, str]:
 
 def check_preconditions(
     plan: RunPlan,
-    surroundings: RunResources,
+    resources: RunResources,
     options: RunParameters,
     pins: Pins,
     run_id: RunId,
@@ -173,12 +173,12 @@ def check_preconditions(
 
     The record of the run, which has begun, is closed then.
     """
-    applied = surroundings.applied
+    applied = resources.applied
     if applied is None or applied.expects is None:
         return
-    ledger = surroundings.ledger
+    ledger = resources.ledger
     try:
-        moves = _find_deviations(plan, surroundings, options, pins, times)
+        moves = _find_deviations(plan, resources, options, pins, times)
     except BaseException as error:
         said = str(error) or type(error).__name__
         ledger.finish_run(run_id, RunStatus.FAILURE, times.now(), reason=said)
@@ -191,25 +191,25 @@ def check_preconditions(
 
 def _find_deviations(
     plan: RunPlan,
-    surroundings: RunResources,
+    resources: RunResources,
     options: RunParameters,
     pins: Pins,
     times: RunClock,
 ) -> list[Deviation]:
-    applied = surroundings.applied
+    applied = resources.applied
     assert applied is not None
     assert applied.expects is not None
-    if is_remote_unreadable(surroundings):
+    if is_remote_unreadable(resources):
         return [
             Deviation("state", "the remote state cannot be read: whether it moved is not known")
         ]
-    with surroundings.ledger.lookups() as lookups:
+    with resources.ledger.lookups() as lookups:
         found = observe_preconditions(
             PlanScope(
                 plan,
-                surroundings.warehouse,
+                resources.warehouse,
                 pins,
-                surroundings.sources,
+                resources.sources,
                 lookups,
                 {} if options.full_refresh else options.windows or {},
                 times.started_at,

@@ -156,7 +156,7 @@ class RunResources:
     `open_engine` is called at most once, after everything that can be refused without Spark was,
     and only if something is to be built. `environment` is what Spark will be, if that is known
     before it starts; `observe` says what it is. `remote` is the
-    ledger as it is kept elsewhere, if it is. `begun` is told the id of the run. `applied` is the
+    ledger as it is kept elsewhere, if it is. `on_begin` is told the id of the run. `applied` is the
     kept plan that the run must hold to, if there is one.
     """
 
@@ -171,15 +171,15 @@ class RunResources:
     announce: tuple[Announcement, ...] = ()
     remote: RemoteState | None = None
     clock: Callable[[], datetime] = now
-    begun: Callable[[RunId], None] | None = None
+    on_begin: Callable[[RunId], None] | None = None
     applied: AppliedPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What was asked of the whole run. `vouch` is what commits say of the ledger.
+    """What was asked of the whole run. `ledger_statement` is what commits say of the ledger.
 
-    `nonce` tells this run from one on another machine that has the same id. `marks` say which
+    `nonce` tells this run from one on another machine that has the same id. `watermarks` say which
     tables have no watermark to go on from, `notes` what a pipeline adds.
     """
 
@@ -188,8 +188,8 @@ class RunContext:
     full_refresh: bool = False
     windows: Mapping[str, Window] = field(default_factory=dict)
     announce: tuple[Announcement, ...] = ()
-    vouch: Callable[[], Mapping[str, str]] = dict
-    marks: WatermarkFindings = NO_WATERMARK_FINDINGS
+    ledger_statement: Callable[[], Mapping[str, str]] = dict
+    watermarks: WatermarkFindings = NO_WATERMARK_FINDINGS
     notes: Mapping[str, StepNotes] = field(default_factory=dict)
     nonce: str = field(default_factory=lambda: uuid4().hex)
 
@@ -201,7 +201,7 @@ class RunContext:
     def refreshed(self) -> dict[str, str]:
         """Tables that are loaded whole although nobody asked for it, each with why."""
         noted = {key: each.full_refresh for key, each in self.notes.items() if each.full_refresh}
-        return {**dict.fromkeys(self.marks.refreshed, NO_WATERMARK), **noted}
+        return {**dict.fromkeys(self.watermarks.refreshed, NO_WATERMARK), **noted}
 
     def window_of(self, key: str) -> Window:
         """The window of a time-interval model; other models have no use for one."""

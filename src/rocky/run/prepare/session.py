@@ -41,9 +41,9 @@ Warn = Callable[[str], None]
 
 @dataclass(slots=True)
 class RunKey:
-    """A run's key. `begun` is told its id; `succeeded` is said before the end, or it failed."""
+    """A run's key. `on_begin` is told its id; `succeeded` is said before the end, or it failed."""
 
-    begun: Callable[[RunId], None] | None = None
+    on_begin: Callable[[RunId], None] | None = None
     succeeded: bool = False
 
 
@@ -133,15 +133,15 @@ class RunSession:
 
     project: Project
     adapter: Adapter
-    surroundings: RunResources
-    means: Caller
+    resources: RunResources
+    caller: Caller
     stop: Event
     key: RunKey = field(default_factory=RunKey)
 
 
 @contextmanager
 def open_run(
-    project: Project, adapter: Adapter, means: Caller, key: str | None = None
+    project: Project, adapter: Adapter, caller: Caller, key: str | None = None
 ) -> Iterator[RunSession]:
     """Everything a run needs, closed in the end. `key` is its idempotency key.
 
@@ -150,58 +150,62 @@ def open_run(
     """
     require_branch_adapter(project, adapter)
     stop = Event()
-    begun: list[RunId] = []
-    warehouse = open_project_warehouse(adapter, project.root, means.environment)
+    run_ids: list[RunId] = []
+    warehouse = open_project_warehouse(adapter, project.root, caller.environment)
     with ExitStack() as opened:
         opened.enter_context(stop_on_interrupt(stop))
-        session = _fetch_ledger(project, means)
+        session = _fetch_ledger(project, caller)
         opened.callback(session.close)
-        opened.callback(_tell_warnings, session, means)
+        opened.callback(_tell_warnings, session, caller)
         state = project.config.state
         shared = session.keys(state.idempotency)
-        keep = partial(hold_key, key, warn=means.warn, is_lenient=state.on_upload_failure == "skip")
+        keep = partial(
+            hold_key, key, warn=caller.warn, is_lenient=state.on_upload_failure == "skip"
+        )
         held = RunKey()
         if shared is not None:
             # Finished after the records were sent: only then others may rely on them.
             held = opened.enter_context(keep(shared.claim))
         # Sent back when the ledger is closed.
-        opened.callback(_send_back, session, means, warehouse, begun)
-        ledger = opened.enter_context(open_ledger(means.state, is_alive_elsewhere=session.is_alive))
+        opened.callback(_send_back, session, caller, warehouse, run_ids)
+        ledger = opened.enter_context(
+            open_ledger(caller.state, is_alive_elsewhere=session.is_alive)
+        )
         if shared is None:
             held = opened.enter_context(
                 keep(partial(claim_key, ledger, settings=state.idempotency))
             )
         checksums = Checksums(project.root)
         opened.callback(checksums.save)
-        surroundings = RunResources(
+        resources = RunResources(
             warehouse,
             ledger,
-            means.circumstances,
-            engine_opener(opened, adapter, project.root, means.spark),
+            caller.circumstances,
+            engine_opener(opened, adapter, project.root, caller.spark),
             Sources(project.root, adapter.conf, checksums),
             partial(
                 observe_environment,
                 adapter=adapter,
-                env=means.environment,
+                env=caller.environment,
                 root=project.root,
                 # Asked now: later it may be the one that this run started.
-                own=means.spark is None and adapter.remote is None and not has_driver(),
+                own=caller.spark is None and adapter.remote is None and not has_driver(),
             ),
-            predict_environment(adapter, means.environment, project.root)
-            if means.spark is None
+            predict_environment(adapter, caller.environment, project.root)
+            if caller.spark is None
             else None,
             announce=announcements_for(adapter),
             remote=session,
-            begun=partial(_note_begun, begun, held),
-            applied=means.applied,
+            on_begin=partial(_note_begun, run_ids, held),
+            applied=caller.applied,
         )
-        yield RunSession(project, adapter, surroundings, means, stop, held)
+        yield RunSession(project, adapter, resources, caller, stop, held)
 
 
-def _fetch_ledger(project: Project, means: Caller) -> Session:
+def _fetch_ledger(project: Project, caller: Caller) -> Session:
     """The ledger brought here from wherever it is kept; it may be kept here only."""
     session = open_session(
-        project.config.state, means.state, means.environment, listener=means.synced
+        project.config.state, caller.state, caller.environment, listener=caller.synced
     )
     try:
         session.acquire()
@@ -211,27 +215,27 @@ def _fetch_ledger(project: Project, means: Caller) -> Session:
     return session
 
 
-def _note_begun(begun: list[RunId], held: RunKey, run_id: RunId) -> None:
-    begun.append(run_id)
-    if held.begun is not None:
-        held.begun(run_id)
+def _note_begun(run_ids: list[RunId], held: RunKey, run_id: RunId) -> None:
+    run_ids.append(run_id)
+    if held.on_begin is not None:
+        held.on_begin(run_id)
 
 
 def _send_back(
-    session: Session, means: Caller, warehouse: Warehouse, begun: Sequence[RunId]
+    session: Session, caller: Caller, warehouse: Warehouse, run_ids: Sequence[RunId]
 ) -> None:
     """Send the ledger to where it is kept, also after a run that failed: that too is recorded."""
-    if begun and session.is_remote:
-        session.finalize(begun[-1])
-        with open_ledger(means.state) as ledger:
+    if run_ids and session.is_remote:
+        session.finalize(run_ids[-1])
+        with open_ledger(caller.state) as ledger:
             # What was not sent may yet be put on top of what others have sent.
             if session.published_head == ledger.head():
-                write_ledger_anchor(warehouse, ledger, ledger.head(), begun[-1], remote=session)
+                write_ledger_anchor(warehouse, ledger, ledger.head(), run_ids[-1], remote=session)
 
 
-def _tell_warnings(session: Session, means: Caller) -> None:
+def _tell_warnings(session: Session, caller: Caller) -> None:
     for warning in session.warnings:
-        means.warn(warning)
+        caller.warn(warning)
 
 
 def engine_opener(

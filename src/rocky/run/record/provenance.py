@@ -81,10 +81,10 @@ class ProvenanceMaker:
     """Makes the proofs of one run."""
 
     def __init__(
-        self, plan: RunPlan, orders: RunContext, inputs: Inputs, environment: Environment
+        self, plan: RunPlan, context: RunContext, inputs: Inputs, environment: Environment
     ) -> None:
         self._plan = plan
-        self._orders = orders
+        self._context = context
         self._inputs = inputs
         self._environment = environment
 
@@ -117,21 +117,21 @@ class ProvenanceMaker:
     def _provenance(
         self, step: Step, result: StepResult, pinned: PinnedTable, now: datetime
     ) -> ProvenanceRecord:
-        made_from, orders = result.made_from, self._orders
+        made_from, context = result.made_from, self._context
         assert made_from is not None
         model = self._plan.project.models[step.key]
         certain = result.changed_source is None and result.failure is None
         snapshot = pinned.snapshot
         inputs = made_from.inputs
         return ProvenanceRecord(
-            run_id=orders.run_id,
+            run_id=context.run_id,
             model_name=step.name,
             target=model.target.full_name,
             recipe_hash=made_from.fingerprints.recipe,
             skip_hash=made_from.fingerprints.skip_hash,
             model_ir_canonical_json=ir_text_of(self._plan.compilation, step.key),
             executed_sql=result.sql,
-            now=orders.now,
+            now=context.now,
             recorded_at=now,
             input_hash=made_from.input_hash if certain else None,
             cutoff_hash=made_from.cutoff_hash if certain else None,
@@ -146,8 +146,8 @@ class ProvenanceMaker:
             base_version=None if replaces_all(model.strategy) else _base_version(result),
             rows_hash=snapshot.configuration.get(ROWS_HASH),
             layout=_layout(result.layout),
-            full_refresh=orders.refreshes(step.key),
-            window=_window(orders.window_of(step.key)),
+            full_refresh=context.refreshes(step.key),
+            window=_window(context.window_of(step.key)),
             parameters=self._inputs.parameters_of(model, inputs) if model.is_python else {},
             reads=tuple(map(self._inputs.again, inputs)),
         )

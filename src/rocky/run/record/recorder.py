@@ -62,7 +62,7 @@ class Recorder:
         notes: Mapping[str, StepNotes] | None = None,
     ) -> None:
         self._notes = notes or {}
-        self._marks = WatermarkRecords(plan, run_id)
+        self._watermarks = WatermarkRecords(plan, run_id)
         self._plan = plan
         self.run_id = run_id
         self._prover = prover
@@ -72,7 +72,7 @@ class Recorder:
         self, step: Step, result: StepResult, timing: Timing, used: ResourcesUsed
     ) -> StepRecord:
         """A step that was built, also in part, or needed no building."""
-        if result.decision is not None and result.decision.taken is not None:
+        if result.decision is not None and result.decision.reused is not None:
             return self.taken_over(step, result, timing, used)
         built, pinned, failure = result.built, result.pinned, result.failure
         certain = failure is None and result.changed_source is None
@@ -101,7 +101,7 @@ class Recorder:
             StepOutcome(step, execution, built.watermark, built.partitions),
             (*adopted.artifacts, *self._artifacts(step, result, adopted, timing.finished_at)),
             self._partitions(step, built, timing),
-            self._marks.built(step, built, pinned, timing.finished_at),
+            self._watermarks.built(step, built, pinned, timing.finished_at),
             self._prover.prove(step, result, timing.finished_at),
             self._notes.get(step.key, NO_NOTES) if failure is None else NO_NOTES,
         )
@@ -135,7 +135,7 @@ class Recorder:
             adopted=adopted.commits,
         )
         named = StepNotes(self._notes.get(step.key, NO_NOTES).asset_key)
-        mark = self._marks.left(step, table, timing.finished_at) if adopted.commits else None
+        mark = self._watermarks.left(step, table, timing.finished_at) if adopted.commits else None
         return StepRecord(
             StepOutcome(step, execution), adopted.artifacts, watermark=mark, notes=named
         )
@@ -188,10 +188,10 @@ class Recorder:
         decision, pinned, made_from = result.decision, result.pinned, result.made_from
         assert decision is not None
         assert pinned is not None
-        taken = decision.taken
-        assert taken is not None
-        resumed = taken.basis == "resume"
-        before, committed = taken.before, result.recommitted
+        reused = decision.reused
+        assert reused is not None
+        resumed = reused.basis == "resume"
+        before, committed = reused.before, result.recommitted
         snapshot = pinned.snapshot
         below = snapshot.version + (committed is None)
         adopted = self._adopter.adopt(pinned.table, below, timing.finished_at)
@@ -200,16 +200,16 @@ class Recorder:
             ModelStatus.SKIPPED if resumed else ModelStatus.REUSED,
             timing,
             # Only a comparison of columns takes Spark any work.
-            used if taken.basis == "columns" else NOTHING_USED,
+            used if reused.basis == "columns" else NOTHING_USED,
             decision=decision.verdict,
             reason=_taken_because(decision.reason, committed),
             sql_hash=before.sql_hash if before is not None else "",
             env_hash=before.env_hash if before is not None else None,
             watermark=before.watermark if before is not None else None,
             **_made_from(made_from),
-            reused_from=None if resumed else taken.run_id,
-            reused_model=None if resumed else taken.model_name,
-            reuse_basis=None if resumed else taken.basis,
+            reused_from=None if resumed else reused.run_id,
+            reused_model=None if resumed else reused.model_name,
+            reuse_basis=None if resumed else reused.basis,
             rows_hash=snapshot.configuration.get(ROWS_HASH),
             canonical=before.canonical if before is not None else None,
             files=len(snapshot.files),
@@ -224,7 +224,7 @@ class Recorder:
             for file in snapshot.files
         )
         # Where it was committed again, the newest version that holds it is the one to look at.
-        index = tuple(replace(each, commit_version=snapshot.version) for each in taken.index)
+        index = tuple(replace(each, commit_version=snapshot.version) for each in reused.index)
         notes = self._notes.get(step.key, NO_NOTES)
         proof = Proof(None, index)
         return StepRecord(StepOutcome(step, execution), artifacts, proof=proof, notes=notes)

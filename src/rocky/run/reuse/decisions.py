@@ -66,16 +66,16 @@ class RecordedResult:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What to do with a step: `taken` stands for building it, if it is there."""
+    """What to do with a step: `reused` stands for building it, if it is there."""
 
     reason: str
-    taken: RecordedResult | None = None
+    reused: RecordedResult | None = None
 
     @property
     def verdict(self) -> str:
-        if self.taken is None:
+        if self.reused is None:
             return "build"
-        return RESUMED if self.taken.basis == "resume" else REUSED
+        return RESUMED if self.reused.basis == "resume" else REUSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +184,8 @@ class ReuseDecider:
             return None
         run_id = self._resumption.run_id
         assert run_id is not None
-        taken = RecordedResult(run_id, "resume", table, live, live=True, before=before)
-        return Decision(self._resumption.reason_of(before), taken)
+        reused = RecordedResult(run_id, "resume", table, live, live=True, before=before)
+        return Decision(self._resumption.reason_of(before), reused)
 
     def _doubt(self, step: Step, made_from: MadeFrom) -> str | None:
         """Why nothing can be taken over, whatever is recorded."""
@@ -268,7 +268,7 @@ class ReuseDecider:
             found.input_hash != made_from.input_hash or not same
         ):
             index = (replace(found, input_hash=made_from.input_hash, basis=basis),)
-        taken = RecordedResult(
+        reused = RecordedResult(
             found.run_id,
             basis,  # type: ignore[arg-type]  # one of the three
             table,
@@ -278,7 +278,7 @@ class ReuseDecider:
             model_name=found.model_name,
             index=index,
         )
-        return Decision(_describe_reuse(found, basis), taken)
+        return Decision(_describe_reuse(found, basis), reused)
 
 
 def _recorded_version(

@@ -33,12 +33,12 @@ class StepForecast:
     @property
     def settled(self) -> bool:
         """Whether nothing is left to do for it but to record it."""
-        return self.idle or (self.decision is not None and self.decision.taken is not None)
+        return self.idle or (self.decision is not None and self.decision.reused is not None)
 
     @property
     def reason(self) -> str:
-        taken = self.decision.taken if self.decision is not None else None
-        if self.decision is not None and taken is not None and not taken.live:
+        reused = self.decision.reused if self.decision is not None else None
+        if self.decision is not None and reused is not None and not reused.live:
             return f"{self.decision.reason}; the table has changed since and is put back"
         if self.decision is not None:
             return self.decision.reason
@@ -151,8 +151,8 @@ class _Forecaster:
         table = self.tables[step.id]
         made_from = self._inputs.made_from(step.key)
         decision = self._decider.decide(step, made_from, table)
-        if decision.taken is not None:
-            self._pins.pin(step.id, PinnedTable(table, decision.taken.snapshot))
+        if decision.reused is not None:
+            self._pins.pin(step.id, PinnedTable(table, decision.reused.snapshot))
         return StepForecast(step, decision, made_from)
 
     def _tables_read(self, step: Step) -> frozenset[str]:
