@@ -52,7 +52,7 @@ def test_what_nothing_needs_goes_and_the_report_says_why(past):
             None,
             "the state is remote",
         ),
-        (KEEP_ONE, "feature", "not those of the branch `feature` alone"),
+        (KEEP_ONE, "feature", "the files of branch `feature` cannot be collected alone"),
     ],
 )
 def test_unclear_settings_a_remote_state_and_a_branch_stop_it(past, config, branch, said):

@@ -303,7 +303,7 @@ class Workspace(operations.Workspace):
         return delete_watermark(self, DeleteRequest(table))
 
     def sweep_state(self, *, dry_run: bool = False) -> "RetentionSweepReport":
-        """Forget runs that are old and vouch for nothing, by `[state.retention]`."""
+        """Forget runs older than `[state.retention]` allows that no table depends on."""
         from rocky.operations.state import SweepRequest, sweep_state
 
         return sweep_state(self, SweepRequest(dry_run))

@@ -1,4 +1,4 @@
-"""Plans carried out: exactly what was kept is run, or it is said what moved since.
+"""Apply: a saved plan is run exactly as it was made, or refused with what has changed since.
 
 Code, settings, inputs, tables and records must be as the plan found them; otherwise nothing is run.
 The project is loaded and compiled once: what is compared with the plan is what is run.

@@ -1,6 +1,6 @@
-"""What is remembered between runs: shown, a watermark deleted, or old runs forgotten.
+"""The state kept between runs: shown, a watermark deleted, or old runs forgotten.
 
-Only forgetting needs object stores and servers, which who only looks need not wait for.
+Only forgetting loads object stores and servers: showing the state does not wait for them.
 """
 
 from collections.abc import Mapping

@@ -1,1 +1,1 @@
-"""Runs, floor by floor: prepare, reuse, execute (materialize: one strategy a file), record."""
+"""Runs, in order: prepare, reuse, execute (materialize: one strategy a file), record."""

@@ -1,1 +1,1 @@
-"""State kept elsewhere: the ledger in an object store or Valkey, never overwritten blindly."""
+"""Remote state: the ledger in an object store or Valkey, never overwritten blindly."""

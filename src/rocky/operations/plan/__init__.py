@@ -1,7 +1,7 @@
-"""Plans: what a run would do and why, found out without doing any of it, and kept to be applied.
+"""Plan: a request goes in; what its run would do, and why, comes out and is saved as a file.
 
-The plan is kept under the hash of what it says, and `apply` carries out just that. What a plan is,
-and its file, are in `rocky.plan`.
+Nothing is run. The file is named by the hash of its content, and `apply` runs just that. What a
+plan is, and its file, are in `rocky.plan`.
 """
 
 from rocky.errors import RunRefused

@@ -1,1 +1,1 @@
-"""Steps carried out: the runner, the scheduler, one step built or taken over."""
+"""The steps of a run executed: the runner, the scheduler, one step built or reused."""

@@ -1,7 +1,7 @@
 """Takeover: a recorded result becomes what readers of its table see, without building it.
 
-What a forecast says needs no Spark is taken over and recorded in one transaction. What cannot be
-committed again now is left to be tried, and to fail if it must, as a build.
+Results that need no Spark, by the forecast, are reused and recorded in one transaction. A result
+that cannot be committed again now is left to the builder, which tries again or fails.
 """
 
 from collections.abc import Iterator, Mapping
