@@ -293,11 +293,11 @@ def test_nobody_else_can_make_or_change_a_clearance(shop, workspace, monkeypatch
 
 
 MOVERS = {
-    "clear_promotion": {"operations/branch/promote.py"},
-    "promote_tables": {"operations/branch/promote.py"},
-    "revert_tables": {"operations/branch/revert.py"},
-    "recover_promotions": {"operations/branch/production.py"},
-    "forget_promotion": {"operations/branch/recover.py"},
+    "clear_promotion": {"operations/branch/promotion.py"},
+    "promote_tables": {"operations/branch/promotion.py"},
+    "revert_tables": {"operations/branch/promotion.py"},
+    "recover_promotions": {"operations/branch/promotion.py"},
+    "forget_promotion": {"operations/branch/promotion.py"},
     "clear_revert": set(),
     "clear_recovery": set(),
     "open_promotion_run": set(),
