@@ -14,11 +14,12 @@ KEEP := XDG_CACHE_HOME="$(CURDIR)/$(VENV)/cache"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint schemas test-fast test-spark bench bench-run bench-replication bench-branch hooks lock dist java clean
+.PHONY: help demo test test-all check lint schemas test-fast test-spark bench bench-run bench-replication bench-branch hooks lock dist java clean
 
 help:
 	@echo "make demo               install into $(VENV) and take a short tour of the product"
 	@echo "make test               the whole suite: lint, fast tests, and the tests that ask Spark"
+	@echo "make test-all  the same with every case, and the tests that take longest"
 	@echo "make check              format, lint, types, imports and the fast tests: the loop while editing"
 	@echo "make lint               the first four of these"
 	@echo "make test-fast          every test that needs no Spark"
@@ -86,7 +87,7 @@ lint: $(INSTALLED_DEV)
 	$(call step,imports,$(BIN)/lint-imports --no-cache)
 
 check: lint
-	@$(KEEP) $(BIN)/python -m pytest -q -n $(JOBS) -m "not spark and not slow"
+	@$(KEEP) $(BIN)/python -m pytest -q -n $(JOBS) -m "not spark and not slow and not exhaustive" --sample $${ROCKY_SEED:-1}
 
 # What `rocky COMMAND -o json` prints is a typed report; a test wants the schemas to be its own.
 schemas: $(INSTALLED_DEV)
@@ -101,6 +102,11 @@ test-spark: $(INSTALLED_DEV) java
 
 test: $(INSTALLED_DEV) java lint
 	@$(KEEP) sh tools/test.sh $(BIN)/python
+	@echo "all tests passed"
+
+# Every kill, every history, real clusters: before a release, and before a change of the runner lands.
+test-all: $(INSTALLED_DEV) java lint
+	@$(KEEP) sh tools/test.sh $(BIN)/python all
 	@echo "all tests passed"
 
 bench: $(INSTALLED_DEV)

@@ -13,6 +13,8 @@ from rocky.store.journal import has_journal
 from tests.branches.shops import TABLE, BranchShop, Template
 from tests.processes import run_process
 
+pytestmark = pytest.mark.sampled
+
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
 MOVED = ("stg_orders", "latest", "extra")
 STEPS = (

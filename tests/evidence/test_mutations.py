@@ -8,6 +8,8 @@ import pytest
 from tests.evidence.mutations import MUTATIONS
 from tests.evidence.shops import Recorded, audit, verify
 
+pytestmark = pytest.mark.sampled
+
 EACH = 10
 """Changes of a kind; there are 40 kinds."""
 MANY = {"byte_of_data_file": 20, "field_of_record": 30, "field_of_entry": 20, "byte_of_commit": 20}

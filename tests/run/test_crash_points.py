@@ -11,6 +11,8 @@ from tests.processes import run_process
 from tests.run import crash
 from tests.run.runs import Shop, statuses, verify
 
+pytestmark = pytest.mark.sampled
+
 INCREMENTAL = '[strategy]\ntype = "incremental"\ntimestamp_column = "id"\n'
 BEFORE = {"stg_orders": [(1, "DE"), (2, "DE"), (3, "FR")], "report": [(1,)]}
 AFTER = {"stg_orders": [(1, "DE"), (2, "DE"), (3, "FR"), (4, "FR"), (5, "FR")], "report": [(3,)]}

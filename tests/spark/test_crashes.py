@@ -13,7 +13,7 @@ from rocky.ledger import open_history_reader
 from tests.run.runs import verify
 from tests.spark.projects import build, errors_of, table_folder, write_files, write_rows
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.sampled]
 
 CRASH = Path(__file__).with_name("crash.py")
 SCHEMA = pa.schema([("id", pa.int64()), ("at", pa.timestamp("us", "UTC")), ("note", pa.string())])

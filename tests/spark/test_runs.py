@@ -66,6 +66,7 @@ SETTINGS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 def test_settings_of_the_machine_do_not_change_a_byte(twenty, spark, tmp_path, settings):
     root, report = twenty

@@ -60,6 +60,7 @@ def no_proxy(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.mark.exhaustive
 def test_a_run_through_connect_leaves_the_bytes_that_a_local_run_leaves(local, remote, tmp_path):
     root = twenty_on(tmp_path, f'remote = "{remote}"')
 
@@ -210,6 +211,7 @@ print(json.dumps([
 """
 
 
+@pytest.mark.exhaustive
 def test_on_a_cluster_executors_name_the_files_by_the_bytes_that_a_local_run_gives(local, tmp_path):
     if choose_java(os.environ).from_wheel:
         pytest.skip("executors are started by Spark's launcher: the wheel's Java lacks a module")

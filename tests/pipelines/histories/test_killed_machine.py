@@ -23,7 +23,7 @@ from tests.pipelines.histories.lake_machines import (
 from tests.pipelines.lakes import at, statuses
 from tests.processes import Running
 
-pytestmark = [pytest.mark.slow, pytest.mark.server]
+pytestmark = [pytest.mark.slow, pytest.mark.server, pytest.mark.sampled]
 
 TABLES = ("customers", "items", "orders")
 Machines = Callable[[str], LakeMachine]

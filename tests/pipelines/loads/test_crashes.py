@@ -17,6 +17,8 @@ from tests.pipelines.loads.folders import ORDERS, LoadProject, errors
 from tests.processes import run_process
 from tests.run.runs import verify
 
+pytestmark = pytest.mark.sampled
+
 POINTS = ["before commit", "after commit", "before record", "after record", "before finish"]
 
 
