@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import rocky
 from rocky.api.arguments import RunOptions
 from rocky.api.workspace import Workspace as OpenWorkspace
-from rocky.cli.app import COMMANDS, load_command, main
+from rocky.cli.app import main
 from rocky.operations.workspace import Workspace
 
 
@@ -41,24 +41,24 @@ class Pair(NamedTuple):
 def pair(line: str, operation: str, call: str, *given: Any, **named: Any) -> Pair:
     """A command is as many words of a line as are a command."""
     words = shlex.split(line)
-    longest = next(n for n in range(len(words), 0, -1) if " ".join(words[:n]) in LEAVES)
+    longest = next(n for n in range(len(words), 0, -1) if " ".join(words[:n]) in COMMANDS)
     return Pair(" ".join(words[:longest]), line, operation, call, given, named)
 
 
-def leaves(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
-    """What can be called: a command, and a group that does something by itself."""
-    if not isinstance(command, click.Group) or command.invoke_without_command:
-        yield name, command
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for each in command.list_commands(context):
-            inner = command.get_command(context, each)
-            assert inner is not None
-            yield from leaves(f"{name} {each}", inner)
+def commands(group: click.Group, name: str = "") -> Iterator[tuple[str, click.Command]]:
+    """What can be called, by the words: a command, and a group that does something by itself."""
+    context = click.Context(group)
+    for each in group.list_commands(context):
+        command, words = group.get_command(context, each), f"{name} {each}".strip()
+        assert command is not None
+        if not isinstance(command, click.Group) or command.invoke_without_command:
+            yield words, command
+        if isinstance(command, click.Group):
+            yield from commands(command, words)
 
 
 # Both load every operation, before any is listened to.
-LEAVES = dict(each for name in COMMANDS for each in leaves(name, load_command(name)))
+COMMANDS = dict(commands(main))
 FUNCTIONS = {f"rocky.{name}" for name in rocky.__all__ if inspect.isfunction(getattr(rocky, name))}
 
 SELECTION = (
@@ -374,18 +374,18 @@ def test_every_command_has_a_method_and_every_method_a_command():
         if not name.startswith("_")
     }
 
-    assert set(LEAVES) == {each.command for each in PAIRS}
+    assert set(COMMANDS) == {each.command for each in PAIRS}
     assert FUNCTIONS | methods == {each.call for each in PAIRS} | set(PYTHON_ALONE)
 
 
-@pytest.mark.parametrize("name", LEAVES)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_of_a_command_is_asked_for_in_python_too(name):
-    known = {each.name for each in LEAVES[name].params} - set(OF_OUTPUT) - set(OF_WORKSPACE)
+    known = {each.name for each in COMMANDS[name].params} - set(OF_OUTPUT) - set(OF_WORKSPACE)
     typed = set()
     for each in PAIRS:
         if each.command == name:
             words = shlex.split(each.line)[len(name.split()) :]
-            context = LEAVES[name].make_context(name, words)
+            context = COMMANDS[name].make_context(name, words)
             typed |= {
                 each
                 for each in context.params

@@ -221,7 +221,7 @@ def test_another_rocky_does_not_apply_the_plan(kept, monkeypatch):
 def test_another_rocky_builds_nothing_anew(kept, monkeypatch):
     kept.rocky("run")
     kept.opened = 0
-    monkeypatch.setattr("rocky.run.prepare.claims.__version__", "99.0")
+    monkeypatch.setattr("rocky.run.prepare.caller.__version__", "99.0")
 
     answer = kept.rocky("run", "-o", "json")
 

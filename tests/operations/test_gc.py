@@ -88,4 +88,4 @@ def test_a_table_that_a_living_run_writes_is_left_alone(past):
 
 def test_an_adapter_that_is_not_there_is_refused(past):
     with pytest.raises(NothingSelected, match="no adapter `nope`"):
-        collect(past, target="nope")
+        collect(past, adapter="nope")

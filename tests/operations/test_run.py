@@ -81,7 +81,7 @@ def test_what_contradicts_itself_is_refused(shop, request_, said):
 
 def test_a_branch_that_was_never_made_is_not_run(shop):
     with pytest.raises(NothingSelected, match="no branch `feature`"):
-        run(shop.on(branch="feature"), RunRequest())
+        run(shop.on(branch_name="feature"), RunRequest())
 
     assert not (shop.root / "warehouse").exists()
 

@@ -37,7 +37,7 @@ def test_a_seed_with_errors_is_not_loaded(shop):
 
 def test_no_branch_that_was_never_made_is_seeded(shop):
     with pytest.raises(NothingSelected, match="no branch `feature`"):
-        seed(shop.on(branch="feature"), SeedRequest())
+        seed(shop.on(branch_name="feature"), SeedRequest())
 
 
 def test_rows_come_as_json_has_them_and_as_python_has_them(shop):
