@@ -106,7 +106,7 @@ PAIRS = (
     ),
     pair(
         "ci --consumers f --consumers g --jobs 2 --no-cache",
-        "ci.ci",
+        "compile.ci",
         "ci",
         consumers=["f", Path("g")],
         jobs=2,
@@ -230,7 +230,7 @@ PAIRS = (
     pair("doctor --check java --check spark", "doctor.doctor", "doctor", "java", "spark"),
     pair(
         "branch create b1 --from r --base main --description d --target other",
-        "branch.create.create",
+        "branch.lifecycle.create",
         "branch.create",
         source="r",
         base="main",
@@ -239,7 +239,7 @@ PAIRS = (
     ),
     pair(
         "branch list --all --promotions",
-        "branch.list.list_branches",
+        "branch.show.list_branches",
         "branches",
         everything=True,
         promotions=True,
@@ -254,7 +254,7 @@ PAIRS = (
         sample=3,
         to="base",
     ),
-    pair("branch rebase b1 --base main", "branch.rebase.rebase", "branch.rebase", base="main"),
+    pair("branch rebase b1 --base main", "branch.lifecycle.rebase", "branch.rebase", base="main"),
     pair(
         "branch approve b1 --message why --key f --as ann",
         "branch.approve.approve",
@@ -266,7 +266,7 @@ PAIRS = (
     pair("branch approvals b1", "branch.approve.approvals", "branch.approvals"),
     pair(
         "branch promote b1 --allow-breaking --message why --key f --as ann",
-        "branch.promote.promote",
+        "branch.promotion.promote",
         "branch.promote",
         allow_breaking=True,
         message="why",
@@ -275,7 +275,7 @@ PAIRS = (
     ),
     pair(
         "branch revert r --discard-later --message why --target other",
-        "branch.revert.revert",
+        "branch.promotion.revert",
         "revert",
         "r",
         discard_later=True,
@@ -284,12 +284,12 @@ PAIRS = (
     ),
     pair(
         "branch recover --forget r --target other",
-        "branch.recover.recover",
+        "branch.promotion.recover",
         "recover",
         forget="r",
         adapter="other",
     ),
-    pair("branch delete b1", "branch.delete.delete", "branch.delete"),
+    pair("branch delete b1", "branch.lifecycle.delete", "branch.delete"),
 )
 
 PYTHON_ALONE = {

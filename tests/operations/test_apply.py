@@ -88,7 +88,7 @@ def test_a_plan_is_for_its_own_branch_and_variables(shop):
 
     with pytest.raises(InvalidRequest, match="is of production"):
         apply(shop.on(branch_name="feature", branch_adapter="default"), ApplyRequest(kept))
-    with pytest.raises(InvalidRequest, match="variables of its own"):
+    with pytest.raises(InvalidRequest, match="its own variables"):
         apply(shop.on(variables={"n": "1"}), ApplyRequest(kept))
     with pytest.raises(PlanUnreadable):
         apply(shop.workspace, ApplyRequest("0" * 8))
