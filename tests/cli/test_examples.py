@@ -40,4 +40,5 @@ def test_the_blast_radius_example_says_how_it_is_used_and_what_does_not_exist(sh
     misspelt = fail_example("blast_radius.py", str(shop), "raw.orders", "amuont")
 
     assert "usage: python blast_radius.py PROJECT TABLE COLUMN\n" == alone
-    assert "no column `amuont` in `raw.orders`\n" == misspelt
+    said = "error: no column `amuont`; did you mean `amount`? (in source `raw.orders`)\n"
+    assert said == misspelt
