@@ -116,9 +116,9 @@ def test_after_the_last_period_the_copy_is_what_the_source_is(source, target, da
     settled = decide_drift(
         source, source, copied(first), (), GraceTerms(TABLE, first.grace, late, days)
     )
-    calm = decide_drift(source, source, settled.columns, (), GraceTerms(TABLE, (), late, days))
+    calm = decide_drift(source, source, copied(settled), (), GraceTerms(TABLE, (), late, days))
 
-    assert {each.name.lower() for each in source} == {each.name.lower() for each in calm.columns}
+    assert {each.name.lower() for each in source} == {each.name.lower() for each in copied(calm)}
     assert not calm.replace
     assert () == calm.grace
 
