@@ -65,10 +65,10 @@ $(INSTALLED_DEV): pyproject.toml $(LOCK) | $(BIN)/python
 # Spark 4.1 runs on Java 17 and newer. Rocky itself is asked, so that both look in the same places;
 # without one, a runtime is installed as a wheel.
 java: $(INSTALLED)
-	@$(BIN)/python -c 'from rocky.spark.java import choose_java; choose_java()' 2>/dev/null || { \
+	@$(BIN)/python -c 'import os; from rocky.spark.java import choose_java; choose_java(os.environ)' 2>/dev/null || { \
 	  echo "no Java 17 or newer was found: installing one into $(VENV) (some 100 MB)"; \
 	  $(INSTALL) '.[java]' && \
-	  $(BIN)/python -c 'from rocky.spark.java import choose_java; choose_java()'; }
+	  $(BIN)/python -c 'import os; from rocky.spark.java import choose_java; choose_java(os.environ)'; }
 
 # ------------------------------------------------------------------ the tour
 
