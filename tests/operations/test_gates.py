@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 import rocky
-from rocky.branches.promotion.gate import Clearance, PromotionClearance, RevertClearance
+from rocky.branches.promotion.gate import (
+    Clearance,
+    PromotionClearance,
+    RevertClearance,
+    clear_recovery,
+)
 from rocky.errors import (
     ApprovalRefused,
     InvalidRequest,
@@ -26,12 +31,13 @@ from rocky.operations.branch.promotion import (
     PromoteRequest,
     RecoverRequest,
     RevertRequest,
+    open_production,
     promote,
     recover,
     revert,
 )
-from rocky.operations.workspace import Workspace
-from rocky.store.journal import load_journals
+from rocky.operations.workspace import Workspace, load_workspace
+from rocky.store.journal import Journal, load_journals
 from tests.branches.shops import TABLE, BranchShop, Template, enter_shop
 from tests.run.runs import write
 
@@ -373,3 +379,11 @@ def test_giving_up_what_can_be_finished(shop, workspace, monkeypatch):
     said = refused(shop, lambda: recover(workspace, request), *line, kind=PromotionUnfinished)
     assert "can be finished" in said
     assert ["finished"] == [each.outcome for each in recover(workspace, RecoverRequest()).recovered]
+
+
+def test_a_journal_that_nobody_wrote_down_is_not_recovered(shop, workspace):
+    with open_production(workspace, load_workspace(workspace), "default") as opened:
+        forged = Journal("run-x", opened.resources.ledger.ledger_id, {}, ())
+
+        with pytest.raises(PromotionRefused, match="no such journal"):
+            clear_recovery(opened, forged)

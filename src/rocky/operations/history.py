@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from rocky.errors import NothingSelected, ProjectNotFound
+from rocky.errors import InvalidRequest, NothingSelected, ProjectNotFound
 from rocky.ledger import HistoryReader
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
 from rocky.ledger.record import RunId
@@ -19,6 +19,7 @@ from rocky.ledger.run_records import (
     TotalsRecord,
 )
 from rocky.operations.branch.resolution import known_branch
+from rocky.operations.refusals import refuse_below
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.workspace import Workspace, load_workspace, model_named, open_history
 
@@ -138,6 +139,9 @@ class ExecutionsReport:
 def history(workspace: Workspace, request: HistoryRequest) -> HistoryReport | ExecutionsReport:
     """What ran. Raises NothingSelected when nobody knows the model that is asked for."""
     workspace = known_branch(workspace)
+    refuse_below(1, "`limit`", request.limit)
+    if request.since is not None and request.since.tzinfo is None:
+        raise InvalidRequest("`since` has no time zone: pass one, such as `datetime.UTC`")
     with open_history(workspace) as reader:
         if request.model is not None:
             return _executions(workspace, reader, request.model, request)

@@ -55,6 +55,12 @@ def refuse_unknown_choice(what: str, given: str | None, choices: Any) -> None:
         raise InvalidRequest(f"{what} is {listed}, not `{given}`")
 
 
+def refuse_below(least: int, what: str, given: int | None) -> None:
+    """Raises InvalidRequest for a number that is too small to mean anything."""
+    if given is not None and given < least:
+        raise InvalidRequest(f"{what} is at least {least}, not {given}")
+
+
 def refuse_errors(
     compilation: Compilation,
     errors: Sequence[Diagnostic],

@@ -16,6 +16,7 @@ from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
 from rocky.language.datatypes.types import DataType, IntervalType, StructField
 from rocky.operations.branch.resolution import known_branch
+from rocky.operations.refusals import refuse_below
 from rocky.operations.report import hidden
 from rocky.operations.workspace import (
     Workspace,
@@ -87,6 +88,7 @@ class ShowReport:
 
 def show(workspace: Workspace, request: ShowRequest) -> ShowReport:
     """Rows of a table. Raises NothingSelected, and what reading the table raises."""
+    refuse_below(0, "`limit`", request.limit)
     workspace = known_branch(workspace, sure=False)
     project = load_workspace(workspace)
     declared = _find_declared(project, request.model)

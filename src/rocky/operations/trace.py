@@ -12,6 +12,7 @@ from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelStatus, RunRecord, RunStatus
 from rocky.operations.branch.resolution import known_branch
 from rocky.operations.history import outcome_of
+from rocky.operations.refusals import refuse_below
 from rocky.operations.report import hidden, same_fields
 from rocky.operations.workspace import Workspace, find_run
 
@@ -118,6 +119,7 @@ class TraceReport:
 def trace(workspace: Workspace, request: TraceRequest) -> TraceReport:
     """The timeline of a run. Raises NothingSelected."""
     workspace = known_branch(workspace)
+    refuse_below(1, "`limit`", request.limit)
     return trace_run(find_run(workspace, request.run), request.limit)
 
 

@@ -47,7 +47,7 @@ from rocky.ledger.branches import branch_key, load_branches
 from rocky.ledger.readers.table import TableRecords
 from rocky.run.prepare.session import RunSession
 from rocky.store.delta.snapshot import Snapshot
-from rocky.store.journal import Journal
+from rocky.store.journal import Journal, load_journals
 
 _SEAL: Final = object()
 
@@ -183,7 +183,15 @@ def clear_revert(opened: RunSession, wanted: str, *, discard_later: bool) -> Rev
 
 
 def clear_recovery(opened: RunSession, journal: Journal) -> RecoveryClearance:
-    """Leave to finish an interrupted move. Raises PromotionUnfinished for one of another ledger."""
+    """Leave to finish an interrupted move that is written down in the warehouse.
+
+    Raises PromotionUnfinished for one of another ledger, PromotionRefused for one not there.
+    """
+    if journal not in load_journals(opened.resources.warehouse):
+        raise PromotionRefused(
+            f"promotion `{journal.run_id}` has no such journal in the warehouse: there is nothing"
+            " to recover"
+        )
     if journal.ledger_id != opened.resources.ledger.ledger_id:
         raise PromotionUnfinished(
             f"promotion `{journal.run_id}` was started with another state file (ledger"

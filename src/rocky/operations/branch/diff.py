@@ -9,7 +9,7 @@ from rocky.branches.tables import BranchView
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
 from rocky.operations.branch.lookup import find_branch, open_view
-from rocky.operations.refusals import refuse_unknown_choice
+from rocky.operations.refusals import refuse_below, refuse_unknown_choice
 from rocky.operations.workspace import Workspace, load_workspace, model_named
 from rocky.plan.adapters import main_adapter
 from rocky.project import Project
@@ -38,6 +38,7 @@ def diff(workspace: Workspace, request: DiffRequest) -> DataDiff:
     Raises InvalidRequest, NothingSelected, StoreUnreadable, and what opening an engine raises.
     """
     refuse_unknown_choice("`--to`", request.to, OtherSide)
+    refuse_below(0, "`sample`", request.sample)
     workspace = workspace.on_production()
     record = find_branch(workspace, request.name)
     project = load_workspace(workspace)
