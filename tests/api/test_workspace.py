@@ -1,6 +1,7 @@
 """Workspaces from Python: `rocky.open`, and the promises that each way in makes."""
 
 import subprocess
+import sys
 import traceback
 
 import pytest
@@ -254,7 +255,7 @@ def test_opening_loads_no_operation(tmp_path):
         "print([each for each in sys.modules if each.startswith('rocky.operations.')])"
     )
     done = subprocess.run(
-        ["python", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
 
     assert "['rocky.operations.workspace']\n" == done.stdout

@@ -97,7 +97,7 @@ def test_what_a_branch_refers_to_stays_until_the_branch_is_gone(options, tmp_pat
         patch.setattr(Log, "all_actions", unreadable)
         refused = collect_files(state, [warehouse], orders)
     assert () == refused.tables
-    assert "what the branch at `s3://lake/shared ä/branch__b` needs" in str(refused.refused)
+    assert "which files the branch at `s3://lake/shared ä/branch__b` needs" in str(refused.refused)
 
     drop_branch_folder(branch)
     (found,) = collect_files(state, [warehouse], orders).tables

@@ -114,8 +114,8 @@ def test_each_table_name_becomes_its_view_and_nothing_else_changes(sql: str) -> 
 
 
 REFUSED = {
-    "SELECT * FROM nowhere": "`nowhere`, which is no model",
-    "SELECT * FROM parquet.`x.parquet`": "`parquet.x.parquet`, which is no model",
+    "SELECT * FROM nowhere": "`nowhere`, which is not a model",
+    "SELECT * FROM parquet.`x.parquet`": "`parquet.x.parquet`, which is not a model",
     "SELECT raw.orders.id, orders.id FROM raw.orders, crm.orders": "give each table in FROM an alias",
     "SELECT raw.t.x FROM t, t": "give each table in FROM an alias",
     "SELECT * FROM t VERSION AS OF 3": "remove VERSION AS OF",
