@@ -131,7 +131,7 @@ def _models(compilation: Compilation) -> dict[str, Any]:
             )
         documents[model.name] = {
             "recipe_hash": found[key].recipe,
-            # Tests, tags, masks: what no recipe speaks of and readers rely on.
+            # Tests, tags, classifications: what no recipe speaks of and readers rely on.
             "settings_hash": model.settings_hash.hex(),
         }
     return documents

@@ -15,7 +15,7 @@ CONFIG = (
     '[pipeline.copy]\ntype = "replication"\n'
     'source = { type = "jdbc", url = "${URL}", catalog = "c", options = { token = "${PW}" } }\n'
     "[budget]\nmax_duration_ms = ${MOST}\n"
-    '[hook]\non_run_start = "echo ${SAID:-hi}"\n'
+    '[state]\ns3_prefix = "${KEPT:-here}/"\n'
 )
 ENV = {"PLACE": "w", "X": "1", "PW": "p", "URL": "jdbc:x://u:pw@h/d?password=a", "MOST": "10"}
 
@@ -48,7 +48,7 @@ def test_what_decides_something_is_told_apart(tmp_path, changed):
         {"PW": "q"},
         {"URL": "jdbc:x://u:other@h/d?password=b"},
         {"ELSEWHERE": "v"},
-        {"SAID": "ho"},
+        {"KEPT": "there"},
         {"NOBODY_ASKS": "1"},
     ],
 )

@@ -57,7 +57,7 @@ _CHOOSING: Final = ("SPARK_REMOTE", "SPARK_HOME")
 """Variables that choose another Spark than the settings do."""
 _FREE: Final = frozenset({"conf", "options"})
 """Settings below which names are not Rocky's: those that speak of secrets mean them."""
-_BESIDE: Final = frozenset({"hook", "state", "schedule"})
+_BESIDE: Final = frozenset({"state"})
 """Blocks that decide nothing that a run builds: where records are kept is told by the ledger."""
 
 
