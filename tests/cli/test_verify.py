@@ -131,3 +131,30 @@ def test_a_ledger_that_is_gone_is_named_by_the_tables_it_left(rocky, tmp_path, m
 
     assert 1 == answer.code
     assert "the tables were made under the ledger" in answer.err
+
+
+def test_a_remote_state_that_cannot_be_reached_proves_nothing(rocky, ran):
+    config = ran / "rocky.toml"
+    config.write_text(
+        config.read_text()
+        + '\n[state]\nbackend = "valkey"\nvalkey_url = "redis://127.0.0.1:1"\n'
+        + "[state.retry]\nmax_retries = 0\n"
+    )
+
+    verified, shown = rocky("verify"), rocky("history")
+    (ran / ".rocky-state.db").unlink()
+    without_copy = [rocky("history"), rocky("branch", "list")]
+
+    assert (ExitCode.FAILED, ExitCode.OK) == (verified.code, shown.code)
+    assert "this is the state of this machine" in shown.err
+    assert [ExitCode.FAILED, ExitCode.FAILED] == [each.code for each in without_copy]
+    assert not (ran / ".rocky-state.db").exists()
+
+
+@pytest.mark.parametrize("command", ["verify", "history", "branch list", "state", "cost latest"])
+def test_a_state_file_that_is_not_there_is_not_an_empty_one(rocky, ran, command):
+    answer = rocky(*command.split(), "--state-path", "typo.db")
+
+    assert (ExitCode.FAILED, "LedgerUnreadable") == (answer.code, answer.json["error"]["kind"])
+    assert "no state file `typo.db`" in answer.err
+    assert not (ran / "typo.db").exists()

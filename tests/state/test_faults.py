@@ -103,6 +103,31 @@ def test_a_download_that_fails_may_be_skipped_and_the_run_vouches_for_nothing(fi
     assert [] == findings(second.ledger)
 
 
+def test_a_reader_that_cannot_fetch_makes_no_state_of_its_own(first, second, s3):
+    first.run("a")
+    second.state = second.state._replace(on_upload_failure="skip", retry=ONCE)
+    s3.fail("500")
+    with second.session() as session, pytest.raises(StateSyncFailed):
+        session.refresh()
+
+    assert not second.ledger.exists()
+
+
+def test_a_reader_that_cannot_fetch_shows_the_copy_here_unless_it_has_to_be_current(first, s3):
+    run = first.run("a")
+    first.state = first.state._replace(on_upload_failure="skip", retry=ONCE)
+    s3.fail("500")
+    with first.session() as session:
+        session.refresh()
+        warnings = session.warnings
+    with first.session() as session, pytest.raises(StateSyncFailed):
+        session.refresh(current=True)
+
+    assert 1 == len(warnings)
+    assert warnings[0].endswith("; this is the state of this machine")
+    assert [run] == rows(first.ledger, "run_history")
+
+
 def test_a_ledger_begun_apart_joins_the_other_by_the_next_run(first, second, s3):
     run = first.run("a")
     second.state = second.state._replace(on_upload_failure="skip", retry=ONCE)

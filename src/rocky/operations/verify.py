@@ -8,7 +8,7 @@ from rocky.errors import LedgerUnreadable, NothingSelected
 from rocky.evidence.findings import Finding
 from rocky.ledger import LATEST, EvidenceReader
 from rocky.operations.branch.resolution import known_branch
-from rocky.operations.workspace import Workspace, refresh_state, state_path
+from rocky.operations.workspace import Workspace, expect_named_state, refresh_state, state_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,9 @@ def verify(workspace: Workspace, request: VerifyRequest) -> VerifyReport:
 
     workspace = known_branch(workspace)
     path = state_path(workspace)
-    refresh_state(workspace, path)
+    # A copy that may be out of date proves nothing.
+    refresh_state(workspace, path, current=True)
+    expect_named_state(workspace)
     found = verify_ledger(path, recorded_warehouses(workspace), choose)
     if found is None:
         lost = lost_ledger(workspace)

@@ -16,7 +16,7 @@ from rocky.analysis.compilation import Compilation
 from rocky.compiler.passes import compile_project
 from rocky.diagnostics import Severity
 from rocky.diagnostics.suggestion import suggestion
-from rocky.errors import NothingSelected, ProjectNotFound, RockyError
+from rocky.errors import LedgerUnreadable, NothingSelected, ProjectNotFound, RockyError
 from rocky.project import ModelFile, Project, load_project
 from rocky.project.configuration.blocks import State
 from rocky.project.loader import load_config
@@ -231,10 +231,12 @@ def _decides_location(keys: Keys) -> bool:
     return keys[:1] in ((), ("state",)) and keys[1:2] not in (("retention",), ("idempotency",))
 
 
-def refresh_state(workspace: Workspace, path: Path) -> frozenset[str]:
+def refresh_state(workspace: Workspace, path: Path, *, current: bool = False) -> frozenset[str]:
     """Fetch a remote state, to be looked at only; a local one is as it is.
 
-    Returns the runs that are at work on other machines. Raises what `state_settings` raises.
+    Returns the runs that are going on on other machines. Raises what `state_settings` raises, and
+    StateSyncFailed when the state cannot be reached and no copy of it is here, or none will do
+    because the answer has to be `current`.
     """
     state = state_settings(workspace)
     if state.backend == "local":
@@ -243,12 +245,19 @@ def refresh_state(workspace: Workspace, path: Path) -> frozenset[str]:
     from rocky.state.session import open_session  # noqa: PLC0415
 
     with open_session(state, path, workspace.environment, listener=workspace.synced) as session:
-        session.refresh()
+        session.refresh(current=current)
         for warning in session.warnings:
             workspace.warn(warning)
         if session.is_unvouched:
             return frozenset()
         return frozenset(each.run_id for each in session.living_runs())
+
+
+def expect_named_state(workspace: Workspace) -> None:
+    """Refuse to read a state file that was named and is not there. Raises LedgerUnreadable."""
+    named = workspace.state_file
+    if named is not None and not named.exists():
+        raise LedgerUnreadable(f"no state file `{named}`; a mistyped path, or no run yet")
 
 
 @contextmanager
@@ -257,12 +266,13 @@ def open_history(workspace: Workspace) -> "Iterator[HistoryReader | None]":
     from rocky.ledger import open_history_reader  # noqa: PLC0415
 
     path = state_path(workspace)
-    elsewhere = refresh_state(workspace, path)
+    others = refresh_state(workspace, path)
+    expect_named_state(workspace)
     reader = open_history_reader(path)
     if reader is None:
         yield None
         return
-    reader.alive_elsewhere = elsewhere
+    reader.alive_elsewhere = others
     with reader:
         yield reader
 

@@ -103,16 +103,21 @@ class RemoteSession:
         Raises StateSyncFailed and its kinds, LedgerLocked, LedgerUnreadable, LedgerUnwritable.
         """
         self._local.open()
-        if not self._fetch():
+        if not self._fetch(lenient=self._state.on_upload_failure == "skip"):
             return
         if self._standing is None:
             # Created at once: of two that begin at the same time, the second finds the first's.
             self._create()
 
-    def refresh(self) -> None:
-        """As `acquire`, for a command that only reads: nothing is made or sent."""
+    def refresh(self, *, current: bool = False) -> None:
+        """As `acquire`, for a command that only reads: nothing is made or sent.
+
+        A copy on this machine may answer, with a warning, when the remote state cannot be reached;
+        without one, or when the answer has to be `current`, the failure is raised.
+        """
         self._local.open()
-        self._fetch()
+        may_be_old = self._state.on_upload_failure == "skip" and not current
+        self._fetch(lenient=may_be_old and self._local.facts() is not None, reads=True)
 
     def publish(self, run_id: str | None = None, *, required: bool = True) -> Head | None:
         """Send what was recorded since the last time, while the ledger stays open.
@@ -198,15 +203,18 @@ class RemoteSession:
 
     # ------------------------------------------------------------------ fetching
 
-    def _fetch(self) -> bool:
-        """Whether the backend could be asked. Ends in one event."""
+    def _fetch(self, *, lenient: bool, reads: bool = False) -> bool:
+        """Whether the backend could be asked; raises if it could not, unless `lenient`.
+
+        Ends in one event.
+        """
         transfer = self._transfers.begin()
         try:
             copy = self._publisher.fetch(transfer) or self._bring_forward(transfer)
             if copy is not None:
                 self._take(copy)
         except TransferFailed as failure:
-            self._fail_fetching(transfer, failure)
+            self._fail_fetching(transfer, failure, lenient=lenient, reads=reads)
             return False
         except RockyError as error:
             self._say.ended(DOWNLOAD, _outcome_of(error), transfer, detail=str(error))
@@ -215,9 +223,11 @@ class RemoteSession:
         self._say.ended(DOWNLOAD, outcome, transfer, size=len(copy.data) if copy else None)
         return True
 
-    def _fail_fetching(self, transfer: Transfer, failure: TransferFailed) -> None:
+    def _fail_fetching(
+        self, transfer: Transfer, failure: TransferFailed, *, lenient: bool, reads: bool
+    ) -> None:
         error = failure.as_error("fetch the remote state")
-        if self._state.on_upload_failure == "fail":
+        if not lenient:
             self._say.ended(DOWNLOAD, failure.outcome, transfer, detail=failure.why)
             raise error from failure
         self._say.ended(
@@ -229,7 +239,7 @@ class RemoteSession:
         )
         here = self._local.facts()
         what = "the state of this machine" if here is not None else "a fresh state"
-        self._say.warn(f"{error}; the run goes on with {what}")
+        self._say.warn(f"{error}; {'this is' if reads else 'the run goes on with'} {what}")
         if here is None:
             with open_ledger(self._local.path) as ledger:
                 self._local.mark_born(ledger.ledger_id)

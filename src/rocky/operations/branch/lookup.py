@@ -34,6 +34,7 @@ from rocky.ledger.branches import branch_key, load_branches
 from rocky.ledger.claims import living_runs
 from rocky.operations.workspace import (
     Workspace,
+    expect_named_state,
     main_state_path,
     refresh_state,
     state_path,
@@ -88,7 +89,7 @@ def held_branch(workspace: Workspace, record: BranchRecord, warehouse: Warehouse
     forget_former(workspace, record)
     listener = workspace.synced
     with open_session(state, state_path(own), workspace.environment, listener=listener) as session:
-        session.refresh()
+        session.refresh(current=True)
         living = session.living_runs()
         if living:
             raise LedgerLocked(
@@ -151,10 +152,11 @@ def open_branches(workspace: Workspace) -> dict[str, BranchRecord]:
 
 
 def refreshed_state(workspace: Workspace) -> Path:
-    """Production's state file, fetched where it is kept elsewhere."""
+    """Production's state file, fetched where the state is remote."""
     main = workspace.on_production()
     path = main_state_path(main)
     refresh_state(main, path)
+    expect_named_state(main)
     return path
 
 
