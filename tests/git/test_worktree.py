@@ -94,7 +94,12 @@ def test_what_compiling_keeps_is_no_change_of_the_project(repo):
 
     assert ((), False) == (changed_files(here, "HEAD"), is_dirty(here))
 
-    repo.write({"p/.rocky/plans/x.json": "{}"})
+    repo.write({"p/.rocky/plans/x.json": "{}", "p/.rocky-state.db": ""})
 
-    assert (ChangedFile(".rocky/plans/x.json", "added"),) == changed_files(here, "HEAD")
+    assert not is_dirty(here)
+
+    repo.commit("keep the plan")
+    repo.write({"p/.rocky/plans/x.json": "{ }"})
+
+    assert (ChangedFile(".rocky/plans/x.json", "modified"),) == changed_files(here, "HEAD")
     assert is_dirty(here)

@@ -9,9 +9,9 @@ from typing import Final, Literal
 from rocky.git.program import demand_git, split_names
 from rocky.git.repository import Repository
 
-_OWN: Final = ".rocky/"
+_OWN: Final = (".rocky/", ".rocky-state.db")
+"""What commands leave beside a project (cache, plans, state): no change of it."""
 _CACHE: Final = ".rocky/cache/"
-"""What compiling leaves to be faster the next time: no change of a project."""
 
 FileStatus = Literal["added", "removed", "modified", "renamed"]
 _STATUSES: Final[dict[str, FileStatus]] = {"A": "added", "D": "removed", "R": "renamed"}
@@ -34,11 +34,8 @@ def is_dirty(repository: Repository, *, untracked: bool = True) -> bool:
     found = "normal" if untracked else "no"
     line = ("status", "--porcelain", "-z", f"--untracked-files={found}", "--", ".")
     told = split_names(demand_git(repository.folder, *line).out)
-    # A folder of which git knows nothing is one entry, whatever is in it.
-    own = {f"?? {repository.prefix}{each}" for each in (_OWN, _CACHE)}
-    if any(each not in own for each in told):
-        return True
-    return bool(told) and _has_more_than_cache(repository)
+    own = tuple(f"?? {repository.prefix}{each}" for each in _OWN)
+    return any(not each.startswith(own) for each in told)
 
 
 def changed_files(repository: Repository, base: str) -> tuple[ChangedFile, ...]:
@@ -64,12 +61,6 @@ def changed_files(repository: Repository, base: str) -> tuple[ChangedFile, ...]:
         )
     found = [each for each in _parse(split_names(told.out)) if not each.path.startswith(_CACHE)]
     return tuple(sorted(found, key=lambda each: each.path))
-
-
-def _has_more_than_cache(repository: Repository) -> bool:
-    line = ("ls-files", "--others", "--exclude-standard", "-z", "--", _OWN)
-    listed = split_names(demand_git(repository.folder, *line).out)
-    return any(not each.startswith(_CACHE) for each in listed)
 
 
 def _copy_index(repository: Repository, scratch: Path) -> Path:
