@@ -1,4 +1,4 @@
-"""Checks a state file of Rocky against its tables, without Rocky: this file and `blake3` will do.
+"""Checks a state file of Rocky against its tables, without Rocky: this file, `blake3` and `ssh-keygen` will do.
 
     python verify_run.py STATE.db [--warehouse FOLDER] [--run RUN_ID] [--table CATALOG.SCHEMA.TABLE]
 
@@ -7,12 +7,15 @@ state file cannot be read. What lies in an object store is not checked, unless `
 """
 import argparse
 import json
+import re
 import sqlite3
+import subprocess
 import sys
 from collections import Counter, defaultdict
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import unquote
 
 from blake3 import blake3
@@ -43,6 +46,17 @@ def thrift(stream, kind=0):  # a value of Thrift's compact protocol: of kind 0 a
     return found
 def examine(data):  # size and hash of a file, and its rows: field 3 of the footer of a Parquet file
     return (len(data), hash_of(data)), data[-4:] == b"PAR1" and thrift(iter(data[-8 - int.from_bytes(data[-8:-4], "little") : -8]), 12)[3]
+def is_signed(key, place, name, data):  # whether the run whose key this is made a commit: its signature comes last in the first line
+    line, _, others = data.partition(b"\n")
+    found = re.fullmatch(rb'(\{"commitInfo":\{.*),"signature":"([A-Za-z0-9+/=]+)"\}\}', line)
+    if not key or not found:
+        return False
+    said = f"rocky commit\n{'/'.join(str(place).split('/')[-3:])}\n{int(name[:20])}\n{hash_of(found[1] + b'}}' + chr(10).encode() + others)}\n"
+    with TemporaryDirectory() as folder:
+        (signers := Path(folder, "signers")).write_text(f"run {key}\n")
+        (signature := Path(folder, "signature")).write_text("-----BEGIN SSH SIGNATURE-----\n" + "\n".join(re.findall(".{1,70}", found[2].decode())) + "\n-----END SSH SIGNATURE-----\n")
+        line = ["ssh-keygen", "-Y", "verify", "-f", signers, "-I", "run", "-n", "rocky-commit", "-s", signature]
+        return subprocess.run(line, input=said.encode(), capture_output=True, check=False).returncode == 0
 def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal` nobody writes, and no side files are needed
     alone = "" if Path(f"{path}-wal").exists() else "&immutable=1"
     with closing(sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro{alone}", uri=True)) as file:
@@ -106,9 +120,9 @@ class Audit:
             makers = {owner, *(each.get("run_id") for each in self.executions.get((owner, name), {}).get("adopted", ()))}
             mine = {"output_artifacts": key.partition("|")[0] in makers, "input_provenance": key == self.model}.get(table, True)
             fits = mine and MODEL.index(table) >= self.step * (table != MODEL[0]) and owner in self.begun and owner not in self.closed
-        elif table == "run_history" and said:  # written when it begins, when it knows its engine, and when it ends
+        elif table == "run_history" and said:  # written when it begins, before its first commit, when it knows its engine, and when it ends
             owner, run, ended = key, self.runs.get(key, {}), self.runs.get(key, {}).get("status") != "Running"
-            due = ("engine" in run) + ended if run.get("warehouse") else run.get("reason") == DIED if run else min(self.writes[key], 3) - 1
+            due = ("commit_key" in run) + ("engine" in run) + ended if run.get("warehouse") else run.get("reason") == DIED if run else min(self.writes[key], 4) - 1
             left = self.due.setdefault(key, due)  # of one that is forgotten nobody knows how often it was written
             fits, self.due[key], self.open[key], _ = left >= 0, left - 1, None, self.begun.setdefault(key, number)
             self.closed.update({key: self.open.pop(key) or number} if left == 0 and ended else {})
@@ -214,13 +228,13 @@ class Audit:
         name, actions = where[-25:], [json.loads(line) for line in data.splitlines()]
         info = next((each["commitInfo"] for each in actions if "commitInfo" in each), {})
         maker, run = (info.get("runId"), str(info.get("model")).lower()), self.runs.get(info.get("runId"), {})
-        unfinished = name > max(recorded, default="") and (run.get("status") == "Running" or run.get("reason"))
+        unfinished = name > max(recorded, default="") and (run.get("status") == "Running" or run.get("reason")) and is_signed(run.get("commit_key"), place, name, data)
         early = run and not run.get("warehouse") and self.files_of[maker]
         if name in recorded:
             said = (info.get("ledgerId"), info.get("ledgerHead") in self.heads)  # a run that could not fetch its state vouches for none
             self.expect(said == (self.ledger_id, True) or (run.get("unvouched") and "ledgerHead" not in info), "head_unknown", where, "it names a state of the ledger that the chain never had")
             self.expect(recorded[name][1] == maker, "record_inconsistent", where, "its record is of another run or model")
-        elif self.expect(unfinished or early, "commit_unrecorded", where, f"no record has this commit of run `{maker[0]}`"):
+        elif self.expect(unfinished or early, "foreign_commit", where, f"no record has this commit, and no run that died has signed it: `{maker[0]}`"):
             self.notes[f"note: {where}: {'from before commits were recorded' if early else 'its run died, gave up or is not done'}"] = None
         removed = {f"{place}/{unquote(each['remove']['path'])}" for each in actions if "remove" in each}
         live = {path: each for path, each in live.items() if path not in removed}

@@ -87,7 +87,7 @@ def test_a_table_that_another_tool_changes_meanwhile_undoes_all(shop, monkeypatc
     (undone,) = load_promotions(shop.state())
     assert ("undone", ()) == (undone.kind, undone.tables)
     # The commit by hand is what it is; all of Rocky's own are explained.
-    assert {f"commit_unrecorded {name}"} == {
+    assert {f"foreign_commit {name}"} == {
         f"{each.split()[0]} {name}" for each in shop.findings() if not each.startswith("script")
     }
 

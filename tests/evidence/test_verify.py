@@ -97,14 +97,14 @@ def test_a_removed_record_is_missing_and_an_inserted_one_unchained(project):
 def test_a_ledger_that_was_rolled_back_is_found_by_anchor_and_tables(project):
     project.state.write_bytes(project.older[0])
 
-    assert same("anchor_ahead", "commit_unrecorded") == both(project)
+    assert same("anchor_ahead", "foreign_commit") == both(project)
 
 
 def test_a_rollback_is_found_by_the_tables_alone_when_the_anchor_is_gone(project):
     project.state.write_bytes(project.older[0])
     project.anchor().unlink()
 
-    assert same("anchor_missing", "commit_unrecorded") == both(project)
+    assert same("anchor_missing", "foreign_commit") == both(project)
 
 
 def test_a_commit_by_somebody_else_is_found(project):
@@ -113,7 +113,7 @@ def test_a_commit_by_somebody_else_is_found(project):
     foreign = {"commitInfo": {"operation": "DELETE"}}
     (log / f"{int(last.stem) + 1:020d}.json").write_text(json.dumps(foreign))
 
-    assert same("commit_unrecorded") == both(project)
+    assert same("foreign_commit") == both(project)
 
 
 def test_another_ledger_in_its_place_knows_none_of_the_commits(project, tmp_path):

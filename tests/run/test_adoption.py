@@ -1,5 +1,7 @@
 """Every commit is on record, also one whose making failed, or that nobody came to record."""
 
+import json
+
 import pytest
 from pyspark.errors import PySparkException
 
@@ -8,6 +10,7 @@ from rocky.ledger.run_records import RunStatus
 from rocky.ledger.writer import Ledger
 from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.strategy import materialize
+from rocky.store.delta.signature import SigningKey, is_commit_signed
 from tests.run.runs import Shop, statuses, verify
 
 LOST = PySparkException("ExecutorLostFailure (executor 1 exited)")
@@ -103,7 +106,7 @@ def test_a_commit_of_another_tool_is_not_adopted(tmp_path):
     shop.run("alone")
 
     (finding,) = verify(tmp_path)
-    assert "commit_unrecorded" in finding
+    assert "foreign_commit" in finding
     assert "another tool changed the table" in finding
 
 
@@ -116,4 +119,67 @@ def test_a_ledger_that_is_younger_than_the_tables_records_their_files(tmp_path):
     shop.run("alone")
 
     # The commit of the ledger that is gone is nobody's, but this run's own record is whole.
-    assert ["commit_unrecorded"] == [each.partition(":")[0] for each in verify(tmp_path)]
+    assert ["foreign_commit"] == [each.partition(":")[0] for each in verify(tmp_path)]
+
+
+def forge(shop: Shop, version: int, **changes: str) -> None:
+    """A commit that looks like one of the run that died, with another's bytes or none of its."""
+    log = shop.root / "warehouse/spark_catalog/default/alone/_delta_log"
+    first = (log / f"{0:020d}.json").read_text().splitlines()
+    info = json.loads(first[0])["commitInfo"] | changes
+    lines = [json.dumps({"commitInfo": info}, separators=(",", ":")), *first[1:]]
+    (log / f"{version:020d}.json").write_text("\n".join(lines) + "\n")
+
+
+def die(shop: Shop, *models: str) -> str:
+    """A run that commits and dies before it can record that."""
+
+    def full(self: object, *_: object) -> None:
+        raise LedgerUnwritable("no space left")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Ledger, "record_models", full)
+        with pytest.raises(LedgerUnwritable):
+            shop.run(*models)
+    return shop.records()[0].run_id
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"operation": "MERGE"},
+        {"signature": ""},
+    ],
+)
+def test_a_commit_in_the_name_of_a_dead_run_is_foreign_unless_that_run_signed_it(tmp_path, changes):
+    shop = Shop(tmp_path)
+    die(shop, "alone")
+    # The same bytes as another version, other bytes, or no signature at all.
+    forge(shop, 1, **changes)
+
+    (finding,) = verify(tmp_path)
+    assert finding.startswith("foreign_commit: ")
+
+    shop.run("alone")
+
+    (execution,) = shop.records()[0].models_executed
+    assert () == execution.adopted
+    assert {"foreign_commit"} == {each.partition(":")[0] for each in verify(tmp_path)}
+
+
+def test_the_key_of_a_run_is_recorded_before_its_first_commit_and_never_kept(tmp_path):
+    shop = Shop(tmp_path)
+    run_id = die(shop, "alone")
+    key = shop.records()[0].commit_key
+    assert key is not None
+    assert key.startswith("ssh-ed25519 ")
+    data = (
+        tmp_path / f"warehouse/spark_catalog/default/alone/_delta_log/{0:020d}.json"
+    ).read_bytes()
+
+    assert is_commit_signed(key, "spark_catalog/default/alone", 0, data)
+    assert not is_commit_signed(key, "spark_catalog/default/alone", 1, data)
+    assert not is_commit_signed(key, "spark_catalog/default/other", 0, data)
+    assert not is_commit_signed(SigningKey().public, "spark_catalog/default/alone", 0, data)
+    assert run_id in data.decode()

@@ -146,7 +146,10 @@ def check_order(
 def _place_runs(
     entries: Sequence[Entry], recorded: LedgerRecords, order: ChainOrder, findings: Findings
 ) -> None:
-    """Find where runs begin and end: a run is written when it begins, opens Spark, and ends."""
+    """Find where runs begin and end.
+
+    A run is written when it begins, before it signs its first commit, opens Spark, and ends.
+    """
     written: dict[str, list[int]] = {}
     for entry in entries:
         if entry.table == _RUNS and not entry.removed:
@@ -169,7 +172,7 @@ def _place_runs(
         )
 
 
-_MOST_WRITES: Final = 3
+_MOST_WRITES: Final = 4
 """How often a run is written at most; of one that is forgotten nobody can tell more."""
 
 
@@ -178,7 +181,8 @@ def _writes_of(run: RunRecord) -> int:
     if run.warehouse is None:
         # An older Rocky recorded it, and it was chained as it stood; only its death may follow.
         return 1 + run.died
-    return 1 + (run.engine is not None) + (run.status is not RunStatus.RUNNING)
+    known = (run.commit_key is not None) + (run.engine is not None)
+    return 1 + known + (run.status is not RunStatus.RUNNING)
 
 
 def _upgraded(entries: Sequence[Entry]) -> int:

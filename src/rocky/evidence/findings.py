@@ -24,7 +24,7 @@ class FindingCode(StrEnum):
     ROWS_MISMATCH = "rows_mismatch"
     COMMIT_CHANGED = "commit_changed"
     COMMIT_MISSING = "commit_missing"
-    COMMIT_UNRECORDED = "commit_unrecorded"
+    FOREIGN_COMMIT = "foreign_commit"
     LOG_FILE_UNKNOWN = "log_file_unknown"
     HEAD_UNKNOWN = "head_unknown"
     ANCHOR_AHEAD = "anchor_ahead"

@@ -27,6 +27,7 @@ from rocky.ledger.run_records import RunRecord, RunStatus
 from rocky.store.data_file import name_of
 from rocky.store.delta.actions import Action, parse_add, parse_commit, parse_path
 from rocky.store.delta.log import CHECKPOINT_FAILED, LOG_FOLDER
+from rocky.store.delta.signature import is_commit_signed
 from rocky.store.objects import Objects, open_object
 
 _CHECKPOINT: Final = re.compile(r"(\d{20})\.checkpoint\.parquet")
@@ -181,12 +182,15 @@ class LogChecker:
             info, _ = _info_of(actions), _removed(actions)
         except _DAMAGED as error:
             why = f"the commit cannot be read ({error})"
-            self._findings.add(FindingCode.COMMIT_UNRECORDED, where, why)
+            self._findings.add(FindingCode.FOREIGN_COMMIT, where, why)
             return None
         if said is not None:
             self._check_info(where, info, said.maker)
         else:
-            self._explain(where, info, last=version > max(expected.commits, default=-1))
+            last = version > max(expected.commits, default=-1)
+            key = self._commit_key(info) if last else None
+            signed = is_commit_signed(key, place.prefix, version, data)
+            self._explain(where, info, signed=signed)
         return actions
 
     def _check_info(self, where: str, info: Mapping[str, Any], maker: Maker) -> None:
@@ -211,18 +215,23 @@ class LogChecker:
             " replaced or rewritten",
         )
 
-    def _explain(self, where: str, info: Mapping[str, Any], *, last: bool) -> None:
-        """Say of an unrecorded commit whether that can be."""
+    def _commit_key(self, info: Mapping[str, Any]) -> str | None:
+        """The key of the run that a commit names, if that run may lack a record of it."""
+        run = self._recorded.runs.get(str(info.get("runId")))
+        return run.commit_key if run is not None and _may_lack_record(run) else None
+
+    def _explain(self, where: str, info: Mapping[str, Any], *, signed: bool) -> None:
+        """Say of an unrecorded commit whether that can be: `signed` by a run that did not end."""
         run = self._recorded.runs.get(str(info.get("runId")))
         if run is not None and run.warehouse is None and _maker_of(info) in self._recorded.files:
             self._findings.note(f"{where}: made by `{run.run_id}`, before commits were recorded")
-        elif run is not None and last and _may_lack_record(run):
+        elif run is not None and signed:
             how = "has not ended" if run.reason is None else "died" if run.died else "gave up"
             self._findings.note(
                 f"{where}: made by `{run.run_id}`, which {how}; the model's next run records it"
             )
         else:
-            self._findings.add(FindingCode.COMMIT_UNRECORDED, where, self._blame(info))
+            self._findings.add(FindingCode.FOREIGN_COMMIT, where, self._blame(info))
 
     def _blame(self, info: Mapping[str, Any]) -> str:
         """What an unrecorded commit says of where it comes from."""
@@ -235,8 +244,8 @@ class LogChecker:
                 " this state file took the place of that one"
             )
         return (
-            f"no record has this commit of run `{info['runId']}`: the ledger was rolled back to"
-            " before it, or somebody made it look like a run's"
+            f"no record has this commit of run `{info['runId']}`, and no run that died has signed"
+            " it: the ledger was rolled back to before it, or somebody made it look like a run's"
         )
 
     def _added(
@@ -253,7 +262,7 @@ class LogChecker:
                 file = parse_add(action["add"])
             except _DAMAGED as error:
                 why = f"an action cannot be read ({error})"
-                self._findings.add(FindingCode.COMMIT_UNRECORDED, where, why)
+                self._findings.add(FindingCode.FOREIGN_COMMIT, where, why)
                 continue
             added[file.name] = LiveFile(file.size, file.rows)
             if version in expected.commits:

@@ -213,6 +213,8 @@ class RunRecord(Record):
     when the ledger's head was left in `warehouse`. `unchanged` counts tables of a pipeline that had
     nothing new and so no execution. `unvouched` is True when the remote state could not be reached:
     the run's commits then name no state of the ledger. `plan_id` is the kept plan it carried out.
+    `fence` is the token of its claim: higher than that of any run before it on the same tables.
+    `commit_key` is the public key its commits are signed with, recorded before the first of them.
     """
 
     started_at: datetime
@@ -248,6 +250,8 @@ class RunRecord(Record):
     anomalies: tuple[AnomalyRecord, ...] = ()
     unvouched: bool | None = None
     plan_id: str | None = None
+    fence: int | None = None
+    commit_key: str | None = None
 
     @property
     def died(self) -> bool:

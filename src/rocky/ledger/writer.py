@@ -87,6 +87,8 @@ class ModelRecords:
     is_whole: bool = False
 
 
+FENCE_COUNTER: Final = "fence"
+"""The row of `metadata` with the highest fencing token that was given."""
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _PAUSE_SECONDS: Final = 0.1
 NOTHING_FOUND: Final = RunFindings()
@@ -117,8 +119,9 @@ class Ledger(LedgerFile):
     def begin_run(self, record: RunRecord, targets: Sequence[str] = ()) -> RunId:
         """Record a run as Running and claim the tables, by full name, that it will write.
 
-        Runs that died are first recorded as such. Raises LedgerLocked when a living run writes one
-        of the tables; a command that holds one is waited for.
+        A record without a fencing token gets the ledger's next one. Runs that died are first
+        recorded as such. Raises LedgerLocked when a living run writes one of the tables; a command
+        that holds one is waited for.
         """
         elsewhere = self._alive_elsewhere()
         with self.transaction() as rows:
@@ -141,7 +144,8 @@ class Ledger(LedgerFile):
         try:
             with self.transaction() as rows:
                 run_id = self._free_run_id(record.started_at)
-                begun = replace(record, run_id=run_id, status=RunStatus.RUNNING)
+                fence = self._next_fence(rows, record.fence)
+                begun = replace(record, run_id=run_id, status=RunStatus.RUNNING, fence=fence)
                 held = self._hold(run_id, record.started_at, targets)
                 _put(rows, "run_history", run_id, begun)
         except BaseException:
@@ -150,6 +154,25 @@ class Ledger(LedgerFile):
             raise
         self._claims[run_id] = held
         return run_id
+
+    def _next_fence(self, rows: RowWriter, given: int | None) -> int:
+        """A token above all that this ledger has given, or the one that others have agreed on."""
+        newest = int(rows.find("metadata", FENCE_COUNTER) or 0)
+        fence = newest + 1 if given is None else given
+        rows.put("metadata", FENCE_COUNTER, str(max(newest, fence)))
+        return fence
+
+    def newest_fence(self) -> int:
+        """The highest fencing token that this ledger knows of."""
+        with self.transaction() as rows:
+            return int(rows.find("metadata", FENCE_COUNTER) or 0)
+
+    def record_commit_key(self, run_id: RunId, public: str) -> None:
+        """Say which key a run signs its commits with, before it signs any."""
+        with self.transaction() as rows:
+            document = self._run_document(rows, run_id)
+            document["commit_key"] = public
+            _put_json(rows, "run_history", run_id, document)
 
     def record_engine(self, run_id: RunId, engine: EngineRecord) -> None:
         """Add what is known of the engine once it has started."""

@@ -85,6 +85,8 @@ class Backend(Protocol):
         """The notes in a folder with their ages."""
 
 
+FENCE: Final = "fence.json"
+"""Where the highest fencing token is noted that any run was given."""
 CLAIMS: Final = "claims"
 """Where the claims of living runs lie."""
 

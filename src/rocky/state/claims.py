@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from random import Random
 from threading import Event, Lock, Thread
@@ -24,7 +25,7 @@ from rocky.canonical import record_json
 from rocky.errors import LedgerLocked
 from rocky.ledger.claims import Claim
 from rocky.ledger.record import MalformedRecord, RunId
-from rocky.state.backend import CLAIMS, Backend, claim_name
+from rocky.state.backend import CLAIMS, FENCE, Backend, Note, claim_name
 from rocky.state.events import LOGGER
 from rocky.state.transfer import TransferFailed, Transfers
 
@@ -52,6 +53,7 @@ class RemoteClaim:
         self._stop = Event()
         self.was_lost = False
         self._lock = Lock()
+        self._refreshed_at = 0.0
         self._heart: Thread | None = None
 
     @classmethod
@@ -74,6 +76,37 @@ class RemoteClaim:
         if self._claims is not None:
             with self._lock:
                 self._claims.write(self._token, self._claim)
+                self._refreshed_at = self._claims.clock.now()
+
+    def check(self) -> None:
+        """Raise LedgerLocked when another run has taken the tables over; to be asked at a commit.
+
+        Only a claim that was not refreshed in time can be taken over, so a process that was
+        stopped for a while asks, and others do not. Where that cannot be told, the tables' own
+        fencing tokens decide.
+        """
+        claims = self._claims
+        if claims is None or not self._has_lapsed():
+            return
+        self.was_lost = True
+        with self._lock:
+            wanted = self._claim.targets
+        try:
+            other = claims.find_overlap(self._token, wanted)
+            if other is None:
+                self.write()
+                return
+        except TransferFailed as failure:
+            LOGGER.warning("cannot tell whether a claim still holds: %s", failure)
+            return
+        raise LedgerLocked(
+            f"this run has lost its claim: {claims.describe(other, wanted)};"
+            " nothing more was committed"
+        )
+
+    def _has_lapsed(self) -> bool:
+        claims = self._claims
+        return claims is not None and claims.clock.now() - self._refreshed_at >= claims.seconds
 
     def __enter__(self) -> Self:
         if self._claims is not None:
@@ -98,15 +131,15 @@ class RemoteClaim:
         claims = self._claims
         if claims is None:
             return
-        clock, last = claims.clock, claims.clock.now()
         while not self._stop.wait(claims.seconds / _BEATS):
+            if self._has_lapsed():
+                # Others may have the tables by now: who commits next finds out.
+                self.was_lost = True
+                continue
             try:
                 self.write()
-                last = clock.now()
             except TransferFailed as failure:
                 LOGGER.warning("a claim could not be refreshed: %s", failure)
-                if clock.now() - last >= claims.seconds:
-                    self.was_lost = True
 
 
 class _SeenClaim(NamedTuple):
@@ -137,7 +170,7 @@ class RemoteClaims:
             held = RemoteClaim(self, token, _claim_of(wanted))
             held.write()
             try:
-                other = self._find_overlap(token, wanted)
+                other = self.find_overlap(token, wanted)
             except TransferFailed:
                 self.give_up(token)
                 raise
@@ -197,7 +230,8 @@ class RemoteClaims:
             self._remembered = (now, self.living())
         return self._remembered[1]
 
-    def _find_overlap(self, token: str, targets: Iterable[str]) -> Claim | None:
+    def find_overlap(self, token: str, targets: Iterable[str]) -> Claim | None:
+        """A living claim of another run on one of some tables. Raises TransferFailed."""
         wanted = {each.lower() for each in targets}
         for seen in self.living():
             if seen.token != token and wanted & {each.lower() for each in seen.claim.targets}:
@@ -205,14 +239,35 @@ class RemoteClaims:
         return None
 
     def _message(self, other: Claim, targets: Iterable[str]) -> str:
-        taken = {each.lower() for each in other.targets}
-        both = sorted(each for each in targets if each.lower() in taken)
+        return (
+            f"{self.describe(other, targets)}; wait until it"
+            f" has ended: if it was killed, its claim ends {self.seconds:g} s later"
+        )
+
+    def describe(self, other: Claim, targets: Iterable[str]) -> str:
+        """Who holds which of some tables, since when and where."""
+        held = {each.lower() for each in other.targets}
+        both = sorted(each for each in targets if each.lower() in held)
         more = f" and {len(both) - 1} more of these tables" if len(both) > 1 else ""
         return (
             f"{other.holder} `{both[0]}`{more} (process {other.process} on `{other.hostname}`,"
-            f" since {other.since:%Y-%m-%d %H:%M:%S} UTC, as the remote state says); wait until it"
-            f" has ended: if it was killed, its claim ends {self.seconds:g} s later"
+            f" since {other.since:%Y-%m-%d %H:%M:%S} UTC, as the remote state says)"
         )
+
+    def next_fence(self, newest: int) -> int:
+        """A fencing token that nobody was given before, above `newest`. Raises TransferFailed."""
+        transfer = self._transfers.begin(min(self._transfers.timeout_seconds, self.seconds))
+        while True:
+            note = transfer.call(lambda: self._shelf.load_note(FENCE))
+            fence = max(newest, int(note.data) if note is not None else 0) + 1
+            if transfer.call(partial(self._put_fence, note, fence)):
+                return fence
+
+    def _put_fence(self, note: Note | None, fence: int) -> bool:
+        data = str(fence).encode()
+        if note is None:
+            return self._shelf.create_note(FENCE, data)
+        return self._shelf.replace_note(note, data)
 
 
 def process_space() -> str:

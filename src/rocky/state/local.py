@@ -156,7 +156,7 @@ class LocalSession:
     def acquire(self) -> None:
         """Nothing: the file is the state."""
 
-    def refresh(self, *, current: bool = False) -> None:  # noqa: ARG002 - as a remote one
+    def refresh(self, *, current: bool = False) -> None:
         """Nothing: the file is the state."""
 
     def publish(self, run_id: str | None = None, *, required: bool = True) -> Head | None:  # noqa: ARG002 - as a remote one
@@ -167,6 +167,10 @@ class LocalSession:
 
     def claim(self, targets: Iterable[str]) -> AbstractContextManager[RemoteClaim]:  # noqa: ARG002 - as a remote one
         return nullcontext(RemoteClaim.nobody())
+
+    def next_fence(self, newest: int) -> int | None:
+        """The ledger's own next one."""
+        return newest + 1
 
     def is_alive(self, run_id: str) -> bool:  # noqa: ARG002 - as a remote one
         """No run is at work elsewhere."""

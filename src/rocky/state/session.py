@@ -154,11 +154,27 @@ class RemoteSession:
         try:
             return self._watched(self._claims.hold(targets))
         except TransferFailed as failure:
-            error = failure.as_error("claim tables in the remote state")
-            if self._state.on_upload_failure == "fail":
-                raise error from failure
-            self._say.warn(f"{error}; runs on other machines are not kept from the same tables")
+            self._go_unclaimed(failure, "claim tables in the remote state")
             return nullcontext(RemoteClaim.nobody())
+
+    def next_fence(self, newest: int) -> int | None:
+        """A fencing token above `newest` and above those of all machines. Raises StateSyncFailed.
+
+        None where the remote state cannot be reached and the run goes on all the same.
+        """
+        if self._standing is None:
+            return None
+        try:
+            return self._claims.next_fence(newest)
+        except TransferFailed as failure:
+            self._go_unclaimed(failure, "ask the remote state for a fencing token")
+            return None
+
+    def _go_unclaimed(self, failure: TransferFailed, what: str) -> None:
+        error = failure.as_error(what)
+        if self._state.on_upload_failure == "fail":
+            raise error from failure
+        self._say.warn(f"{error}; runs on other machines are not kept from the same tables")
 
     @contextmanager
     def _watched(self, claim: RemoteClaim) -> Iterator[RemoteClaim]:

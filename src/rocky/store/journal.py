@@ -19,7 +19,7 @@ from blake3 import blake3
 from rocky.canonical import ascii_json
 from rocky.errors import StoreUnreadable, StoreUnwritable
 from rocky.store.data_file import DataFile
-from rocky.store.delta.actions import format_commit, parse_commit
+from rocky.store.delta.actions import parse_commit
 from rocky.store.delta.change import (
     ROCKY_PROPERTIES,
     TOKEN,
@@ -31,6 +31,7 @@ from rocky.store.delta.change import (
 )
 from rocky.store.delta.commit import create_commit, refuse_change, require_files
 from rocky.store.delta.log import is_checkpoint_due
+from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority, sign_commit
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import RESERVED, Table, Warehouse
 
@@ -182,6 +183,7 @@ def prepare_commit(
     content: Snapshot,
     info: Mapping[str, str],
     moment: PreparedStamp,
+    authority: CommitAuthority = NO_AUTHORITY,
 ) -> PreparedCommit:
     """The commit that gives a table which is as `before` the content of a snapshot of any table.
 
@@ -197,15 +199,17 @@ def prepare_commit(
         files,
         properties=_properties(content, before),
         info=info,
+        authority=authority,
     )
     refuse_change(table.log, change, before)
     token = f"{moment.token}/{table.name}"
     now_ms = moment.now_ms if before is None else max(moment.now_ms, before.timestamp_ms)
     occasion = CommitStamp(now_ms, token, str(uuid.uuid5(_TABLE_IDS, token)))
     composed = compose(change, rebase(change, before, table.name), files, before, occasion)
+    version = 0 if before is None else before.version + 1
     return PreparedCommit(
-        0 if before is None else before.version + 1,
-        format_commit(composed.actions),
+        version,
+        sign_commit(authority, table.prefix, version, composed.actions),
         before,
         composed.added,
         composed.removed,

@@ -213,9 +213,9 @@ def _recover(
         remove_journal(around.warehouse, journal.run_id)
         undone = known.reason if known.kind == UNDONE else None
         return RecoveredPromotion(journal.run_id, branch, known, undone)
-    targets = [each.target for each in journal.tables]
+    tables = [around.warehouse.table(Target(*each.prefix.split("/"))) for each in journal.tables]
     try:
-        with open_promotion_run(opened, clearance, targets, now, watch) as work:
+        with open_promotion_run(opened, clearance, tables, now, watch) as work:
             return RecoveredPromotion(journal.run_id, branch, _finish_journal(work, journal))
     except PromotionUndone as undone_because:
         return RecoveredPromotion(journal.run_id, branch, undone=str(undone_because))

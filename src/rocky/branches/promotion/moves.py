@@ -26,6 +26,7 @@ from rocky.run.record.commits import commit_records
 from rocky.store.clone import copy_files
 from rocky.store.delta.actions import parse_commit
 from rocky.store.delta.change import Committed
+from rocky.store.delta.signature import CommitAuthority
 from rocky.store.delta.snapshot import Replay, Snapshot
 from rocky.store.journal import (
     Journal,
@@ -46,7 +47,7 @@ _THREADS: Final = 16
 class Move:
     """A table that gets other content: that of `content`, whose files lie with `source`.
 
-    `info` goes into the commit.
+    `info` goes into the commit, which is made by `authority`.
     """
 
     table: Table
@@ -54,6 +55,7 @@ class Move:
     content: Snapshot
     source: Table
     info: Mapping[str, str]
+    authority: CommitAuthority
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,9 @@ def prepare_moves(moves: Sequence[Move], moment: PreparedStamp) -> list[Prepared
 def _prepare(move: Move, moment: PreparedStamp) -> PreparedMove:
     if move.source.prefix != move.table.prefix or move.source.objects != move.table.objects:
         copy_files(move.source, move.content.files, move.table)
-    commit = prepare_commit(move.table, move.before, move.content, move.info, moment)
+    commit = prepare_commit(
+        move.table, move.before, move.content, move.info, moment, move.authority
+    )
     replay = Replay(move.before)
     replay.apply(parse_commit(commit.data), moment.now_ms)
     return PreparedMove(move, commit, replay.snapshot(commit.version))
@@ -259,7 +263,9 @@ def _move_back(
     name = records.execution.model_name
     info = {"runId": work.run_id, "model": name, **ledger_statement(work.opened.resources)}
     moment = PreparedStamp(int(work.now.timestamp() * 1000), f"{work.run_id}/undo")
-    done = commit_exactly(table, prepare_commit(table, latest, content, info, moment))
+    done = commit_exactly(
+        table, prepare_commit(table, latest, content, info, moment, work.authority)
+    )
     if isinstance(done, TableChanged):
         return "somebody else has changed it since it was promoted"
     return done

@@ -55,8 +55,8 @@ def promote_tables(
     relied = find_other_inputs(view, tables, made.tables)
     before = recorded_tables(opened.resources.ledger.path)
     proved = _find_proved(view, made, before)
-    targets = [each.target for each in (*tables, *proved)]
-    with open_promotion_run(opened, cleared, targets, actor.at, watch) as work:
+    claimed = [each.parent_table for each in (*tables, *proved)]
+    with open_promotion_run(opened, cleared, claimed, actor.at, watch) as work:
         _refuse_changed((*tables, *proved))
         refuse_moved_inputs(view.record.name, relied, again=True)
         work.watch("files")
@@ -148,7 +148,9 @@ def _move(work: PromotionRun, view: BranchView, table: BranchTable, made: Branch
         info["builtBy"] = known.run_id
         if known.execution.recipe_hash is not None:
             info["recipeHash"] = known.execution.recipe_hash
-    return Move(table.parent_table, table.production, table.branch, table.table, info)
+    return Move(
+        table.parent_table, table.production, table.branch, table.table, info, work.authority
+    )
 
 
 def _model_name(table: BranchTable, made: BranchHistory) -> str:

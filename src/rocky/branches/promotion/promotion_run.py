@@ -17,6 +17,8 @@ from rocky.run.prepare.claims import (
     write_ledger_anchor,
 )
 from rocky.run.prepare.session import RunSession
+from rocky.store.delta.signature import CommitAuthority
+from rocky.store.warehouse import Table
 
 OnStep = Callable[[str], None]
 """Told of every step before it is taken, so that tests can stop at each."""
@@ -44,6 +46,7 @@ class PromotionRun:
     opened: RunSession
     clearance: Clearance
     run_id: RunId
+    authority: CommitAuthority
     now: datetime
     watch: OnStep = ignore_step
     moved: int = 0
@@ -53,7 +56,7 @@ class PromotionRun:
 def open_promotion_run(
     opened: RunSession,
     clearance: Clearance,
-    targets: Sequence[str],
+    tables: Sequence[Table],
     now: datetime,
     watch: OnStep = ignore_step,
 ) -> Iterator[PromotionRun]:
@@ -66,10 +69,10 @@ def open_promotion_run(
     record = _run_record(opened, clearance.what, now)
     finishing = isinstance(clearance, RecoveryClearance)
     with ExitStack() as held:
-        run_id = begin_run(around, record, targets, held, finishing=finishing)
+        run_id, authority = begin_run(around, record, tables, held, finishing=finishing)
         if around.on_begin is not None:
             around.on_begin(run_id)
-        work = PromotionRun(opened, clearance, run_id, now, watch)
+        work = PromotionRun(opened, clearance, run_id, authority, now, watch)
         try:
             yield work
         except BaseException as error:

@@ -39,8 +39,8 @@ def revert_tables(
     state = opened.resources.ledger.path
     cleared = clear_revert(opened, wanted, discard_later=discard_later)
     promotion = cleared.promotion
-    targets = [each.promoted.target for each in cleared.reversals]
-    with open_promotion_run(opened, cleared, targets, actor.at, watch) as work:
+    tables = [each.table for each in cleared.reversals]
+    with open_promotion_run(opened, cleared, tables, actor.at, watch) as work:
         # Once more: only now nobody else writes the tables.
         cleared = clear_revert(opened, promotion.run_id, discard_later=discard_later)
         returns, known = cleared.reversals, recorded_tables(state)
@@ -78,7 +78,7 @@ def _move(work: PromotionRun, back: TableReversal) -> Move:
         "model": back.promoted.model_name,
         **ledger_statement(work.opened.resources),
     }
-    return Move(back.table, back.now, back.before, back.table, info)
+    return Move(back.table, back.now, back.before, back.table, info, work.authority)
 
 
 def _reverted_table(

@@ -18,7 +18,7 @@ from rocky.ledger.pipeline_records import GracePeriod
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.readers.history import LedgerReader, RecordedExecution
 from rocky.ledger.record import Record, RunId, key_of, load_record
-from rocky.ledger.run_records import NO_MARK, ModelStatus, WatermarkState
+from rocky.ledger.run_records import NO_MARK, ModelStatus, RunRecord, WatermarkState
 from rocky.ledger.schema import HASH_OF_ARTIFACT, MODEL_OF_KEY, RUNNING, UNFINISHED, is_untouched
 
 
@@ -243,6 +243,16 @@ class LookupReader(PipelineReader):
         """The runs that died or gave up: what they committed last they may not have recorded."""
         recorded = self._ask(f"SELECT key FROM run_history WHERE {UNFINISHED}")  # noqa: S608 - one of our own expressions
         return frozenset(RunId(key) for (key,) in recorded) | self.running_runs()
+
+    def commit_key(self, run_id: RunId) -> str | None:
+        """The key that a run has recorded for its commits; None where it has recorded none.
+
+        A record that somebody has changed says nothing.
+        """
+        rows = self._ask("SELECT value FROM run_history WHERE key = ?", run_id)
+        if not rows or not self.is_untouched("run_history", run_id):
+            return None
+        return load_record(RunRecord, self.path, "run_history", run_id, rows[0][0]).commit_key
 
     def running_runs(self) -> frozenset[RunId]:
         """The runs that have not said how they ended, and that no process of this machine makes."""

@@ -218,6 +218,7 @@ def _rewrite_tagged(build: Build, base: Snapshot) -> Built:
             frozenset(file.path for file in base.files),
             {ROWS_HASH: written.rows_hash},
             build.commit_info,
+            authority=build.authority,
         )
     )
     action = "tagged" if committed.added or committed.removed else "same content"

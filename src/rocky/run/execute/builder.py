@@ -94,7 +94,9 @@ class Builder:
         context = self._context
         info = {"runId": context.run_id, "model": seed.name, **context.ledger_statement()}
         full_refresh = context.full_refresh and step.selected
-        built = load_seed(seed, table, self._engine, info, full_refresh=full_refresh)
+        built = load_seed(
+            seed, table, self._engine, info, context.authority, full_refresh=full_refresh
+        )
         return StepResult(None, built.sql, built, pinned=self._pin_built(step, table, built))
 
     def _pin_built(self, step: Step, table: Table, built: Built) -> PinnedTable | None:
@@ -134,6 +136,7 @@ class Builder:
             window=context.window_of(step.key),
             python_inputs=self._inputs.parameters_of(model, inputs) if model.is_python else None,
             ledger_statement=context.ledger_statement,
+            authority=context.authority,
         )
 
     def _bind_inline(self, step: Step, model: ModelFile, made_from: MadeFrom) -> StepResult:

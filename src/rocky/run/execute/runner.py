@@ -24,6 +24,7 @@ from rocky.plan.refusals import refuse_errors
 from rocky.plan.request import Limits
 from rocky.plan.steps import CHANGED, RunPlan, Step
 from rocky.plan.watermarks import NO_WATERMARK_FINDINGS, WatermarkFindings, check_watermarks
+from rocky.project.models import Target
 from rocky.run.engine.protocol import Engine, StepFailure
 from rocky.run.execute.builder import Builder
 from rocky.run.execute.scheduler import Throttle
@@ -39,6 +40,7 @@ from rocky.run.outcomes import (
     SilentListener,
 )
 from rocky.run.prepare.claims import (
+    BegunRun,
     begin_run,
     is_remote_unreadable,
     ledger_statement,
@@ -76,30 +78,30 @@ def run_plan(
     """
     refuse_errors(plan)
     pins = Pins(pin_inputs(plan, resources.warehouse))
-    targets = targets_of(plan)
+    tables = [resources.warehouse.table(each) for each in targets_of(plan)]
     with resources.ledger.reader() as reader:
         resumption = _resumption(plan, reader, options)
     fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
     times = RunClock.begin(clock or resources.clock)
     record = opening_record(plan, resources, options, times.started_at)
     with ExitStack() as held:
-        run_id = begin_run(resources, record, targets, held)
+        begun = begin_run(resources, record, tables, held)
         # Not before the claim: until then somebody may delete a watermark.
-        watermarks = _check_watermarks(plan, resources, run_id, times)
-        check_preconditions(plan, resources, options, pins, run_id, times)
-        work = _RunInProgress(plan, resources, options, run_id, times, watermarks)
+        watermarks = _check_watermarks(plan, resources, begun.run_id, times)
+        check_preconditions(plan, resources, options, pins, begun.run_id, times)
+        work = _RunInProgress(plan, resources, options, begun, times, watermarks)
         return work.carry_out(
             fingerprints, pins, resumption, listener or SilentListener(), stop or Event()
         )
 
 
-def targets_of(plan: RunPlan) -> list[str]:
-    """The full names of the tables a run will write. Raises RockyError for a shared one."""
+def targets_of(plan: RunPlan) -> list[Target]:
+    """The tables a run will write. Raises RockyError for a shared one."""
     project = plan.project
     return [
-        refuse_shared_target(project.seeds[step.key], project).full_name
+        refuse_shared_target(project.seeds[step.key], project)
         if step.kind == "seed"
-        else project.models[step.key].target.full_name
+        else project.models[step.key].target
         for step in plan.steps
         if step.kind != "inline"
     ]
@@ -150,7 +152,7 @@ class _RunInProgress:
         plan: RunPlan,
         resources: RunResources,
         options: RunParameters,
-        run_id: RunId,
+        begun: BegunRun,
         times: RunClock,
         watermarks: WatermarkFindings,
     ) -> None:
@@ -158,17 +160,18 @@ class _RunInProgress:
         self._surroundings = resources
         self._ledger = resources.ledger
         self._options = options
-        self._run_id = run_id
+        self._run_id = begun.run_id
         self._times = times
         self._warnings: list[str] = []
         self._anchored = False
         self._context = RunContext(
-            run_id,
+            begun.run_id,
             times.started_at,
             options.full_refresh,
             options.windows or {},
             resources.announce,
             partial(ledger_statement, resources),
+            begun.authority,
             watermarks,
             options.notes.steps,
         )

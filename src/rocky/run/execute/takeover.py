@@ -18,6 +18,7 @@ from rocky.run.record.recorder import Recorder
 from rocky.run.reuse.decisions import Decision, RecordedResult
 from rocky.run.reuse.forecast import Forecast, StepForecast
 from rocky.store.delta.change import Change, Committed
+from rocky.store.delta.signature import CommitAuthority
 
 _OWN = "rocky."
 """The beginning of table properties that belong to a version's rows."""
@@ -49,7 +50,8 @@ class Takeover:
         snapshot = reused.snapshot
         if not reused.live:
             info = self._context.info_of(step.name, made_from)
-            committed = recommit(reused, {**info, **self._context.ledger_statement()})
+            statement = self._context.ledger_statement()
+            committed = recommit(reused, {**info, **statement}, self._context.authority)
             snapshot = committed.snapshot
         # Also of a table that stays as it is: it may be the first time that anybody is told.
         for each in self._context.announce:
@@ -59,7 +61,9 @@ class Takeover:
         return StepResult(made_from, pinned=pinned, decision=decision, recommitted=committed)
 
 
-def recommit(reused: RecordedResult, info: Mapping[str, str]) -> Committed:
+def recommit(
+    reused: RecordedResult, info: Mapping[str, str], authority: CommitAuthority
+) -> Committed:
     """Make the files of an earlier version the table's content again, in one commit.
 
     Raises ConcurrentChange, StoreUnwritable, and ChangeRefused when a file is missing after all.
@@ -78,6 +82,7 @@ def recommit(reused: RecordedResult, info: Mapping[str, str]) -> Committed:
                 if name.startswith(_OWN)
             },
             info=info,
+            authority=authority,
         )
     )
 

@@ -21,6 +21,7 @@ from rocky.run.engine.protocol import Engine
 from rocky.run.materialize.build import Built
 from rocky.spark.interface import Layout
 from rocky.store.delta.change import Change
+from rocky.store.delta.signature import CommitAuthority
 from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
 from rocky.store.warehouse import Table
 
@@ -78,6 +79,7 @@ def load_seed(
     table: Table,
     engine: Engine,
     info: Mapping[str, str],
+    authority: CommitAuthority,
     *,
     full_refresh: bool = False,
 ) -> Built:
@@ -105,6 +107,7 @@ def load_seed(
         written.files,
         properties={ROWS_HASH: written.rows_hash, SEED_HASH: digest},
         info=info,
+        authority=authority,
     )
     committed = table.commit(change)
     return Built(sql, (committed,), written.rows, written.rows_hash, LOADED)

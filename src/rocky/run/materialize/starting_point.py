@@ -76,6 +76,7 @@ def commit_replacement(
             properties=_properties(None, outcome),
             info=build.commit_info,
             transaction=outcome.transaction,
+            authority=build.authority,
         )
     )
 
@@ -100,6 +101,7 @@ def commit_outcome(
             properties,
             build.commit_info,
             outcome.transaction,
+            build.authority,
         )
     )
 

@@ -5,10 +5,12 @@ put back is found. A ledger that is kept elsewhere is spoken of as it is known t
 process dies, that is all that anybody will find.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
+from threading import Lock
+from typing import NamedTuple
 
 from rocky.errors import PromotionUnfinished, RockyError
 from rocky.ledger.chain import Head
@@ -16,6 +18,7 @@ from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunRecord, RunStatus
 from rocky.ledger.writer import Ledger
 from rocky.plan.steps import RunPlan
+from rocky.run.prepare.pins import load_snapshots
 from rocky.run.prepare.resources import (
     RemoteState,
     RunParameters,
@@ -23,19 +26,27 @@ from rocky.run.prepare.resources import (
     publish_periodically,
 )
 from rocky.store.anchor import Anchor, write_anchor
+from rocky.store.delta.signature import FENCE, CommitAuthority, SigningKey
 from rocky.store.journal import has_journal
-from rocky.store.warehouse import Warehouse
+from rocky.store.warehouse import Table, Warehouse
+
+
+class BegunRun(NamedTuple):
+    """A run that is recorded and holds its tables; `authority` is what it commits with."""
+
+    run_id: RunId
+    authority: CommitAuthority
 
 
 def begin_run(
     resources: RunResources,
     record: RunRecord,
-    targets: Sequence[str],
+    tables: Sequence[Table],
     held: ExitStack,
     *,
     finishing: bool = False,
-) -> RunId:
-    """Record that a run begins, here and wherever else the ledger is kept.
+) -> BegunRun:
+    """Record that a run begins, here and in the remote state, and claim the tables it will write.
 
     Raises PromotionUnfinished while tables are half moved, unless it is `finishing` that.
     """
@@ -45,10 +56,15 @@ def begin_run(
             " others not; `rocky branch recover` finishes or undoes it"
         )
     remote, ledger = resources.remote, resources.ledger
+    targets = [each.name for each in tables]
     if remote is None or not remote.is_remote:
-        return ledger.begin_run(record, targets)
+        # A ledger that was made anew counts from the start, its tables do not.
+        next_fence = max(ledger.newest_fence(), _fence_of(tables)) + 1
+        run_id = ledger.begin_run(replace(record, fence=next_fence), targets)
+        return BegunRun(run_id, CommitAuthority(_RunSigner(resources, run_id), next_fence))
     claim = held.enter_context(remote.claim(targets))
-    run_id = ledger.begin_run(record, targets)
+    fence = remote.next_fence(max(ledger.newest_fence(), _fence_of(tables)))
+    run_id = ledger.begin_run(replace(record, fence=fence), targets)
     try:
         claim.name(run_id)
         # Whoever comes after this process has died must know that it was there.
@@ -58,7 +74,38 @@ def begin_run(
         ledger.finish_run(run_id, RunStatus.FAILURE, now, reason=str(error))
         raise
     held.enter_context(publish_periodically(remote, ledger, run_id))
-    return run_id
+    return BegunRun(run_id, CommitAuthority(_RunSigner(resources, run_id), fence, claim.check))
+
+
+def _fence_of(tables: Iterable[Table]) -> int:
+    """The highest fencing token among the commits of some tables."""
+    found = load_snapshots(tables)
+    return max((each.transactions.get(FENCE, 0) for each in found if each is not None), default=0)
+
+
+class _RunSigner:
+    """Signs the commits of a run. Threads may share it.
+
+    The public key is recorded, and sent to a remote state, before the first signature: whoever
+    comes after this process has died can tell its commits from others in its name.
+    """
+
+    def __init__(self, resources: RunResources, run_id: RunId) -> None:
+        self._resources = resources
+        self._run_id = run_id
+        self._key = SigningKey()
+        self._lock = Lock()
+        self._is_recorded = False
+
+    def __call__(self, statement: bytes) -> str:
+        with self._lock:
+            if not self._is_recorded:
+                self._resources.ledger.record_commit_key(self._run_id, self._key.public)
+                remote = self._resources.remote
+                if remote is not None and remote.is_remote:
+                    remote.publish(self._run_id)
+                self._is_recorded = True
+        return self._key.sign(statement)
 
 
 def opening_record(

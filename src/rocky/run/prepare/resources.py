@@ -29,6 +29,7 @@ from rocky.run.outcomes import NO_CONTRIBUTION, PipelineContribution, StepNotes
 from rocky.run.prepare.caller import RunOrigin
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.inputs import MadeFrom
+from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.iceberg import check_iceberg, publish_iceberg
 from rocky.store.warehouse import Table, Warehouse
@@ -44,6 +45,9 @@ class RemoteClaim(Protocol):
 
     def name(self, run_id: str) -> None:
         """Say which run holds them, once that is known."""
+
+    def check(self) -> None:
+        """Raise LedgerLocked when another machine has taken them over."""
 
 
 class RemoteState(Protocol):
@@ -64,6 +68,9 @@ class RemoteState(Protocol):
         """Whether the ledger has this head, here or where it is kept."""
 
     def claim(self, targets: Sequence[str]) -> AbstractContextManager[RemoteClaim]: ...
+
+    def next_fence(self, newest: int) -> int | None:
+        """A fencing token that no machine was given before, above `newest`."""
 
     def publish(self, run_id: str, *, required: bool = True) -> Head | None: ...
 
@@ -179,8 +186,9 @@ class RunResources:
 class RunContext:
     """What was asked of the whole run. `ledger_statement` is what commits say of the ledger.
 
-    `nonce` tells this run from one on another machine that has the same id. `watermarks` say which
-    tables have no watermark to go on from, `notes` what a pipeline adds.
+    `authority` is what commits are made by. `nonce` tells this run from one on another machine that
+    has the same id. `watermarks` say which tables have no watermark to go on from, `notes` what a
+    pipeline adds.
     """
 
     run_id: RunId
@@ -189,6 +197,7 @@ class RunContext:
     windows: Mapping[str, Window] = field(default_factory=dict)
     announce: tuple[Announcement, ...] = ()
     ledger_statement: Callable[[], Mapping[str, str]] = dict
+    authority: CommitAuthority = NO_AUTHORITY
     watermarks: WatermarkFindings = NO_WATERMARK_FINDINGS
     notes: Mapping[str, StepNotes] = field(default_factory=dict)
     nonce: str = field(default_factory=lambda: uuid4().hex)

@@ -1,8 +1,9 @@
 """Commits and watermarks as the ledger keeps them, also commits whose making was never recorded.
 
 A run that died left those, or an attempt of this run that failed after its commit. Whoever records
-the table next adopts them, under the name of the run that made them. Commits of anybody else are
-nobody's to adopt: `rocky verify` names them.
+the table next adopts them, under the name of the run that made them, if they are signed with the
+key that this run has recorded. Commits of anybody else are nobody's to adopt: `rocky verify` names
+them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ from rocky.run.prepare.pins import PinnedTable
 from rocky.store.data_file import DataFile
 from rocky.store.delta.actions import parse_add
 from rocky.store.delta.change import Committed
+from rocky.store.delta.signature import is_commit_signed
 from rocky.store.delta.snapshot import WATERMARK
 from rocky.store.warehouse import Table
 
@@ -75,6 +77,8 @@ class CommitAdopter:
             run_id, model = _maker_of(actions)
             if run_id not in self._adoptable or self._is_known(run_id, model, version):
                 break
+            if not self._is_signed(run_id, table, version):
+                break
             commits.append(
                 CommitRecord(
                     version,
@@ -86,6 +90,11 @@ class CommitAdopter:
             )
             artifacts += _artifacts(table, model, (run_id, version), actions, now)
         return AdoptedCommits(tuple(reversed(commits)), tuple(artifacts))
+
+    def _is_signed(self, run_id: RunId, table: Table, version: int) -> bool:
+        with self._ledger.lookups() as lookups:
+            key = lookups.commit_key(run_id)
+        return is_commit_signed(key, table.prefix, version, table.log.commit_bytes(version))
 
     def unrecorded(self, files: Sequence[DataFile]) -> list[DataFile]:
         """Those of some files that no run has recorded: a table may be older than its ledger."""

@@ -24,6 +24,7 @@ from rocky.store.delta.actions import (
     format_txn,
 )
 from rocky.store.delta.schema import evolves, format_schema, required_features, same_columns
+from rocky.store.delta.signature import FENCE, NO_AUTHORITY, CommitAuthority
 from rocky.store.delta.snapshot import FILES_HASH, ROWS_HASH, Snapshot, files_hash
 from rocky.version import __version__
 
@@ -40,7 +41,8 @@ class Change:
     replace table properties of the same names, and REPLACE drops all other `rocky.` ones. An append
     that sets a property which another writer has set meanwhile (a watermark) is refused, not
     rebased. `info` goes into commitInfo (runId, model, recipeHash, ledgerHead ...). `transaction`
-    (application id, version) makes the commit happen at most once.
+    (application id, version) makes the commit happen at most once. `authority` is that of the run
+    that makes it: a change with a fencing token replaces only what it was computed from.
     """
 
     operation: Operation
@@ -52,6 +54,7 @@ class Change:
     properties: Mapping[str, str] = field(default_factory=dict)
     info: Mapping[str, str] = field(default_factory=dict)
     transaction: tuple[str, int] | None = None
+    authority: CommitAuthority = NO_AUTHORITY
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,7 @@ class RebasedChange:
 def rebase(change: Change, latest: Snapshot | None, table: str) -> RebasedChange:
     """The change as it applies to `latest`. Raises `ConcurrentChange` or `ChangeRefused`."""
     live = {} if latest is None else {file.path: file for file in latest.files}
+    _refuse_stale(change, latest, table)
     if change.operation == "REPLACE":
         leaving = live
     else:
@@ -120,6 +124,26 @@ def rebase(change: Change, latest: Snapshot | None, table: str) -> RebasedChange
         remaining,
         leaving,
     )
+
+
+def _refuse_stale(change: Change, latest: Snapshot | None, table: str) -> None:
+    """Raise when the table was written under a later claim, or is no longer what was replaced."""
+    fence, base = change.authority.fence, change.base
+    if fence is None:
+        return
+    if latest is not None and latest.transactions.get(FENCE, 0) > fence:
+        raise ConcurrentChange(
+            f"a later run has written table `{table}`: this run has lost its claim on it, so"
+            " nothing was committed; run again"
+        )
+    if change.operation == "REPLACE" and _version_of(latest) != _version_of(base):
+        raise ConcurrentChange(
+            f"another writer changed table `{table}` since this run read it; run again"
+        )
+
+
+def _version_of(snapshot: Snapshot | None) -> tuple[str, int] | None:
+    return None if snapshot is None else (snapshot.table_id, snapshot.version)
 
 
 def _refuse_conflict(change: Change, latest: Snapshot | None, table: str) -> None:
@@ -243,8 +267,10 @@ def compose(
         *map(format_add, added),
         *(format_remove(file, occasion.now_ms) for file in removed),
     ]
-    if change.transaction is not None:
-        actions.append(format_txn(*change.transaction, occasion.now_ms))
+    fence = change.authority.fence
+    marks = {} if fence is None else {FENCE: fence}
+    marks |= {} if change.transaction is None else dict([change.transaction])
+    actions += (format_txn(name, mark, occasion.now_ms) for name, mark in marks.items())
     return CommitActions(actions, added, tuple(file.path for file in removed))
 
 

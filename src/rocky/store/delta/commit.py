@@ -18,7 +18,7 @@ from blake3 import blake3
 
 from rocky.errors import ChangeRefused, ConcurrentChange, StoreUnreadable, StoreUnwritable
 from rocky.store.data_file import Address, DataFile, name_of, path_of, salted
-from rocky.store.delta.actions import format_commit, unwritable_feature
+from rocky.store.delta.actions import unwritable_feature
 from rocky.store.delta.change import (
     TOKEN,
     Change,
@@ -30,6 +30,7 @@ from rocky.store.delta.change import (
 )
 from rocky.store.delta.log import Log
 from rocky.store.delta.schema import UnstorableColumns, refuse_unstorable
+from rocky.store.delta.signature import sign_commit
 from rocky.store.delta.snapshot import Replay, Snapshot
 from rocky.store.objects import FileLocation, locate_file
 
@@ -57,7 +58,8 @@ def commit_change(log: Log, change: Change) -> Committed:
             return _repeated(log, change, latest)
         composed = _compose(log, change, latest, token)
         version = 0 if latest is None else latest.version + 1
-        data = format_commit(composed.actions)
+        data = sign_commit(change.authority, log.prefix, version, composed.actions)
+        change.authority.check()
         if create_commit(log, version, data, token):
             committed = _committed(log, version, composed, latest)
             return replace(committed, commit_hash=blake3(data).hexdigest())

@@ -120,7 +120,7 @@ class Log:
 
     def read_commit(self, version: int) -> list[Action]:
         """The actions of a commit."""
-        data = self._read_commit_file(version)
+        data = self.commit_bytes(version)
         try:
             return parse_commit(data)
         except ValueError as error:
@@ -129,7 +129,7 @@ class Log:
 
     def commit_hash(self, version: int) -> str:
         """The hash of a commit file's bytes. Raises `StoreUnreadable`, also where there is none."""
-        return blake3(self._read_commit_file(version)).hexdigest()
+        return blake3(self.commit_bytes(version)).hexdigest()
 
     def checkpoint_hash(self, version: int) -> str | None:
         """The hash of a checkpoint's bytes; None where there is none in one file."""
@@ -166,7 +166,7 @@ class Log:
         for version in sorted(listing.commits):
             yield from self.read_commit(version)
 
-    def _read_commit_file(self, version: int) -> bytes:
+    def commit_bytes(self, version: int) -> bytes:
         path = self.commit_path(version)
         data = self.objects.read(path)
         if data is None:
