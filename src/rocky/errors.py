@@ -97,6 +97,14 @@ class ConcurrentChange(RockyError):
     """Somebody else changed the table that a change was computed from."""
 
 
+class ClaimLost(RockyError):
+    """Another run has taken over a table that this run was about to write."""
+
+
+class ForeignCommit(RockyError):
+    """A table has a commit that no run of the ledger has made, so it is not read."""
+
+
 class LedgerUnreadable(RockyError):
     """The state file is not a ledger, is newer than this Rocky, or cannot be opened."""
 

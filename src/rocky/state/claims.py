@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from rocky.canonical import record_json
-from rocky.errors import LedgerLocked
+from rocky.errors import ClaimLost, LedgerLocked
 from rocky.ledger.claims import Claim
 from rocky.ledger.record import MalformedRecord, RunId
 from rocky.state.backend import CLAIMS, FENCE, Backend, Note, claim_name
@@ -79,7 +79,7 @@ class RemoteClaim:
                 self._refreshed_at = self._claims.clock.now()
 
     def check(self) -> None:
-        """Raise LedgerLocked when another run has taken the tables over; to be asked at a commit.
+        """Raise ClaimLost when another run has taken the tables over; to be asked at a commit.
 
         Only a claim that was not refreshed in time can be taken over, so a process that was
         stopped for a while asks, and others do not. Where that cannot be told, the tables' own
@@ -99,9 +99,9 @@ class RemoteClaim:
         except TransferFailed as failure:
             LOGGER.warning("cannot tell whether a claim still holds: %s", failure)
             return
-        raise LedgerLocked(
-            f"this run has lost its claim: {claims.describe(other, wanted)};"
-            " nothing more was committed"
+        raise ClaimLost(
+            f"this run has lost its claim, and commits nothing more:"
+            f" {claims.describe(other, wanted)}"
         )
 
     def _has_lapsed(self) -> bool:

@@ -18,7 +18,14 @@ from rocky.ledger.pipeline_records import GracePeriod
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.readers.history import LedgerReader, RecordedExecution
 from rocky.ledger.record import Record, RunId, key_of, load_record
-from rocky.ledger.run_records import NO_MARK, ModelStatus, RunRecord, WatermarkState
+from rocky.ledger.run_records import (
+    NO_MARK,
+    CommitRecord,
+    ModelExecution,
+    ModelStatus,
+    RunRecord,
+    WatermarkState,
+)
 from rocky.ledger.schema import HASH_OF_ARTIFACT, MODEL_OF_KEY, RUNNING, UNFINISHED, is_untouched
 
 
@@ -253,6 +260,25 @@ class LookupReader(PipelineReader):
         if not rows or not self.is_untouched("run_history", run_id):
             return None
         return load_record(RunRecord, self.path, "run_history", run_id, rows[0][0]).commit_key
+
+    def newest_commit(self, model: str, target: str) -> CommitRecord | None:
+        """The newest commit to a table that is recorded, whatever its model was called then."""
+        found = self._newest_commit(f"{MODEL_OF_KEY} = ?", key_of(model.lower()), target)
+        return found or self._newest_commit("? = ''", "", target)
+
+    def _newest_commit(self, condition: str, value: str, target: str) -> CommitRecord | None:
+        rows = self._ask(
+            f"SELECT key, value FROM model_executions WHERE {condition}"  # noqa: S608 - one of our own expressions
+            " AND lower(json_extract(value, '$.target')) = ?"
+            " AND coalesce(json_extract(value, '$.commits[0]'),"
+            " json_extract(value, '$.adopted[0]')) IS NOT NULL ORDER BY key DESC LIMIT 1",
+            value,
+            target.lower(),
+        )
+        for key, text in rows:
+            found = load_record(ModelExecution, self.path, "model_executions", key, text)
+            return max((*found.commits, *found.adopted), key=lambda each: each.version)
+        return None
 
     def running_runs(self) -> frozenset[RunId]:
         """The runs that have not said how they ended, and that no process of this machine makes."""

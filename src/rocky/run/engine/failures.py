@@ -9,7 +9,9 @@ from collections.abc import Callable
 from typing import Final
 
 from rocky.errors import (
+    ClaimLost,
     ConcurrentChange,
+    ForeignCommit,
     InternalError,
     ModelFailed,
     RockyError,
@@ -25,6 +27,8 @@ STEP_ERRORS: Final = (RockyError, OSError, *SPARK_ERRORS)
 
 _KINDS: Final = (
     (ConcurrentChange, "concurrent_change"),
+    (ClaimLost, "claim_lost"),
+    (ForeignCommit, "foreign_commit"),
     (RowsRefused, "data_error"),
     (StoreUnreadable, "store_unreadable"),
     (StoreUnwritable, "store_unwritable"),

@@ -10,6 +10,11 @@ from rocky.errors import ModelFailed
 from rocky.language.datatypes.types import StructField
 from rocky.plan.steps import RunPlan, Step
 from rocky.project import ModelFile
+from rocky.project.configuration.strategies import (
+    ContentAddressed,
+    FullRefresh,
+    MaterializedView,
+)
 from rocky.run.engine.protocol import Engine
 from rocky.run.execute.takeover import Takeover
 from rocky.run.materialize.build import Build, Built, Materialize, choose_layout
@@ -67,6 +72,10 @@ class Builder:
         if decision.reused is not None:
             return self._taker.reuse(step, made_from, decision)
         self._inputs.bind(made_from.inputs)
+        before = None if self._is_whole(model) else table.snapshot()
+        if before is not None:
+            # What is kept of a table is read, too.
+            self._inputs.check_commits(model.name, PinnedTable(table, before))
         build = self._assemble(step, model, made_from)
         built = materialize(build)
         changed = self._inputs.changed_source(made_from.inputs)
@@ -74,6 +83,11 @@ class Builder:
         return StepResult(
             made_from, built.sql, built, build.layout, pinned, decision, changed_source=changed
         )
+
+    def _is_whole(self, model: ModelFile) -> bool:
+        """Whether nothing of a model's table is kept."""
+        whole = FullRefresh | ContentAddressed | MaterializedView
+        return isinstance(model.strategy, whole) or self._context.refreshes(model.key)
 
     def inputs_of(self, step: Step) -> tuple[KnownInput, ...]:
         """What a step reads, as far as it reads tables and sources."""

@@ -175,6 +175,7 @@ class _RunInProgress:
             watermarks,
             options.notes.steps,
         )
+        self._adopter = CommitAdopter(resources.ledger, begun.run_id)
         self._engine: Engine | None = None
         for each in () if options.full_refresh else watermarks.forgotten:
             self._warn(each)
@@ -301,7 +302,8 @@ class _RunInProgress:
         decider = ReuseDecider(
             self._plan, self._rules(), tools.memory, environment, tools.resumption
         )
-        inputs = Inputs(self._plan, tools.fingerprints, tools.pins, around.sources, engine)
+        check = self._adopter.refuse_foreign
+        inputs = Inputs(self._plan, tools.fingerprints, tools.pins, around.sources, engine, check)
         # These know pyspark, which a run that builds nothing must not load.
         from rocky.run.execute.steps import StepExecution  # noqa: PLC0415
         from rocky.run.materialize.strategy import materialize  # noqa: PLC0415
@@ -318,8 +320,8 @@ class _RunInProgress:
         work.run(steps, Throttle(limits, failed), tools.stop, around.build_table or materialize)
 
     def _recorder(self, prover: ProvenanceMaker) -> Recorder:
-        adopter = CommitAdopter(self._ledger, self._run_id)
-        return Recorder(self._plan, self._run_id, prover, adopter, self._options.notes.steps)
+        notes = self._options.notes.steps
+        return Recorder(self._plan, self._run_id, prover, self._adopter, notes)
 
     def _rules(self) -> ReuseRules:
         asked = self._options

@@ -21,7 +21,7 @@ from rocky.run.engine.protocol import Engine
 from rocky.run.materialize.build import Built
 from rocky.spark.interface import Layout
 from rocky.store.delta.change import Change
-from rocky.store.delta.signature import CommitAuthority
+from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority
 from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
 from rocky.store.warehouse import Table
 
@@ -79,7 +79,7 @@ def load_seed(
     table: Table,
     engine: Engine,
     info: Mapping[str, str],
-    authority: CommitAuthority,
+    authority: CommitAuthority = NO_AUTHORITY,
     *,
     full_refresh: bool = False,
 ) -> Built:

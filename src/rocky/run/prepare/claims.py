@@ -5,20 +5,20 @@ put back is found. A ledger that is kept elsewhere is spoken of as it is known t
 process dies, that is all that anybody will find.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Lock
 from typing import NamedTuple
 
-from rocky.errors import PromotionUnfinished, RockyError
+from rocky.errors import PromotionUnfinished, RockyError, StoreUnreadable
 from rocky.ledger.chain import Head
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunRecord, RunStatus
 from rocky.ledger.writer import Ledger
 from rocky.plan.steps import RunPlan
-from rocky.run.prepare.pins import load_snapshots
+from rocky.run.prepare.pins import warm_up
 from rocky.run.prepare.resources import (
     RemoteState,
     RunParameters,
@@ -77,10 +77,19 @@ def begin_run(
     return BegunRun(run_id, CommitAuthority(_RunSigner(resources, run_id), fence, claim.check))
 
 
-def _fence_of(tables: Iterable[Table]) -> int:
+def _fence_of(tables: Sequence[Table]) -> int:
     """The highest fencing token among the commits of some tables."""
-    found = load_snapshots(tables)
-    return max((each.transactions.get(FENCE, 0) for each in found if each is not None), default=0)
+    warm_up(tables)
+    return max(map(_newest_fence, tables), default=0)
+
+
+def _newest_fence(table: Table) -> int:
+    try:
+        snapshot = table.snapshot()
+    except StoreUnreadable:
+        # Whoever writes the table is told, and only that fails.
+        return 0
+    return 0 if snapshot is None else snapshot.transactions.get(FENCE, 0)
 
 
 class _RunSigner:

@@ -103,6 +103,7 @@ class Inputs:
     """The inputs of one run. Threads may share it.
 
     Without an engine a source that only Spark can look at has no identity, and nothing is bound.
+    `check` raises for a table, given with its model's name, that must not be read.
     """
 
     def __init__(
@@ -112,8 +113,10 @@ class Inputs:
         pins: Pins,
         sources: Sources,
         engine: Engine | None = None,
+        check: Callable[[str, PinnedTable], None] | None = None,
     ) -> None:
         self._plan = plan
+        self._check = check
         self._fingerprints = fingerprints
         self._names = Names(plan.project)
         self._reads = {step.key: step.reads for step in plan.steps if step.kind != "seed"}
@@ -264,6 +267,7 @@ class Inputs:
         assert engine is not None
         if known.pinned is not None:
             refuse_damaged_files(known.pinned, self._sources.checksums)
+            self.check_commits(known.name, known.pinned)
             engine.views.bind_table(known.view, known.pinned.table, known.pinned.snapshot)
         elif read.kind == "source":
             source = self._source(read)
@@ -274,6 +278,11 @@ class Inputs:
             self.bind(inputs)
             engine.views.bind_frame(known.view, engine.frame(self.sql_of(model, inputs)))
         return known.view
+
+    def check_commits(self, model: str, pinned: PinnedTable) -> None:
+        """Raise ForeignCommit for a table, of a model, that somebody else has written."""
+        if self._check is not None:
+            self._check(model, pinned)
 
     def _view_names(
         self, reader: str, inputs: tuple[KnownInput, ...]

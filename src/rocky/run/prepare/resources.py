@@ -47,7 +47,7 @@ class RemoteClaim(Protocol):
         """Say which run holds them, once that is known."""
 
     def check(self) -> None:
-        """Raise LedgerLocked when another machine has taken them over."""
+        """Raise ClaimLost when another machine has taken them over."""
 
 
 class RemoteState(Protocol):

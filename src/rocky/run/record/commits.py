@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from rocky.errors import ForeignCommit
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import NO_MARK, ArtifactRecord, CommitRecord, WatermarkState
 from rocky.ledger.writer import Ledger
@@ -91,6 +92,27 @@ class CommitAdopter:
             artifacts += _artifacts(table, model, (run_id, version), actions, now)
         return AdoptedCommits(tuple(reversed(commits)), tuple(artifacts))
 
+    def refuse_foreign(self, model: str, pinned: PinnedTable) -> None:
+        """Raise ForeignCommit for a table whose newest commits no run of this ledger has made.
+
+        Nothing is known of a table that the ledger has no commit of: it is older than the ledger.
+        """
+        table, version = pinned.table, pinned.snapshot.version
+        with self._ledger.lookups() as lookups:
+            recorded = lookups.newest_commit(model, table.name)
+        if recorded is None:
+            return
+        if version < recorded.version:
+            raise ForeignCommit(_foreign(table, f"is at version {version} again", recorded.version))
+        if table.log.commit_hash(recorded.version) != recorded.blake3_hash:
+            raise ForeignCommit(_foreign(table, "was changed by hand", recorded.version))
+        for each in range(recorded.version + 1, version + 1):
+            run_id, _ = _maker_of(table.log.read_commit(each))
+            if run_id not in self._adoptable or not self._is_signed(run_id, table, each):
+                raise ForeignCommit(
+                    _foreign(table, f"has a commit that no run made, version {each}", each - 1)
+                )
+
     def _is_signed(self, run_id: RunId, table: Table, version: int) -> bool:
         with self._ledger.lookups() as lookups:
             key = lookups.commit_key(run_id)
@@ -116,6 +138,14 @@ class CommitAdopter:
             if each.model_name.lower() == model.lower()
             for commit in each.commits
         )
+
+
+def _foreign(table: Table, what: str, version: int) -> str:
+    return (
+        f"`{table.name}` is not read: it {what}; `rocky verify` says more. Then"
+        f" `rocky state restore {table.name}` puts back what was recorded, version {version}, or"
+        f" `rocky state accept {table.name}` records it as it is"
+    )
 
 
 def _maker_of(actions: list[dict[str, Any]]) -> tuple[RunId, str]:

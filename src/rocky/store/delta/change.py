@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from rocky.errors import ChangeRefused, ConcurrentChange
+from rocky.errors import ChangeRefused, ClaimLost, ConcurrentChange
 from rocky.language.datatypes.types import StructField
 from rocky.store.data_file import DataFile, name_of
 from rocky.store.delta.actions import (
@@ -132,9 +132,9 @@ def _refuse_stale(change: Change, latest: Snapshot | None, table: str) -> None:
     if fence is None:
         return
     if latest is not None and latest.transactions.get(FENCE, 0) > fence:
-        raise ConcurrentChange(
-            f"a later run has written table `{table}`: this run has lost its claim on it, so"
-            " nothing was committed; run again"
+        raise ClaimLost(
+            f"a later run has written table `{table}`: this run has lost its claim on it, and"
+            " committed nothing"
         )
     if change.operation == "REPLACE" and _version_of(latest) != _version_of(base):
         raise ConcurrentChange(
