@@ -71,7 +71,7 @@ class Audit:
         self.rows, self.warehouse, self.run_id, self.table = rows, warehouse and Path(warehouse).resolve(), run_id, (table or "").lower()
         self.findings, self.notes, self.heads, self.seen, self.adds, self.states, self.written_at, self.open = ({} for _ in range(8))
         self.records, self.ledger_id = {name: {} for name in RECORDS}, rows["metadata"].get("ledger_id", b"").decode("utf-8", "replace").strip('"')
-        self.begun, self.closed, self.due, self.first, self.former, self.since, self.sweep, self.left = ({} for _ in range(8))
+        self.begun, self.closed, self.due, self.first, self.former, self.since, self.sweep, self.left, self.foreign = ({} for _ in range(9))
         self.owners, self.lost, self.gone, self.count, self.files_of = [], set(), set(), Counter(), defaultdict(dict)
     def expect(self, holds, code, where, message):
         return holds or self.findings.setdefault(f"{code}: {where}: {message}")
@@ -184,6 +184,7 @@ class Audit:
                     name, maker = f"{one['version']:020d}", (one.get("run_id", run_id), one.get("model_name", model).lower())
                     if one["version"] == 0 and tables[place].get(f"{name}.json", (one["blake3_hash"],))[0] != one["blake3_hash"]:
                         self.former[place] = run_id, {**self.former.get(place, (0, {}))[1], **tables.pop(place)}
+                    self.foreign.update({(place, f"{name}.json"): one["foreign"]} if "foreign" in one else {})
                     tables[place].update({f"{name}.{end}": (one[each], maker) for each, end in LOGGED if each in one})
         for place, recorded in sorted(tables.items()):
             makers = {maker[0] for _, maker in (*recorded.values(), *self.former.get(place, (0, {}))[1].values())}
@@ -230,7 +231,10 @@ class Audit:
         maker, run = (info.get("runId"), str(info.get("model")).lower()), self.runs.get(info.get("runId"), {})
         unfinished = name > max(recorded, default="") and (run.get("status") == "Running" or run.get("reason")) and is_signed(run.get("commit_key"), place, name, data)
         early = run and not run.get("warehouse") and self.files_of[maker]
-        if name in recorded:
+        decided = self.foreign.get((place, name))  # no run made it, and somebody has accepted or rejected it
+        if decided:
+            maker, self.notes[f"note: {where}: no run made it, and it was {decided} by `{recorded[name][1][0]}`"] = recorded[name][1], None
+        elif name in recorded:
             said = (info.get("ledgerId"), info.get("ledgerHead") in self.heads)  # a run that could not fetch its state vouches for none
             self.expect(said == (self.ledger_id, True) or (run.get("unvouched") and "ledgerHead" not in info), "head_unknown", where, "it names a state of the ledger that the chain never had")
             self.expect(recorded[name][1] == maker, "record_inconsistent", where, "its record is of another run or model")
@@ -241,7 +245,7 @@ class Audit:
         for add in (each["add"] for each in actions if "add" in each):
             path = f"{place}/{unquote(add['path'])}"
             live[path] = self.adds[path] = (add["size"], json.loads(add["stats"])["numRecords"])
-            same = name not in recorded or self.files_of[maker].get(path, {}).get("size_bytes") == add["size"]
+            same = name not in recorded or decided == "rejected" or self.files_of[maker].get(path, {}).get("size_bytes") == add["size"]
             self.expect(same, "record_missing", where, f"no record has its file `{path}`")
         return live
     def check_execution(self, where, maker, row):

@@ -341,7 +341,7 @@ def test_a_table_that_another_tool_changed_is_put_right(shop):
     assert [(1,)] == shop.rows("alone")
 
 
-def test_readers_see_what_another_tool_did_to_a_table_that_is_not_built(shop):
+def test_readers_of_a_table_that_another_tool_has_changed_are_refused(shop):
     (file,) = shop.snapshot("by_country").files
     log = shop.folder("by_country") / "_delta_log"
     (log / "00000000000000000001.json").write_text(
@@ -349,8 +349,10 @@ def test_readers_see_what_another_tool_did_to_a_table_that_is_not_built(shop):
         f'{{"remove":{{"path":"{file.path}","dataChange":true,"deletionTimestamp":1}}}}\n'
     )
 
-    assert ["report"] == built(shop.run("report"))
-    assert [(None,)] == shop.rows("report")
+    report = shop.run("report")
+
+    assert ["foreign_commit"] == [each.execution.failure_kind for each in report.outcomes]
+    assert [(1,)] == shop.rows("report")
 
 
 @pytest.mark.parametrize(

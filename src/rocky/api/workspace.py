@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rocky.operations.doctor import DoctorReport
     from rocky.operations.drift import DriftReport
     from rocky.operations.emit_sql import EmitSqlReport
+    from rocky.operations.foreign_table import ForeignTableReport
     from rocky.operations.gc import GcReport
     from rocky.operations.history import ExecutionsReport, HistoryReport
     from rocky.operations.imports import UpdateImportsReport
@@ -301,6 +302,22 @@ class Workspace(operations.Workspace):
         from rocky.operations.state import DeleteRequest, delete_watermark
 
         return delete_watermark(self, DeleteRequest(table))
+
+    def accept_table(
+        self, table: str, *, message: str, adapter: str | None = None
+    ) -> "ForeignTableReport":
+        """Take a table as it is that somebody other than a run has written."""
+        from rocky.operations.foreign_table import ForeignTableRequest, accept_foreign
+
+        return accept_foreign(self, ForeignTableRequest(table, message, adapter))
+
+    def restore_table(
+        self, table: str, *, message: str, adapter: str | None = None
+    ) -> "ForeignTableReport":
+        """Put a table back to what was recorded of it last."""
+        from rocky.operations.foreign_table import ForeignTableRequest, restore_foreign
+
+        return restore_foreign(self, ForeignTableRequest(table, message, adapter))
 
     def sweep_state(self, *, dry_run: bool = False) -> "RetentionSweepReport":
         """Forget runs older than `[state.retention]` allows that no table depends on."""

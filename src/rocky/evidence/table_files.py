@@ -184,7 +184,10 @@ class LogChecker:
             why = f"the commit cannot be read ({error})"
             self._findings.add(FindingCode.FOREIGN_COMMIT, where, why)
             return None
-        if said is not None:
+        if said is not None and said.record.foreign is not None:
+            decided = f"was {said.record.foreign} by run `{said.maker[0]}`"
+            self._findings.note(f"{where}: no run made it, and it {decided}")
+        elif said is not None:
             self._check_info(where, info, said.maker)
         else:
             last = version > max(expected.commits, default=-1)
@@ -253,7 +256,10 @@ class LogChecker:
     ) -> dict[str, LiveFile]:
         """The files that a commit adds; a recorded commit adds only recorded ones."""
         where = place.place(f"{LOG_FOLDER}/{version:020d}.json")
-        recorded = self._recorded.files.get(_maker_of(_info_of(actions)), {})
+        said = expected.commits.get(version)
+        decided = said.record.foreign if said is not None else None
+        maker = _maker_of(_info_of(actions)) if said is None or decided is None else said.maker
+        recorded = self._recorded.files.get(maker, {})
         added: dict[str, LiveFile] = {}
         for action in actions:
             if not action.get("add"):
@@ -265,7 +271,7 @@ class LogChecker:
                 self._findings.add(FindingCode.FOREIGN_COMMIT, where, why)
                 continue
             added[file.name] = LiveFile(file.size, file.rows)
-            if version in expected.commits:
+            if said is not None and decided != "rejected":
                 record = recorded.get(self._recorded.places.data_file(place, file.path))
                 self._findings.expect(
                     record is not None and record.size_bytes == file.size,

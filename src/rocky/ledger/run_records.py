@@ -75,6 +75,7 @@ class CommitRecord(Record):
     """A commit to a table's log: `blake3_hash` is of the bytes of `_delta_log/<version>.json`.
 
     `run_id` and `model_name` say who made it, where that is not the execution that records it.
+    `foreign` is `accepted` or `rejected` for one that no run has made, as somebody decided.
     """
 
     version: int
@@ -82,6 +83,7 @@ class CommitRecord(Record):
     checkpoint_blake3: str | None = None
     run_id: RunId | None = None
     model_name: str | None = None
+    foreign: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,12 @@ from rocky.cli.render.tables import NOTHING, format_count, format_moment, render
 from rocky.diagnostics.render import counted
 from rocky.ledger.pipeline_records import GracePeriod
 from rocky.ledger.run_records import PartitionRecord, PartitionStatus, WatermarkState
+from rocky.operations.foreign_table import (
+    ForeignTableReport,
+    ForeignTableRequest,
+    accept_foreign,
+    restore_foreign,
+)
 from rocky.operations.state import (
     DeleteRequest,
     KeyInFlight,
@@ -27,7 +33,9 @@ from rocky.operations.state import (
 
 REPORTS: Final = {
     "state": StateReport,
+    "state accept": ForeignTableReport,
     "state delete": WatermarkDeletionReport,
+    "state restore": ForeignTableReport,
     "state retention sweep": RetentionSweepReport,
 }
 _MANY: Final = 20
@@ -64,6 +72,42 @@ def delete(settings: Settings, table: str) -> ExitCode:
         write_line(f"deleted the watermark of `{mark.table}`, which was {mark.last_value}")
         write_line("its next run copies everything, and replaces the table when that is done")
     _warn(report.warnings, settings)
+    return ExitCode.OK
+
+
+@command.command("accept", cls=StateCommand)
+@click.argument("table")
+@click.option("-m", "--message", required=True, help="Why: the ledger keeps it.")
+@click.option("--target", "adapter", metavar="ADAPTER", help="The adapter whose table it is.")
+@click.pass_obj
+def accept(settings: Settings, table: str, message: str, adapter: str | None) -> ExitCode:
+    """Take a table as it is that somebody other than a run has written."""
+    report = accept_foreign(settings.workspace, ForeignTableRequest(table, message, adapter))
+    return _say("state accept", report, settings)
+
+
+@command.command("restore", cls=StateCommand)
+@click.argument("table")
+@click.option("-m", "--message", required=True, help="Why: the ledger keeps it.")
+@click.option("--target", "adapter", metavar="ADAPTER", help="The adapter whose table it is.")
+@click.pass_obj
+def restore(settings: Settings, table: str, message: str, adapter: str | None) -> ExitCode:
+    """Put a table back to what was recorded of it last."""
+    report = restore_foreign(settings.workspace, ForeignTableRequest(table, message, adapter))
+    return _say("state restore", report, settings)
+
+
+def _say(command: str, report: ForeignTableReport, settings: Settings) -> ExitCode:
+    if settings.json:
+        write_report(command, report)
+    elif not settings.quiet:
+        versions = ", ".join(map(str, report.versions))
+        how = (
+            f"accepted, version {versions}"
+            if report.verdict == "accepted"
+            else (f"put back as version {report.version}; version {versions} is rejected")
+        )
+        write_line(f"`{report.target}`: {how} (recorded as `{report.run_id}`)")
     return ExitCode.OK
 
 

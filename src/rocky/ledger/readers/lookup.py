@@ -189,6 +189,14 @@ def open_lookup_reader(
     return LookupReader(path, connection) if connection is not None else None
 
 
+class NewestCommit(NamedTuple):
+    """The newest commit to a table that is recorded, and the execution of a run that records it."""
+
+    run_id: RunId
+    execution: ModelExecution
+    commit: CommitRecord
+
+
 class LookupReader(PipelineReader):
     """Finds records by what they are about."""
 
@@ -261,12 +269,12 @@ class LookupReader(PipelineReader):
             return None
         return load_record(RunRecord, self.path, "run_history", run_id, rows[0][0]).commit_key
 
-    def newest_commit(self, model: str, target: str) -> CommitRecord | None:
+    def newest_commit(self, model: str, target: str) -> "NewestCommit | None":
         """The newest commit to a table that is recorded, whatever its model was called then."""
         found = self._newest_commit(f"{MODEL_OF_KEY} = ?", key_of(model.lower()), target)
         return found or self._newest_commit("? = ''", "", target)
 
-    def _newest_commit(self, condition: str, value: str, target: str) -> CommitRecord | None:
+    def _newest_commit(self, condition: str, value: str, target: str) -> "NewestCommit | None":
         rows = self._ask(
             f"SELECT key, value FROM model_executions WHERE {condition}"  # noqa: S608 - one of our own expressions
             " AND lower(json_extract(value, '$.target')) = ?"
@@ -277,7 +285,8 @@ class LookupReader(PipelineReader):
         )
         for key, text in rows:
             found = load_record(ModelExecution, self.path, "model_executions", key, text)
-            return max((*found.commits, *found.adopted), key=lambda each: each.version)
+            commit = max((*found.commits, *found.adopted), key=lambda each: each.version)
+            return NewestCommit(RunId(key.partition("|")[0]), found, commit)
         return None
 
     def running_runs(self) -> frozenset[RunId]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from rocky.errors import ForeignCommit
+from rocky.ledger.readers.lookup import NewestCommit
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import NO_MARK, ArtifactRecord, CommitRecord, WatermarkState
 from rocky.ledger.writer import Ledger
@@ -25,7 +26,7 @@ from rocky.store.data_file import DataFile
 from rocky.store.delta.actions import parse_add
 from rocky.store.delta.change import Committed
 from rocky.store.delta.signature import is_commit_signed
-from rocky.store.delta.snapshot import WATERMARK
+from rocky.store.delta.snapshot import WATERMARK, Snapshot
 from rocky.store.warehouse import Table
 
 
@@ -102,16 +103,38 @@ class CommitAdopter:
             recorded = lookups.newest_commit(model, table.name)
         if recorded is None:
             return
-        if version < recorded.version:
-            raise ForeignCommit(_foreign(table, f"is at version {version} again", recorded.version))
-        if table.log.commit_hash(recorded.version) != recorded.blake3_hash:
-            raise ForeignCommit(_foreign(table, "was changed by hand", recorded.version))
-        for each in range(recorded.version + 1, version + 1):
+        known = recorded.commit.version
+        rebuild = f"`rocky run --model {recorded.execution.model_name} --full-refresh` builds it"
+        if version < known:
+            raise ForeignCommit(_foreign(table, f"went from version {known} to {version}", rebuild))
+        if table.log.commit_hash(known) != recorded.commit.blake3_hash:
+            what = f"had its version {known} changed by hand"
+            raise ForeignCommit(_foreign(table, what, rebuild))
+        foreign = self.find_foreign(table, recorded, pinned.snapshot)
+        if foreign:
+            what = f"has a commit that no run made, version {foreign[0]}"
+            raise ForeignCommit(
+                _foreign(
+                    table,
+                    what,
+                    f"`rocky state restore {table.name}` puts back version {known}, which was"
+                    f" recorded, and `rocky state accept {table.name}` takes it as it is",
+                )
+            )
+
+    def find_foreign(
+        self, table: Table, recorded: NewestCommit, snapshot: Snapshot | None
+    ) -> tuple[int, ...]:
+        """The versions after the newest recorded one that are to be explained, if one is foreign.
+
+        Those of dead runs that come after a foreign one were made on top of it.
+        """
+        newest = -1 if snapshot is None else snapshot.version
+        for each in range(recorded.commit.version + 1, newest + 1):
             run_id, _ = _maker_of(table.log.read_commit(each))
             if run_id not in self._adoptable or not self._is_signed(run_id, table, each):
-                raise ForeignCommit(
-                    _foreign(table, f"has a commit that no run made, version {each}", each - 1)
-                )
+                return tuple(range(each, newest + 1))
+        return ()
 
     def _is_signed(self, run_id: RunId, table: Table, version: int) -> bool:
         with self._ledger.lookups() as lookups:
@@ -140,12 +163,8 @@ class CommitAdopter:
         )
 
 
-def _foreign(table: Table, what: str, version: int) -> str:
-    return (
-        f"`{table.name}` is not read: it {what}; `rocky verify` says more. Then"
-        f" `rocky state restore {table.name}` puts back what was recorded, version {version}, or"
-        f" `rocky state accept {table.name}` records it as it is"
-    )
+def _foreign(table: Table, what: str, ways_on: str) -> str:
+    return f"`{table.name}` is not read: it {what}. `rocky verify` says more; {ways_on}"
 
 
 def _maker_of(actions: list[dict[str, Any]]) -> tuple[RunId, str]:
