@@ -6,12 +6,17 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
 import rocky
-from rocky.branches.promotion.gate import (
+from rocky.branches.approvals.readiness import Candidate
+from rocky.branches.approvals.signatures import Signer
+from rocky.branches.approvals.ssh import Keygen, KeyLocation, SigningKey
+from rocky.branches.approvals.validity import check_approvals
+from rocky.branches.promotion.clearance import (
     Clearance,
     PromotionClearance,
     RevertClearance,
@@ -27,6 +32,7 @@ from rocky.errors import (
 from rocky.ledger.branches import load_promotions
 from rocky.operations.branch import promotion
 from rocky.operations.branch.approve import ApproveRequest, approve
+from rocky.operations.branch.gate import clear_promotion
 from rocky.operations.branch.promotion import (
     PromoteRequest,
     RecoverRequest,
@@ -298,8 +304,34 @@ def test_nobody_else_can_make_or_change_a_clearance(shop, workspace, monkeypatch
         RevertClearance(what="mine", promotion=None, reversals=(), left={}, seal=object())
 
 
+def test_the_gate_looks_up_what_it_decides_by(shop, workspace):
+    asked = ["workspace", "name", "now", "find_signer"]
+    assert asked == list(signature(clear_promotion).parameters)
+    now = datetime.now(UTC)
+    with pytest.raises(PromotionRefused, match="and nobody did"):
+        clear_promotion(workspace, "b1", now)
+    sign(shop)
+    assert "branch promote b1" == clear_promotion(workspace.on_branch("b2"), "b1", now).what
+
+
+def test_who_allows_breaking_readers_is_not_believed(shop, workspace):
+    build(shop, BREAKING)
+    sign(shop)
+    eve = shop.root / "../eve"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", eve], check=True)
+
+    def invent(candidate: Candidate) -> Signer:
+        (bob,) = check_approvals(candidate.root, candidate.question, Keygen(os.environ)).accepted
+        key = SigningKey(KeyLocation(eve), bob.key_fingerprint)
+        return Signer(key, bob.approver, "as good as signed")
+
+    with pytest.raises(ApprovalRefused, match="it would not count: unknown_key"):
+        clear_promotion(workspace, "b1", datetime.now(UTC), invent)
+
+
 MOVERS = {
-    "clear_promotion": {"operations/branch/promotion.py"},
+    "SEAL": {"operations/branch/gate.py"},
+    "clear_promotion": {"operations/branch/gate.py", "operations/branch/promotion.py"},
     "promote_tables": {"operations/branch/promotion.py"},
     "revert_tables": {"operations/branch/promotion.py"},
     "recover_promotions": {"operations/branch/promotion.py"},

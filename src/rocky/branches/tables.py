@@ -6,6 +6,7 @@ Nothing is written. A table that cannot be read is raised, never taken for absen
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from rocky.evidence.hashes import content_hash
@@ -90,7 +91,8 @@ def load_branch_view(record: BranchRecord, warehouse: Warehouse, parent: Warehou
     """
     with ThreadPoolExecutor(_READERS, thread_name_prefix="rocky-view") as pool:
         found = pool.map(lambda table: _load_table(record, table, parent), warehouse.tables())
-        return BranchView(record, warehouse, parent, {each.target.lower(): each for each in found})
+        tables = {each.target.lower(): each for each in found}
+        return BranchView(record, warehouse, parent, MappingProxyType(tables))
 
 
 def _load_table(record: BranchRecord, table: Table, parent: Warehouse) -> BranchTable:

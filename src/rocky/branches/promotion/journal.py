@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NoReturn
 
-from rocky.branches.promotion.gate import clear_recovery
+from rocky.branches.promotion.clearance import clear_recovery
 from rocky.branches.promotion.moves import (
     LostTable,
     PreparedMove,

@@ -7,7 +7,7 @@ once more with production's tables claimed, and whatever is no longer so refuses
 from collections.abc import Mapping
 from dataclasses import replace
 
-from rocky.branches.promotion.gate import (
+from rocky.branches.promotion.clearance import (
     PromotionClearance,
     find_other_inputs,
     refuse_moved_inputs,

@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from rocky.branches.promotion.gate import Clearance, RecoveryClearance
+from rocky.branches.promotion.clearance import Clearance, RecoveryClearance
 from rocky.errors import RockyError, StoreUnreadable, StoreUnwritable
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunRecord, RunStatus, TotalsRecord

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rocky.branches.promotion.gate import clear_revert
+from rocky.branches.promotion.clearance import clear_revert
 from rocky.branches.promotion.journal import move_tables
 from rocky.branches.promotion.moves import Move, PreparedMove, prepare_moves
 from rocky.branches.promotion.promotion_run import (

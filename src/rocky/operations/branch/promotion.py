@@ -15,7 +15,6 @@ from typing import Literal
 from rocky.branches.approvals.readiness import Candidate
 from rocky.branches.approvals.signatures import Signer
 from rocky.branches.approvals.validity import RejectionReason
-from rocky.branches.promotion.gate import PromotionClearance, clear_promotion
 from rocky.branches.promotion.journal import (
     RecoveredPromotion,
     forget_promotion,
@@ -26,14 +25,13 @@ from rocky.branches.promotion.promotion_run import Actor
 from rocky.branches.promotion.revert import revert_tables
 from rocky.errors import InvalidRequest
 from rocky.ledger.branch_records import PromotionRecord
-from rocky.operations.branch.change import choose_signer, keygen_of, open_change
+from rocky.operations.branch.change import choose_signer
+from rocky.operations.branch.gate import clear_promotion
 from rocky.operations.branch.lookup import find_who, refreshed_state
 from rocky.operations.state_change import load_sound_project
-from rocky.operations.warehouses import recorded_warehouses_of
 from rocky.operations.workspace import Workspace, caller_of, main_state_path
 from rocky.plan.adapters import main_adapter
 from rocky.project import Project
-from rocky.project.project import branch_state
 from rocky.run.prepare.session import RunSession, open_run
 
 
@@ -108,46 +106,29 @@ class PromotionReport:
 def promote(workspace: Workspace, request: PromoteRequest) -> PromotionReport:
     """Promote a branch. Raises PromotionRefused, PromotionUndone, LedgerLocked, InvalidRequest.
 
-    And as `open_change`: then production is as it was.
+    And as `clear_promotion`: then production is as it was.
     """
     if not request.allow_breaking and (request.key, request.principal) != (None, None):
         raise InvalidRequest("`--key` and `--as` need `--allow-breaking`")
     workspace = workspace.on_production()
     now = datetime.now(UTC)
-    with open_change(workspace, request.name, now) as candidate:
-        for warning in candidate.question.policy.warnings:
-            workspace.warn(warning)
-        cleared = _clear(workspace, request, candidate)
-        project, adapter = candidate.compilation.project, candidate.record.adapter
-        with open_production(workspace, project, adapter) as opened:
-            recover_and_tell(workspace, opened, now)
-            actor = actor_of(workspace, opened, now, request.message)
-            promotion = promote_tables(opened, cleared, actor)
+
+    def find_signer(candidate: Candidate) -> Signer:
+        return choose_signer(workspace, candidate, request.key, request.principal, request.message)
+
+    signer = find_signer if request.allow_breaking else None
+    cleared = clear_promotion(workspace, request.name, now, signer)
+    candidate = cleared.candidate
+    project, adapter = candidate.compilation.project, candidate.record.adapter
+    with open_production(workspace, project, adapter) as opened:
+        recover_and_tell(workspace, opened, now)
+        actor = actor_of(workspace, opened, now, request.message)
+        promotion = promote_tables(opened, cleared, actor)
     rejected = tuple(
         RejectedApproval(each.approval_id, each.reason, each.detail)
         for each in cleared.approvals.rejected
     )
     return PromotionReport(promotion, rejected, success=True)
-
-
-def _clear(
-    workspace: Workspace, request: PromoteRequest, candidate: Candidate
-) -> PromotionClearance:
-    """Leave to promote it, if the gate gives it. Raises PromotionRefused."""
-    project, record = candidate.compilation.project, candidate.record
-
-    def find_signer() -> Signer:
-        return choose_signer(workspace, candidate, request.key, request.principal, request.message)
-
-    conf = main_adapter(project, record.adapter)[1].conf
-    return clear_promotion(
-        candidate,
-        keygen_of(workspace),
-        # Fetched already, when the branch was judged.
-        branch_state(main_state_path(workspace), record.name),
-        recorded_warehouses_of(workspace, project, [candidate.view.warehouse], conf),
-        find_signer if request.allow_breaking else None,
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,21 @@
-"""The gate: whether production may be moved, and the clearance that every mover asks for.
+"""Clearances: leave to move production, which every mover asks for, and what it is refused for.
 
-A clearance is given by the functions here that are called `clear_...`, and by nothing else: who
-wants to move tables passes all that these refuse. It is no pass for later: whoever uses one looks
-again at what it was given for.
+Only a `clear_...` function gives one: that of a promotion is in `rocky.operations.branch.gate`,
+those of a revert and of a recovery are here. Each looks up what it decides by, and is handed no
+facts. A clearance is no pass for later: whoever uses one looks again at what it was given for.
 
 The records of a branch become part of production's own, so they are verified first; and a table is
 promoted only beside the inputs that it was built of, or production would have a result of rows that
 it has not got.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from rocky.branches.approvals.readiness import Candidate
-from rocky.branches.approvals.signatures import Signer, sign_statement
 from rocky.branches.approvals.ssh import Keygen
-from rocky.branches.approvals.statements import Kind
 from rocky.branches.approvals.validity import (
     ApprovalScope,
     CheckedApprovals,
@@ -25,8 +23,8 @@ from rocky.branches.approvals.validity import (
     find_shortfall,
 )
 from rocky.branches.promotion.reversals import TableReversal, find_promotion, find_reversals
-from rocky.branches.promotion.verdict import ChangeVerdict, judge_change
-from rocky.branches.record_transfer import BranchHistory, load_branch_history
+from rocky.branches.promotion.verdict import ChangeVerdict
+from rocky.branches.record_transfer import BranchHistory
 from rocky.branches.tables import (
     BranchTable,
     BranchView,
@@ -49,7 +47,8 @@ from rocky.run.prepare.session import RunSession
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.journal import Journal, load_journals
 
-_SEAL: Final = object()
+SEAL: Final = object()
+"""What a clearance is made with: nothing but a `clear_...` function may touch it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +59,7 @@ class Clearance:
     seal: InitVar[object] = None
 
     def __post_init__(self, seal: object) -> None:
-        if seal is not _SEAL:
+        if seal is not SEAL:
             raise PromotionRefused(
                 "production is moved by `promote`, `revert` and `recover` of"
                 " `rocky.operations.branch`: nobody else can say that it may be"
@@ -122,46 +121,6 @@ class RecoveryClearance(Clearance):
     journal: Journal
 
 
-def clear_promotion(
-    candidate: Candidate,
-    keygen: Keygen,
-    state: Path,
-    open_warehouse: OpenWarehouse,
-    find_signer: Callable[[], Signer] | None = None,
-) -> PromotionClearance:
-    """Leave to promote a branch as it stands. Raises PromotionRefused.
-
-    `state` is the branch's own ledger; `open_warehouse` opens a warehouse that is recorded in it.
-    With `find_signer`, a change that breaks readers passes when whoever that finds has signed the
-    reason. Raises also ApprovalRefused, KeygenUnavailable, and what store and ledger raise.
-    """
-    view, question = candidate.view, candidate.question
-    refuse_branch(view, candidate.unready)
-    tables = tables_to_promote(view)
-    approvals = check_approvals(candidate.root, question, keygen)
-    refuse_unapproved(approvals, question)
-    refuse_unverified(view, tables, state, open_warehouse)
-    made = load_branch_history(state)
-    refuse_moved_inputs(view.record.name, find_other_inputs(view, tables, made.tables))
-    verdict = judge_change(candidate.diff, view)
-    allowed: tuple[ApprovalRecord, ...] = ()
-    if verdict.is_breaking and find_signer is not None:
-        signer = find_signer()
-        signed = sign_statement(Kind.ALLOW_BREAKING, question, signer, candidate.root, keygen)
-        allowed = (signed.record,)
-    refuse_breaking(verdict, allowed)
-    return PromotionClearance(
-        what=f"branch promote {view.record.name}",
-        candidate=candidate,
-        keygen=keygen,
-        approvals=approvals,
-        verdict=verdict,
-        allowed=allowed,
-        made=made,
-        seal=_SEAL,
-    )
-
-
 def clear_revert(opened: RunSession, wanted: str, *, discard_later: bool) -> RevertClearance:
     """Leave to move production back to before a promotion, by its id or its branch's name.
 
@@ -178,7 +137,7 @@ def clear_revert(opened: RunSession, wanted: str, *, discard_later: bool) -> Rev
         promotion=promotion,
         reversals=tuple(found),
         left=left,
-        seal=_SEAL,
+        seal=SEAL,
     )
 
 
@@ -198,7 +157,7 @@ def clear_recovery(opened: RunSession, journal: Journal) -> RecoveryClearance:
             f" `{journal.ledger_id}`): recover it with that one; if it is lost, `rocky branch"
             f" recover --forget {journal.run_id}` leaves the tables as they are"
         )
-    return RecoveryClearance(what=f"branch recover {journal.run_id}", journal=journal, seal=_SEAL)
+    return RecoveryClearance(what=f"branch recover {journal.run_id}", journal=journal, seal=SEAL)
 
 
 def refuse_branch(view: BranchView, unready: Sequence[str]) -> None:
