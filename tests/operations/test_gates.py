@@ -22,6 +22,8 @@ from rocky.branches.promotion.clearance import (
     RevertClearance,
     clear_recovery,
 )
+from rocky.branches.promotion.moves import Move, PreparedMove, commit_moves, prepare_moves
+from rocky.branches.promotion.promotion_run import PromotionRun, open_promotion_run
 from rocky.errors import (
     ApprovalRefused,
     InvalidRequest,
@@ -43,7 +45,8 @@ from rocky.operations.branch.promotion import (
     revert,
 )
 from rocky.operations.workspace import Workspace, load_workspace
-from rocky.store.journal import Journal, load_journals
+from rocky.run.prepare.session import RunSession
+from rocky.store.journal import Journal, JournalledTable, PreparedStamp, load_journals
 from tests.branches.shops import TABLE, BranchShop, Template, enter_shop
 from tests.run.runs import write
 
@@ -329,6 +332,74 @@ def test_who_allows_breaking_readers_is_not_believed(shop, workspace):
         clear_promotion(workspace, "b1", datetime.now(UTC), invent)
 
 
+def stop_before_commits(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Promote the branch, and die when all is written down and nothing has moved."""
+    move = promotion.promote_tables
+
+    def die(step: str) -> None:
+        if step == "commits":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(promotion, "promote_tables", lambda *these: move(*these, watch=die))
+        with pytest.raises(KeyboardInterrupt):
+            promote(workspace, PromoteRequest("b1"))
+
+
+def prepare_other(opened: RunSession, work: PromotionRun, target: str) -> PreparedMove:
+    """A move of a table that nobody has let through: it would get the rows of another."""
+    here = {each.name: each for each in opened.resources.warehouse.tables()}
+    table, source = here[f"{TABLE}{target}"], here[f"{TABLE}stg_orders"]
+    move = Move(table, table.snapshot(), source.snapshot(), source, {})
+    return prepare_moves([move], PreparedStamp(0, work.run_id))[0]
+
+
+def journal_of(run_id: str, ledger_id: str, move: PreparedMove) -> Journal:
+    table, commit = move.move.table, move.commit
+    said = JournalledTable(table.name, table.prefix, commit.version, commit.data.decode())
+    return Journal(run_id, ledger_id, {}, (said,))
+
+
+@pytest.mark.parametrize("target", ["by_country", "report"])
+def test_a_clearance_moves_no_other_table_and_gives_no_other_content(
+    shop, workspace, monkeypatch, target
+):
+    sign(shop)
+    before = shop.contents()
+
+    def move_other(opened, cleared, actor):
+        with open_promotion_run(opened, cleared, [f"{TABLE}{target}"], actor.at) as work:
+            move = prepare_other(opened, work, target)
+            journal = journal_of(work.run_id, opened.resources.ledger.ledger_id, move)
+            commit_moves(work, journal, [(move.move.table, move.commit)])
+
+    monkeypatch.setattr(promotion, "promote_tables", move_other)
+    said = f"`branch promote b1` gives no leave to move `{TABLE}{target}` so"
+    with pytest.raises(PromotionRefused, match=said):
+        promote(workspace, PromoteRequest("b1"))
+    assert before == shop.contents()
+
+
+def test_a_journal_that_was_cleared_moves_nothing_but_what_it_says(shop, workspace, monkeypatch):
+    sign(shop)
+    stop_before_commits(workspace, monkeypatch)
+    before = shop.contents()
+    with open_production(workspace, load_workspace(workspace), "default") as opened:
+        (journal,) = load_journals(opened.resources.warehouse)
+        cleared, now = clear_recovery(opened, journal), datetime.now(UTC)
+
+        def finish(forge: Callable[[PreparedMove], Journal]) -> None:
+            with open_promotion_run(opened, cleared, [f"{TABLE}by_country"], now) as work:
+                move = prepare_other(opened, work, "by_country")
+                commit_moves(work, forge(move), [(move.move.table, move.commit)])
+
+        with pytest.raises(PromotionRefused, match=f"to move `{TABLE}by_country` so"):
+            finish(lambda _move: journal)
+        with pytest.raises(PromotionRefused, match=f"gives no leave for `{journal.run_id}`"):
+            finish(lambda move: journal_of(journal.run_id, journal.ledger_id, move))
+    assert before == shop.contents()
+
+
 MOVERS = {
     "SEAL": {"operations/branch/gate.py"},
     "clear_promotion": {"operations/branch/gate.py", "operations/branch/promotion.py"},
@@ -394,16 +465,7 @@ def test_going_back_twice(shop, workspace, promoted):
 
 def test_giving_up_what_can_be_finished(shop, workspace, monkeypatch):
     sign(shop)
-    move = promotion.promote_tables
-
-    def die(step: str) -> None:
-        if step == "commits":
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(promotion, "promote_tables", lambda *these: move(*these, watch=die))
-        with pytest.raises(KeyboardInterrupt):
-            promote(workspace, PromoteRequest("b1"))
+    stop_before_commits(workspace, monkeypatch)
     (journal,) = load_journals(shop.warehouse())
     request = RecoverRequest(forget=journal.run_id)
 

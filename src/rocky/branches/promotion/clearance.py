@@ -65,6 +65,11 @@ class Clearance:
                 " `rocky.operations.branch`: nobody else can say that it may be"
             )
 
+    @property
+    def contents(self) -> Mapping[str, str | None]:
+        """The tables that may be moved, each with the content that it may get."""
+        return {}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromotionClearance(Clearance):
@@ -80,6 +85,11 @@ class PromotionClearance(Clearance):
     verdict: ChangeVerdict
     allowed: tuple[ApprovalRecord, ...]
     made: BranchHistory
+
+    @property
+    def contents(self) -> Mapping[str, str | None]:
+        wanted = tables_to_promote(self.candidate.view)
+        return {each.parent_table.name: each.content for each in wanted}
 
     def look_again(self, opened: RunSession) -> None:
         """Raises PromotionRefused unless it is for this production and still as it was.
@@ -112,6 +122,10 @@ class RevertClearance(Clearance):
     promotion: PromotionRecord
     reversals: tuple[TableReversal, ...]
     left: Mapping[str, str]
+
+    @property
+    def contents(self) -> Mapping[str, str | None]:
+        return {each.table.name: table_content(each.before) for each in self.reversals}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,7 +93,9 @@ def _finish_journal(work: PromotionRun, journal: Journal) -> PromotionRecord:
     if lost:
         # Those that have moved go back, and no further one moves.
         moved = [each for each in commits if _is_committed(*each)]
-        made = {table.name: commit_moves(work, [(table, each)])[0] for table, each in moved}
+        made = {
+            table.name: commit_moves(work, journal, [(table, each)])[0] for table, each in moved
+        }
         done = {name: each for name, each in made.items() if isinstance(each, Committed)}
         _undo(work, journal, promotion, (done, lost), known)
     return _finish(work, journal, promotion, commits, (known, beside))
@@ -128,7 +130,7 @@ def _finish(
     known, beside = records
     try:
         work.watch("commits")
-        outcomes = commit_moves(work, commits)
+        outcomes = commit_moves(work, journal, commits)
         made = {
             table.name: each
             for (table, _), each in zip(commits, outcomes, strict=True)

@@ -12,9 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rocky.branches.promotion.clearance import RecoveryClearance
 from rocky.branches.promotion.promotion_run import PromotionRun
-from rocky.branches.tables import same_content
-from rocky.errors import ChangeRefused, StoreUnreadable
+from rocky.branches.tables import same_content, table_content
+from rocky.errors import ChangeRefused, PromotionRefused, StoreUnreadable
 from rocky.ledger.branch_records import REVERTED, UNDONE, PromotionRecord
 from rocky.ledger.branches import record_promotion_tables, records_to_json
 from rocky.ledger.record import RunId
@@ -134,12 +135,14 @@ CHANGED_BY_OTHERS: Final = "it was changed by somebody else"
 
 
 def commit_moves(
-    work: PromotionRun, moves: Sequence[tuple[Table, PreparedCommit]]
+    work: PromotionRun, journal: Journal, moves: Sequence[tuple[Table, PreparedCommit]]
 ) -> list[Committed | LostTable]:
-    """Commit all, side by side.
+    """Commit all, side by side, as a journal has them.
 
-    Raises StoreUnreadable or StoreUnwritable when it cannot be told whether a commit was made.
+    Raises PromotionRefused for what the run was not cleared to do or has not written down, and
+    StoreUnreadable or StoreUnwritable when it cannot be told whether a commit was made.
     """
+    _refuse_uncleared(work, journal, moves)
 
     def commit(each: tuple[Table, PreparedCommit]) -> Committed | LostTable:
         table, prepared = each
@@ -153,6 +156,32 @@ def commit_moves(
 
     with ThreadPoolExecutor(_THREADS, "rocky-promote") as pool:
         return list(pool.map(commit, moves))
+
+
+def _refuse_uncleared(
+    work: PromotionRun, journal: Journal, moves: Sequence[tuple[Table, PreparedCommit]]
+) -> None:
+    """Raises PromotionRefused unless these are moves of the journal, and it is what was cleared."""
+    clearance, objects = work.clearance, work.opened.resources.warehouse.objects
+    recovered = clearance.journal if isinstance(clearance, RecoveryClearance) else None
+    if journal != recovered if recovered is not None else journal.run_id != work.run_id:
+        raise PromotionRefused(f"`{clearance.what}` gives no leave for `{journal.run_id}`")
+    written = {(each.prefix, each.version, each.commit) for each in journal.tables}
+    contents = clearance.contents
+    for table, made in moves:
+        if (
+            table.objects != objects
+            or (table.prefix, made.version, made.data.decode()) not in written
+            # One that is recovered was held to its clearance by whoever wrote it.
+            or (recovered is None and contents.get(table.name) != _content_after(made))
+        ):
+            raise PromotionRefused(f"`{clearance.what}` gives no leave to move `{table.name}` so")
+
+
+def _content_after(made: PreparedCommit) -> str:
+    replay = Replay(made.base)
+    replay.apply(parse_commit(made.data), 0)
+    return table_content(replay.snapshot(made.version))
 
 
 def add_checkpoint(records: ModelRecords, committed: Committed) -> ModelRecords:

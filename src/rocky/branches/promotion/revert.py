@@ -43,6 +43,7 @@ def revert_tables(
     with open_promotion_run(opened, cleared, targets, actor.at, watch) as work:
         # Once more: only now nobody else writes the tables.
         cleared = clear_revert(opened, promotion.run_id, discard_later=discard_later)
+        work.clearance = cleared
         returns, known = cleared.reversals, recorded_tables(state)
         gone = {
             each.promoted.target: range(each.promoted.to_version, each.now.version + 1)
