@@ -1,6 +1,6 @@
 """Arguments from Python: what callers may pass, and the same as requests have it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -40,14 +40,18 @@ def run_request(select: tuple[str, ...], options: RunOptions) -> "RunRequest":
 
 def names_of(given: Names) -> tuple[str, ...]:
     """The names that were given; one is not its letters."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    return tuple(_several(given))
 
 
 def paths_of(given: Paths) -> tuple[Path, ...]:
     """The paths that were given."""
-    return (Path(given),) if isinstance(given, str | Path) else tuple(map(Path, given))
+    return tuple(map(path_of, _several(given)))
 
 
-def path_of(given: str | Path | None) -> Path | None:
-    """The path that was given, if one was."""
-    return None if given is None else Path(given)
+def _several(given: Any) -> Iterable[Any]:
+    return given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+
+
+def path_of(given: Any) -> Any:
+    """The path that a text says, if one was given; what is neither is for the request to refuse."""
+    return Path(given) if isinstance(given, str) else given

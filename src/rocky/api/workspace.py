@@ -23,6 +23,7 @@ from rocky.api.arguments import (
 )
 from rocky.api.branch import Branch
 from rocky.operations import workspace as operations
+from rocky.plan.arguments import refuse_unfit
 
 if TYPE_CHECKING:
     from rocky.operations.apply import ApplyReport
@@ -67,6 +68,7 @@ class Workspace(operations.Workspace):
 
     def branch(self, name: str) -> "Branch[Workspace]":
         """A branch of the tables by its name; it need not exist yet."""
+        refuse_unfit("name", name, str)
         return Branch(self, name)
 
     # -------------------------------------------------------------- before anything runs
@@ -365,6 +367,14 @@ def open(  # noqa: A001 - as it is called: `rocky.open`
     `spark` is a session of yours, classic or Connect: it is used, and left as it was. `listener`
     hears the progress of runs, `warn` a sentence about what went wrong beside the work.
     """
+    for name, value, kind in (
+        ("path", path, str | Path | None),
+        ("branch", branch, str | None),
+        ("state_path", state_path, str | Path | None),
+        ("variables", variables, Mapping[str, str] | None),
+        ("env", env, Mapping[str, str] | None),
+    ):
+        refuse_unfit(name, value, kind)
     opened = Workspace(
         path_of(path),
         path_of(state_path),

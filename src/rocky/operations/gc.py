@@ -20,6 +20,7 @@ from rocky.evidence.retention.decisions import KeepReason, Retention
 from rocky.operations.state_change import load_sound_project
 from rocky.operations.warehouses import warehouses_of
 from rocky.operations.workspace import Workspace, state_path, unknown_name
+from rocky.plan.arguments import Request
 from rocky.project import Project
 from rocky.project.configuration.config import Config
 from rocky.store.objects import ObjectInfo
@@ -29,7 +30,7 @@ _STAGED: Final = "staged: its writer did not finish"
 
 
 @dataclass(frozen=True, slots=True)
-class GcRequest:
+class GcRequest(Request):
     """In a `dry_run` nothing is removed; with an `adapter`, only its warehouse is meant.
 
     `[gc] physical_delete = false` makes every collection a dry run.

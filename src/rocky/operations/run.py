@@ -11,13 +11,18 @@ from typing import Literal
 
 from rocky.analysis.compilation import Compilation
 from rocky.errors import PromotionUnfinished, RockyError, RunSkipped, describe_failure
-from rocky.operations.branch.resolution import known_branch
 from rocky.operations.pipeline_report import PipelineRun, report_pipeline
 from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
 from rocky.operations.refusals import refuse_errors
 from rocky.operations.report import flat, hidden
 from rocky.operations.run_report import ModelsRun, report_models
-from rocky.operations.workspace import Workspace, caller_of, compile_workspace, state_path
+from rocky.operations.workspace import (
+    Workspace,
+    caller_of,
+    compile_workspace,
+    known_branch,
+    state_path,
+)
 from rocky.plan.kept_plan import PlanApplication
 from rocky.plan.refusals import config_findings, refusing_findings
 from rocky.plan.request import RunRequest, plan_request, refuse_contradictions

@@ -15,17 +15,17 @@ from typing import Any, Final, NamedTuple
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
 from rocky.language.datatypes.types import DataType, IntervalType, StructField
-from rocky.operations.branch.resolution import known_branch
-from rocky.operations.refusals import refuse_below
 from rocky.operations.report import hidden
 from rocky.operations.workspace import (
     Workspace,
+    known_branch,
     load_workspace,
     model_named,
     model_names,
     unknown_name,
 )
 from rocky.plan.adapters import find_adapter
+from rocky.plan.arguments import Natural, Request
 from rocky.project import Project
 from rocky.project.models import Target
 from rocky.run.materialize.seeds import seed_target
@@ -45,15 +45,15 @@ _WORDS: Final = {None: "NULL", True: "true", False: "false"}
 
 
 @dataclass(frozen=True, slots=True)
-class ShowRequest:
+class ShowRequest(Request):
     """A model or a seed by its name, or any table by its full name; now, or at a `version`.
 
     At most `limit` rows; which come first is not defined.
     """
 
     model: str
-    limit: int = 10
-    version: int | None = None
+    limit: Natural = 10
+    version: Natural | None = None
     adapter: str | None = None
 
 
@@ -88,7 +88,6 @@ class ShowReport:
 
 def show(workspace: Workspace, request: ShowRequest) -> ShowReport:
     """Rows of a table. Raises NothingSelected, and what reading the table raises."""
-    refuse_below(0, "`limit`", request.limit)
     workspace = known_branch(workspace, sure=False)
     project = load_workspace(workspace)
     declared = _find_declared(project, request.model)

@@ -14,20 +14,26 @@ from rocky.ledger.pipeline_state import PipelineStateReader, open_pipeline_state
 from rocky.ledger.readers.history import EMPTY_TOTALS
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import PartitionRecord, WatermarkState
-from rocky.operations.branch.resolution import known_branch
 from rocky.operations.report import hidden, same_fields
-from rocky.operations.workspace import Workspace, open_history, refresh_state, state_path
+from rocky.operations.workspace import (
+    Workspace,
+    known_branch,
+    open_history,
+    refresh_state,
+    state_path,
+)
+from rocky.plan.arguments import Request
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteRequest:
+class DeleteRequest(Request):
     """The table whose watermark goes, by its full name."""
 
     table: str
 
 
 @dataclass(frozen=True, slots=True)
-class SweepRequest:
+class SweepRequest(Request):
     """In a `dry_run` nothing is forgotten."""
 
     dry_run: bool = False

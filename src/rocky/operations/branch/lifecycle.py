@@ -28,18 +28,22 @@ from rocky.operations.branch.lookup import (
     People,
     branch_warehouses,
     fetch_branch_state,
-    find_branch,
     find_deleted,
     find_people,
     find_who,
     held_branch,
-    open_branches,
     warehouse_of,
 )
 from rocky.operations.report import hidden
 from rocky.operations.state_change import change_state, load_sound_project
-from rocky.operations.workspace import Workspace, main_state_path
+from rocky.operations.workspace import (
+    Workspace,
+    find_branch,
+    main_state_path,
+    open_branches,
+)
 from rocky.plan.adapters import main_adapter
+from rocky.plan.arguments import Request
 from rocky.project import Project
 from rocky.project.project import branch_prefix, branch_state, on_branch, state_on_branch
 from rocky.run.prepare.caller import observe_origin
@@ -48,7 +52,7 @@ _RUN_ID: Final = re.compile(r"run-\d{8}-\d{6}-\d{3}")
 
 
 @dataclass(frozen=True, slots=True)
-class CreateRequest:
+class CreateRequest(Request):
     """A branch to be made, of production as it is now unless there is a `source`.
 
     That is another branch, a run, `latest`, or a commit that was run. `base` is what its code is
@@ -167,7 +171,7 @@ def _candidates(
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteRequest:
+class DeleteRequest(Request):
     """Which branch."""
 
     name: str
@@ -236,7 +240,7 @@ def drop_branch(
 
 
 @dataclass(frozen=True, slots=True)
-class RebaseRequest:
+class RebaseRequest(Request):
     """Which branch, and what its code is compared with once merged."""
 
     name: str

@@ -9,14 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocky.branches.lifecycle import branch_claim, clear_branch
+from rocky.branches.lifecycle import branch_claim
 from rocky.branches.tables import BranchView, load_branch_view
-from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import (
     GitUnavailable,
     LedgerLocked,
     NotARepository,
-    NothingSelected,
     UnknownRevision,
 )
 from rocky.git import (
@@ -28,21 +26,20 @@ from rocky.git import (
     resolve_ref,
 )
 from rocky.git.repository import find_main_line, is_ancestor
-from rocky.ledger import open_history_reader
 from rocky.ledger.branch_records import PRODUCTION, BranchRecord, BranchStatus
 from rocky.ledger.branches import branch_key, load_branches
-from rocky.ledger.claims import living_runs
 from rocky.operations.workspace import (
     Workspace,
-    expect_named_state,
-    main_state_path,
+    forget_former,
+    on_known_branch,
     refresh_state,
+    refreshed_state,
     state_path,
     state_settings,
 )
 from rocky.plan.adapters import main_adapter
 from rocky.project import Project
-from rocky.project.project import branch_prefix, on_branch
+from rocky.project.project import on_branch
 from rocky.run.prepare.caller import observe_origin
 from rocky.run.prepare.pins import open_project_warehouse
 from rocky.state.session import open_session
@@ -51,27 +48,11 @@ from rocky.store.warehouse import Warehouse
 
 def fetch_branch_state(workspace: Workspace, record: BranchRecord) -> Path:
     """The state file of a branch, as its newest run anywhere left it."""
-    own = workspace.on_branch(record.name, record.adapter)
+    own = on_known_branch(workspace, record.name, record.adapter)
     path = state_path(own)
     forget_former(workspace, record)
     refresh_state(own, path)
     return path
-
-
-def forget_former(workspace: Workspace, record: BranchRecord) -> None:
-    """Remove the copy of the state of a branch that was deleted, and made again, elsewhere."""
-    own = workspace.on_branch(record.name, record.adapter)
-    path = state_path(own)
-    if state_settings(own).backend == "local" or not path.exists() or living_runs(path):
-        return
-    reader = open_history_reader(path)
-    if reader is None:
-        return
-    with reader:
-        # The first run of a branch is the one that made it, at the very moment its row names.
-        former = any(each.started_at < record.created_at for each in reader.runs())
-    if former:
-        clear_branch((), path)
 
 
 @contextmanager
@@ -80,7 +61,7 @@ def held_branch(workspace: Workspace, record: BranchRecord, warehouse: Warehouse
 
     Raises LedgerLocked while one is at work on it, StateSyncFailed when that cannot be told.
     """
-    own = workspace.on_branch(record.name, record.adapter)
+    own = on_known_branch(workspace, record.name, record.adapter)
     state = state_settings(own)
     if state.backend == "local":
         # Whoever deletes it asks the file here.
@@ -101,63 +82,11 @@ def held_branch(workspace: Workspace, record: BranchRecord, warehouse: Warehouse
             yield
 
 
-def require_branch(workspace: Workspace, *, sure: bool = True) -> Workspace:
-    """The workspace with the branch as it was made, whatever was typed. Raises NothingSelected.
-
-    Not `sure` where the state file may be another than the one beside `rocky.toml`.
-    """
-    assert workspace.branch_name is not None
-    branch_prefix(workspace.branch_name)
-    main = workspace.on_production()
-    here = main_state_path(main).exists()
-    if not sure and not here and state_settings(main).backend == "local":
-        return workspace
-    record = find_branch(workspace, workspace.branch_name)
-    forget_former(workspace, record)
-    return workspace.on_branch(record.name, record.adapter)
-
-
-def find_branch(workspace: Workspace, name: str) -> BranchRecord:
-    """The record of an open branch, in production's state. Raises NothingSelected."""
-    known = open_branches(workspace)
-    found = known.get(branch_key(name))
-    if found is not None:
-        return found
-    hint = suggestion(name, [each.name for each in known.values()])
-    if hint is None:
-        hint = (
-            "`rocky branch list` shows them"
-            if known
-            else f"`{main_state_path(workspace.on_production()).name}` here knows none: they"
-            " are known where the state is; `rocky branch create` makes one"
-        )
-    raise NothingSelected(f"no branch `{name}`; {hint}")
-
-
 def find_deleted(workspace: Workspace, name: str) -> BranchRecord | None:
     """The record of a branch that was deleted, if there is none of that name any more."""
     known = {branch_key(each.name): each for each in load_branches(refreshed_state(workspace))}
     found = known.get(branch_key(name))
     return found if found is not None and found.status is BranchStatus.DELETED else None
-
-
-def open_branches(workspace: Workspace) -> dict[str, BranchRecord]:
-    """The branches that are not deleted, by key."""
-    path = refreshed_state(workspace)
-    return {
-        branch_key(each.name): each
-        for each in load_branches(path)
-        if each.status is BranchStatus.OPEN
-    }
-
-
-def refreshed_state(workspace: Workspace) -> Path:
-    """Production's state file, fetched where the state is remote."""
-    main = workspace.on_production()
-    path = main_state_path(main)
-    refresh_state(main, path)
-    expect_named_state(main)
-    return path
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,16 @@ from rocky.errors import InvalidRequest
 from rocky.ledger.branch_records import PromotionRecord
 from rocky.operations.branch.change import choose_signer
 from rocky.operations.branch.gate import clear_promotion
-from rocky.operations.branch.lookup import find_who, refreshed_state
+from rocky.operations.branch.lookup import find_who
 from rocky.operations.state_change import load_sound_project
-from rocky.operations.workspace import Workspace, caller_of, main_state_path
+from rocky.operations.workspace import (
+    Workspace,
+    caller_of,
+    main_state_path,
+    refreshed_state,
+)
 from rocky.plan.adapters import main_adapter
+from rocky.plan.arguments import Request
 from rocky.project import Project
 from rocky.run.prepare.session import RunSession, open_run
 
@@ -71,7 +77,7 @@ def recover_before_run(workspace: Workspace, project: Project) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class PromoteRequest:
+class PromoteRequest(Request):
     """Which branch, and why.
 
     With `allow_breaking` it is promoted although readers break, if somebody signs the `message`:
@@ -132,7 +138,7 @@ def promote(workspace: Workspace, request: PromoteRequest) -> PromotionReport:
 
 
 @dataclass(frozen=True, slots=True)
-class RevertRequest:
+class RevertRequest(Request):
     """Which promotion, by its id, or by the name of a branch: then its newest; and why.
 
     With `discard_later` also where tables were changed since: what was made has to be made again.
@@ -166,7 +172,7 @@ def revert(workspace: Workspace, request: RevertRequest) -> PromotionReport:
 
 
 @dataclass(frozen=True, slots=True)
-class RecoverRequest:
+class RecoverRequest(Request):
     """`forget` is the run of one to give up; `adapter` the one whose tables are meant."""
 
     forget: str | None = None

@@ -6,12 +6,18 @@ from typing import Literal
 from rocky.branches.tables import BranchTable, same_content
 from rocky.ledger.branch_records import BranchRecord, BranchStatus, PromotionRecord
 from rocky.ledger.branches import load_branches, load_promotions
-from rocky.operations.branch.lookup import find_branch, open_view, refreshed_state
-from rocky.operations.workspace import Workspace, load_workspace
+from rocky.operations.branch.lookup import open_view
+from rocky.operations.workspace import (
+    Workspace,
+    find_branch,
+    load_workspace,
+    refreshed_state,
+)
+from rocky.plan.arguments import Request
 
 
 @dataclass(frozen=True, slots=True)
-class ListRequest:
+class ListRequest(Request):
     """With `everything`, also branches that were deleted; `promotions` in place of branches."""
 
     everything: bool = False
@@ -52,7 +58,7 @@ Status = Literal["same", "added", "changed", "behind", "conflict"]
 
 
 @dataclass(frozen=True, slots=True)
-class ShowRequest:
+class ShowRequest(Request):
     """Which branch."""
 
     name: str
