@@ -34,7 +34,6 @@ from rocky.operations.branch.lookup import (
     held_branch,
     warehouse_of,
 )
-from rocky.operations.report import hidden
 from rocky.operations.state_change import change_state, load_sound_project
 from rocky.operations.workspace import (
     Workspace,
@@ -183,7 +182,7 @@ class DeletionReport:
 
     branch: BranchRecord
     objects_removed: int
-    warnings: tuple[str, ...] = hidden()
+    warnings: tuple[str, ...] = ()
 
 
 def delete(workspace: Workspace, request: DeleteRequest) -> DeletionReport:
