@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rocky.branches.tables import BranchTable, same_content
+from rocky.errors import InvalidRequest
 from rocky.ledger.branch_records import BranchRecord, BranchStatus, PromotionRecord
 from rocky.ledger.branches import load_branches, load_promotions
 from rocky.operations.branch.lookup import open_view
@@ -41,7 +42,9 @@ class PromotionsReport:
 
 
 def list_branches(workspace: Workspace, request: ListRequest) -> BranchesReport | PromotionsReport:
-    """What is recorded of branches. Raises LedgerUnreadable."""
+    """What is recorded of branches. Raises LedgerUnreadable, InvalidRequest."""
+    if request.everything and request.promotions:
+        raise InvalidRequest("`--all` is for branches: `--promotions` lists all there were")
     state = refreshed_state(workspace)
     if request.promotions:
         promotions = load_promotions(state)
