@@ -53,7 +53,7 @@ class Workspace:
 
     config: Path | None = None
     state_file: Path | None = None
-    variables: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     branch_name: str | None = None
     branch_adapter: str | None = None
     is_branch_known: bool = field(default=False, repr=False)
@@ -65,6 +65,17 @@ class Workspace:
     synced: "SyncListener | None" = field(default=None, repr=False)
     warn: Callable[[str], None] = field(default=LOGGER.warning, repr=False)
     note: Callable[[str], None] = field(default=LOGGER.info, repr=False)
+
+    def __repr__(self) -> str:
+        """What was given; of variables the names alone, because their values may be secret."""
+        given = {
+            "path": None if self.config is None else str(self.config),
+            "branch": self.branch_name,
+            "state_path": None if self.state_file is None else str(self.state_file),
+            "variables": sorted(self.variables) or None,
+        }
+        shown = ", ".join(f"{name}={each!r}" for name, each in given.items() if each is not None)
+        return f"{type(self).__name__}({shown})"
 
     def on_branch(self, name: str) -> Self:
         """The same for the tables and the state of a branch; it is looked up before it is used."""
