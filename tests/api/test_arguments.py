@@ -3,14 +3,17 @@
 import dataclasses
 import importlib
 import pkgutil
+import re
 from datetime import UTC, datetime
+from inspect import isfunction, signature
 from pathlib import Path
 
 import pytest
 
 import rocky
 from rocky import operations
-from rocky.errors import InvalidRequest
+from rocky.api.arguments import argument_of
+from rocky.errors import InvalidRequest, NothingSelected
 from rocky.operations.history import HistoryRequest
 from rocky.plan.arguments import Request
 
@@ -84,3 +87,46 @@ def _is_required(field: dataclasses.Field) -> bool:
 
 def _unfit(kind: type, besides: list[str]) -> dict[str, object]:
     return {each.name: object() for each in dataclasses.fields(kind) if each.name not in besides}
+
+
+def test_an_error_says_which_arguments_the_options_are_that_it_names(tmp_path):
+    rocky.create_project(tmp_path)
+    opened = rocky.open(tmp_path)
+
+    with pytest.raises(InvalidRequest, match="`--key` and `--as` need `--allow-breaking`") as found:
+        opened.branch("b1").promote(key="bob")
+    told = "`--key` is `key=`; `--as` is `principal=`; `--allow-breaking` is `allow_breaking=`"
+    assert [f"from Python: {told}"] == found.value.__notes__
+    with pytest.raises(InvalidRequest, match="cannot be used together") as found:
+        opened.plan(window=rocky.Window(latest=True, missing=True))
+    assert "`--latest` is `window=rocky.Window(...)`" in found.value.__notes__[0]
+    with pytest.raises(NothingSelected) as found:
+        opened.lineage("nothing")
+    assert not hasattr(found.value, "__notes__")
+
+
+ROOMS = ("operations", "replay", "pipelines", "branches", "run", "plan", "state", "evidence")
+
+
+def test_every_option_that_a_message_names_is_an_argument():
+    methods = [each for kind in (rocky.Workspace, rocky.Branch) for each in vars(kind).values()]
+    taken = {name for each in [*methods, rocky.open] for name in _parameters(each)}
+    taken |= set(rocky.RunRequest.__slots__)
+    root = Path(rocky.__file__).parent
+    named = {
+        option
+        for room in ROOMS
+        for path in (root / room).rglob("*.py")
+        for option in re.findall("`--([a-z]+[a-z-]*)", path.read_text())
+    }
+
+    assert {"target", "full-refresh", "state-path"} <= named
+    assert set() == {each for each in named if _name_of(each) not in taken} - {"template"}
+
+
+def _parameters(method: object) -> list[str]:
+    return list(signature(method).parameters) if isfunction(method) else []
+
+
+def _name_of(option: str) -> str:
+    return argument_of(option).partition("=")[0]

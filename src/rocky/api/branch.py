@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from rocky.api.arguments import Names, names_of
+from rocky.api.arguments import Names, name_arguments, names_of
 from rocky.operations.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Place = TypeVar("Place", bound=Workspace)
 
 
+@name_arguments
 class Branch(Generic[Place]):
     """A branch of the tables of a workspace."""
 

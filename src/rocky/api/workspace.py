@@ -16,6 +16,7 @@ from rocky.api.arguments import (
     Names,
     Paths,
     RunOptions,
+    name_arguments,
     names_of,
     path_of,
     paths_of,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 # ruff: noqa: PLR0913 - options by keyword, each with a default
 
 
+@name_arguments
 class Workspace(operations.Workspace):
     """A project that is open, and all that can be asked of it."""
 
