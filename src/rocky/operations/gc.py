@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from rocky.errors import NothingSelected, RunRefused
+from rocky.errors import RunRefused
 from rocky.evidence.retention.collection import (
     CollectedTable,
     CollectionReport,
@@ -19,7 +19,7 @@ from rocky.evidence.retention.collection import (
 from rocky.evidence.retention.decisions import KeepReason, Retention
 from rocky.operations.state_change import load_sound_project
 from rocky.operations.warehouses import warehouses_of
-from rocky.operations.workspace import Workspace, state_path, unknown_name
+from rocky.operations.workspace import Workspace, state_path
 from rocky.plan.arguments import Request
 from rocky.project import Project
 from rocky.project.configuration.config import Config
@@ -161,8 +161,6 @@ def _retention_of(config: Config) -> Retention:
 
 def _open_warehouses(workspace: Workspace, project: Project, name: str | None) -> list[Warehouse]:
     """Where the project's adapters keep their tables, each place once. Raises NothingSelected."""
-    if name is not None and name not in project.config.adapter:
-        raise NothingSelected(unknown_name("adapter", name, project.config.adapter))
     found: dict[str, Warehouse] = {}
     for each in warehouses_of(workspace, project, name):
         found.setdefault(each.uri, each)

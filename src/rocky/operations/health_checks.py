@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from rocky.diagnostics import Severity
-from rocky.errors import LedgerLocked, ProjectNotFound, RockyError
+from rocky.errors import LedgerLocked, NothingSelected, ProjectNotFound, RockyError
 from rocky.ledger import SCHEMA_VERSION, open_history_reader
 from rocky.ledger.claims import living_runs
 from rocky.ledger.database import find_version
+from rocky.plan.adapters import pipeline_adapter
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter, State
 from rocky.project.configuration.pipelines import LoadPipeline, PipelineSetting, ReplicationPipeline
@@ -182,13 +183,13 @@ def _try_objects(objects: Objects) -> None:
 def _check_pipeline(
     project: Project, pipeline: PipelineSetting, subject: Subject
 ) -> Iterator[Diagnosis]:
-    adapters = project.config.adapter
-    name = pipeline.target.adapter
-    if name not in adapters and not (name == "default" and len(adapters) == 1):
-        known = ", ".join(f"`{each}`" for each in adapters)
-        yield critical(f"no adapter `{name}`", f"adapters: {known}")
+    try:
+        adapter = pipeline_adapter(project, pipeline, None)
+    except NothingSelected as error:
+        message, _, fix = str(error).partition("; ")
+        yield critical(message, fix)
         return
-    options = {**subject.environment, **adapters.get(name, next(iter(adapters.values()))).conf}
+    options = {**subject.environment, **adapter.conf}
     if isinstance(pipeline, ReplicationPipeline):
         yield _check_source(project, pipeline, options)
     elif isinstance(pipeline, LoadPipeline):

@@ -24,7 +24,7 @@ from rocky.operations.workspace import (
     model_names,
     unknown_name,
 )
-from rocky.plan.adapters import find_adapter
+from rocky.plan.adapters import adapter_of, find_adapter
 from rocky.plan.arguments import Natural, Request
 from rocky.project import Project
 from rocky.project.models import Target
@@ -152,7 +152,7 @@ def _find_declared(project: Project, wanted: str) -> _Declared | None:
     if seed is not None:
         target = seed_target(seed, project.config)
         remedy = f"`rocky seed {seed.name}` loads it"
-        return _Declared(seed.name, target, "default", remedy)
+        return _Declared(seed.name, target, adapter_of(project, None), remedy)
     try:
         model = model_named(project, wanted)
     except NothingSelected:
@@ -160,10 +160,8 @@ def _find_declared(project: Project, wanted: str) -> _Declared | None:
     why = _TABLELESS.get(model.strategy.type)
     if why is not None:
         raise NothingSelected(f"model `{model.name}` {why}")
-    pipeline = project.config.pipeline.get(model.pipeline or "")
-    adapter = model.settings.adapter or (pipeline.target.adapter if pipeline else "default")
     remedy = f"`rocky run --model {model.name}` builds it"
-    return _Declared(model.name, model.target, adapter, remedy)
+    return _Declared(model.name, model.target, adapter_of(project, model), remedy)
 
 
 def _find_stored(workspace: Workspace, project: Project, wanted: str, target: str | None) -> Table:
