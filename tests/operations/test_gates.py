@@ -223,6 +223,17 @@ def test_a_branch_of_a_branch(shop, workspace):
     assert "was made from branch `b1`, not from production" in said
 
 
+def test_a_passphrase_is_not_asked_for_from_python(shop):
+    key = shop.root / KEY
+    subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", "secret", "-f", key], check=True)
+    environment = {**os.environ, "SSH_ASKPASS": "/bin/true", "DISPLAY": ":0", "SSH_AUTH_SOCK": ""}
+    branch = rocky.open(shop.root, env=environment).branch("b1")
+
+    with pytest.raises(ApprovalRefused, match="has a passphrase, and there is no terminal to ask"):
+        branch.approve(key=KEY, principal="bob@example.com")
+    assert not (shop.root / ".rocky/approvals/b1").exists()
+
+
 def test_a_key_for_nothing_to_sign(shop, workspace):
     with pytest.raises(InvalidRequest, match="need `--allow-breaking`"):
         promote(workspace, PromoteRequest("b1", key=KEY))
