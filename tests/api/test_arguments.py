@@ -21,12 +21,10 @@ CALLS = {
     "`jobs` is at least 1, not 0": lambda opened: opened.compile(jobs=0),
     "`jobs` is a whole number, not `2`": lambda opened: opened.ci(jobs="2"),
     "`jobs` is a whole number, not True": lambda opened: opened.compile(jobs=True),
-    "`models` is a tuple of which each is a text, not (None,)": lambda opened: opened.compile(None),
-    "`consumers` is a tuple of which each is a path, not (5,)": lambda opened: opened.ci(
-        consumers=5
-    ),
-    "`select` is a tuple of which each is a text, not (None,)": lambda opened: opened.plan(None),
-    "`exclude` is a tuple of which each is a text, not (3,)": lambda opened: opened.run(exclude=3),
+    "each of `models` is a text, not None": lambda opened: opened.compile(None),
+    "each of `consumers` is a path, not 5": lambda opened: opened.ci(consumers=5),
+    "each of `select` is a text, not None": lambda opened: opened.plan(None),
+    "each of `exclude` is a text, not 3": lambda opened: opened.run(exclude=3),
     "`window` is a `Window`, not `latest`": lambda opened: opened.run(window="latest"),
     "`full_refresh` is True or False, not `yes`": lambda opened: opened.run(full_refresh="yes"),
     "`plan` is a text, not None": lambda opened: opened.apply(None),
@@ -40,9 +38,9 @@ CALLS = {
     "`name` is a text, not None": lambda opened: opened.branch(None),
     "`path` is a text or a path, not 5": lambda _: rocky.open(5),
     "`branch` is a text, not 5": lambda _: rocky.open(branch=5),
-    "`variables` is a mapping of which each value is a text, not {'n': 1}": (
-        lambda _: rocky.open(variables={"n": 1})
-    ),
+    "each of `variables` is a text, not 1": (lambda _: rocky.open(variables={"n": 1})),
+    "`variables` is a mapping, not `n=1`": lambda _: rocky.open(variables="n=1"),
+    "`select` is a tuple, not `report`": lambda _: rocky.RunRequest("report"),
     "`code` is a text, not 1": lambda _: rocky.explain(1),
     "`folder` is a path, not None": lambda _: rocky.create_project(None),
 }

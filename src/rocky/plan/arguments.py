@@ -41,6 +41,9 @@ _WORDS: Final[Mapping[Any, str]] = {
 }
 
 
+_CONTAINERS: Final = (tuple, frozenset, Mapping)
+
+
 class Request:
     """What every request is: a frozen dataclass whose values are of the types of its fields."""
 
@@ -55,11 +58,20 @@ def refuse_unfit(name: str, value: Any, hint: Any) -> None:
     """Raises InvalidRequest, which names the argument, unless a value is of a type."""
     if fits(value, hint):
         return
+    for each in (hint, *get_args(hint)):
+        if get_origin(each) in _CONTAINERS and isinstance(value, get_origin(each)):
+            inner, held = get_args(each), value
+            if isinstance(value, Mapping):
+                inner, held = inner[1:], value.values()
+            odd = next(one for one in held if not fits(one, inner[0]))
+            raise InvalidRequest(f"each of `{name}` is {_describe(inner[0])}, not {_show(odd)}")
     least = next((each for each in _bounds(hint) if fits(value, int)), None)
-    if least is not None:
-        raise InvalidRequest(f"`{name}` is at least {least}, not {value}")
-    shown = f"`{value}`" if isinstance(value, str) else repr(value)
-    raise InvalidRequest(f"`{name}` is {_describe(hint)}, not {shown}")
+    wanted = _describe(hint) if least is None else f"at least {least}"
+    raise InvalidRequest(f"`{name}` is {wanted}, not {_show(value)}")
+
+
+def _show(value: Any) -> str:
+    return f"`{value}`" if isinstance(value, str) else repr(value)
 
 
 # Without the annotation mypy asks whether a class can be hashed.
@@ -99,10 +111,8 @@ def _describe(hint: Any) -> str:
     if origin in (Union, UnionType):
         # That an argument may be left out need not be said.
         return _alternatives([_describe(each) for each in parts if each is not NoneType])
-    if origin in (tuple, frozenset):
-        return f"a {origin.__name__} of which each is {_describe(parts[0])}"
-    if origin is Mapping:
-        return f"a mapping of which each value is {_describe(parts[1])}"
+    if origin in _CONTAINERS:
+        return f"a {origin.__name__.lower()}"
     return _WORDS.get(hint, f"a `{hint.__name__}`")
 
 
