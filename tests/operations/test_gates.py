@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -223,14 +224,16 @@ def test_a_branch_of_a_branch(shop, workspace):
     assert "was made from branch `b1`, not from production" in said
 
 
-def test_a_passphrase_is_not_asked_for_from_python(shop):
-    key = shop.root / KEY
+def test_a_passphrase_is_not_asked_for_from_python(shop, tmp_path):
+    key = tmp_path / "locked"
+    for suffix in ("", ".pub"):
+        shutil.copy(shop.root / f"{KEY}{suffix}", f"{key}{suffix}")
     subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", "secret", "-f", key], check=True)
     environment = {**os.environ, "SSH_ASKPASS": "/bin/true", "DISPLAY": ":0", "SSH_AUTH_SOCK": ""}
     branch = rocky.open(shop.root, env=environment).branch("b1")
 
     with pytest.raises(ApprovalRefused, match="has a passphrase, and there is no terminal to ask"):
-        branch.approve(key=KEY, principal="bob@example.com")
+        branch.approve(key=str(key), principal="bob@example.com")
     assert not (shop.root / ".rocky/approvals/b1").exists()
 
 
@@ -328,10 +331,10 @@ def test_the_gate_looks_up_what_it_decides_by(shop, workspace):
     assert "branch promote b1" == clear_promotion(workspace.on_branch("b2"), "b1", now).what
 
 
-def test_who_allows_breaking_readers_is_not_believed(shop, workspace):
+def test_who_allows_breaking_readers_is_not_believed(shop, workspace, tmp_path):
     build(shop, BREAKING)
     sign(shop)
-    eve = shop.root / "../eve"
+    eve = tmp_path / "eve"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", eve], check=True)
 
     def invent(candidate: Candidate) -> Signer:
