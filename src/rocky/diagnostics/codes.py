@@ -66,7 +66,6 @@ class Code(StrEnum):
     IMPORT_PROMISE_WITHDRAWN = "E045"
     IMPLICIT_JOIN_CAST = "W001"
     TIME_RANGE_HALF = "W003"
-    MERGE_KEY_MISSING = "W006"
     CONTRACT_COLUMN_ABSENT = "W010"
     CONTRACT_WITHOUT_MODEL = "W011"
     IMPORT_NOT_ACCEPTED = "W012"
@@ -283,13 +282,6 @@ REGISTRY: tuple[CodeInfo, ...] = (
         suppressible=True,
     ),
     CodeInfo(
-        Code.MERGE_KEY_MISSING,
-        "merge-key-missing",
-        "a merge key that is not an output column",
-        _W,
-        suppressible=True,
-    ),
-    CodeInfo(
         Code.CONTRACT_COLUMN_ABSENT,
         "contract-column-absent",
         "an optional contract column is not produced",
@@ -385,6 +377,10 @@ REGISTRY: tuple[CodeInfo, ...] = (
 )
 
 BY_CODE: dict[str, CodeInfo] = {row.code.value: row for row in REGISTRY}
+FORMER: dict[str, CodeInfo] = {
+    former: BY_CODE[Code.SETTING_COLUMN_MISSING] for former in ("w006", "merge-key-missing")
+}
+"""Codes and names of earlier releases, in lower case, with the codes that replace them."""
 
 
 def severity_of(code: Code) -> Severity:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from rocky.diagnostics import BY_CODE, REGISTRY, Code
+from rocky.diagnostics.codes import FORMER
 from rocky.diagnostics.suggestion import suggestion
 from rocky.project.configuration.strategies import StrategySetting
 from rocky.project.toml.documents import (
@@ -26,8 +27,10 @@ from rocky.project.toml.variables import Keys
 
 Level = Literal["allow", "warn", "error"]
 
-_BY_NAME: Final[dict[str, Code]] = {row.name: row.code for row in REGISTRY} | {
-    row.code.value.lower(): row.code for row in REGISTRY
+_BY_NAME: Final[dict[str, Code]] = {
+    **{former: row.code for former, row in FORMER.items()},
+    **{row.name: row.code for row in REGISTRY},
+    **{row.code.value.lower(): row.code for row in REGISTRY},
 }
 
 _ADJUSTABLE: Final = [
