@@ -378,7 +378,8 @@ REGISTRY: tuple[CodeInfo, ...] = (
 
 BY_CODE: dict[str, CodeInfo] = {row.code.value: row for row in REGISTRY}
 FORMER: dict[str, CodeInfo] = {
-    former: BY_CODE[Code.SETTING_COLUMN_MISSING] for former in ("w006", "merge-key-missing")
+    "w006": BY_CODE[Code.SETTING_COLUMN_MISSING],
+    "merge-key-missing": BY_CODE[Code.SETTING_COLUMN_MISSING],
 }
 """Codes and names of earlier releases, in lower case, with the codes that replace them."""
 
