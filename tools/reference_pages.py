@@ -49,7 +49,7 @@ standard output is exactly one JSON document, and everything else goes to standa
 the default in a pipe, but `explain` and `emit-sql` stay text, and so does a command with
 `--format`. A selector that matches nothing is an error.
 
-Exit codes: 0 fine, 1 failure, wrong usage or error diagnostics, 2 a run that built only some
+Exit codes: 0 success, 1 failure, wrong usage or error diagnostics, 2 a run that built only some
 tables, 3 a `doctor` that found something critical, 4 `ci` with warnings only, 130 interrupted.
 """
 

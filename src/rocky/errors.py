@@ -181,8 +181,8 @@ class RunSkipped(RockyError):
     """A run under this idempotency key was made, or is going on: another is not needed."""
 
     def __init__(self, key: str, run_id: str | None, *, in_flight: bool) -> None:
-        run = f"run `{run_id}`" if run_id else "a run that has just been asked for"
-        how = "is going on" if in_flight else "was made"
+        run = f"run `{run_id}`" if run_id else "a run that has just started"
+        how = "is running" if in_flight else "was made"
         super().__init__(f"nothing was run: {run} {how} under the key `{key}`")
         self.key = key
         self.run_id = run_id

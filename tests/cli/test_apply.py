@@ -184,7 +184,7 @@ def lose_the_state(kept: KeptPlans) -> None:
         (change_config, "config: rocky.toml changed"),
         (change_seed, "code: `countries`: file changed"),
         (change_source, "inputs: `raw.orders` has other files"),
-        (declare_otherwise, "inputs: `raw.orders` is declared otherwise"),
+        (declare_otherwise, "inputs: `raw.orders` has another declaration"),
         (add_model, "code: `more` is part of it now"),
         (run_meanwhile, "state: `spark_catalog.default.alone` moved from version"),
         (lose_the_table, "state: `spark_catalog.default.alone` is gone"),

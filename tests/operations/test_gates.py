@@ -289,7 +289,7 @@ def test_nobody_else_can_make_or_change_a_clearance(shop, workspace, monkeypatch
     promote(workspace, PromoteRequest("b1"))
     (cleared,) = given
 
-    said = "production is moved by `promote`, `revert` and `recover`"
+    said = "only `promote`, `revert` and `recover` of `rocky.operations.branch` may move production"
     with pytest.raises(PromotionRefused, match=said):
         replace(cleared, verdict=replace(cleared.verdict, impact="none"))
     with pytest.raises(PromotionRefused, match=said):

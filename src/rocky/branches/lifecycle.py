@@ -164,8 +164,8 @@ def create_branch(
     """
     if branch_key(wanted.name) == branch_key(PRODUCTION):
         raise ChangeRefused(
-            f"no branch can be called `{wanted.name}`: that is the name of"
-            f" what branches are made from"
+            f"no branch can be called `{wanted.name}`: the name is reserved for the tables that"
+            " branches are made from"
         )
     with _claimed(ledger, wanted.name, "create"):
         found = _find_branch(ledger, wanted.name)

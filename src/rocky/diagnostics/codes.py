@@ -196,17 +196,17 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.IMPORT_COLUMN_DROPPED,
         "import-column-dropped",
-        "another project dropped a column that is read of it",
+        "another project dropped a column that this project reads",
     ),
     CodeInfo(
         Code.IMPORT_TYPE_CHANGED,
         "import-type-changed",
-        "another project changed the type of a column that is read of it",
+        "another project changed the type of a column that this project reads",
     ),
     CodeInfo(
         Code.IMPORT_NULLABILITY_CHANGED,
         "import-nullability-changed",
-        "another project lets a column that is read of it be null",
+        "another project lets a column that this project reads be null",
     ),
     CodeInfo(
         Code.IMPORT_PIN_DIFFERS,
@@ -221,7 +221,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.IMPORT_TABLE_REMOVED,
         "import-table-removed",
-        "another project removed a table that is read of it",
+        "another project removed a table that this project reads",
     ),
     CodeInfo(
         Code.IMPORT_READS_OTHERWISE,
@@ -265,12 +265,12 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.IMPORT_PROMISE_WITHDRAWN,
         "import-promise-withdrawn",
-        "another project withdrew what it promised of a table that is read of it",
+        "another project withdrew what it promised of a table that this project reads",
     ),
     CodeInfo(
         Code.IMPLICIT_JOIN_CAST,
         "implicit-join-cast",
-        "join keys that only meet by an unsafe cast",
+        "join keys that are comparable only through an unsafe cast",
         _W,
         suppressible=True,
     ),
@@ -349,21 +349,21 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.IMPORT_COLUMN_ADDED,
         "import-column-added",
-        "a column that another project added and a star takes along",
+        "a column that another project added and a star includes",
         _I,
         suppressible=True,
     ),
     CodeInfo(
         Code.IMPORT_TYPE_WIDENED,
         "import-type-widened",
-        "another project widened the type of a column that is read of it",
+        "another project widened the type of a column that this project reads",
         _W,
         suppressible=True,
     ),
     CodeInfo(
         Code.IMPORT_NULLABILITY_TIGHTENED,
         "import-nullability-tightened",
-        "another project made a column that is read of it NOT NULL",
+        "another project made a column that this project reads NOT NULL",
         _I,
         suppressible=True,
     ),

@@ -159,7 +159,7 @@ class ProvenanceChecker:
         where = f"input_index {entry.input_hash}"
         made = self.outputs.get(maker_of(entry.run_id, entry.model_name))
         if made is None:
-            why = f"it stands for a build of `{entry.run_id}` that has no provenance"
+            why = f"it reuses a build of `{entry.run_id}` that has no provenance"
             self._findings.add(FindingCode.RECORD_MISSING, where, why)
             return
         said = (entry.target, entry.env_hash, entry.output_blake3, entry.output_path)

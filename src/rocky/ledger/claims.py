@@ -87,7 +87,7 @@ def hold_claim(ledger: Path, claim: Claim) -> LocalClaim:
             held.release()
         raise LedgerUnwritable(
             f"cannot lock a file in `{folder}`: {(failure.strerror or '').lower()};"
-            " give yourself the right to write there, or name another state file with"
+            " make it writable, or name another state file with"
             " `--state-path`"
         ) from failure
     return held

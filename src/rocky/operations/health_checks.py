@@ -165,7 +165,7 @@ def _check_folder(folder: Path) -> Diagnosis:
     if not there.is_dir():
         return critical(f"`{there}` is not a folder", "name another `warehouse`")
     if not os.access(there, os.R_OK | os.W_OK | os.X_OK):
-        return critical(f"`{there}` cannot be written", "give yourself the right to write there")
+        return critical(f"`{there}` cannot be written", "make it writable")
     return _healthy(f"`{folder}` can be written")
 
 
@@ -284,7 +284,7 @@ def check_state(subject: Subject) -> Diagnosis:
         return _warning(str(locked), "try again when it has ended")
     said = f"`{path}` has {totals.runs} runs and {len(marks)} watermarks"
     if living:
-        said += f"; run `{living[0].run_id}` is going on (process {living[0].process})"
+        said += f"; run `{living[0].run_id}` is running (process {living[0].process})"
     return _healthy(said)
 
 
@@ -339,8 +339,8 @@ def _try_folder(path: Path) -> Diagnosis:
         probe.unlink(missing_ok=True)
         return critical(
             f"cannot write in `{path.parent}`: {(failure.strerror or str(failure)).lower()}",
-            "give yourself the right to write there, or name another file with `--state-path`",
+            "make it writable, or name another file with `--state-path`",
         )
     if path.exists() and not os.access(path, os.R_OK | os.W_OK):
-        return critical(f"`{path}` cannot be written", "give yourself the right to write it")
+        return critical(f"`{path}` cannot be written", "make it writable")
     return _healthy(f"`{path.parent}` can be written")

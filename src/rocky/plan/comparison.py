@@ -59,7 +59,7 @@ def find_unreadable(document: PlanDocument) -> list[str]:
 
 def _describe_table(name: str, before: Any, after: Any) -> str:
     if before is None or after is None:
-        return f"`{name}` {'is new here' if before is None else 'has nothing to do here any more'}"
+        return f"`{name}` {'is new here' if before is None else 'is no longer part of it'}"
     for each, when in ((before, "when the plan was made"), (after, "now")):
         if UNREADABLE in each:
             return f"`{name}` cannot be read {when}: {each[UNREADABLE]}"
@@ -76,7 +76,7 @@ def _describe_source(name: str, before: Any, after: Any) -> str:
     if before is None or after is None:
         return f"`{name}` {'is read now' if before is None else 'is no longer read'}"
     if before.get("declaration") != after.get("declaration"):
-        return f"`{name}` is declared otherwise"
+        return f"`{name}` has another declaration"
     for each, when in ((before, "when the plan was made"), (after, "now")):
         if UNREADABLE in each:
             return f"`{name}` cannot be read {when}: {each[UNREADABLE]}"
@@ -175,7 +175,7 @@ def compare_payloads(planned: PlanDocument, now: PlanDocument) -> list[Deviation
         moves = []
     if not moves:
         place = next(_places(planned, now), "payload")
-        moves = [Deviation("state", f"`{place}` is not what it was")]
+        moves = [Deviation("state", f"`{place}` has changed")]
     known = list(dict.fromkeys(moves))
     return sorted(known, key=lambda each: _ORDER.index(each.kind))
 

@@ -92,7 +92,7 @@ def _waiting_for_each_other(plan: RunPlan) -> Diagnostic:
     path, span = setting_place(models[0], plan.project.texts, ("depends_on",))
     return Diagnostic(
         Code.DEPENDENCY_CYCLE,
-        f"{listed} wait for each other",
+        f"{listed} form a cycle through `depends_on`",
         span,
         path,
         help="remove one of the names in `depends_on`",

@@ -181,7 +181,7 @@ class RemoteSession:
             # An idempotency key is no run.
             return tuple(claim for claim in living if claim.command is None)
         except TransferFailed as failure:
-            raise failure.as_error("ask the remote state which runs are going on") from failure
+            raise failure.as_error("ask the remote state which runs are running") from failure
 
     def keys(self, settings: Idempotency) -> RemoteKeys | None:
         """Idempotency keys that all machines share."""
@@ -239,7 +239,7 @@ class RemoteSession:
         )
         here = self._local.facts()
         what = "the state of this machine" if here is not None else "a fresh state"
-        self._say.warn(f"{error}; {'this is' if reads else 'the run goes on with'} {what}")
+        self._say.warn(f"{error}; the run continues with {what}")
         if here is None:
             with open_ledger(self._local.path) as ledger:
                 self._local.mark_born(ledger.ledger_id)

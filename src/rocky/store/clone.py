@@ -158,8 +158,7 @@ def _own_key(place: FileLocation) -> str:
 
 def _damaged(place: str) -> str:
     return (
-        f"`{place}` is there already and is not what its name says; it is damaged and must be"
-        " restored or removed"
+        f"`{place}` exists already, and its content does not match its name; restore or remove it"
     )
 
 

@@ -62,8 +62,8 @@ class Clearance:
     def __post_init__(self, seal: object) -> None:
         if seal is not _SEAL:
             raise PromotionRefused(
-                "production is moved by `promote`, `revert` and `recover` of"
-                " `rocky.operations.branch`: nobody else can say that it may be"
+                "only `promote`, `revert` and `recover` of `rocky.operations.branch` may move"
+                " production"
             )
 
 
@@ -101,7 +101,9 @@ class PromotionClearance(Clearance):
             or now.status is not BranchStatus.OPEN
             or now.created_at != question.record.created_at
         ):
-            raise PromotionRefused(f"branch `{name}` has just been deleted or made anew; try again")
+            raise PromotionRefused(
+                f"branch `{name}` has just been deleted or made again; try again"
+            )
         present = replace(question, now=around.clock())
         refuse_unapproved(check_approvals(self.candidate.root, present, self.keygen), present)
 
@@ -189,8 +191,8 @@ def clear_recovery(opened: RunSession, journal: Journal) -> RecoveryClearance:
     """
     if journal not in load_journals(opened.resources.warehouse):
         raise PromotionRefused(
-            f"promotion `{journal.run_id}` has no such journal in the warehouse: there is nothing"
-            " to recover"
+            f"promotion `{journal.run_id}` has no journal in the warehouse: there is nothing to"
+            " recover"
         )
     if journal.ledger_id != opened.resources.ledger.ledger_id:
         raise PromotionUnfinished(
@@ -293,7 +295,8 @@ def refuse_unverified(
         raise PromotionRefused(
             f"the records of branch `{name}` fail verification: {first.where}:"
             f" {first.message}{more};"
-            f" `rocky verify --branch {name}` shows all, `rocky branch rebase {name}` makes it anew"
+            f" `rocky verify --branch {name}` shows all, `rocky branch rebase {name}` makes it"
+            " again"
         )
 
 

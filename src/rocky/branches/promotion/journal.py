@@ -165,7 +165,9 @@ def _announce(work: PromotionRun, tables: Sequence[Table], made: Mapping[str, Co
                 each.tell(None, table, made[table.name].snapshot)
             except (StoreUnreadable, StoreUnwritable) as error:
                 # The tables have moved: the next run tells them again.
-                work.opened.caller.warn(f"`{table.name}` has moved, but not for all: {error}")
+                work.opened.caller.warn(
+                    f"`{table.name}` was moved, but not every catalogue was told: {error}"
+                )
 
 
 @dataclass(frozen=True, slots=True)

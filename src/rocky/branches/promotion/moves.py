@@ -183,7 +183,7 @@ def restore_prepared(
     if base is not None:
         latest = table.snapshot()
         if latest is None or latest.version < base:
-            return LostTable(table.name, "it is gone, or was made anew")
+            return LostTable(table.name, "it is gone, or was replaced")
         before = table.snapshot(base)
     data = journalled.commit.encode()
     try:

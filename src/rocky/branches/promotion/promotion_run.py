@@ -109,7 +109,5 @@ def _leave_anchor(work: PromotionRun) -> bool:
             around.remote,
         )
     except (StoreUnreadable, StoreUnwritable) as error:
-        work.opened.caller.warn(
-            f"the state of the ledger could not be left with the tables: {error}"
-        )
+        work.opened.caller.warn(f"could not write the ledger's anchor to the warehouse: {error}")
         return False

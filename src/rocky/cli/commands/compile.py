@@ -43,7 +43,7 @@ _no_cache = click.option("--no-cache", is_flag=True, help="Neither read nor writ
 @click.option(
     "--live", is_flag=True, help="Compare declared sources with what is there now. Starts Spark."
 )
-@format_option(FORMATS, "How findings look. Default: full.")
+@format_option(FORMATS, "The format of findings. Default: full.")
 @_jobs
 @_no_cache
 @click.option(
@@ -83,7 +83,7 @@ def command(  # noqa: PLR0913 - one for each option
 
 
 @click.command("ci", cls=RockyCommand)
-@format_option(FORMATS, "How findings look. Default: github inside GitHub Actions, else full.")
+@format_option(FORMATS, "The format of findings. Default: github inside GitHub Actions, else full.")
 @_jobs
 @_no_cache
 @consumers_option

@@ -72,7 +72,7 @@ _OPTIONS: Final = (
     ),
     click.option("--resume-latest", is_flag=True, help="Like `--resume`, with the newest run."),
     click.option(
-        "--idempotency-key", metavar="KEY", help="Run once for this key, however often asked."
+        "--idempotency-key", metavar="KEY", help="Run only once for this key, even if asked again."
     ),
 )
 _WINDOW: Final = ("partition", "start", "end", "latest", "missing", "lookback")

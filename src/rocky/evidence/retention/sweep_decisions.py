@@ -32,10 +32,10 @@ class KeepRunReason(StrEnum):
     RUNNING = "it has not ended"
     COMMITTED = "it made a commit that a table's log has"
     ADOPTED = "a later run recorded commits that it left behind"
-    INDEXED = "its result may stand for a build"
+    INDEXED = "its result may be reused"
     REUSED = "a run that is kept reused what it built"
-    LEANED_ON = "records that are kept rest on its own"
-    UNCERTAIN = "it did not end well, and may have made a commit that nobody recorded"
+    LEANED_ON = "records that are kept refer to it"
+    UNCERTAIN = "it failed, and may have made a commit that is not recorded"
 
 
 @dataclass(slots=True)

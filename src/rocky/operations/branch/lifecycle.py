@@ -96,8 +96,8 @@ def create(workspace: Workspace, request: CreateRequest) -> BranchReport:
     record = make_branch(workspace, wanted, origin, lambda: find_parent(source, candidates))
     for run_id in working:
         workspace.warn(
-            f"`{run_id}` is running: some tables of the branch may be as it found them, others as"
-            " it left them; `rocky branch rebase` takes them again"
+            f"`{run_id}` is running: some tables of the branch may be from before it and others"
+            " from after it; `rocky branch rebase` clones them again"
         )
     return BranchReport(record)
 
@@ -228,8 +228,9 @@ def drop_branch(
         _, warnings = change_state(workspace, [branch_claim(record.name)], delete, clear)
     if not removed:
         stays = (
-            f"others could not be told that branch `{record.name}` is deleted, so its tables are"
-            f" still there; `rocky branch delete {record.name}` removes them when it can be sent"
+            f"other machines could not be told that branch `{record.name}` is deleted, so its"
+            f" tables are still there; `rocky branch delete {record.name}` removes them when it"
+            " can be sent"
         )
         return 0, (*warnings, stays)
     return removed[0], warnings

@@ -128,8 +128,8 @@ def find_branch(workspace: Workspace, name: str) -> BranchRecord:
         hint = (
             "`rocky branch list` shows them"
             if known
-            else f"`{main_state_path(workspace.on_production()).name}` here knows none: they"
-            " are known where the state is; `rocky branch create` makes one"
+            else f"`{main_state_path(workspace.on_production()).name}` has no branches;"
+            " `rocky branch create` makes one"
         )
     raise NothingSelected(f"no branch `{name}`; {hint}")
 

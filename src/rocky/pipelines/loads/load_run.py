@@ -82,8 +82,9 @@ def _warnings(found: FolderListing) -> list[str]:
     if unknown:
         more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
         said.append(
-            f"not loaded, because the suffix does not tell the format: `{unknown[0]}`{more};"
-            " `format` says it for all files"
+            "not loaded, because the file extension does not tell the format:"
+            f" `{unknown[0]}`{more};"
+            " set `format` for all files"
         )
     if not found.tables:
         said.append("there is no file to load in the folder of this pipeline")

@@ -222,7 +222,7 @@ class _RunInProgress:
         for each in report.outcomes:
             if CHANGED in (each.execution.action or ""):
                 name, action = each.step.name, each.execution.action
-                self._warn(f"`{name}`: {action}: what it was made from cannot be proved")
+                self._warn(f"`{name}`: {action}: its provenance cannot be proved")
         for warning in concluded.warnings:
             self._warn(warning)
         return replace(report, warnings=tuple(self._warnings))
@@ -347,13 +347,13 @@ class _RunInProgress:
                 self._surroundings.remote,
             )
         except (StoreUnreadable, StoreUnwritable) as error:
-            self._warn(f"the state of the ledger could not be left with the tables: {error}")
+            self._warn(f"could not write the ledger's anchor to the warehouse: {error}")
             return
         self._anchored = self._anchored or written
         if not written:
             self._warn(
-                f"the tables know a later state of `{ledger.path.name}` than the file itself: it"
-                " was put back to an older copy, or changed; `rocky verify` says more"
+                f"the warehouse has a later anchor than `{ledger.path.name}`: the state file was"
+                " replaced by an older copy, or changed; `rocky verify` says more"
             )
 
     def _warn(self, warning: str) -> None:

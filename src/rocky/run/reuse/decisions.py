@@ -237,7 +237,7 @@ class ReuseDecider:
         if not self._memory.is_untouched(found):
             return f"the record of `{found.run_id}` was changed: see `rocky verify`"
         if found.target != table.name or found.proof_class != "strong":
-            return "no earlier build is proven"
+            return "no earlier build can be reused"
         if self._env_hash not in (None, found.env_hash):
             return "Spark or its settings changed"
         strategy = self._plan.project.models[step.key].strategy

@@ -85,7 +85,7 @@ def describe_change(last: RecordedExecution | None, made_from: MadeFrom) -> str:
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         return f"`{changed[0].removeprefix(GENERATED)}` changed{more}"
-    return "no earlier build is proven"
+    return "no earlier build can be reused"
 
 
 def _changed_inputs(execution: ModelExecution, made_from: MadeFrom) -> list[str]:

@@ -96,7 +96,7 @@ def refuse_unstorable(columns: Sequence[StructField]) -> None:
         other = seen.get(column.name.lower())
         if other is not None:
             raise UnstorableColumns(
-                f"columns `{other}` and `{column.name}` have one name; rename one of them"
+                f"columns `{other}` and `{column.name}` have the same name; rename one of them"
             )
         seen[column.name.lower()] = column.name
         stored_type(column.type, column.name)

@@ -357,8 +357,8 @@ def _place(name: str, files: Staging, piece: _StagedFile) -> int:
     size, modified_ms = files.place(piece.staged, path, piece.count)
     if size != piece.size + len(salt_of(piece.count)):
         raise StoreUnwritable(
-            f"`{name}` already has a file `{path}` that is not what its name says;"
-            " it is damaged and must be restored or removed"
+            f"`{name}` already has a file `{path}` whose content does not match its name; restore"
+            " or remove it"
         )
     return modified_ms
 

@@ -38,7 +38,7 @@ REPORTS: Final = {
 @click.option(
     "--key", metavar="FILE", help="The key to sign with; for a public key, the SSH agent signs."
 )
-@click.option("--as", "principal", metavar="NAME", help="The name in `allowed_signers` to sign by.")
+@click.option("--as", "principal", metavar="NAME", help="The name in `allowed_signers` to sign as.")
 @click.pass_obj
 def promote_command(
     settings: Settings,

@@ -247,7 +247,7 @@ def _name_windows(node: exp.Select, scope: Scope) -> None:
         if len(set(names)) < len(names):
             scope.binding.error(
                 Code.INVALID_CLAUSE,
-                "two windows have one name",
+                "two windows have the same name",
                 windows[-1],
                 "INVALID_SQL_SYNTAX.REPETITIVE_WINDOW_DEFINITION",
             )
