@@ -97,7 +97,7 @@ def _render_table(table: TableDifference) -> list[str]:
     lines.append(f"  rows: {', '.join(counts)}")
     if table.duplicate_keys:
         lines.append(
-            f"{counted(table.duplicate_keys, 'key')} with several rows: a changed row counts as"
+            f"  {counted(table.duplicate_keys, 'key')} with several rows: a changed row counts as"
             " one removed and one added"
         )
     lines += [f"  column {_shown_change(each)}" for each in table.column_changes]
