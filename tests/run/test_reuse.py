@@ -670,7 +670,10 @@ def test_a_log_that_cannot_be_read_fails_only_what_needs_it(tmp_path):
 
 @pytest.mark.parametrize(
     "where",
-    ["rocky.run.prepare.inputs.Inputs.made_from", "rocky.run.execute.takeover.Takeover.reuse"],
+    [
+        "rocky.run.prepare.inputs.Inputs.made_from",
+        "rocky.run.execute.result_reuse.ResultReuse.reuse",
+    ],
 )
 def test_a_mistake_of_ours_is_not_taken_for_a_reason_to_build(shop, monkeypatch, where):
     def mistaken(*_: object) -> None:

@@ -130,7 +130,7 @@ def _parent_now(name: str, warehouse: Warehouse, state: Path) -> Parent:
 
 
 _LEDGER_SUFFIXES: Final = ("", "-wal", "-shm", "-journal", ".sync", ".unpublished")
-"""What SQLite, and a state that is kept elsewhere, keep beside a file."""
+"""What SQLite, and remote state, keep beside a file."""
 
 
 @dataclass(frozen=True, slots=True)

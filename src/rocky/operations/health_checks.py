@@ -224,10 +224,10 @@ _INSTALL: Final = "install it: `pip install 'rocky-spark[spark]'`"
 
 
 def check_java(subject: Subject) -> Diagnosis:
-    """A Java that Spark can run on, unless Spark runs elsewhere."""
+    """A Java that Spark can run on, unless Spark runs on a server."""
     adapters = _adapters_of(subject)
     if adapters and all(each.remote for each in adapters):
-        return _healthy("not needed: Spark runs elsewhere")
+        return _healthy("not needed: Spark runs on a server")
     try:
         java = choose_java(subject.environment)
     except RockyError as error:
@@ -306,7 +306,7 @@ def check_state_schema(subject: Subject) -> Diagnosis:
 
 
 def check_state_sync(subject: Subject) -> Diagnosis:
-    """Whether the state elsewhere can be read, and how the local file stands to it."""
+    """Whether the remote state can be read, and how the local file stands to it."""
     state, path = _state_of(subject), subject.require_state_path()
     return _of_probe(probe_sync(state, path, subject.environment), "server")
 

@@ -169,7 +169,7 @@ class LocalSession:
         return nullcontext(RemoteClaim.nobody())
 
     def is_alive(self, run_id: str) -> bool:  # noqa: ARG002 - as a remote one
-        """No run is at work elsewhere."""
+        """No run is running on another machine."""
         return False
 
     def living_runs(self) -> tuple[Claim, ...]:

@@ -276,7 +276,7 @@ def _ignore_report(_operation: str, _outcome: Outcome, _detail: str) -> None:
 def replace_state(state: State, path: Path, environment: Mapping[str, str]) -> None:
     """Make the remote copy what the file at `path` is; nothing to do for a local state.
 
-    Raises StateSyncFailed: then nobody elsewhere knows of the file.
+    Raises StateSyncFailed: then no other machine knows of the file.
     """
     if state.backend == "local":
         return

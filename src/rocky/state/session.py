@@ -2,7 +2,7 @@
 
 What is in the backend is the truth; the local file is a copy to work on. "Could not fetch" is never
 taken for "nothing there": it stops the run, or, where `on_upload_failure` lets it, the run goes on
-with what is here and its commits vouch for no state of the ledger.
+with the local file, and its commits name no state of the ledger.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -171,7 +171,7 @@ def clone_table(
 ) -> Committed:
     """Make `clone` what `source` is at a version, with its columns, properties and transactions.
 
-    `info` goes into the clone's commit: who made it, and which state of the ledger it vouches for.
+    `info` goes into the clone's commit: who made it, and which state of the ledger it belongs to.
 
     Raises `ChangeRefused` when there is a table already, `StoreUnreadable`, `StoreUnwritable`.
     """

@@ -87,14 +87,14 @@ class PromotionClearance(Clearance):
 
         The branch must be the one that this ledger has, and enough approvals of it must count now.
         """
-        around, question = opened.resources, self.candidate.question
+        resources, question = opened.resources, self.candidate.question
         name, parent = question.record.name, self.candidate.view.parent
-        if parent.uri != around.warehouse.uri:
+        if parent.uri != resources.warehouse.uri:
             raise PromotionRefused(
                 f"branch `{name}` was made from the tables in `{parent.uri}`, not from those in"
-                f" `{around.warehouse.uri}`"
+                f" `{resources.warehouse.uri}`"
             )
-        known = {branch_key(each.name): each for each in load_branches(around.ledger.path)}
+        known = {branch_key(each.name): each for each in load_branches(resources.ledger.path)}
         now = known.get(branch_key(name))
         if (
             now is None
@@ -104,7 +104,7 @@ class PromotionClearance(Clearance):
             raise PromotionRefused(
                 f"branch `{name}` has just been deleted or made again; try again"
             )
-        present = replace(question, now=around.clock())
+        present = replace(question, now=resources.clock())
         refuse_unapproved(check_approvals(self.candidate.root, present, self.keygen), present)
 
 
@@ -170,9 +170,9 @@ def clear_revert(opened: RunSession, wanted: str, *, discard_later: bool) -> Rev
     Raises NothingSelected when there is none, and PromotionRefused when it was reverted already,
     cannot go back, or, unless it is to `discard_later`, when its tables were changed since.
     """
-    around = opened.resources
-    promotion = find_promotion(around.ledger.path, wanted)
-    found, left = find_reversals(promotion, around.warehouse, discard_later=discard_later)
+    resources = opened.resources
+    promotion = find_promotion(resources.ledger.path, wanted)
+    found, left = find_reversals(promotion, resources.warehouse, discard_later=discard_later)
     if not found:
         raise PromotionRefused(f"`{promotion.run_id}` left no table that can be moved back")
     return RevertClearance(

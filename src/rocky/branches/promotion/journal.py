@@ -124,7 +124,7 @@ def _finish(
     commits: Sequence[tuple[Table, PreparedCommit]],
     records: tuple[Mapping[str, ModelRecords], Sequence[ModelRecords]],
 ) -> PromotionRecord:
-    around = work.opened.resources
+    resources = work.opened.resources
     known, beside = records
     try:
         work.watch("commits")
@@ -139,10 +139,10 @@ def _finish(
             _undo(work, journal, promotion, (made, lost), known)
         work.watch("records")
         tables = [add_checkpoint(known[name], each) for name, each in made.items()]
-        record_promotion_tables(around.ledger, work.run_id, [*tables, *beside], promotion)
+        record_promotion_tables(resources.ledger, work.run_id, [*tables, *beside], promotion)
         work.moved = len(tables)
         work.watch("clear")
-        remove_journal(around.warehouse, journal.run_id)
+        remove_journal(resources.warehouse, journal.run_id)
     except PromotionUndone:
         raise
     except BaseException:
@@ -199,20 +199,20 @@ def recover_promotions(
 def _recover(
     opened: RunSession, journal: Journal, now: datetime, watch: OnStep
 ) -> RecoveredPromotion:
-    around = opened.resources
+    resources = opened.resources
     branch = str(journal.record.get("branch", ""))
     clearance = clear_recovery(opened, journal)
     known = next(
         (
             each
-            for each in load_promotions(around.ledger.path)
+            for each in load_promotions(resources.ledger.path)
             if journal.run_id in (each.run_id, each.recovers)
         ),
         None,
     )
     if known is not None:
         # All was recorded, in one piece, and only the journal was not removed.
-        remove_journal(around.warehouse, journal.run_id)
+        remove_journal(resources.warehouse, journal.run_id)
         undone = known.reason if known.kind == UNDONE else None
         return RecoveredPromotion(journal.run_id, branch, known, undone)
     targets = [each.target for each in journal.tables]
@@ -228,17 +228,17 @@ def forget_promotion(opened: RunSession, run_id: str) -> dict[str, bool]:
 
     Raises NothingSelected when there is none, and PromotionUnfinished when it can be finished.
     """
-    around = opened.resources
+    resources = opened.resources
     journal = next(
-        (each for each in load_journals(around.warehouse) if each.run_id == run_id), None
+        (each for each in load_journals(resources.warehouse) if each.run_id == run_id), None
     )
     if journal is None:
         raise NothingSelected(f"no promotion `{run_id}` was interrupted")
-    if journal.ledger_id == around.ledger.ledger_id:
+    if journal.ledger_id == resources.ledger.ledger_id:
         raise PromotionUnfinished(f"`{run_id}` can be finished: `rocky branch recover` does it")
     moved = {}
     for each in journal.tables:
-        latest = around.warehouse.table(Target(*each.prefix.split("/"))).snapshot()
+        latest = resources.warehouse.table(Target(*each.prefix.split("/"))).snapshot()
         moved[each.target] = latest is not None and latest.version >= each.version
-    remove_journal(around.warehouse, run_id)
+    remove_journal(resources.warehouse, run_id)
     return moved

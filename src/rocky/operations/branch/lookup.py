@@ -1,6 +1,6 @@
 """Branches by the names that people type: their records, their state, their warehouses.
 
-The state of a branch may be kept elsewhere: it is fetched before it is believed, and held before it
+The state of a branch may be remote: it is fetched before it is used, and held before it
 goes. The copy here may be older than a run that another machine has made on the branch.
 """
 
@@ -59,7 +59,7 @@ def fetch_branch_state(workspace: Workspace, record: BranchRecord) -> Path:
 
 
 def forget_former(workspace: Workspace, record: BranchRecord) -> None:
-    """Remove the copy of the state of a branch that was deleted, and made again, elsewhere."""
+    """Remove the copy of the state of a branch that another machine deleted and made again."""
     own = workspace.on_branch(record.name, record.adapter)
     path = state_path(own)
     if state_settings(own).backend == "local" or not path.exists() or living_runs(path):
@@ -152,7 +152,7 @@ def open_branches(workspace: Workspace) -> dict[str, BranchRecord]:
 
 
 def refreshed_state(workspace: Workspace) -> Path:
-    """Production's state file, fetched where the state is remote."""
+    """Production's state file, fetched first if the state is remote."""
     main = workspace.on_production()
     path = main_state_path(main)
     refresh_state(main, path)

@@ -26,8 +26,8 @@ from rocky.plan.steps import CHANGED, RunPlan, Step
 from rocky.plan.watermarks import NO_WATERMARK_FINDINGS, WatermarkFindings, check_watermarks
 from rocky.run.engine.protocol import Engine, StepFailure
 from rocky.run.execute.builder import Builder
+from rocky.run.execute.result_reuse import ResultReuse, record_unbuilt_steps
 from rocky.run.execute.scheduler import Throttle
-from rocky.run.execute.takeover import Takeover, record_unbuilt_steps
 from rocky.run.materialize.seeds import refuse_shared_target
 from rocky.run.outcomes import (
     NO_CONCLUSION,
@@ -113,7 +113,7 @@ def _check_watermarks(
         if resources.on_begin is not None:
             resources.on_begin(run_id)
         if is_remote_unreadable(resources):
-            # What is recorded elsewhere cannot be read: the tables know how far they are.
+            # The remote state cannot be read: the tables say how far they are.
             return NO_WATERMARK_FINDINGS
         with resources.ledger.lookups() as lookups:
             return check_watermarks(plan, lookups, resources.warehouse)
@@ -228,7 +228,7 @@ class _RunInProgress:
         return replace(report, warnings=tuple(self._warnings))
 
     def _sweep(self) -> None:
-        """Forget old runs that vouch for nothing, now and then. The anchor comes after it."""
+        """Forget old runs that nothing needs, now and then. The anchor comes after it."""
         retention = self._plan.project.config.state.retention
         sweep_if_due(self._ledger, [self._surroundings.warehouse], retention, self._times.now())
 
@@ -263,7 +263,7 @@ class _RunInProgress:
         prover = ProvenanceMaker(self._plan, self._context, inputs, environment)
         recorder = self._recorder(prover)
         settled = record_unbuilt_steps(
-            forecast, Takeover(self._context, tools.pins), recorder, tools.journal, self._times
+            forecast, ResultReuse(self._context, tools.pins), recorder, tools.journal, self._times
         )
         refused = self._refuse(recorder, tools.journal)
         done = settled | refused

@@ -101,7 +101,7 @@ def _ignore_warning(_warning: str) -> None:
 class Caller:
     """Where records go, who asks, and who listens. `spark` is the caller's own session.
 
-    `synced` hears of every transfer of a state that is kept elsewhere, `warn` of what went wrong
+    `synced` hears of every transfer of remote state, `warn` of what went wrong
     when the run itself was over. `applied` is the kept plan that is carried out, if one is.
     """
 

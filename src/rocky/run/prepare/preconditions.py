@@ -129,7 +129,7 @@ def _source(source: SourceTable, sources: Sources) -> dict[str, Any]:
 def _declaration(source: SourceTable) -> str:
     """A hash of how a source is read. No value that may be a secret is in it, not even hashed.
 
-    What variables say is kept elsewhere in a plan, where nobody can guess it: `rocky.plans`.
+    The plan hashes the values of variables apart from this, so that nobody can guess them.
     """
     options = {
         name: written(value) if not is_secret(name, value) else ""

@@ -1,6 +1,6 @@
 """Reuse: whether a result that is recorded may stand for a build, and why not if it may not.
 
-A result is taken over only when nothing could be different: the model gives the same rows each
+A result is reused only when nothing could be different: the model gives the same rows each
 time, every input was identified by content, the recorded build had the same inputs and the same
 environment, and its files are all there. Any doubt builds, and the decision says which doubt.
 
@@ -226,7 +226,7 @@ class ReuseDecider:
         entries = self._memory.entries([each for each in hashes if each is not None])
         found = entries.get(made_from.input_hash or "")
         if found is not None:
-            # Written when it was taken over, it says what the build's own inputs had in common.
+            # Written when it was reused, it says what the build's own inputs had in common.
             return found, found.basis
         return entries.get(made_from.cutoff_hash or ""), "rows"
 
@@ -259,7 +259,7 @@ class ReuseDecider:
         same = live is not None and _same_table(live, recorded)
         missing = missing_file(table, recorded)
         if missing is None and not same:
-            # Nobody has read them of late, and a commit would vouch for them.
+            # Nobody has read them of late, and a commit would present them as whole.
             missing = damaged_file(table, recorded)
         if missing is not None:
             return Decision(f"file `{missing}` of what `{found.run_id}` left is missing or damaged")
