@@ -55,7 +55,7 @@ def test_a_branch_as_production_is_compared_without_an_engine(shop, monkeypatch)
 
     assert [] == found["tables"]
     assert found["same"] > 4
-    assert "as in production" in shop.do("branch", "diff", "b1")
+    assert "tables with the same rows as production" in shop.do("branch", "diff", "b1")
 
 
 def test_rows_are_counted_by_the_key_that_the_model_declares(changed):

@@ -253,7 +253,7 @@ def test_a_branch_that_is_made_anew_at_the_last_moment_is_not_promoted(
     sign(shop)
     meddle(monkeypatch, lambda: shop.do("branch", "rebase", "b1"))
 
-    with pytest.raises(PromotionRefused, match="has just been deleted or made anew"):
+    with pytest.raises(PromotionRefused, match="has just been deleted or made again"):
         promote(workspace, PromoteRequest("b1"))
 
 

@@ -191,8 +191,8 @@ def clear_recovery(opened: RunSession, journal: Journal) -> RecoveryClearance:
     """
     if journal not in load_journals(opened.resources.warehouse):
         raise PromotionRefused(
-            f"promotion `{journal.run_id}` has no journal in the warehouse: there is nothing to"
-            " recover"
+            f"the warehouse has no such journal of promotion `{journal.run_id}`: there is nothing"
+            " to recover"
         )
     if journal.ledger_id != opened.resources.ledger.ledger_id:
         raise PromotionUnfinished(
