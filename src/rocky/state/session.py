@@ -239,7 +239,7 @@ class RemoteSession:
         )
         here = self._local.facts()
         what = "the state of this machine" if here is not None else "a fresh state"
-        self._say.warn(f"{error}; the run continues with {what}")
+        self._say.warn(f"{error}; {'this is' if reads else 'the run continues with'} {what}")
         if here is None:
             with open_ledger(self._local.path) as ledger:
                 self._local.mark_born(ledger.ledger_id)
