@@ -7,6 +7,7 @@ fails when they are not what this would write.
 import types
 from collections.abc import Iterator, Mapping
 from copy import copy
+from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -151,7 +152,7 @@ def _sections(title: str, hint: Any, seen: dict[type, str]) -> Iterator[str]:
         suffix = f' with `type = "{chosen}"`' if chosen else ""
         shown = f"`{title}`" if title.startswith("[") else title.capitalize()
         seen[record] = shown + suffix
-        yield f"\n### {seen[record]}\n\n{(record.__doc__ or '').strip()}\n\n"
+        yield f"\n### {seen[record]}\n\n{cleandoc(record.__doc__ or '')}\n\n"
         yield "| key | value | default |\n| --- | --- | --- |\n"
         hints = get_type_hints(record, include_extras=True)
         for key, field in hints.items():

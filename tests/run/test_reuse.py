@@ -127,7 +127,7 @@ def test_the_same_rows_in_other_files_leave_readers_alone(shop):
     assert {"alone": "content", "by_country": "rows", "report": "content"} == reused(report)
     first = shop.records()[-1].run_id
     assert (
-        f"reused from {first}, its inputs were written anew with the same rows"
+        f"reused from {first}, its inputs were written again with the same rows"
         == reasons(report)["by_country"]
     )
 

@@ -207,7 +207,7 @@ def delete_branch(
 ) -> BranchRecord:
     """Record that a branch is deleted; `clear_deleted` then removes its tables.
 
-    The row stays, and so do approvals of it. Raises LedgerLocked while a run is at work on it,
+    The row stays, and so do approvals of it. Raises LedgerLocked while a run is using it,
     NothingSelected when it is no longer there, and ChangeRefused while another branch reads its
     files.
     """

@@ -55,7 +55,7 @@ COMMANDS: Final = {
         "Write the interface of the project's tables for others to build on.",
     ),
     "imports": ("interfaces", "Fetch and accept what other projects publish."),
-    "ci": ("compile", "Compile for a build: exit 1 on errors, 4 on warnings only."),
+    "ci": ("compile", "Compile in CI: exit 1 on errors, 4 on warnings only."),
     "ci-diff": ("diff", "Show what changed since BASE, and what breaks."),
     "show": ("show", "Show rows of a model's table."),
     "history": ("history", "Show what ran, newest first."),

@@ -40,7 +40,7 @@ class SkippedRun:
 
     @property
     def is_done(self) -> bool:
-        """Whether the tables are as they shall be: another run may be at work on them."""
+        """Whether the tables are as they shall be: another run may be writing them."""
         return self.status == "SkippedIdempotent"
 
 

@@ -159,7 +159,7 @@ def sweep_state(workspace: Workspace, request: SweepRequest) -> RetentionSweepRe
     """Forget runs older than `[state.retention]` allows that no table depends on.
 
     Raises RunRefused, with nothing forgotten, when `rocky.toml` has errors, NothingSelected when
-    there is no state yet, and LedgerLocked when another sweep is at work.
+    there is no state yet, and LedgerLocked when another sweep is running.
     """
     from rocky.evidence.retention.sweep import preview_sweep, sweep_ledger  # noqa: PLC0415
     from rocky.operations.state_change import change_state, load_sound_project  # noqa: PLC0415

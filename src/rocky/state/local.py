@@ -156,7 +156,7 @@ class LocalSession:
     def acquire(self) -> None:
         """Nothing: the file is the state."""
 
-    def refresh(self, *, current: bool = False) -> None:  # noqa: ARG002 - as a remote one
+    def refresh(self, *, current: bool = False) -> None:
         """Nothing: the file is the state."""
 
     def publish(self, run_id: str | None = None, *, required: bool = True) -> Head | None:  # noqa: ARG002 - as a remote one

@@ -171,7 +171,7 @@ class RemoteSession:
             )
 
     def is_alive(self, run_id: str) -> bool:
-        """Whether a run is at work on another machine; True when it cannot be told."""
+        """Whether a run is running on another machine; True when it cannot be told."""
         return self._standing is None or self._claims.is_alive(run_id)
 
     def living_runs(self) -> tuple[Claim, ...]:

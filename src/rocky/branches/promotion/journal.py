@@ -187,10 +187,10 @@ class RecoveredPromotion:
 def recover_promotions(
     opened: RunSession, now: datetime, watch: OnStep = ignore_step
 ) -> tuple[RecoveredPromotion, ...]:
-    """Finish or undo everything that was interrupted; what came of it, oldest first.
+    """Finish or undo everything that was interrupted; the recoveries, oldest first.
 
-    Raises LedgerLocked while whoever began it is at work, and PromotionUnfinished for a journal
-    of another ledger.
+    Raises LedgerLocked while the process that began it is running, and PromotionUnfinished
+    for a journal of another ledger.
     """
     warehouse = opened.resources.warehouse
     return tuple(_recover(opened, each, now, watch) for each in load_journals(warehouse))

@@ -44,7 +44,7 @@ def command(
     """Show where a model's or a column's values come from.
 
     TARGET is MODEL or MODEL.COLUMN; sources and seeds work too: raw.orders, raw.orders.amount.
-    A model is shown both ways unless a way is named.
+    For a model both directions are shown unless one is chosen.
     """
     as_json = use_json(settings, style)
     report = lineage(settings.workspace, LineageRequest(target, column, upstream, downstream))

@@ -33,7 +33,7 @@ _OPTIONS: Final = (
         "--parallel",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Models or tables at once, at most. Default: 4, or what the pipeline says.",
+        help="Build at most N models or tables at once. Default: 4, or the pipeline's setting.",
     ),
     click.option("--full-refresh", is_flag=True, help="Build whole tables, whatever the strategy."),
     click.option(
@@ -41,7 +41,7 @@ _OPTIONS: Final = (
         "--fresh",
         "force_rebuild",
         is_flag=True,
-        help="Build also what an earlier run has built from the same code and inputs.",
+        help="Build everything that is selected, also what could be reused.",
     ),
     click.option(
         "--no-reuse",
@@ -49,7 +49,7 @@ _OPTIONS: Final = (
         help="Reuse nothing, but continue where an unfinished run stopped.",
     ),
     click.option("--target", metavar="ADAPTER", help="Run on `[adapter.ADAPTER]`."),
-    click.option("--partition", metavar="KEY", help="One time interval, as 2026-05-30."),
+    click.option("--partition", metavar="KEY", help="One time interval, such as 2026-05-30."),
     click.option("--from", "start", metavar="KEY", help="Time intervals from here on."),
     click.option("--to", "end", metavar="KEY", help="Time intervals up to here, included."),
     click.option("--latest", is_flag=True, help="The current time interval. The default."),
@@ -65,7 +65,7 @@ _OPTIONS: Final = (
         "filters",
         multiple=True,
         metavar="KEY=VALUE",
-        help="Tables of a pipeline that copies: `tenant=acme`, `table=ord*`.",
+        help="Only these tables of a replication pipeline: `tenant=acme`, `table=ord*`.",
     ),
     click.option(
         "--resume", metavar="RUN", help="Skip tables that this run of the pipeline copied."

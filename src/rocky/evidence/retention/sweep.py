@@ -71,7 +71,7 @@ def sweep_ledger(
     """Forget runs older than the retention that no table or record needs.
 
     Without the warehouse that an unfinished run wrote to, that run stays. Raises LedgerUnreadable,
-    LedgerUnwritable, and LedgerLocked when another sweep is at work. The caller leaves an anchor.
+    LedgerUnwritable, and LedgerLocked when another sweep is running. The caller leaves an anchor.
     """
     begun = monotonic()
     with ledger.claim([_SWEEP_CLAIM], SWEEP):

@@ -1,4 +1,4 @@
-"""Branches made, made anew and deleted: tables cloned without copying, production left alone."""
+"""Branches created, rebased and deleted: tables cloned without copying, production left alone."""
 
 import re
 from collections.abc import Callable
@@ -64,7 +64,7 @@ class CreateRequest:
 
 @dataclass(frozen=True, slots=True)
 class BranchReport:
-    """A branch that was made, or made anew, as it is recorded."""
+    """A branch that was created or rebased, as it is recorded."""
 
     branch: BranchRecord
 
@@ -185,7 +185,7 @@ class DeletionReport:
 def delete(workspace: Workspace, request: DeleteRequest) -> DeletionReport:
     """Delete a branch, or what an interrupted deletion has left of it.
 
-    Raises NothingSelected, LedgerLocked while a run is at work on it, and ChangeRefused while
+    Raises NothingSelected, LedgerLocked while a run is using it, and ChangeRefused while
     another branch reads its files.
     """
     workspace = workspace.on_production()
@@ -245,7 +245,7 @@ class RebaseRequest:
 
 
 def rebase(workspace: Workspace, request: RebaseRequest) -> BranchReport:
-    """Make a branch anew. Raises PromotionRefused, PromotionUnfinished, and as `create` does."""
+    """Make a branch again. Raises PromotionRefused, PromotionUnfinished, and as `create` does."""
     workspace = workspace.on_production()
     project = load_sound_project(workspace, "made")
     record = find_branch(workspace, request.name)

@@ -78,7 +78,7 @@ def forget_former(workspace: Workspace, record: BranchRecord) -> None:
 def held_branch(workspace: Workspace, record: BranchRecord, warehouse: Warehouse) -> Iterator[None]:
     """Keep runs on other machines from a branch that is about to go.
 
-    Raises LedgerLocked while one is at work on it, StateSyncFailed when that cannot be told.
+    Raises LedgerLocked while a run is using it, StateSyncFailed when that cannot be told.
     """
     own = workspace.on_branch(record.name, record.adapter)
     state = state_settings(own)
@@ -162,7 +162,7 @@ def refreshed_state(workspace: Workspace) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Who is at work, and the commit that the code of a branch made now is compared with.
+    """The current user, and the commit that the code of a branch made now is compared with.
 
     A project outside git has neither a commit nor an address: a user's name stands for it.
     """
@@ -182,7 +182,7 @@ class People:
 
 
 def find_who(workspace: Workspace, root: Path) -> str:
-    """Who is at work here: git's address, else a user's name. Answers without git too."""
+    """The current user: git's address, else a user's name. Answers without git too."""
     try:
         email = find_identity(find_repository(root)).email
     except (NotARepository, GitUnavailable):
@@ -191,7 +191,7 @@ def find_who(workspace: Workspace, root: Path) -> str:
 
 
 def find_people(workspace: Workspace, root: Path, base: str | None = None) -> People:
-    """Who is at work here, and what a branch made now is compared with.
+    """The current user, and what a branch made now is compared with.
 
     `base` is a reference that was given. Raises UnknownRevision, and GitUnavailable: a git that
     cannot answer is not the same as none.

@@ -195,7 +195,7 @@ class FolderTarget(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """Ceilings; None is no ceiling."""
+    """Limits of a run or a model; without one there is no limit."""
 
     max_usd: Amount | None = None
     max_duration_ms: NonNegative | None = None
@@ -210,7 +210,7 @@ class ColumnSetting(NamedTuple):
 
 
 class Skip(NamedTuple):
-    """What the author knows about skipping: None leaves it to the compiler."""
+    """What the author says about reuse; otherwise the compiler decides."""
 
     eligible: bool | None = None
     deterministic: bool | None = None

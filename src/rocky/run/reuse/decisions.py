@@ -308,7 +308,7 @@ def _content(snapshot: Snapshot) -> tuple[object, ...]:
 
 def _describe_reuse(found: InputIndexEntry, basis: str) -> str:
     said = {
-        "rows": ", its inputs were written anew with the same rows",
+        "rows": ", its inputs were written again with the same rows",
         "columns": ", only columns that it does not read changed",
     }
     return f"reused from {found.run_id}{said.get(basis, '')}"

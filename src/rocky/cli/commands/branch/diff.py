@@ -45,7 +45,7 @@ _WIDEST: Final = 60
     type=click.Choice(["production", "base"]),
     default="production",
     show_default=True,
-    help="Compare with the tables now, or with those the branch was made of.",
+    help="Compare with the tables now, or with those the branch was made from.",
 )
 @click.pass_obj
 def diff_command(
