@@ -149,11 +149,11 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.DUPLICATE_OUTPUT_COLUMN,
         "duplicate-output-column",
-        "a model with two output columns of one name",
+        "a model with two output columns of the same name",
     ),
     CodeInfo(Code.DEPENDENCY_CYCLE, "dependency-cycle", "models that form a cycle"),
     CodeInfo(
-        Code.DUPLICATE_TARGET, "duplicate-target", "two models with one name or one target table"
+        Code.DUPLICATE_TARGET, "duplicate-target", "two models with the same name or target table"
     ),
     CodeInfo(
         Code.UNUSABLE_FILE,

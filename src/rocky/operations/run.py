@@ -84,7 +84,7 @@ Ending = OneRun | FailedPipeline | WithheldPipeline
 
 @dataclass(frozen=True, slots=True)
 class PipelineEnding:
-    """A pipeline and what became of it."""
+    """A pipeline and its result."""
 
     pipeline: str
     ending: Ending = flat(without=("pipeline",))
@@ -92,7 +92,7 @@ class PipelineEnding:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What came of a request: of one run, or of several pipelines in the order they were run."""
+    """The results of a request: of one run, or of several pipelines in the order they were run."""
 
     run: OneRun | None = flat()
     pipelines: tuple[PipelineEnding, ...] = ()

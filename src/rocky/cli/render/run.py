@@ -136,7 +136,7 @@ def describe_drift(table: str, record: DriftRecord) -> str:
 
 
 def describe_budget(report: RunResult) -> list[str]:
-    """Ceilings that were exceeded or could not be checked: for standard error."""
+    """Limits that were exceeded or could not be checked: for standard error."""
     said = [
         f"{report.budget.severity_of(each)}[{Code.BUDGET_EXCEEDED}]: {_describe_breach(each)}"
         for each in report.budget.breaches

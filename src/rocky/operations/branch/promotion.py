@@ -194,7 +194,7 @@ class RecoverRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecoveredReport:
-    """What came of one: `recorded_as` is who finished it, `reason` why it was undone."""
+    """A recovered promotion: `recorded_as` is who finished it, `reason` why it was undone."""
 
     promotion: str
     branch: str
@@ -205,7 +205,7 @@ class RecoveredReport:
 
 @dataclass(frozen=True, slots=True)
 class RecoveryReport:
-    """What came of all that was interrupted, oldest first."""
+    """The promotions that were recovered, oldest first."""
 
     recovered: tuple[RecoveredReport, ...]
 
