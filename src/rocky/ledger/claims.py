@@ -99,7 +99,7 @@ def is_alive(ledger: Path, run_id: str) -> bool:
 
 
 def living_runs(ledger: Path) -> tuple[Claim, ...]:
-    """What the runs that are going on have claimed, by run. Raises LedgerLocked when in doubt."""
+    """What the running runs have claimed, by run. Raises LedgerLocked when in doubt."""
     return tuple(claim for claim in _living_claims(ledger) if claim.command is None)
 
 

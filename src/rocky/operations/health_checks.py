@@ -271,7 +271,7 @@ _BACKEND = "look at `[state]` in `rocky.toml`, at the credentials in the environ
 
 
 def check_state(subject: Subject) -> Diagnosis:
-    """The local file: it opens, and what runs go on from can be read."""
+    """The local file: it opens, and what runs continue from can be read."""
     path = subject.require_state_path()
     try:
         reader = open_history_reader(path)

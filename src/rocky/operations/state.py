@@ -52,7 +52,7 @@ class LoadedFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyInFlight:
-    """A run that was asked for under a key and is going on; it may have no id yet."""
+    """A run that was asked for under a key and is running; it may have no id yet."""
 
     key: str
     run_id: RunId | None = None

@@ -234,7 +234,7 @@ def _decides_location(keys: Keys) -> bool:
 def refresh_state(workspace: Workspace, path: Path, *, current: bool = False) -> frozenset[str]:
     """Fetch a remote state, to be looked at only; a local one is as it is.
 
-    Returns the runs that are going on on other machines. Raises what `state_settings` raises, and
+    Returns the runs that are running on other machines. Raises what `state_settings` raises, and
     StateSyncFailed when the state cannot be reached and no copy of it is here, or none will do
     because the answer has to be `current`.
     """

@@ -241,7 +241,7 @@ def _refuse_taken(
 
 
 def _refuse_to_tag(table: CheckedTable, owners: Owners) -> None:
-    """Raises QuarantineRefused for a table that its own writer could not go on with."""
+    """Raises QuarantineRefused for a table that its own writer could not continue."""
     owner, why = owners.of(table.target), None
     if owner is not None:
         why = f"{owner} writes it, and would write it without tags"

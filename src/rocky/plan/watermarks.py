@@ -1,8 +1,8 @@
-"""Watermarks: which incremental tables may go on from where they are, and which are loaded again.
+"""Watermarks: which incremental tables continue where they are, and which are loaded again.
 
-The ledger says whether to go on, the table says from where: its own watermark moved in the commit
-that brought the rows, while the ledger's may be behind after a crash. So a watermark that was
-deleted from the ledger means that everything is loaded again, in place of what is there.
+The ledger says whether to continue, the table says from where: its own watermark moved in the
+commit that brought the rows, while the ledger's may be behind after a crash. So a watermark that
+was deleted from the ledger means that everything is loaded again, in place of what is there.
 """
 
 import json

@@ -233,7 +233,7 @@ def _reads(each: ReadChange) -> str:
     if each.found.change.rule == "column_reordered":
         return f"and {model} reads the table by the places of its columns"
     if each.found.change.rule == "column_added":
-        return f"which {model if each.model.is_python else f'the `*` of {model}'} takes along"
+        return f"which {model if each.model.is_python else f'the `*` of {model}'} includes"
     return f"which {model} reads"
 
 

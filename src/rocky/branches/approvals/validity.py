@@ -100,7 +100,7 @@ def check_approvals(root: Path, question: ApprovalScope, keygen: Keygen) -> Chec
 
 
 def find_shortfall(checked: CheckedApprovals, policy: Policy) -> str | None:
-    """Why a promotion may not go on; None when enough people have approved."""
+    """Why a promotion is refused; None when enough people have approved."""
     wanted, there = policy.min_approvers, len(checked.accepted)
     if not policy.required or there >= wanted:
         return None

@@ -144,7 +144,7 @@ def render_model(report: ModelLineage) -> str:
 
 
 def _rows(column: LineageColumn, stacks: Sequence[Sequence[str]]) -> Iterator[list[str]]:
-    """A column's line; what it comes from and goes to goes on below, one a line."""
+    """A column's line; what it comes from and what it reaches follows below, one a line."""
     facts = [column.name, column.data_type, "yes" if column.nullable else "no"]
     for cells in zip_longest(*(stack or ["-"] for stack in stacks), fillvalue=""):
         yield [*facts, *cells]

@@ -131,7 +131,7 @@ def command(settings: Settings, /, **given: Any) -> ExitCode:
 
 
 def watch(settings: Settings, operate: Callable[[Workspace, Ended], Report]) -> Report:
-    """Carry out runs while people see how they go on, and what became of each pipeline."""
+    """Run while the terminal shows progress, and then the result of each pipeline."""
     with open_listener(settings) as listener:
 
         def tell_ending(ended: PipelineEnding) -> None:

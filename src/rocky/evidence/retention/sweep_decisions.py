@@ -165,7 +165,7 @@ class SweepFacts:
 
     `hashes` are inputs that only the record of a reuse proves, with the build they are indexed for.
     `collected` are keys of old removals, by file, that no record of the file leans on. `finished`
-    runs ended well: nobody will go on with their `progress`.
+    runs ended well: their `progress` is no longer needed.
     """
 
     cutoff: datetime

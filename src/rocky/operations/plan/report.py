@@ -85,7 +85,7 @@ class ModelsOutlook:
     """What would become of models.
 
     Not `certain` where only Spark can say what it is: what would be reused is built if it is
-    another. `resumes` is the unfinished run that would be gone on with.
+    another. `resumes` is the unfinished run that would be continued.
     """
 
     models: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 The order is fixed: refuse what did not compile, pin what is read, claim what will be written, start
 Spark, build, record, judge. Nothing is written before the claim, and whatever happens after it,
-the run's record gets its last word.
+the run's record is completed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -370,7 +370,7 @@ class _RunInProgress:
         return engine
 
     def _give_up(self, error: BaseException) -> None:
-        """Close the record of a run that cannot go on; the error that stopped it goes on."""
+        """Close the record of a run that cannot continue; the error that stopped it is raised."""
         said = str(error) if isinstance(error, RockyError) else type(error).__name__
         interrupted = isinstance(error, KeyboardInterrupt)
         self._ledger.finish_run(

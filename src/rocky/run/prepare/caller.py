@@ -57,7 +57,7 @@ class RunOrigin:
 
 
 def observe_origin(root: Path, env: Mapping[str, str], *, session_source: str = "cli") -> RunOrigin:
-    """What can be seen now. `ROCKY_RUN_TRIGGER` and `ROCKY_SESSION_SOURCE` have the last word."""
+    """What can be seen now. `ROCKY_RUN_TRIGGER` and `ROCKY_SESSION_SOURCE` win."""
     in_ci = env.get("CI", "").lower() not in ("", "0", "false")
     trigger = _TRIGGERS.get(env.get("ROCKY_RUN_TRIGGER", "").lower(), "Ci" if in_ci else "Manual")
     source = env.get("ROCKY_SESSION_SOURCE", "").lower()

@@ -145,7 +145,7 @@ def _declaration(source: SourceTable) -> str:
 
 
 def _watermarks(scene: PlanScope) -> dict[str, str]:
-    """Of tables that go on from where they are: whether the ledger says that they may."""
+    """Of tables that continue from where they are: whether the ledger says that they may."""
     models = scene.plan.project.models
     wanted = [
         models[step.key].target.full_name

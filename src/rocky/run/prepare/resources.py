@@ -101,7 +101,7 @@ def _publish(remote: RemoteState, ledger: Ledger, run_id: RunId, over: Event) ->
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """Who else is told of a table that was built or taken over; being told twice does no harm."""
+    """Who else is told of a table that was built or reused; being told twice does no harm."""
 
     tell: Callable[[Engine | None, Table, Snapshot], None]
     needs_engine: bool = False
@@ -131,7 +131,7 @@ def _register(engine: Engine | None, table: Table, _snapshot: Snapshot) -> None:
 class RunParameters:
     """What was asked of a run. `selection` is as it was typed, for the record.
 
-    `rebuild` builds also what an earlier run has built; `reuse` False still goes on where an
+    `rebuild` builds also what an earlier run has built; `reuse` False still continues where an
     unfinished run stopped. `windows` are those of the time-interval models, by key.
     """
 
@@ -180,7 +180,7 @@ class RunContext:
     """What was asked of the whole run. `ledger_statement` is what commits say of the ledger.
 
     `nonce` tells this run from one on another machine that has the same id. `watermarks` say which
-    tables have no watermark to go on from, `notes` what a pipeline adds.
+    tables have no watermark to continue from, `notes` what a pipeline adds.
     """
 
     run_id: RunId

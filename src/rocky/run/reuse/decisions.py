@@ -1,11 +1,11 @@
-"""Reuse: whether a result that is recorded may stand for a build, and why not if it may not.
+"""Reuse: whether a recorded result may be used instead of a build, and if not, why.
 
 A result is reused only when nothing could be different: the model gives the same rows each
 time, every input was identified by content, the recorded build had the same inputs and the same
 environment, and its files are all there. Any doubt builds, and the decision says which doubt.
 
 A strategy that keeps rows depends on its own table too, so there only a table that is still as the
-recorded build left it stands for a build.
+recorded build left it is reused.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +47,7 @@ class Cutoff(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RecordedResult:
-    """What stands for a build: a table at a version, made by the run `run_id` for `model_name`.
+    """What is reused: a table at a version, made by the run `run_id` for `model_name`.
 
     `live` when that is what readers of the table see now; else its files are to be committed again.
     `index` are entries to be written when it is taken: the result is to be found by the hash of
@@ -171,7 +171,7 @@ class ReuseDecider:
     def _resume(
         self, step: Step, made_from: MadeFrom, table: Table, live: Snapshot | None
     ) -> Decision | None:
-        """What the unfinished run before left of the step, if that stands for a build."""
+        """What the unfinished run before left of the step, if that can be reused."""
         before = self._resumption.built_already(
             step, made_from.fingerprints.recipe, made_from.input_hash, live
         )
@@ -233,7 +233,7 @@ class ReuseDecider:
     def _refuse(
         self, step: Step, found: InputIndexEntry, table: Table, live: Snapshot | None
     ) -> str | None:
-        """Why a recorded result cannot stand for a build."""
+        """Why a recorded result cannot be reused."""
         if not self._memory.is_untouched(found):
             return f"the record of `{found.run_id}` was changed: see `rocky verify`"
         if found.target != table.name or found.proof_class != "strong":
