@@ -73,7 +73,7 @@ def test_people_are_told_the_same(changed):
     said = changed.do("branch", "diff", "b1", "latest").splitlines()
 
     assert [
-        "branch b1: 1 table with other rows than production",
+        "branch b1: 1 table differs from production",
         "",
         "spark_catalog.default.latest: 3 -> 4 rows, by id",
         "  rows: 1 added, 0 removed, 2 changed",

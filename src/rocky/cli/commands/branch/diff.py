@@ -76,9 +76,8 @@ def _render_diff(diff: DataDiff) -> str:
         return (
             f"branch {diff.branch}: {counted(diff.same, 'table')} with the same rows as {against}"
         )
-    lines = [
-        f"branch {diff.branch}: {counted(len(diff.tables), 'table')} with other rows than {against}"
-    ]
+    verb = "differs" if len(diff.tables) == 1 else "differ"
+    lines = [f"branch {diff.branch}: {counted(len(diff.tables), 'table')} {verb} from {against}"]
     for table in diff.tables:
         lines += ["", *_render_table(table)]
     if diff.same:
