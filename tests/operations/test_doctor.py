@@ -74,7 +74,7 @@ def test_the_state_says_how_much_it_has_and_who_is_at_work(folder):
         found = diagnose(folder, "state")
 
     assert found.message.endswith(
-        f"has 1 runs and 0 watermarks; run `{run_id}` is going on (process {os.getpid()})"
+        f"has 1 runs and 0 watermarks; run `{run_id}` is running (process {os.getpid()})"
     )
 
 

@@ -276,7 +276,7 @@ def test_a_branch_that_is_made_anew_at_the_last_moment_is_not_promoted(
     sign(shop)
     meddle(monkeypatch, lambda: shop.do("branch", "rebase", "b1"))
 
-    with pytest.raises(PromotionRefused, match="has just been deleted or made anew"):
+    with pytest.raises(PromotionRefused, match="has just been deleted or made again"):
         promote(workspace, PromoteRequest("b1"))
 
 
@@ -312,7 +312,7 @@ def test_nobody_else_can_make_or_change_a_clearance(shop, workspace, monkeypatch
     promote(workspace, PromoteRequest("b1"))
     (cleared,) = given
 
-    said = "production is moved by `promote`, `revert` and `recover`"
+    said = "only `promote`, `revert` and `recover` of `rocky.operations.branch` may move production"
     with pytest.raises(PromotionRefused, match=said):
         replace(cleared, verdict=replace(cleared.verdict, impact="none"))
     with pytest.raises(PromotionRefused, match=said):

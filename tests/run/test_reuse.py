@@ -127,7 +127,7 @@ def test_the_same_rows_in_other_files_leave_readers_alone(shop):
     assert {"alone": "content", "by_country": "rows", "report": "content"} == reused(report)
     first = shop.records()[-1].run_id
     assert (
-        f"reused from {first}, its inputs were written anew with the same rows"
+        f"reused from {first}, its inputs were written again with the same rows"
         == reasons(report)["by_country"]
     )
 
@@ -670,7 +670,10 @@ def test_a_log_that_cannot_be_read_fails_only_what_needs_it(tmp_path):
 
 @pytest.mark.parametrize(
     "where",
-    ["rocky.run.prepare.inputs.Inputs.made_from", "rocky.run.execute.takeover.Takeover.reuse"],
+    [
+        "rocky.run.prepare.inputs.Inputs.made_from",
+        "rocky.run.execute.result_reuse.ResultReuse.reuse",
+    ],
 )
 def test_a_mistake_of_ours_is_not_taken_for_a_reason_to_build(shop, monkeypatch, where):
     def mistaken(*_: object) -> None:

@@ -38,7 +38,7 @@ class RunOptions(TypedDict, total=False):
 
 
 def run_request(select: tuple[str, ...], options: RunOptions) -> "RunRequest":
-    """What is asked of a run."""
+    """The options of a run."""
     # `import rocky` stays cheap.
     from rocky.plan.request import RunRequest  # noqa: PLC0415
 

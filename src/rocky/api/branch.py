@@ -62,7 +62,7 @@ class Branch(Generic[Place]):
         return diff(self._workspace, DiffRequest(self.name, models, names_of(key), sample, to))
 
     def rebase(self, *, base: str | None = None) -> "BranchReport":
-        """Make the branch anew of production as it is now."""
+        """Make the branch again from production as it is now."""
         from rocky.operations.branch.lifecycle import RebaseRequest, rebase
 
         return rebase(self._workspace, RebaseRequest(self.name, base))

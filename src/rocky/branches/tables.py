@@ -22,7 +22,7 @@ from rocky.store.warehouse import Table, Warehouse
 def read_inputs(
     execution: ModelExecution, made: ProvenanceRecord | None
 ) -> Iterable[InputRecord] | Iterable[ReadRecord]:
-    """What was read; of a table that was taken over from elsewhere, what its build had read."""
+    """What was read; of a table that was reused, what its build had read."""
     if execution.inputs:
         return execution.inputs
     return () if made is None else _flat(made.reads)

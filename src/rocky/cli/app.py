@@ -55,7 +55,7 @@ COMMANDS: Final = {
         "Write the interface of the project's tables for others to build on.",
     ),
     "imports": ("interfaces", "Fetch and accept what other projects publish."),
-    "ci": ("compile", "Compile for a build: exit 1 on errors, 4 on warnings only."),
+    "ci": ("compile", "Compile in CI: exit 1 on errors, 4 on warnings only."),
     "ci-diff": ("diff", "Show what changed since BASE, and what breaks."),
     "show": ("show", "Show rows of a model's table."),
     "history": ("history", "Show what ran, newest first."),
@@ -196,7 +196,8 @@ main = RockyGroup(
     help=(
         "Rocky type-checks a whole Spark SQL project before it runs, runs it on Spark, and leaves"
         " evidence that anyone can check.\n\n"
-        "Exit codes: 0 fine, 1 failure, wrong usage or error diagnostics, 2 a run that built only"
+        "Exit codes: 0 success, 1 failure, wrong usage or error diagnostics, 2 a run that built"
+        " only"
         " some tables or a replay that could not judge all, 3 a `doctor` that found something"
         " critical, 4 `ci` with warnings only, 130 interrupted."
     ),

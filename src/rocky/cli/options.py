@@ -115,7 +115,10 @@ def global_options() -> list[click.Parameter]:
             help="The state file, for commands that keep state.",
         ),
         click.Option(
-            ["-q", "--quiet"], is_flag=True, default=None, help="No summaries, hints or progress."
+            ["-q", "--quiet"],
+            is_flag=True,
+            default=None,
+            help="No summaries, hints or progress; of a run, errors and the last line.",
         ),
         click.Option(["--no-color"], is_flag=True, default=None, help="No colours."),
     ]

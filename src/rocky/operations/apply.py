@@ -38,7 +38,7 @@ class ApplyRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class ApplyReport:
-    """A plan that was applied, and what came of its runs."""
+    """A plan that was applied, and the results of its runs."""
 
     plan_id: str
     plan_kind: str
@@ -106,7 +106,7 @@ def check_kept_plan(stored: KeptPlan, now: PlanProposal, state: Path) -> None:
         listed = "".join(f"\n  {each}" for each in said)
         raise RunRefused(
             f"plan `{short}` is over budget (E027), so nothing was run:{listed}\n"
-            "build less, or raise the ceiling, and make a new one with `rocky plan`"
+            "build less, or raise the limit, and make a new one with `rocky plan`"
         )
 
 

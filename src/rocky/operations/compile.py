@@ -350,7 +350,7 @@ class CiFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CiReport:
-    """What a build is told: exit code 1 for errors, 4 for warnings only.
+    """The result for CI: exit code 1 for errors, 4 for warnings only.
 
     `tests_ok` is null because no tests are run: true would claim that they passed.
     """

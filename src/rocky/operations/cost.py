@@ -112,7 +112,7 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostReport:
-    """What a run used and cost: in all, by model (the dearest first) and, if so asked, by tag."""
+    """What a run used and cost: in all, by model (the most expensive first) and by tag."""
 
     run: RunRecord = hidden()
     run_id: RunId

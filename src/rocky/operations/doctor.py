@@ -75,7 +75,7 @@ class HealthCounts:
 
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
-    """How a project stands: as its worst check."""
+    """The health of a project: that of its worst check."""
 
     health: Health
     checks: tuple[CheckResult, ...]

@@ -62,7 +62,7 @@ class KeptByReason:
     """What stays, each file for the first reason that holds.
 
     `live` is in the newest version, `needed` by retained runs, `shared` with branches, `held` for a
-    run that is going on, `young` too new to go.
+    run that is still running, `young` too new to go.
     """
 
     live: KeptFiles
@@ -83,7 +83,7 @@ class RemovedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableCollection:
-    """What became of one table; `reason` says why it was left alone, or what failed."""
+    """What happened to one table; `reason` says why it was left alone, or what failed."""
 
     table: str
     warehouse: str

@@ -36,7 +36,7 @@ class UpdateImportsRequest(Request):
 class ImportReport:
     """An import as it was found: what was stale then, and what changed since it was accepted.
 
-    `tables` counts those it has; `pin_rewritten` says that a stale pin is stale no more.
+    `tables` counts those it has; `pin_rewritten` says that a stale pin was rewritten.
     """
 
     tables: int = hidden()

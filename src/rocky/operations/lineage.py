@@ -188,11 +188,11 @@ def lineage(workspace: Workspace, request: LineageRequest) -> ModelLineage | Col
 def _graph_around(compilation: Compilation, name: str) -> Lineage:
     """The column graph of everything above and below a relation: the rest cannot matter."""
     project = compilation.project
-    around = reach_models(compilation.upstream, [name]) | reach_models(
+    reached = reach_models(compilation.upstream, [name]) | reach_models(
         compilation.downstream, [name]
     )
     # Sorted, so that the same question has the same answer, edge by edge.
-    keys = sorted(each.lower() for each in around)
+    keys = sorted(each.lower() for each in reached)
     models = {key: compilation.models[key] for key in keys if key in compilation.models}
     tables: dict[str, list[str]] = {}
     for group in (project.sources, project.seeds):

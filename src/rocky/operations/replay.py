@@ -159,7 +159,7 @@ class RebuildReport:
 def replay(
     workspace: Workspace, request: ReplayRequest, on_verdict: OnVerdict = lambda _: None
 ) -> RecordReport | RecordVerificationReport | RebuildReport:
-    """What is recorded of a run, or what came of checking it or of building it again.
+    """What is recorded of a run, or the result of checking it or of building it again.
 
     Raises NothingSelected for a run, a model or an adapter that is not there, and other
     RockyErrors when nothing could be built at all.

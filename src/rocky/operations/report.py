@@ -1,4 +1,4 @@
-"""Reports: what came of an operation, as one frozen dataclass, and its JSON.
+"""Reports: the result of an operation, as one frozen dataclass, and its JSON.
 
 The dataclass is the only definition of an output: its fields are the keys of the JSON document, the
 JSON Schema in `rocky/cli/schemas` is generated from their types (`make schemas`), and the text that

@@ -58,7 +58,7 @@ class LoadedFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyInFlight:
-    """A run that was asked for under a key and is going on; it may have no id yet."""
+    """A run that was asked for under a key and is running; it may have no id yet."""
 
     key: str
     run_id: RunId | None = None
@@ -165,7 +165,7 @@ def sweep_state(workspace: Workspace, request: SweepRequest) -> RetentionSweepRe
     """Forget runs older than `[state.retention]` allows that no table depends on.
 
     Raises RunRefused, with nothing forgotten, when `rocky.toml` has errors, NothingSelected when
-    there is no state yet, and LedgerLocked when another sweep is at work.
+    there is no state yet, and LedgerLocked when another sweep is running.
     """
     from rocky.evidence.retention.sweep import preview_sweep, sweep_ledger  # noqa: PLC0415
     from rocky.operations.state_change import change_state, load_sound_project  # noqa: PLC0415

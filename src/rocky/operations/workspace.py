@@ -249,7 +249,7 @@ def _decides_location(keys: Keys) -> bool:
 def refresh_state(workspace: Workspace, path: Path, *, current: bool = False) -> frozenset[str]:
     """Fetch a remote state, to be looked at only; a local one is as it is.
 
-    Returns the runs that are going on on other machines. Raises what `state_settings` raises, and
+    Returns the runs that are running on other machines. Raises what `state_settings` raises, and
     StateSyncFailed when the state cannot be reached and no copy of it is here, or none will do
     because the answer has to be `current`.
     """
@@ -343,8 +343,8 @@ def find_branch(workspace: Workspace, name: str) -> "BranchRecord":
         hint = (
             "`rocky branch list` shows them"
             if known
-            else f"`{main_state_path(workspace.on_production()).name}` here knows none: they"
-            " are known where the state is; `rocky branch create` makes one"
+            else f"`{main_state_path(workspace.on_production()).name}` has no branches;"
+            " `rocky branch create` makes one"
         )
     raise NothingSelected(f"no branch `{name}`; {hint}")
 

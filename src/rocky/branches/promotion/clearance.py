@@ -61,8 +61,8 @@ class Clearance:
     def __post_init__(self, seal: object) -> None:
         if seal is not SEAL:
             raise PromotionRefused(
-                "production is moved by `promote`, `revert` and `recover` of"
-                " `rocky.operations.branch`: nobody else can say that it may be"
+                "only `promote`, `revert` and `recover` of `rocky.operations.branch` may move"
+                " production"
             )
 
     @property
@@ -96,22 +96,24 @@ class PromotionClearance(Clearance):
 
         The branch must be the one that this ledger has, and enough approvals of it must count now.
         """
-        around, question = opened.resources, self.candidate.question
+        resources, question = opened.resources, self.candidate.question
         name, parent = question.record.name, self.candidate.view.parent
-        if parent.uri != around.warehouse.uri:
+        if parent.uri != resources.warehouse.uri:
             raise PromotionRefused(
                 f"branch `{name}` was made from the tables in `{parent.uri}`, not from those in"
-                f" `{around.warehouse.uri}`"
+                f" `{resources.warehouse.uri}`"
             )
-        known = {branch_key(each.name): each for each in load_branches(around.ledger.path)}
+        known = {branch_key(each.name): each for each in load_branches(resources.ledger.path)}
         now = known.get(branch_key(name))
         if (
             now is None
             or now.status is not BranchStatus.OPEN
             or now.created_at != question.record.created_at
         ):
-            raise PromotionRefused(f"branch `{name}` has just been deleted or made anew; try again")
-        present = replace(question, now=around.clock())
+            raise PromotionRefused(
+                f"branch `{name}` has just been deleted or made again; try again"
+            )
+        present = replace(question, now=resources.clock())
         refuse_unapproved(check_approvals(self.candidate.root, present, self.keygen), present)
 
 
@@ -141,9 +143,9 @@ def clear_revert(opened: RunSession, wanted: str, *, discard_later: bool) -> Rev
     Raises NothingSelected when there is none, and PromotionRefused when it was reverted already,
     cannot go back, or, unless it is to `discard_later`, when its tables were changed since.
     """
-    around = opened.resources
-    promotion = find_promotion(around.ledger.path, wanted)
-    found, left = find_reversals(promotion, around.warehouse, discard_later=discard_later)
+    resources = opened.resources
+    promotion = find_promotion(resources.ledger.path, wanted)
+    found, left = find_reversals(promotion, resources.warehouse, discard_later=discard_later)
     if not found:
         raise PromotionRefused(f"`{promotion.run_id}` left no table that can be moved back")
     return RevertClearance(
@@ -162,7 +164,7 @@ def clear_recovery(opened: RunSession, journal: Journal) -> RecoveryClearance:
     """
     if journal not in load_journals(opened.resources.warehouse):
         raise PromotionRefused(
-            f"promotion `{journal.run_id}` has no such journal in the warehouse: there is nothing"
+            f"the warehouse has no such journal of promotion `{journal.run_id}`: there is nothing"
             " to recover"
         )
     if journal.ledger_id != opened.resources.ledger.ledger_id:
@@ -266,7 +268,8 @@ def refuse_unverified(
         raise PromotionRefused(
             f"the records of branch `{name}` fail verification: {first.where}:"
             f" {first.message}{more};"
-            f" `rocky verify --branch {name}` shows all, `rocky branch rebase {name}` makes it anew"
+            f" `rocky verify --branch {name}` shows all, `rocky branch rebase {name}` makes it"
+            " again"
         )
 
 

@@ -98,10 +98,10 @@ def journal_moves(
     beside: Sequence[ModelRecords] = (),
 ) -> Journal:
     """Write down what is about to happen. From here on it is finished, whoever does it."""
-    around = work.opened.resources
+    resources = work.opened.resources
     journal = Journal(
         promotion.run_id,
-        around.ledger.ledger_id,
+        resources.ledger.ledger_id,
         promotion.to_json(),
         tuple(
             JournalledTable(
@@ -119,7 +119,7 @@ def journal_moves(
         }
         | {str(each.execution.target): records_to_json(each) for each in beside},
     )
-    write_journal(around.warehouse, journal)
+    write_journal(resources.warehouse, journal)
     return journal
 
 
@@ -212,7 +212,7 @@ def restore_prepared(
     if base is not None:
         latest = table.snapshot()
         if latest is None or latest.version < base:
-            return LostTable(table.name, "it is gone, or was made anew")
+            return LostTable(table.name, "it is gone, or was replaced")
         before = table.snapshot(base)
     data = journalled.commit.encode()
     try:
@@ -243,7 +243,7 @@ def undo_moves(
     known: Mapping[str, ModelRecords],
 ) -> str:
     """Move tables back and record both commits of each; the sentence that says so."""
-    around = work.opened.resources
+    resources = work.opened.resources
     why = "; ".join(f"`{each.target}` could not be moved: {each.why}" for each in lost)
     left = {each.target: each.why for each in lost}
     records = []
@@ -251,13 +251,13 @@ def undo_moves(
         committed = made.get(journalled.target)
         if committed is None:
             continue
-        table = around.warehouse.table(Target(*journalled.prefix.split("/")))
+        table = resources.warehouse.table(Target(*journalled.prefix.split("/")))
         back = _move_back(work, table, journalled, committed, known[journalled.target])
         if isinstance(back, str):
             left[journalled.target] = back
         records.append(_undone_records(known[journalled.target], table, committed, back, why, work))
     said = replace(promotion, kind=UNDONE, tables=(), left=left, reason=why)
-    record_promotion_tables(around.ledger, work.run_id, records, said)
+    record_promotion_tables(resources.ledger, work.run_id, records, said)
     stayed = [name for name in left if name not in {each.target for each in lost}]
     rest = f"; left as promoted: {', '.join(stayed)}" if stayed else ""
     verb = "reverted" if promotion.kind == REVERTED else "promoted"

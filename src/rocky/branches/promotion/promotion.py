@@ -107,7 +107,7 @@ def _find_proved(
 ) -> tuple[BranchTable, ...]:
     """Tables that came out on the branch as production has them, of inputs that are promoted now.
 
-    They do not move; that they stand for a build of the new inputs is recorded, so that nobody
+    They do not move; that they equal a build of the new inputs is recorded, so that nobody
     builds them again.
     """
     found = []

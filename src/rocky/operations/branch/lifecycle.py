@@ -1,4 +1,4 @@
-"""Branches made, made anew and deleted: tables cloned without copying, production left alone."""
+"""Branches created, rebased and deleted: tables cloned without copying, production left alone."""
 
 import re
 from collections.abc import Callable
@@ -67,7 +67,7 @@ class CreateRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class BranchReport:
-    """A branch that was made, or made anew, as it is recorded."""
+    """A branch that was created or rebased, as it is recorded."""
 
     branch: BranchRecord
 
@@ -99,8 +99,8 @@ def create(workspace: Workspace, request: CreateRequest) -> BranchReport:
     record = make_branch(workspace, wanted, origin, lambda: find_parent(source, candidates))
     for run_id in working:
         workspace.warn(
-            f"`{run_id}` is running: some tables of the branch may be as it found them, others as"
-            " it left them; `rocky branch rebase` takes them again"
+            f"`{run_id}` is running: some tables of the branch may be from before it and others"
+            " from after it; `rocky branch rebase` clones them again"
         )
     return BranchReport(record)
 
@@ -188,7 +188,7 @@ class DeletionReport:
 def delete(workspace: Workspace, request: DeleteRequest) -> DeletionReport:
     """Delete a branch, or what an interrupted deletion has left of it.
 
-    Raises NothingSelected, LedgerLocked while a run is at work on it, and ChangeRefused while
+    Raises NothingSelected, LedgerLocked while a run is using it, and ChangeRefused while
     another branch reads its files.
     """
     workspace = workspace.on_production()
@@ -231,8 +231,9 @@ def drop_branch(
         _, warnings = change_state(workspace, [branch_claim(record.name)], delete, clear)
     if not removed:
         stays = (
-            f"others could not be told that branch `{record.name}` is deleted, so its tables are"
-            f" still there; `rocky branch delete {record.name}` removes them when it can be sent"
+            f"other machines could not be told that branch `{record.name}` is deleted, so its"
+            f" tables are still there; `rocky branch delete {record.name}` removes them when it"
+            " can be sent"
         )
         return 0, (*warnings, stays)
     return removed[0], warnings
@@ -247,7 +248,7 @@ class RebaseRequest(Request):
 
 
 def rebase(workspace: Workspace, request: RebaseRequest) -> BranchReport:
-    """Make a branch anew. Raises PromotionRefused, PromotionUnfinished, and as `create` does."""
+    """Make a branch again. Raises PromotionRefused, PromotionUnfinished, and as `create` does."""
     workspace = workspace.on_production()
     project = load_sound_project(workspace, "made")
     record = find_branch(workspace, request.name)

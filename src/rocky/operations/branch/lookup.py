@@ -1,6 +1,6 @@
 """Branches by the names that people type: their records, their state, their warehouses.
 
-The state of a branch may be kept elsewhere: it is fetched before it is believed, and held before it
+The state of a branch may be remote: it is fetched before it is used, and held before it
 goes. The copy here may be older than a run that another machine has made on the branch.
 """
 
@@ -59,7 +59,7 @@ def fetch_branch_state(workspace: Workspace, record: BranchRecord) -> Path:
 def held_branch(workspace: Workspace, record: BranchRecord, warehouse: Warehouse) -> Iterator[None]:
     """Keep runs on other machines from a branch that is about to go.
 
-    Raises LedgerLocked while one is at work on it, StateSyncFailed when that cannot be told.
+    Raises LedgerLocked while a run is using it, StateSyncFailed when that cannot be told.
     """
     own = on_known_branch(workspace, record.name, record.adapter)
     state = state_settings(own)
@@ -91,7 +91,7 @@ def find_deleted(workspace: Workspace, name: str) -> BranchRecord | None:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Who is at work, and the commit that the code of a branch made now is compared with.
+    """The current user, and the commit that the code of a branch made now is compared with.
 
     A project outside git has neither a commit nor an address: a user's name stands for it.
     """
@@ -111,7 +111,7 @@ class People:
 
 
 def find_who(workspace: Workspace, root: Path) -> str:
-    """Who is at work here: git's address, else a user's name. Answers without git too."""
+    """The current user: git's address, else a user's name. Answers without git too."""
     try:
         email = find_identity(find_repository(root)).email
     except (NotARepository, GitUnavailable):
@@ -120,7 +120,7 @@ def find_who(workspace: Workspace, root: Path) -> str:
 
 
 def find_people(workspace: Workspace, root: Path, base: str | None = None) -> People:
-    """Who is at work here, and what a branch made now is compared with.
+    """The current user, and what a branch made now is compared with.
 
     `base` is a reference that was given. Raises UnknownRevision, and GitUnavailable: a git that
     cannot answer is not the same as none.

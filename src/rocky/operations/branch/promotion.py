@@ -52,7 +52,7 @@ def open_production(workspace: Workspace, project: Project, adapter: str) -> Ite
 def actor_of(
     workspace: Workspace, opened: RunSession, now: datetime, reason: str | None = None
 ) -> Actor:
-    """Whoever is at work here."""
+    """The current user."""
     code = opened.resources.circumstances
     who = find_who(workspace, opened.project.root)
     return Actor(who, now, code.git_commit, code.git_dirty, reason)
@@ -181,7 +181,7 @@ class RecoverRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class RecoveredReport:
-    """What came of one: `recorded_as` is who finished it, `reason` why it was undone."""
+    """A recovered promotion: `recorded_as` is who finished it, `reason` why it was undone."""
 
     promotion: str
     branch: str
@@ -192,7 +192,7 @@ class RecoveredReport:
 
 @dataclass(frozen=True, slots=True)
 class RecoveryReport:
-    """What came of all that was interrupted, oldest first."""
+    """The promotions that were recovered, oldest first."""
 
     recovered: tuple[RecoveredReport, ...]
 
@@ -213,8 +213,9 @@ class ForgottenReport:
 def recover(workspace: Workspace, request: RecoverRequest) -> RecoveryReport | ForgottenReport:
     """Finish or undo what was interrupted.
 
-    Raises LedgerLocked while whoever began it is at work, PromotionUnfinished for one of another
-    ledger, and when one is to be forgotten that can be finished; NothingSelected, RunRefused.
+    Raises LedgerLocked while the process that began it is running, PromotionUnfinished for
+    one of another ledger, and when one is to be forgotten that can be finished; NothingSelected,
+    RunRefused.
     """
     workspace = workspace.on_production()
     project = load_sound_project(workspace, "recovered")
