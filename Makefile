@@ -12,6 +12,9 @@ JOBS ?= auto
 KEEP := XDG_CACHE_HOME="$(CURDIR)/$(VENV)/cache"
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Whatever the shell says: without bytecode every worker and every process that a test starts
+# compiles Rocky and the tests anew, which takes as long as the tests.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all check lint schemas test-fast test-spark bench bench-run bench-replication bench-branch hooks lock dist java clean
