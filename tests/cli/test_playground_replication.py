@@ -1,9 +1,9 @@
 """The playground that copies: five days of its README, walked without a JVM."""
 
 import re
-import subprocess
 import sys
 from contextlib import chdir
+from runpy import run_path
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +12,7 @@ from rocky.cli.app import main
 from rocky.cli.console import ExitCode
 from rocky.operations.template import PlaygroundRequest, playground
 from tests.pipelines.lakes import LakeProject, statuses
+from tests.processes import run_process
 
 CHARGES = "initech.us_west__stripe.charges"
 PRODUCTS = "globex.eu__shopify.products"
@@ -20,6 +21,12 @@ DROPPED = "acme.us_west__shopify.orders"
 SILENT = "initech.eu__zendesk.tickets"
 MERGE = 'strategy = "merge"\nmerge_keys = ["customer_id"]'
 REPLACE = 'strategy = "full_refresh"'
+
+
+def deliver(day):
+    """A task: `python feed.py DAY`."""
+    sys.argv = ["feed.py", day]
+    run_path("feed.py", run_name="__main__")
 
 
 class Walk:
@@ -34,9 +41,9 @@ class Walk:
         (root / "rocky.toml").write_text(config)
 
     def feed(self, day):
-        line = [sys.executable, "feed.py", day]
-        done = subprocess.run(line, cwd=self.root, capture_output=True, text=True, check=True)
-        return done.stdout
+        code, out, err = run_process(deliver, day, cwd=self.root)
+        assert (0, "") == (code, err)
+        return out
 
     def run(self, day):
         self.feed(day)
