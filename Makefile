@@ -90,14 +90,14 @@ lint: $(INSTALLED_DEV)
 	$(call step,imports,$(BIN)/lint-imports --no-cache)
 
 check: lint
-	@$(KEEP) $(BIN)/python -m pytest -q -n $(JOBS) -m "not spark and not slow and not exhaustive" --sample $${ROCKY_SEED:-1}
+	@$(KEEP) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not spark and not slow and not exhaustive" --sample $${ROCKY_SEED:-1}
 
 # What `rocky COMMAND -o json` prints is a typed report; a test wants the schemas to be its own.
 schemas: $(INSTALLED_DEV)
 	@$(BIN)/python tools/generate_schemas.py
 
 test-fast: $(INSTALLED_DEV)
-	@$(KEEP) $(BIN)/python -m pytest -q -n $(JOBS) -m "not spark"
+	@$(KEEP) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not spark"
 
 # One process: every Spark test shares one session, and so one JVM.
 test-spark: $(INSTALLED_DEV) java
