@@ -6,6 +6,7 @@ gets reviewed. A test that blesses must still assert when it does not.
 
 import os
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -41,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--sample",
         type=int,
         metavar="SEED",
-        help="of tests marked `sampled` take a third of the cases, chosen by SEED",
+        help="of tests marked `sampled` take a third of the cases, chosen by SEED; of properties a third of the examples",
     )
 
 
@@ -52,7 +53,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out two thirds of the cases of each sampled test; one that has no cases stays."""
+    """Leave out two thirds of the cases of each sampled test, and of the examples of each property."""
     seed = config.getoption("--sample")
     if seed is None:
         return
@@ -62,10 +63,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             families[item.nodeid.partition("[")[0]].append(item)
     left_out: set[str] = set()
     for name, family in families.items():
-        kept = Random(f"{seed} {name}").sample(family, -(-len(family) // 3))
+        kept = Random(f"{seed} {name}").sample(family, _third(len(family)))
         left_out |= {each.nodeid for each in family} - {each.nodeid for each in kept}
     config.hook.pytest_deselected(items=[each for each in items if each.nodeid in left_out])
     items[:] = [each for each in items if each.nodeid not in left_out]
+    for test in {each.obj for each in items if hasattr(each, "obj")}:
+        asked = getattr(test, "_hypothesis_internal_use_settings", None)
+        if asked is not None:
+            fewer = settings(asked, max_examples=_third(asked.max_examples))
+            test._hypothesis_internal_use_settings = fewer
+
+
+def _third(count: int) -> int:
+    return -(-count // 3)
+
+
+@pytest.fixture
+def sample(request: pytest.FixtureRequest) -> Callable[[Sequence[int]], list[int]]:
+    """For cases inside one test: a third of some numbers, by the seed; without a seed all of them."""
+    seed = request.config.getoption("--sample")
+
+    def choose(cases: Sequence[int]) -> list[int]:
+        if seed is None:
+            return list(cases)
+        return Random(f"{seed} {request.node.nodeid}").sample(cases, _third(len(cases)))
+
+    return choose
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from rocky.compiler import workers
 from rocky.compiler.workers import PARALLEL_FROM
 from tests.compiler.projects import answers, compiled, edit
 
-MODELS = 400
+MODELS = PARALLEL_FROM + 20
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,6 @@ def project(tmp_path_factory) -> Path:
     """More models than one process would be left with."""
     root = tmp_path_factory.mktemp("generated")
     generate(root, MODELS)
-    assert MODELS > PARALLEL_FROM
     return root
 
 
@@ -60,6 +59,7 @@ def test_a_change_that_reaches_many_is_shared_out_and_right(project):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("victims", [1, 2])
 def test_killed_workers_only_cost_time(project, alone, monkeypatch, victims):
     start = workers.Pool.__init__
