@@ -4,6 +4,7 @@ Goldens hold wording and shape; `pytest --bless` rewrites them, and the diff is 
 gets reviewed. A test that blesses must still assert when it does not.
 """
 
+import gc
 import os
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -101,3 +102,10 @@ def bless(request: pytest.FixtureRequest) -> bool:
 def repository() -> Path:
     """The root of the checkout."""
     return Path(__file__).parent.parent
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector of garbage all that stays until the end: modules, and thousands of tests."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
