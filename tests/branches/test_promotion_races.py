@@ -102,6 +102,7 @@ def start(shop: BranchShop, *line: str) -> Running:
     return Running(run_beside, shop.root, *line, cwd=shop.root)
 
 
+@pytest.mark.slow
 def test_two_promotions_at_once_move_each_table_once(shop):
     shop.do("branch", "create", "b2")
     shop.do("run", "--branch", "b2")
@@ -119,6 +120,7 @@ def test_two_promotions_at_once_move_each_table_once(shop):
     assert [] == shop.findings()
 
 
+@pytest.mark.slow
 def test_a_run_and_a_promotion_at_once_lose_nothing(shop):
     """Whoever is second is refused or finds what the first has left; what is there verifies."""
     for _ in range(2):

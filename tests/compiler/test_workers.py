@@ -38,6 +38,7 @@ def test_a_generated_project_has_no_findings_and_twelve_columns_a_model(alone):
     assert (MODELS * 12, 0) == (alone.statistics.columns, alone.statistics.unknown_columns)
 
 
+@pytest.mark.slow
 def test_records_of_workers_hold_for_one_process(project, alone):
     compiled(project, jobs=2)
     again = compiled(project, jobs=1)
@@ -46,6 +47,7 @@ def test_records_of_workers_hold_for_one_process(project, alone):
     assert answers(alone) == answers(again)
 
 
+@pytest.mark.slow
 def test_a_change_that_reaches_many_is_shared_out_and_right(project):
     compiled(project, jobs=2)
     for n in range(20):

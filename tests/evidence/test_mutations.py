@@ -32,6 +32,7 @@ def test_nothing_is_found_in_an_untouched_project(project):
     assert project.is_untouched()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MUTATIONS)
 def test_every_single_change_is_found_by_rocky_and_by_the_script(project, kind, sample):
     missed = []

@@ -133,6 +133,7 @@ def test_a_name_that_cannot_be_placed_for_certain_is_refused(sql: str) -> None:
     assert REFUSED[sql] in str(refusal.value)
 
 
+@pytest.mark.slow
 def test_a_union_of_thousands_is_bound() -> None:
     bound = bind_names(" UNION ALL ".join(["SELECT * FROM t"] * 2000), view_of)
 

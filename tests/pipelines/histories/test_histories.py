@@ -5,6 +5,7 @@
 
 import os
 
+import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -23,6 +24,7 @@ def chosen(few: int) -> settings:
     )
 
 
+@pytest.mark.slow
 def test_copies_hold_what_they_should_whatever_happened(sample):
     run_state_machine_as_test(Replications, settings=chosen(len(sample(range(8)))))
 
