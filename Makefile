@@ -89,15 +89,18 @@ lint: $(INSTALLED_DEV)
 	$(call step,types,$(BIN)/mypy)
 	$(call step,imports,$(BIN)/lint-imports --no-cache)
 
+# On every core, the tests of a file mostly in one process; of what they write only what failed is kept.
+FAST := $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -o tmp_path_retention_policy=failed
+
 check: lint
-	@$(KEEP) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not spark and not slow and not exhaustive" --sample $${ROCKY_SEED:-1}
+	@$(KEEP) $(FAST) -m "not spark and not slow and not exhaustive" --sample $${ROCKY_SEED:-1}
 
 # What `rocky COMMAND -o json` prints is a typed report; a test wants the schemas to be its own.
 schemas: $(INSTALLED_DEV)
 	@$(BIN)/python tools/generate_schemas.py
 
 test-fast: $(INSTALLED_DEV)
-	@$(KEEP) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not spark"
+	@$(KEEP) $(FAST) -m "not spark"
 
 # One process: every Spark test shares one session, and so one JVM.
 test-spark: $(INSTALLED_DEV) java
