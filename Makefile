@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make demo               install into $(VENV) and take a short tour of the product"
 	@echo "make test               the whole suite: lint, fast tests, and the tests that ask Spark"
-	@echo "make test-all  the same with every case, and the tests that take longest"
+	@echo "make test-all           the same with every case, and the tests that take longest"
 	@echo "make check              format, lint, types, imports and the fast tests: the loop while editing"
 	@echo "make lint               the first four of these"
 	@echo "make test-fast          every test that needs no Spark"
