@@ -27,7 +27,8 @@ spark=$!
 trap 'kill $spark 2>/dev/null; rm -f "$said"; exit 130' INT TERM
 
 # Spark's part takes longest, so the others step back for it.
-nice -n 10 "$python" -m pytest -q -n "$workers" -m "not spark$which" $sample
+nice -n 10 "$python" -m pytest -q -n "$workers" --dist worksteal -o tmp_path_retention_policy=failed \
+  -m "not spark$which" $sample
 fast_status=$?
 wait $spark
 spark_status=$?

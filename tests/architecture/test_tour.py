@@ -66,6 +66,7 @@ def test_the_run_in_the_readme_is_what_happens(tmp_path, bless):
     assert masked(happened) == masked(block)
 
 
+@pytest.mark.slow
 def test_the_tour_in_the_readme_is_what_happens(tmp_path, bless):
     page = README.read_text()
     folder = tmp_path

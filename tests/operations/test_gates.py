@@ -1,6 +1,5 @@
 """Gates: nothing moves production that is not let through, from Python as on the command line."""
 
-import ast
 import os
 import shutil
 import subprocess
@@ -8,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from inspect import signature
-from pathlib import Path
 
 import pytest
 
@@ -48,6 +46,7 @@ from rocky.operations.branch.promotion import (
 from rocky.operations.workspace import Workspace, load_workspace
 from rocky.run.prepare.session import RunSession
 from rocky.store.journal import Journal, JournalledTable, PreparedStamp, load_journals
+from tests.architecture.sources import MODULES, PACKAGE, load_source
 from tests.branches.shops import TABLE, BranchShop, Template, enter_shop
 from tests.run.runs import write
 
@@ -432,18 +431,12 @@ MOVERS = {
 
 
 def test_only_operations_reach_what_moves_production():
-    root = Path(rocky.__file__).parent
     found: dict[str, set[str]] = {name: set() for name in MOVERS}
-    for path in root.rglob("*.py"):
-        inside = path.relative_to(root).as_posix()
-        if inside.startswith("branches/promotion/"):
-            continue
-        names = {
-            getattr(each, "id", None) or getattr(each, "attr", None) or getattr(each, "name", None)
-            for each in ast.walk(ast.parse(path.read_text()))
-        }
-        for name in names & set(MOVERS):
-            found[name].add(inside)
+    for path in MODULES:
+        inside = path.relative_to(PACKAGE).as_posix()
+        if not inside.startswith("branches/promotion/"):
+            for name in load_source(path).names & set(MOVERS):
+                found[name].add(inside)
 
     assert found == MOVERS
 

@@ -1,7 +1,9 @@
 """A recorded result stands for a build only when nothing could be different."""
 
 import os
+import shutil
 import sqlite3
+from copy import copy
 
 import pytest
 from pyspark.errors import PySparkException
@@ -45,11 +47,22 @@ def pointers(shop: Shop, digest: str) -> int:
         return pointers_to(evidence, digest)
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory) -> Shop:
+    """A shop that has been built once. Its records name its place, so it is put back there."""
+    made = Shop(tmp_path_factory.mktemp("reuse") / "shop")
+    made.run()
+    shutil.copytree(made.root, made.root.with_name("kept"), symlinks=True)
+    return made
+
+
 @pytest.fixture
-def shop(tmp_path) -> Shop:
-    """A shop that has been built once."""
-    found = Shop(tmp_path)
-    found.run()
+def shop(template) -> Shop:
+    """The shop as it was when it had been built."""
+    shutil.rmtree(template.root)
+    shutil.copytree(template.root.with_name("kept"), template.root, symlinks=True)
+    found = copy(template)
+    found.variables, found.env = {}, {}
     return found
 
 
