@@ -4,6 +4,7 @@ Goldens hold wording and shape; `pytest --bless` rewrites them, and the diff is 
 gets reviewed. A test that blesses must still assert when it does not.
 """
 
+import os
 from collections import defaultdict
 from pathlib import Path
 from random import Random
@@ -17,6 +18,10 @@ settings.register_profile(
     "house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("house")
+
+# Every JVM that a test starts: it lives for seconds over a few rows, which code that is compiled
+# well and collected beside the work never repays.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
