@@ -9,8 +9,9 @@ from pathlib import Path
 
 from pyspark.find_spark_home import _find_spark_home
 
-from rocky.spark.java import choose_java
+from rocky.spark.java import choose_java, class_archive_for
 from rocky.spark.jvm import jvm_options
+from rocky.spark.settings import start_settings
 
 START_SECONDS = 300
 
@@ -40,7 +41,12 @@ class ConnectServer:
             self._process = None
 
     def _start(self) -> None:
-        java, jars = choose_java(os.environ), Path(_find_spark_home()) / "jars" / "*"
+        java, jars = choose_java(os.environ), Path(_find_spark_home()) / "jars"
+        flags = jvm_options(java, start_settings({}, local=True))
+        # Class data that a run has left starts a server sooner too.
+        classes = class_archive_for(java, jars, flags, os.environ)
+        if classes is not None and classes.exists:
+            flags = [*classes.options(), *flags]
         with socket.create_server(("127.0.0.1", 0)) as free:
             self._port = free.getsockname()[1]
         settings = {
@@ -61,7 +67,7 @@ class ConnectServer:
         with log.open("w") as printed:
             self._process = subprocess.Popen(
                 [
-                    *(java.program, "-Xmx1g", *jvm_options(java, {}), "-cp", str(jars)),
+                    *(java.program, "-Xmx1g", *flags, "-cp", str(jars / "*")),
                     *("org.apache.spark.deploy.SparkSubmit", *options, "--class"),
                     *("org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"),
                 ],
