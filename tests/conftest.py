@@ -21,7 +21,10 @@ settings.load_profile("house")
 
 # Every JVM that a test starts: it lives for seconds over a few rows, which code that is compiled
 # well and collected beside the work never repays.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+os.environ.setdefault(
+    "JDK_JAVA_OPTIONS",
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
