@@ -287,13 +287,15 @@ def test_what_a_server_tells_of_jobs_and_failures_is_understood(connection):
         drawn = session.range(0, 50_000, 1, 2).selectExpr("uuid() AS u")
         rows = drawn.groupBy("u").count().count()
     done, known = jobs.progress("read")
-    divided, refused = session.range(3).selectExpr("1 / (id - 1)"), session.sql("SELECT nope")
+    divided = session.range(3).selectExpr("1 / (id - 1)")
 
     assert 50_000 == rows
     assert 0 <= done <= known
     assert (None, None) == (jobs.metrics("read").executor_cpu_ms, jobs.metrics("never").tasks)
     assert "data_error" == kind_of_failure(connection, lambda: noop(divided))
-    assert "query_rejected" == kind_of_failure(connection, lambda: refused.schema)
+    assert "query_rejected" == kind_of_failure(
+        connection, lambda: session.sql("SELECT nope").schema
+    )
 
 
 def test_a_query_is_cancelled_by_its_tag(connection):
