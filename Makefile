@@ -104,7 +104,7 @@ test-fast: $(INSTALLED_DEV)
 
 # One process: every Spark test shares one session, and so one JVM.
 test-spark: $(INSTALLED_DEV) java
-	@$(KEEP) $(BIN)/python -m pytest -q -p no:xdist -m spark
+	@$(KEEP) $(BIN)/python -m pytest -q -p no:xdist -m spark tests/spark
 
 test: $(INSTALLED_DEV) java lint
 	@$(KEEP) sh tools/test.sh $(BIN)/python

@@ -22,7 +22,7 @@ workers=$((cores > 2 ? cores - 1 : 2))
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT
 
-"$python" -m pytest -q -p no:xdist -m "spark$which" $sample >"$said" 2>&1 &
+"$python" -m pytest -q -p no:xdist -m "spark$which" $sample tests/spark >"$said" 2>&1 &
 spark=$!
 trap 'kill $spark 2>/dev/null; rm -f "$said"; exit 130' INT TERM
 
