@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.architecture.console import BLOCK, README, replay
 
 TOUR = re.compile(r"(?<=<!-- tour -->\n).*?(?=<!-- end of tour -->)", re.DOTALL)
