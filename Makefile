@@ -12,6 +12,9 @@ JOBS ?= auto
 KEEP := XDG_CACHE_HOME="$(CURDIR)/$(VENV)/cache"
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Whatever the shell says: without bytecode every worker and every process that a test starts
+# compiles Rocky and the tests anew, which takes as long as the tests.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all check lint schemas test-fast test-spark bench bench-run bench-replication bench-branch hooks lock dist java clean
@@ -19,7 +22,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:
 	@echo "make demo               install into $(VENV) and take a short tour of the product"
 	@echo "make test               the whole suite: lint, fast tests, and the tests that ask Spark"
-	@echo "make test-all  the same with every case, and the tests that take longest"
+	@echo "make test-all           the same with every case, and the tests that take longest"
 	@echo "make check              format, lint, types, imports and the fast tests: the loop while editing"
 	@echo "make lint               the first four of these"
 	@echo "make test-fast          every test that needs no Spark"
@@ -86,19 +89,22 @@ lint: $(INSTALLED_DEV)
 	$(call step,types,$(BIN)/mypy)
 	$(call step,imports,$(BIN)/lint-imports --no-cache)
 
+# On every core, the tests of a file mostly in one process; of what they write only what failed is kept.
+FAST := $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -o tmp_path_retention_policy=failed
+
 check: lint
-	@$(KEEP) $(BIN)/python -m pytest -q -n $(JOBS) -m "not spark and not slow and not exhaustive" --sample $${ROCKY_SEED:-1}
+	@$(KEEP) $(FAST) -m "not spark and not slow and not exhaustive" --sample $${ROCKY_SEED:-1}
 
 # What `rocky COMMAND -o json` prints is a typed report; a test wants the schemas to be its own.
 schemas: $(INSTALLED_DEV)
 	@$(BIN)/python tools/generate_schemas.py
 
 test-fast: $(INSTALLED_DEV)
-	@$(KEEP) $(BIN)/python -m pytest -q -n $(JOBS) -m "not spark"
+	@$(KEEP) $(FAST) -m "not spark"
 
 # One process: every Spark test shares one session, and so one JVM.
 test-spark: $(INSTALLED_DEV) java
-	@$(KEEP) $(BIN)/python -m pytest -q -p no:xdist -m spark
+	@$(KEEP) $(BIN)/python -m pytest -q -p no:xdist -m spark tests/spark
 
 test: $(INSTALLED_DEV) java lint
 	@$(KEEP) sh tools/test.sh $(BIN)/python

@@ -1,10 +1,13 @@
-"""What every test shares: the `--bless` switch and Hypothesis profiles.
+"""What every test shares: the `--bless` switch, Hypothesis profiles and where files are written.
 
 Goldens hold wording and shape; `pytest --bless` rewrites them, and the diff is what
 gets reviewed. A test that blesses must still assert when it does not.
 """
 
+import gc
+import os
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -18,6 +21,28 @@ settings.register_profile(
 )
 settings.load_profile("house")
 
+# Every JVM that a test starts: it lives for seconds over a few rows, which code that is compiled
+# well and collected beside the work never repays.
+os.environ.setdefault(
+    "JDK_JAVA_OPTIONS",
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
+)
+
+
+MEMORY = Path("/dev/shm")
+ROOM = 4 << 30
+"""Bytes that must be free in memory; all tests together write less than half of it."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let tests write to memory, where a flush costs nothing and nobody else makes it wait."""
+    if config.option.basetemp or "PYTEST_DEBUG_TEMPROOT" in os.environ or not MEMORY.is_dir():
+        return
+    space = os.statvfs(MEMORY)
+    usable = os.access(MEMORY, os.W_OK) and not space.f_flag & (os.ST_RDONLY | os.ST_NOEXEC)
+    if usable and space.f_bavail * space.f_frsize >= ROOM:
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="rewrite expected files from what is")
@@ -25,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--sample",
         type=int,
         metavar="SEED",
-        help="of tests marked `sampled` take a third of the cases, chosen by SEED",
+        help="of tests marked `sampled` take a third of the cases, chosen by SEED; of properties a third of the examples",
     )
 
 
@@ -36,7 +61,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out two thirds of the cases of each sampled test; one that has no cases stays."""
+    """Leave out two thirds of the cases of each sampled test, and of the examples of each property."""
     seed = config.getoption("--sample")
     if seed is None:
         return
@@ -46,10 +71,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             families[item.nodeid.partition("[")[0]].append(item)
     left_out: set[str] = set()
     for name, family in families.items():
-        kept = Random(f"{seed} {name}").sample(family, -(-len(family) // 3))
+        kept = Random(f"{seed} {name}").sample(family, _third(len(family)))
         left_out |= {each.nodeid for each in family} - {each.nodeid for each in kept}
     config.hook.pytest_deselected(items=[each for each in items if each.nodeid in left_out])
     items[:] = [each for each in items if each.nodeid not in left_out]
+    for test in {each.obj for each in items if hasattr(each, "obj")}:
+        asked = getattr(test, "_hypothesis_internal_use_settings", None)
+        if asked is not None:
+            fewer = settings(asked, max_examples=_third(asked.max_examples))
+            test._hypothesis_internal_use_settings = fewer
+
+
+def _third(count: int) -> int:
+    return -(-count // 3)
+
+
+@pytest.fixture
+def sample(request: pytest.FixtureRequest) -> Callable[[Sequence[int]], list[int]]:
+    """For cases inside one test: a third of some numbers, by the seed; without a seed all of them."""
+    seed = request.config.getoption("--sample")
+
+    def choose(cases: Sequence[int]) -> list[int]:
+        if seed is None:
+            return list(cases)
+        return Random(f"{seed} {request.node.nodeid}").sample(cases, _third(len(cases)))
+
+    return choose
 
 
 @pytest.fixture
@@ -62,3 +109,10 @@ def bless(request: pytest.FixtureRequest) -> bool:
 def repository() -> Path:
     """The root of the checkout."""
     return Path(__file__).parent.parent
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector of garbage all that stays until the end: modules, and thousands of tests."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)

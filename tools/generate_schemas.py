@@ -8,17 +8,18 @@ runs this; a test wants the checked-in files to be what it would write.
 
 import dataclasses
 import json
+import sys
 import types
 from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from enum import Enum
 from functools import reduce
-from importlib import import_module
 from operator import or_
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from rocky.cli.app import COMMANDS
+from rocky.cli.app import main as main_command
 from rocky.operations.report import ErrorReport, flattened, is_hidden
 
 FOLDER = Path(__file__).parents[1] / "src" / "rocky" / "cli" / "schemas"
@@ -152,10 +153,12 @@ def _merged(one: Shape, other: Shape) -> Shape:
 
 def reports_of(command: str) -> Mapping[str, Any]:
     """The reports of a command, by the words that its documents give as `command`."""
-    module = import_module(f"rocky.cli.commands.{COMMANDS[command][0]}")
+    found = main_command.get_command(None, command)
+    module = sys.modules[found.callback.__module__]
     if not hasattr(module, "REPORTS"):
         # A group whose commands are loaded one by one: each of their modules names its own.
-        parts = [import_module(f"{module.__name__}.{part}") for part, _ in module.COMMANDS.values()]
+        inner = (found.get_command(None, name) for name in module.COMMANDS)
+        parts = [sys.modules[each.callback.__module__] for each in inner]
         known = reduce(or_, (dict(each.REPORTS) for each in parts))
         return {f"{command} {name}": known[f"{command} {name}"] for name in module.COMMANDS}
     reports: Mapping[str, Any] = module.REPORTS

@@ -7,6 +7,7 @@ fails when they are not what this would write.
 import types
 from collections.abc import Iterator, Mapping
 from copy import copy
+from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -49,7 +50,7 @@ standard output is exactly one JSON document, and everything else goes to standa
 the default in a pipe, but `explain` and `emit-sql` stay text, and so does a command with
 `--format`. A selector that matches nothing is an error.
 
-Exit codes: 0 fine, 1 failure, wrong usage or error diagnostics, 2 a run that built only some
+Exit codes: 0 success, 1 failure, wrong usage or error diagnostics, 2 a run that built only some
 tables, 3 a `doctor` that found something critical, 4 `ci` with warnings only, 130 interrupted.
 """
 
@@ -151,7 +152,7 @@ def _sections(title: str, hint: Any, seen: dict[type, str]) -> Iterator[str]:
         suffix = f' with `type = "{chosen}"`' if chosen else ""
         shown = f"`{title}`" if title.startswith("[") else title.capitalize()
         seen[record] = shown + suffix
-        yield f"\n### {seen[record]}\n\n{(record.__doc__ or '').strip()}\n\n"
+        yield f"\n### {seen[record]}\n\n{cleandoc(record.__doc__ or '')}\n\n"
         yield "| key | value | default |\n| --- | --- | --- |\n"
         hints = get_type_hints(record, include_extras=True)
         for key, field in hints.items():

@@ -22,12 +22,13 @@ workers=$((cores > 2 ? cores - 1 : 2))
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT
 
-"$python" -m pytest -q -p no:xdist -m "spark$which" $sample >"$said" 2>&1 &
+"$python" -m pytest -q -p no:xdist -m "spark$which" $sample tests/spark >"$said" 2>&1 &
 spark=$!
 trap 'kill $spark 2>/dev/null; rm -f "$said"; exit 130' INT TERM
 
 # Spark's part takes longest, so the others step back for it.
-nice -n 10 "$python" -m pytest -q -n "$workers" -m "not spark$which" $sample
+nice -n 10 "$python" -m pytest -q -n "$workers" --dist worksteal -o tmp_path_retention_policy=failed \
+  -m "not spark$which" $sample
 fast_status=$?
 wait $spark
 spark_status=$?

@@ -173,7 +173,7 @@ class Audit:
         self.expect((done == run["models_executed"] and len(done) == self.models[maker[0]]) or run["status"] == "Running", "record_inconsistent", where, "its models are not as recorded")
     def place_of(self, run_id, target):
         return self.named.get((root := self.runs.get(run_id, {}).get("warehouse"), target)) or f"{root}/{str(target).replace('.', '/', 2)}"
-    def state(self, run_id, place, version):  # a table at a version; nothing of one that was dropped and made anew since
+    def state(self, run_id, place, version):  # a table at a version; nothing of one that was dropped and made again since
         return None if run_id < self.since.get(place, "") else self.states.get(place, {}).get(version)
     def check_tables(self):
         tables = defaultdict(dict, {place: {} for place in self.there if self.run_id is None and not self.table})
@@ -197,7 +197,7 @@ class Audit:
         kept = {*map(hash_of, files.values())} & ({each for each, _ in said.values()} - {each for each, _ in recorded.values()})
         gone = self.expect(not kept and not any(Path(each).exists() for each in lost), "commit_missing", place, "some of it is gone")
         self.since[place], self.lost = since, self.lost | (lost if gone else set())
-        self.notes.update({f"note: {place}: it was dropped, and made anew by `{since}`": None} if gone else {})
+        self.notes.update({f"note: {place}: it was dropped, and made again by `{since}`": None} if gone else {})
     def check_log(self, place, log, recorded):  # every file of a log was recorded, and every recorded one is there
         folder, live, states, broken = local(log), {}, {}, False
         self.count["tables" if folder else "tables in an object store, not checked"] += 1

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         explain,
         load_project,
     )
+    from rocky.api.reports import to_dict, to_json
     from rocky.api.workspace import Workspace, open  # noqa: A004 - as it is called
     from rocky.compiler.check import CheckedColumn, CheckedQuery, check_sql
     from rocky.diagnostics import Diagnostic
@@ -47,6 +48,8 @@ __all__ = [
     "explain",
     "load_project",
     "open",
+    "to_dict",
+    "to_json",
 ]
 
 
@@ -91,6 +94,10 @@ def _home_of(name: str) -> ModuleType:
             from rocky.api import branch
 
             return branch
+        case "to_dict" | "to_json":
+            from rocky.api import reports
+
+            return reports
         case "Workspace" | "open":
             from rocky.api import workspace
 

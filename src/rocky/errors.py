@@ -26,11 +26,11 @@ RockyError                 the world failed: a file, a server, a setting
 ├── UnknownRevision        a name that no commit has, or two commits without a common past
 ├── ApprovalRefused        a statement that would not count, or a change that too few approved
 ├── SignersUnusable        the rules of approval, or who may sign, cannot be read
-├── KeygenUnavailable      `ssh-keygen` is not installed, or cannot do what is asked of it
+├── KeygenUnavailable      `ssh-keygen` is not installed, or is too old for what is needed
 ├── InterfaceRefused       an interface that cannot be published, fetched or accepted
 ├── NotComparable          a side of a comparison does not compile: never the same as no difference
 ├── RunRefused             the selection, or what it reads, has errors: nothing was started
-├── RunSkipped             a run under this idempotency key was made, or is going on
+├── RunSkipped             a run under this idempotency key was made, or is running
 ├── InputNotBuilt          a model reads a table that no run has built yet
 ├── PlanUnreadable         a kept plan that is not there, was changed, or is newer than us
 ├── PlanOutdated           what a kept plan was made from has moved since: nothing is run
@@ -50,7 +50,7 @@ class ProjectNotFound(RockyError):
 
 
 class InvalidRequest(RockyError):
-    """What is asked contradicts itself, or what it is asked of."""
+    """The options contradict each other, or the project."""
 
 
 class NothingSelected(RockyError):
@@ -158,7 +158,7 @@ class SignersUnusable(RockyError):
 
 
 class KeygenUnavailable(RockyError):
-    """The program `ssh-keygen` is not installed, or cannot do what is asked of it."""
+    """The program `ssh-keygen` is not installed, or is too old for what is needed."""
 
 
 class InterfaceRefused(RockyError):
@@ -186,11 +186,11 @@ class RunRefused(RockyError):
 
 
 class RunSkipped(RockyError):
-    """A run under this idempotency key was made, or is going on: another is not needed."""
+    """A run under this idempotency key was made, or is running: another is not needed."""
 
     def __init__(self, key: str, run_id: str | None, *, in_flight: bool) -> None:
-        run = f"run `{run_id}`" if run_id else "a run that has just been asked for"
-        how = "is going on" if in_flight else "was made"
+        run = f"run `{run_id}`" if run_id else "a run that has just started"
+        how = "is running" if in_flight else "was made"
         super().__init__(f"nothing was run: {run} {how} under the key `{key}`")
         self.key = key
         self.run_id = run_id

@@ -1,6 +1,7 @@
 """Both ways in ask the same: each command has its method, each option its parameter, and back."""
 
 import inspect
+import json
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -18,7 +19,9 @@ import rocky
 from rocky.api.arguments import RunOptions
 from rocky.api.workspace import Workspace as OpenWorkspace
 from rocky.cli.app import main
+from rocky.errors import InvalidRequest
 from rocky.operations.workspace import Workspace
+from tests.operations.shops import OpenShop
 
 
 class Pair(NamedTuple):
@@ -297,6 +300,8 @@ PYTHON_ALONE = {
     "rocky.check_sql": "a query without a project: `rocky compile` speaks of files",
     "rocky.load_project": "the project as a value, which `rocky compile` starts with",
     "rocky.compile_project": "the compilation as a value, which `rocky compile` reports on",
+    "rocky.to_dict": "what `-o json` prints, as a value",
+    "rocky.to_json": "what `-o json` prints, as text",
     "branch": "names a branch; its methods are the commands",
     "on_branch": "what `--branch` does",
     "on_production": "what leaving `--branch` out does",
@@ -320,6 +325,11 @@ OPENED_WITH = {
     "listener": "what `--quiet` leaves out: progress",
     "warn": "what goes to standard error",
 }
+
+
+@pytest.fixture
+def shop(tmp_path, monkeypatch) -> OpenShop:
+    return OpenShop(tmp_path, monkeypatch)
 
 
 class Asked(Exception):
@@ -431,3 +441,53 @@ def test_a_workspace_is_opened_with_what_the_options_of_every_command_say(tmp_pa
     )
     parameters = inspect.signature(rocky.open).parameters
     assert set(parameters) == {*OF_WORKSPACE.values(), *OPENED_WITH}
+
+
+ANSWERED = (
+    ("validate", lambda opened: opened.validate()),
+    ("compile", lambda opened: opened.compile()),
+    ("ci", lambda opened: opened.ci()),
+    ("list", lambda opened: opened.list()),
+    ("lineage report", lambda opened: opened.lineage("report")),
+    ("emit-sql", lambda opened: opened.emit_sql()),
+    ("history", lambda opened: opened.history()),
+    ("history --model report --audit", lambda opened: opened.history("report", audit=True)),
+    ("trace", lambda opened: opened.trace()),
+    ("cost", lambda opened: opened.cost()),
+    ("replay", lambda opened: opened.replay()),
+    ("state", lambda opened: opened.state()),
+    ("show report", lambda opened: opened.show("report")),
+    ("branch list", lambda opened: opened.branches()),
+    ("explain", lambda _: rocky.explain()),
+)
+
+
+@pytest.mark.parametrize(("line", "call"), ANSWERED, ids=[line for line, _ in ANSWERED])
+def test_a_report_as_json_is_what_its_command_prints(shop, monkeypatch, line, call):
+    monkeypatch.chdir(shop.root)
+    opened = rocky.open()
+    opened.run("+report")
+
+    words = shlex.split(line)
+    printed = json.loads(CliRunner().invoke(main, [*words, "-o", "json"]).stdout)
+    report = call(opened)
+
+    asked = printed.pop("command")
+    assert rocky.__version__ == printed.pop("version")
+    assert line.startswith(asked)
+    assert untimed(printed) == untimed(rocky.to_dict(report))
+    assert untimed(printed) == untimed(json.loads(rocky.to_json(report)))
+    assert rocky.to_json(report).count("\n") < rocky.to_json(report, indent=2).count("\n")
+    assert "object at 0x" not in repr(report)
+
+
+def untimed(document: Any) -> Any:
+    """A document without how long it took to make it."""
+    if isinstance(document, dict):
+        return {key: untimed(each) for key, each in document.items() if "duration" not in key}
+    return list(map(untimed, document)) if isinstance(document, list) else document
+
+
+def test_what_is_no_report_is_not_made_json_of():
+    with pytest.raises(InvalidRequest, match="`report` is what an operation came to, not 5"):
+        rocky.to_json(5)

@@ -3,6 +3,8 @@
 import inspect
 import re
 
+import pytest
+
 import rocky
 from tests.api.python_page import PAGE, run_page
 
@@ -46,6 +48,7 @@ def test_the_page_names_every_option_of_a_run():
     assert [name for name in rocky.RunRequest.__slots__ if name != "select"] == listed
 
 
+@pytest.mark.slow
 def test_what_needs_no_spark_is_as_the_page_says(tmp_path, monkeypatch, bless):
     monkeypatch.chdir(tmp_path)
     page = PAGE.read_text()

@@ -1,5 +1,6 @@
 """Workspaces from Python: `rocky.open`, and the promises that each way in makes."""
 
+import json
 import subprocess
 import sys
 import traceback
@@ -69,6 +70,13 @@ def test_values_of_settings_and_of_variables_are_given(shop):
     assert (shop.root / "here/spark_catalog").exists()
 
 
+def test_what_is_shown_of_a_workspace_keeps_values_to_itself(tmp_path):
+    values = {"token": "s3cret"}
+    opened = rocky.open(tmp_path, branch="b1", variables=values, env={"KEY": "s3cret too"})
+
+    assert f"Workspace(path={str(tmp_path)!r}, branch='b1', variables=['token'])" == repr(opened)
+
+
 def test_a_state_file_may_be_elsewhere(shop, tmp_path):
     opened = rocky.open(shop.root, state_path=tmp_path / "elsewhere.db")
     opened.run("alone")
@@ -88,6 +96,58 @@ def test_a_callers_session_listener_and_warnings_are_used(shop):
     assert ("started", "alone") in heard.said
     assert [] == said
     assert "api" == shop.records()[0].session_source
+
+
+BRANCH_CALLS = {
+    "compile": lambda opened: opened.compile(),
+    "ci": lambda opened: opened.ci(),
+    "validate": lambda opened: opened.validate(),
+    "list": lambda opened: opened.list(),
+    "lineage": lambda opened: opened.lineage("report"),
+    "diff": lambda opened: opened.diff(),
+    "emit_sql": lambda opened: opened.emit_sql(),
+    "publish": lambda opened: opened.publish(),
+    "update_imports": lambda opened: opened.update_imports(),
+    "plan": lambda opened: opened.plan(),
+    "show": lambda opened: opened.show("report"),
+    "history": lambda opened: opened.history(),
+    "doctor": lambda opened: opened.doctor(),
+}
+
+
+@pytest.mark.parametrize("method", BRANCH_CALLS)
+def test_a_branch_that_nobody_made_is_refused_in_the_words_of_the_command_line(branch_shop, method):
+    opened = rocky.open(branch_shop.root, branch="b2")
+
+    with pytest.raises(NothingSelected) as refused:
+        BRANCH_CALLS[method](opened)
+
+    answer = branch_shop.rocky("run", "--branch", "b2")
+    assert "no branch `b2`; did you mean `b1`?" == str(refused.value)
+    assert answer.err.endswith(f"error: {refused.value}\n")
+
+
+def test_nobody_says_that_a_branch_is_known_by_naming_it(branch_shop):
+    opened = rocky.open(branch_shop.root)
+
+    with pytest.raises(TypeError):
+        opened.on_branch("b2", "default")
+    with pytest.raises(NothingSelected, match="no branch `b2`"):
+        opened.on_branch("b2").compile()
+    assert not opened.on_branch("B1").compile().failed
+
+
+def test_a_deletion_warns_in_its_report_as_json_too(branch_shop):
+    state = branch_shop.root / ".rocky-state.db"
+    older = state.read_bytes()
+    branch_shop.write(report="SELECT 1 AS one FROM by_country")
+    branch_shop.do("run")
+    state.write_bytes(older)
+
+    answer = branch_shop.rocky("branch", "delete", "b1", "-o", "json")
+
+    (warning,) = json.loads(answer.out)["warnings"]
+    assert "the tables know a later state of `.rocky-state.db`" in warning
 
 
 # ------------------------------------------------------------------ runs
@@ -168,12 +228,19 @@ def test_one_name_is_not_its_letters(shop):
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
-        (lambda opened: opened.run(parallel=0), "`--parallel` is at least 1"),
-        (lambda opened: opened.plan(window=rocky.Window(lookback=-1)), "`--lookback` is at least"),
-        (lambda opened: opened.list("model"), "the kind is `models`, `sources` or `seeds`, not"),
-        (lambda opened: opened.diff(fail_on="all"), "`--fail-on` is `breaking` or `any`, not"),
-        (lambda opened: opened.branch("b1").diff(to="main"), "`--to` is `production` or `base`,"),
+        (lambda opened: opened.run(parallel=0), "`parallel` is at least 1, not 0"),
+        (
+            lambda opened: opened.plan(window=rocky.Window(lookback=-1)),
+            "`lookback` is at least 0, not -1",
+        ),
+        (lambda opened: opened.list("model"), "`kind` is `models`, `sources` or `seeds`, not"),
+        (lambda opened: opened.diff(fail_on="all"), "`fail_on` is `breaking` or `any`, not"),
+        (lambda opened: opened.branch("b1").diff(to="main"), "`to` is `production` or `base`,"),
         (lambda opened: opened.cost(by="day"), "`--by` is `model`, `tag` or `tag:NAME`, not `day`"),
+        (
+            lambda opened: opened.branches(everything=True, promotions=True),
+            "`--all` is for branches",
+        ),
         (lambda opened: opened.replay(keep="here"), "`--keep` is for `--execute`"),
     ],
 )

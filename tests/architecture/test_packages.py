@@ -1,19 +1,16 @@
 """The rules of the house that no linter holds: sizes, names, layers, what an import costs."""
 
-import ast
 import os
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "src" / "rocky"
-MODULES = sorted(PACKAGE.rglob("*.py"))
+from tests.architecture.sources import MODULES, PACKAGE, ROOT, load_source
+
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 LINES = 400
@@ -29,21 +26,6 @@ SAYS_NOTHING = {
 
 def name_of(module: Path) -> str:
     return module.relative_to(PACKAGE.parent).as_posix()
-
-
-def imported_names(module: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(module.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module.partition(".")[0]
-
-
-def used_attributes(module: Path) -> Iterator[str]:
-    """What a module takes from another by its name: `os.environ`, `sys.stdout`."""
-    for node in ast.walk(ast.parse(module.read_text())):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            yield f"{node.value.id}.{node.attr}"
 
 
 def printed_by(code: str) -> list[str]:
@@ -72,19 +54,12 @@ def test_no_module_or_package_has_a_name_that_says_nothing():
 
 
 def test_no_class_has_more_public_methods_than_its_limit():
-    large = []
-    for module in MODULES:
-        for node in ast.walk(ast.parse(module.read_text())):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                methods = [
-                    method.name
-                    for method in node.body
-                    if isinstance(method, ast.FunctionDef)
-                    and not method.name.startswith("_")
-                    and not method.decorator_list
-                ]
-                if len(methods) > PUBLIC_METHODS:
-                    large.append(f"{name_of(module)}:{node.name}")
+    large = [
+        f"{name_of(module)}:{name}"
+        for module in MODULES
+        for name, methods in load_source(module).methods.items()
+        if methods > PUBLIC_METHODS
+    ]
 
     assert list(MAY_HAVE_MORE) == large
 
@@ -92,9 +67,7 @@ def test_no_class_has_more_public_methods_than_its_limit():
 def test_every_package_says_what_it_is():
     packages = [path for path in MODULES if path.name == "__init__.py"]
 
-    assert [] == [
-        name_of(path) for path in packages if not ast.get_docstring(ast.parse(path.read_text()))
-    ]
+    assert [] == [name_of(path) for path in packages if not load_source(path).docstring]
 
 
 def test_every_folder_with_modules_is_a_package():
@@ -116,7 +89,8 @@ def test_the_owners_of_effects_in_architecture_md_are_those_of_the_code():
     users: dict[str, set[str]] = {}
     for module in MODULES:
         package = module.relative_to(PACKAGE).parts[0]
-        for name in {*imported_names(module), *used_attributes(module)}:
+        source = load_source(module)
+        for name in source.libraries | source.attributes:
             users.setdefault(name, set()).add(package)
     page = (ROOT / "ARCHITECTURE.md").read_text()
     (block,) = re.findall(r"```effects\n(.*?)```", page, re.DOTALL)
@@ -134,11 +108,12 @@ def test_what_compiles_asks_no_clock():
     packages = {name.removeprefix("rocky.") for name in pure["source_modules"]}
     clocks = {"datetime.now", "datetime.today", "date.today", "datetime.utcnow"}
 
+    compiling = [each for each in MODULES if each.relative_to(PACKAGE).parts[0] in packages]
+    sources = {name_of(module): load_source(module) for module in compiling}
     assert [] == [
-        name_of(module)
-        for module in MODULES
-        if module.relative_to(PACKAGE).parts[0] in packages
-        and (clocks & set(used_attributes(module)) or "time" in set(imported_names(module)))
+        name
+        for name, source in sources.items()
+        if clocks & source.attributes or "time" in source.libraries
     ]
 
 
@@ -166,7 +141,7 @@ def libraries(requirements: list[str]) -> set[str]:
 
 
 def test_the_declared_dependencies_are_the_imported_ones():
-    imported = {name for module in MODULES for name in imported_names(module)}
+    imported = set().union(*(load_source(module).libraries for module in MODULES))
     third_party = imported - set(sys.stdlib_module_names) - {"rocky", "py4j", "__future__"}
     declared = libraries(PYPROJECT["project"]["dependencies"])
     extras = PYPROJECT["project"]["optional-dependencies"]

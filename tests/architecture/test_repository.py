@@ -57,6 +57,12 @@ def test_no_tracked_file_names_a_machine_or_a_package_registry():
     assert [] == found
 
 
+def test_tests_that_ask_spark_lie_where_they_are_looked_for():
+    marked = {name for name, text in tracked_texts().items() if f"mark.{'spark'}" in text}
+
+    assert [] == [name for name in marked if not name.startswith("tests/spark/")]
+
+
 def test_every_relative_link_in_the_pages_leads_somewhere():
     broken = []
     for name, text in tracked_texts().items():

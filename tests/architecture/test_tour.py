@@ -1,71 +1,15 @@
-"""The README's tour and `make demo` are run, and what they show is what comes out."""
+"""The README's tour is run, and what it shows is what comes out."""
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-README = ROOT / "README.md"
+from tests.architecture.console import BLOCK, README, replay
+
 TOUR = re.compile(r"(?<=<!-- tour -->\n).*?(?=<!-- end of tour -->)", re.DOTALL)
-BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
 
 
-def run(line: str, folder: Path) -> str:
-    """What a shell line prints. Commands print text for people, though nobody is at a terminal."""
-    if line.startswith("rocky "):
-        line = line.replace("rocky ", "rocky -o table ", 1)
-    done = subprocess.run(
-        ["sh", "-c", line],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env=os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-    )
-    return done.stdout + done.stderr
-
-
-def replay(block: str, folder: Path, suffix: str = "") -> tuple[str, Path]:
-    """A console block with the output its lines really have, and the folder they end in."""
-    lines = []
-    for line in block.splitlines():
-        if line.startswith("$ cd "):
-            folder = folder / line.removeprefix("$ cd ").strip()
-            lines.append(line)
-        elif line.startswith("$ "):
-            output = run(line.removeprefix("$ ") + suffix, folder)
-            lines += [line, *(each.rstrip() for each in output.rstrip().splitlines())]
-    return "\n".join(lines) + "\n", folder
-
-
-RUN = re.compile(r"(?<=<!-- run -->\n).*?(?=<!-- end of run -->)", re.DOTALL)
-# What differs from run to run: ids, times, sizes, prices, and the widths they give to columns.
-VARIES = re.compile(r"run-\d{8}-\d{6}-\d{3}|[<\d][\d.,: -]*(?:ms|min|s|h|kB|MB|B|USD)?\b|  +")
-
-
-def masked(text: str) -> list[str]:
-    return [re.sub(r"[~\s]+", "~", VARIES.sub("~", line)) for line in text.splitlines()]
-
-
-@pytest.mark.spark
-def test_the_run_in_the_readme_is_what_happens(tmp_path, bless):
-    page = README.read_text()
-    run("rocky playground shop --quiet", tmp_path)
-    (block,) = BLOCK.findall("".join(RUN.findall(page)))
-    # Progress goes to standard error, in the order in which models end.
-    happened, _ = replay(block, tmp_path / "shop", " 2>&-")
-    if bless:
-        README.write_text(RUN.sub(lambda _: f"```console\n{happened}```\n", page))
-        block = happened
-
-    assert masked(happened) == masked(block)
-
-
+@pytest.mark.slow
 def test_the_tour_in_the_readme_is_what_happens(tmp_path, bless):
     page = README.read_text()
     folder = tmp_path
@@ -89,18 +33,3 @@ def test_the_python_in_the_readme_gives_what_it_says():
     exec("\n".join(code), names)
 
     assert expected == f"# {eval(last, names)}"
-
-
-@pytest.mark.spark
-def test_the_demo_compiles_breaks_runs_and_audits(tmp_path):
-    shown = run(f"sh {ROOT / 'tools' / 'tour.sh'}", tmp_path)
-
-    assert "internal error" not in shown
-    assert "no errors in 11 models" in shown
-    assert "error[E003 unknown-column]: no column `amuont` in scope" in shown
-    assert "raw.orders.amount" in shown
-    assert "done: 13 built" in shown
-    assert "5 rows of 32" in shown
-    assert "same  fct_revenue/" in shown
-    assert "DIFFERENT" not in shown
-    assert (tmp_path / "demo" / "rocky.toml").exists()

@@ -16,7 +16,7 @@ from rocky.store.warehouse import open_warehouse
 from tests.branches.shops import TABLE, BranchShop, enter_shop
 from tests.servers.s3 import BUCKET, s3_environment, s3_server
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.slow, pytest.mark.server]
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
 
 

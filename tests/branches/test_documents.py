@@ -15,6 +15,7 @@ def built(tmp_path_factory) -> Template:
     return Template(tmp_path_factory.mktemp("documents"), lambda shop: shop.do("run"))
 
 
+@pytest.mark.slow
 def test_every_document_fits_and_names_its_command(built, monkeypatch):
     shop: BranchShop = built.put_back(monkeypatch)
     shop.do("branch", "create", "b1", "-m", "more")

@@ -46,12 +46,14 @@ def assert_happens(walk: Walk, name: str, *, bless: bool) -> None:
     assert masked(happened) == masked(page.read_text())
 
 
+@pytest.mark.slow
 def test_every_line_of_the_guides_of_branches_prints_what_they_show(walk, bless):
     assert_happens(walk, "branches", bless=bless)
     # It goes on where the first ends.
     assert_happens(walk, "promote", bless=bless)
 
 
+@pytest.mark.slow
 def test_every_line_of_the_audit_prints_what_the_guide_shows(walk, tmp_path, bless):
     shutil.copy(ROOT / "tools" / "verify_run.py", tmp_path)
 

@@ -73,6 +73,7 @@ def kill(shop: BranchShop, step: str, *line: str) -> None:
     assert (KILLED, "") == (code, said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_a_killed_promotion_is_finished_or_never_was(shop, step):
     old = files_of(shop)
@@ -95,6 +96,7 @@ def test_a_killed_promotion_is_finished_or_never_was(shop, step):
     assert new == files_of(shop)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["journal", "commits", HALF, "records", "end"])
 def test_a_killed_revert_is_finished_or_never_was(shop, step):
     old = files_of(shop)
@@ -111,6 +113,7 @@ def test_a_killed_revert_is_finished_or_never_was(shop, step):
     assert [] == shop.findings()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["commits", f"commit {TABLE}latest", "records"])
 def test_a_recovery_that_is_killed_too_is_finished_by_the_next(shop, step):
     kill(shop, f"commit {TABLE}extra", "branch", "promote", "b1")

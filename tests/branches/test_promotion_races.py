@@ -1,24 +1,23 @@
 """Promotions that meet runs, other promotions, and writers that ask no ledger."""
 
-import subprocess
-import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from rocky.cli.app import main
 from rocky.ledger import open_ledger
 from rocky.ledger.branches import load_promotions
 from rocky.ledger.run_records import RunStatus
 from rocky.operations.branch import promotion as operation
 from rocky.store.delta.change import Change
 from rocky.store.journal import has_journal
-from tests.branches.shops import TABLE, BranchShop, Template
+from tests.branches.shops import TABLE, BranchShop, Template, enter_shop
 from tests.ledger.conftest import a_run
+from tests.processes import Running
 
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
-SOURCES = Path(__file__).parents[2] / "src"
 
 
 def prepare(shop: BranchShop) -> None:
@@ -92,49 +91,45 @@ def test_a_table_that_another_tool_changes_meanwhile_undoes_all(shop, monkeypatc
     }
 
 
+def run_beside(root: Path, *line: str) -> None:
+    """A task: a command line in a shop, with the engine that needs no JVM."""
+    with pytest.MonkeyPatch.context() as patch:
+        enter_shop(root, patch)
+        main(["-o", "table", *line])
+
+
+def start(shop: BranchShop, *line: str) -> Running:
+    return Running(run_beside, shop.root, *line, cwd=shop.root)
+
+
+@pytest.mark.slow
 def test_two_promotions_at_once_move_each_table_once(shop):
     shop.do("branch", "create", "b2")
     shop.do("run", "--branch", "b2")
-    line = [sys.executable, "-m", "rocky.cli", "-o", "table", "branch", "promote"]
-    both = [
-        subprocess.Popen(
-            [*line, name], cwd=shop.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        for name in ("b1", "b2")
-    ]
-    said = [each.communicate(timeout=60) for each in both]
+    with (
+        start(shop, "branch", "promote", "b1") as one,
+        start(shop, "branch", "promote", "b2") as two,
+    ):
+        both = (one, two)
+        said = [each.communicate(timeout=60) for each in both]
 
-    codes = sorted(each.returncode for each in both)
+    codes = sorted(each.wait() for each in both)
     # The second finds its tables claimed, moved, or as it would have made them.
-    assert (codes[0], codes) in ((0, [0, 0]), (0, [0, 1])), said
+    assert codes in ([0, 0], [0, 1]), said
     assert 1 == shop.table("stg_orders").snapshot().version
     assert [] == shop.findings()
 
 
+@pytest.mark.slow
 def test_a_run_and_a_promotion_at_once_lose_nothing(shop):
     """Whoever is second is refused or finds what the first has left; what is there verifies."""
-    run = (
-        "import sys; from contextlib import contextmanager; from pathlib import Path;"
-        " from rocky.run.engine import spark; from tests.run.memory_engine import MemoryEngine;"
-        " spark.open_project_engine ="
-        " contextmanager(lambda *_: (yield MemoryEngine(Path.cwd())));"
-        " from rocky.cli.app import main; main(['-o', 'table', 'run', '--force-rebuild'])"
-    )
-    root = str(SOURCES.parent)
-    env = {"PYTHONPATH": f"{SOURCES}:{root}", "PATH": "/usr/bin:/bin", "HOME": str(shop.root)}
     for _ in range(2):
-        running = subprocess.Popen(
-            [sys.executable, "-c", run], cwd=shop.root, env=env, stderr=subprocess.DEVNULL
-        )
-        time.sleep(0.4)
-        promoting = subprocess.run(
-            [sys.executable, "-m", "rocky.cli", "branch", "promote", "b1"],
-            cwd=shop.root,
-            env=env,
-            capture_output=True,
-            check=False,
-        )
-        assert 0 == running.wait(timeout=60)
-        assert promoting.returncode in (0, 1)
+        with start(shop, "run", "--force-rebuild") as running:
+            time.sleep(0.05)
+            with start(shop, "branch", "promote", "b1") as promoting:
+                promoting.communicate()
+            running.communicate()
+        assert 0 == running.wait()
+        assert promoting.wait() in (0, 1)
         assert [] == shop.findings()
         assert not has_journal(shop.warehouse())

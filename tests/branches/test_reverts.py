@@ -215,8 +215,8 @@ def test_a_revert_names_tables_that_keep_rows_made_of_what_it_moves_back(shop):
 
     said = shop.do("branch", "revert", "b1", "--discard-later")
 
-    assert f"{TABLE}log: it keeps rows that were made of what is moved back" in said
-    assert "`rocky run --model log --full-refresh` makes it anew" in said
+    assert f"{TABLE}log: it still has rows that were built from tables which are moved back" in said
+    assert "`rocky run --model log --full-refresh` rebuilds it" in said
 
 
 def test_what_was_collected_since_can_be_built_again_by_the_code_from_before(shop):

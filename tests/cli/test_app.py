@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rocky.cli.app import COMMANDS, main
+from rocky.cli.app import COMMANDS, load_command, main
 from rocky.cli.commands import branch
 from rocky.cli.console import ExitCode
-from rocky.cli.groups import load_command
 from rocky.version import __version__
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -46,13 +45,12 @@ def test_the_version_costs_little():
 
 
 def test_the_one_line_helps_are_those_of_the_commands():
-    shown = {name: summary for name, (_, summary) in COMMANDS.items()}
     own = {
         name: (main.get_command(None, name).help or "").split("\n\n")[0].replace("\n", " ")
         for name in COMMANDS
     }
 
-    assert shown == own
+    assert own == COMMANDS
 
 
 def test_the_one_line_helps_of_branches_are_those_of_the_commands():
@@ -62,17 +60,17 @@ def test_the_one_line_helps_of_branches_are_those_of_the_commands():
         for name in branch.COMMANDS
     }
 
-    assert {name: summary for name, (_, summary) in branch.COMMANDS.items()} == own
+    assert own == branch.COMMANDS
 
 
 def test_every_module_of_commands_is_a_command():
     folder = SOURCE / "rocky" / "cli" / "commands"
     modules = {each.name for each in pkgutil.iter_modules([str(folder)])}
 
-    assert modules == {module for module, _ in COMMANDS.values()}
-    assert list(COMMANDS) == [
-        load_command(module, name).name for name, (module, _) in COMMANDS.items()
-    ]
+    loaded = {name: load_command(name) for name in COMMANDS}
+
+    assert modules == {each.callback.__module__.rpartition(".")[2] for each in loaded.values()}
+    assert list(COMMANDS) == [each.name for each in loaded.values()]
 
 
 def test_without_arguments_the_help_is_shown_and_it_is_a_failure(rocky):
@@ -204,8 +202,8 @@ def test_a_reader_that_stops_early_sees_no_traceback(write):
 
 def test_an_unforeseen_failure_is_a_sentence_not_a_traceback(tmp_path):
     code = (
-        "import sys; from rocky.cli import app, groups;"
-        "groups.load_command = lambda *_: 1 / 0;"
+        "import sys; from rocky.cli import app;"
+        "app.load_command = lambda *_: 1 / 0;"
         "app.main(['compile', '-o', 'table'])"
     )
     done = subprocess.run(
@@ -227,7 +225,7 @@ def test_an_interrupt_leaves_with_130(monkeypatch, rocky, write):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rocky.cli.groups.load_command", interrupt)
+    monkeypatch.setattr("rocky.cli.app.load_command", interrupt)
 
     assert ExitCode.INTERRUPTED == rocky("compile").code
 

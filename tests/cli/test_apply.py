@@ -184,7 +184,7 @@ def lose_the_state(kept: KeptPlans) -> None:
         (change_config, "config: rocky.toml changed"),
         (change_seed, "code: `countries`: file changed"),
         (change_source, "inputs: `raw.orders` has other files"),
-        (declare_otherwise, "inputs: `raw.orders` is declared otherwise"),
+        (declare_otherwise, "inputs: `raw.orders` has another declaration"),
         (add_model, "code: `more` is part of it now"),
         (run_meanwhile, "state: `spark_catalog.default.alone` moved from version"),
         (lose_the_table, "state: `spark_catalog.default.alone` is gone"),
@@ -215,7 +215,7 @@ def test_another_rocky_does_not_apply_the_plan(kept, monkeypatch):
     plan_id = kept.plan()
     monkeypatch.setattr("rocky.operations.plan.proposal.__version__", "99.0")
 
-    assert "surroundings: Rocky moved from" in refused(kept, plan_id)
+    assert "environment: Rocky moved from" in refused(kept, plan_id)
 
 
 def test_another_rocky_builds_nothing_anew(kept, monkeypatch):
@@ -234,7 +234,7 @@ def test_another_spark_does_not_apply_the_plan(kept, monkeypatch):
     # A variable of the environment has a say, and stands in no file.
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--conf x=y pyspark-shell")
 
-    assert "surroundings: Spark or its settings changed" in refused(kept, plan_id)
+    assert "environment: Spark or its settings changed" in refused(kept, plan_id)
 
 
 def test_a_plan_is_applied_once(kept):
@@ -429,7 +429,7 @@ def test_a_variable_that_says_otherwise_refuses_the_plan(kept, monkeypatch, file
     said = refused(kept, plan_id)
 
     assert (
-        f"surroundings: a variable of the environment has another value; asked for are `{variable}`"
+        f"environment: a variable of the environment has another value; asked for are `{variable}`"
         in said
     )
 

@@ -137,7 +137,7 @@ def test_tables_that_do_not_belong_together_are_not_approved(rocky, shop):
     assert 0 == rocky("run", "--branch", "feature", "numbers").code
 
     refused = rocky("branch", "approve", "feature", "-o", "table")
-    assert "`doubled` was built of `numbers` as it was before" in refused.err
+    assert "`doubled` was built from an older version of `numbers`" in refused.err
     assert "`countries` has changed since it was loaded on the branch" in refused.err
 
 

@@ -55,7 +55,7 @@ def test_a_branch_as_production_is_compared_without_an_engine(shop, monkeypatch)
 
     assert [] == found["tables"]
     assert found["same"] > 4
-    assert "as in production" in shop.do("branch", "diff", "b1")
+    assert "tables with the same rows as production" in shop.do("branch", "diff", "b1")
 
 
 def test_rows_are_counted_by_the_key_that_the_model_declares(changed):
@@ -73,7 +73,7 @@ def test_people_are_told_the_same(changed):
     said = changed.do("branch", "diff", "b1", "latest").splitlines()
 
     assert [
-        "branch b1: 1 table not as in production",
+        "branch b1: 1 table differs from production",
         "",
         "spark_catalog.default.latest: 3 -> 4 rows, by id",
         "  rows: 1 added, 0 removed, 2 changed",

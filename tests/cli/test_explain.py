@@ -35,3 +35,17 @@ def test_an_unknown_code_is_an_error_with_the_nearest_one(rocky):
 
     assert ExitCode.FAILED == answer.code
     assert "did you mean `unknown-column`?" in answer.err
+
+
+def test_a_code_of_no_diagnostic_is_an_error_with_its_neighbours(rocky):
+    last = [row.code.value for row in REGISTRY if row.code.value.startswith("E")]
+    nearest = ", ".join(f"`{each}`" for each in sorted(last)[-3:])
+
+    assert (
+        f"error: no diagnostic is called `E999`; the nearest codes are {nearest};"
+        " `rocky explain` lists every code\n"
+    ) == rocky("explain", "E999").err
+
+
+def test_a_code_of_an_earlier_release_is_explained_by_the_one_that_replaces_it(rocky):
+    assert rocky("explain", "E041").out == rocky("explain", "W006").out

@@ -140,7 +140,7 @@ def test_a_spark_that_only_runs_elsewhere_makes_a_plan_uncertain(rocky, shop):
 
     assert answer.json["certain"] is False
     assert "depends" == decisions(answer.json)["alone"]
-    assert "is known once Spark runs" in shown.err
+    assert "are compared once Spark runs" in shown.err
 
 
 def test_an_unfinished_run_would_be_gone_on_with(rocky, shop):

@@ -155,5 +155,5 @@ def test_only_a_breach_that_is_an_error_is_called_one(kept):
 def test_e027_is_explained_for_the_plan_and_for_the_run(kept):
     said = kept.rocky("explain", "E027", "-o", "table").out
 
-    assert "`rocky plan`, of an estimate" in said
-    assert "`rocky run`, of what was used" in said
+    assert "`rocky plan` reports it for an estimate" in said
+    assert "`rocky run` for what was used" in said

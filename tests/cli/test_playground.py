@@ -68,15 +68,6 @@ def test_the_readme_names_lines_and_files_that_are_there(shop):
     assert "coalesce(country, 'unknown') AS country," == revenue
 
 
-@pytest.mark.spark
-def test_the_commands_of_the_readme_work(rocky, shop):
-    page = (shop / "README.md").read_text()
-    lines = [line[2:].partition("#")[0].split() for line in page.splitlines() if line[:2] == "$ "]
-
-    assert lines
-    assert [0] * len(lines) == [rocky(*line[1:]).code for line in lines]
-
-
 def test_the_shops_data_fits_its_sources(rocky, shop):
     for table in ("customers", "orders", "order_items", "payments"):
         rows = (shop / "data" / f"{table}.csv").read_text().splitlines()

@@ -1,9 +1,9 @@
 """The playground that copies: five days of its README, walked without a JVM."""
 
 import re
-import subprocess
 import sys
 from contextlib import chdir
+from runpy import run_path
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +12,7 @@ from rocky.cli.app import main
 from rocky.cli.console import ExitCode
 from rocky.operations.template import PlaygroundRequest, playground
 from tests.pipelines.lakes import LakeProject, statuses
+from tests.processes import run_process
 
 CHARGES = "initech.us_west__stripe.charges"
 PRODUCTS = "globex.eu__shopify.products"
@@ -20,6 +21,12 @@ DROPPED = "acme.us_west__shopify.orders"
 SILENT = "initech.eu__zendesk.tickets"
 MERGE = 'strategy = "merge"\nmerge_keys = ["customer_id"]'
 REPLACE = 'strategy = "full_refresh"'
+
+
+def deliver(day):
+    """A task: `python feed.py DAY`."""
+    sys.argv = ["feed.py", day]
+    run_path("feed.py", run_name="__main__")
 
 
 class Walk:
@@ -34,9 +41,9 @@ class Walk:
         (root / "rocky.toml").write_text(config)
 
     def feed(self, day):
-        line = [sys.executable, "feed.py", day]
-        done = subprocess.run(line, cwd=self.root, capture_output=True, text=True, check=True)
-        return done.stdout
+        code, out, err = run_process(deliver, day, cwd=self.root)
+        assert (0, "") == (code, err)
+        return out
 
     def run(self, day):
         self.feed(day)
@@ -92,6 +99,7 @@ def test_a_template_that_is_not_there_is_an_error_that_names_those_that_are(rock
     assert "`shop`, `replication`" in answer.json["error"]["message"]
 
 
+@pytest.mark.slow
 def test_the_feed_is_the_same_each_time_and_touches_nothing_twice(tmp_path):
     walk = Walk(tmp_path / "copies")
     first = walk.feed("day1")
@@ -105,6 +113,7 @@ def test_the_feed_is_the_same_each_time_and_touches_nothing_twice(tmp_path):
     assert files == {path: path.read_bytes() for path in (walk.root / "landing").rglob("*.*")}
 
 
+@pytest.mark.slow
 def test_the_first_day_copies_every_tenant_to_its_own_catalog(walked):
     report = walked[1][1]
     names = [name.split(".") for name in statuses(report)]
@@ -117,6 +126,7 @@ def test_the_first_day_copies_every_tenant_to_its_own_catalog(walked):
     assert [True] * 120 == [each.passed for each in report.checks.outcomes]
 
 
+@pytest.mark.slow
 def test_a_day_like_any_other_adds_rows_and_leaves_the_rest_alone(walked):
     report = walked[1][2]
     rows = {each.step.name: each.execution.rows_affected for each in report.run.outcomes}
@@ -127,6 +137,7 @@ def test_a_day_like_any_other_adds_rows_and_leaves_the_rest_alone(walked):
     assert {} == anomalies(report)
 
 
+@pytest.mark.slow
 def test_the_accidents_of_the_third_day_are_flagged(walked):
     report = walked[1][3]
 
@@ -134,6 +145,7 @@ def test_the_accidents_of_the_third_day_are_flagged(walked):
     assert 0 == report.run.exit_code
 
 
+@pytest.mark.slow
 def test_the_fourth_day_widens_one_column_and_puts_another_on_notice(walked):
     walk, reports = walked
     found = drift(reports[4])
@@ -149,6 +161,7 @@ def test_the_fourth_day_widens_one_column_and_puts_another_on_notice(walked):
     assert 2_500_000_000 == max(row["amount_cents"] for row in walk.lake.rows(WIDENED))
 
 
+@pytest.mark.slow
 def test_the_fifth_day_brings_the_column_back_and_shows_who_is_silent(walked):
     walk, reports = walked
     back = drift(reports[5])[f"{DROPPED}.coupon"]
@@ -159,6 +172,7 @@ def test_the_fifth_day_brings_the_column_back_and_shows_who_is_silent(walked):
     assert {"SPRING", "FRIENDS", None} == {row["coupon"] for row in walk.lake.rows(DROPPED)}
 
 
+@pytest.mark.slow
 def test_the_readme_names_tables_and_files_that_are_there(walked):
     walk, _ = walked
     page = (walk.root / "README.md").read_text()

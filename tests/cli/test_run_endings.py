@@ -109,3 +109,23 @@ def test_a_run_with_nothing_new_says_that_its_checks_failed(rocky, lake):
     history = rocky("history", "-o", "table").out
     assert "1 unchanged, 1 check failed" in history
     assert "1 unchanged, 2 checks failed" in history
+
+
+def test_a_quiet_run_prints_its_last_line_alone(rocky, lake):
+    write(lake.root, {"models/one.sql": "SELECT 1 AS id\n"})
+    config = lake.root / "rocky.toml"
+    config.write_text(config.read_text() + SILVER)
+
+    for name in ("bronze", "silver"):
+        (line,) = rocky("run", "--pipeline", name, "-q", "-o", "table").out.splitlines()
+        assert " done: 1 " in line
+
+
+def test_a_quiet_run_prints_what_failed(rocky, lake):
+    lake.put([{"id": 1, "synced": at(1)}], "items").write_bytes(b"no parquet at all")
+
+    *failures, last = rocky("run", "-q", "-o", "table").out.splitlines()
+
+    assert failures
+    assert [] == [each for each in failures if not each.startswith("error: ")]
+    assert "done in part: 1 failed" in last

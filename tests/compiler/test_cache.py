@@ -239,6 +239,7 @@ def test_without_the_cache_nothing_is_read_or_written(tmp_path):
     assert 4 == compiled(tmp_path, cache=False).statistics.bound
 
 
+@pytest.mark.slow
 def test_two_compiles_at_once_leave_a_whole_cache(tmp_path):
     write(tmp_path, SHOP)
     running = [start(COMPILE, str(tmp_path)) for _ in range(3)]

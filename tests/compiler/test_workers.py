@@ -9,7 +9,7 @@ from rocky.compiler import workers
 from rocky.compiler.workers import PARALLEL_FROM
 from tests.compiler.projects import answers, compiled, edit
 
-MODELS = 400
+MODELS = PARALLEL_FROM + 20
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,6 @@ def project(tmp_path_factory) -> Path:
     """More models than one process would be left with."""
     root = tmp_path_factory.mktemp("generated")
     generate(root, MODELS)
-    assert MODELS > PARALLEL_FROM
     return root
 
 
@@ -39,6 +38,7 @@ def test_a_generated_project_has_no_findings_and_twelve_columns_a_model(alone):
     assert (MODELS * 12, 0) == (alone.statistics.columns, alone.statistics.unknown_columns)
 
 
+@pytest.mark.slow
 def test_records_of_workers_hold_for_one_process(project, alone):
     compiled(project, jobs=2)
     again = compiled(project, jobs=1)
@@ -47,6 +47,7 @@ def test_records_of_workers_hold_for_one_process(project, alone):
     assert answers(alone) == answers(again)
 
 
+@pytest.mark.slow
 def test_a_change_that_reaches_many_is_shared_out_and_right(project):
     compiled(project, jobs=2)
     for n in range(20):
@@ -60,6 +61,7 @@ def test_a_change_that_reaches_many_is_shared_out_and_right(project):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("victims", [1, 2])
 def test_killed_workers_only_cost_time(project, alone, monkeypatch, victims):
     start = workers.Pool.__init__

@@ -85,6 +85,8 @@ EVENTS: list[Callable[[Shop, Random], None]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(5))
 def test_nothing_is_found_after_a_sweep_whatever_came_before(tmp_path: Path, seed, caplog):
     caplog.set_level(logging.ERROR)

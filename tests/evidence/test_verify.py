@@ -267,7 +267,7 @@ def test_a_table_whose_name_has_a_dot_is_found(tmp_path):
 
 
 def drop_and_rebuild(root: Path) -> Shop:
-    """A table of three versions, dropped and made anew."""
+    """A table of three versions, dropped and made again."""
     shop = Shop(root)
     for rows in (3, 4, 5):
         write_orders(root, rows)

@@ -87,7 +87,7 @@ def test_a_plan_is_for_its_own_branch_and_variables(shop):
     kept = plan(shop.workspace, RunRequest(("alone",))).plan_id
 
     with pytest.raises(InvalidRequest, match="is of production"):
-        apply(shop.on(branch_name="feature", branch_adapter="default"), ApplyRequest(kept))
+        apply(shop.on(branch_name="feature"), ApplyRequest(kept))
     with pytest.raises(InvalidRequest, match="its own variables"):
         apply(shop.on(variables={"n": "1"}), ApplyRequest(kept))
     with pytest.raises(PlanUnreadable):

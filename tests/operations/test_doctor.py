@@ -3,12 +3,13 @@
 import os
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from rocky.errors import NothingSelected, RockyError
-from rocky.ledger import STATE_FILE, open_ledger
+from rocky.ledger import STATE_FILE, open_history_reader, open_ledger
 from rocky.operations.doctor import CHECKS, DoctorRequest, doctor, examine
 from rocky.operations.health_checks import Health, Subject
 from rocky.operations.workspace import Workspace
@@ -74,14 +75,15 @@ def test_the_state_says_how_much_it_has_and_who_is_at_work(folder):
         found = diagnose(folder, "state")
 
     assert found.message.endswith(
-        f"has 1 runs and 0 watermarks; run `{run_id}` is going on (process {os.getpid()})"
+        f"has 1 runs and 0 watermarks; run `{run_id}` is running (process {os.getpid()})"
     )
 
 
 def test_a_state_that_is_locked_is_a_warning(folder, monkeypatch):
     with open_ledger(folder / STATE_FILE):
         pass
-    monkeypatch.setattr("rocky.ledger.readers.history.READER_PATIENCE_SECONDS", 0.05)
+    hasty = partial(open_history_reader, patience=0.05)
+    monkeypatch.setattr("rocky.operations.health_checks.open_history_reader", hasty)
     with closing(sqlite3.connect(folder / STATE_FILE, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         connection.execute("BEGIN EXCLUSIVE")

@@ -1,22 +1,28 @@
 """Gates: nothing moves production that is not let through, from Python as on the command line."""
 
-import ast
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from inspect import signature
 
 import pytest
 
 import rocky
-from rocky.branches.promotion.gate import (
+from rocky.branches.approvals.readiness import Candidate
+from rocky.branches.approvals.signatures import Signer
+from rocky.branches.approvals.ssh import Keygen, KeyLocation, SigningKey
+from rocky.branches.approvals.validity import check_approvals
+from rocky.branches.promotion.clearance import (
     Clearance,
     PromotionClearance,
     RevertClearance,
     clear_recovery,
 )
+from rocky.branches.promotion.moves import Move, PreparedMove, commit_moves, prepare_moves
+from rocky.branches.promotion.promotion_run import PromotionRun, open_promotion_run
 from rocky.errors import (
     ApprovalRefused,
     InvalidRequest,
@@ -27,6 +33,7 @@ from rocky.errors import (
 from rocky.ledger.branches import load_promotions
 from rocky.operations.branch import promotion
 from rocky.operations.branch.approve import ApproveRequest, approve
+from rocky.operations.branch.gate import clear_promotion
 from rocky.operations.branch.promotion import (
     PromoteRequest,
     RecoverRequest,
@@ -37,7 +44,9 @@ from rocky.operations.branch.promotion import (
     revert,
 )
 from rocky.operations.workspace import Workspace, load_workspace
-from rocky.store.journal import Journal, load_journals
+from rocky.run.prepare.session import RunSession
+from rocky.store.journal import Journal, JournalledTable, PreparedStamp, load_journals
+from tests.architecture.sources import MODULES, PACKAGE, load_source
 from tests.branches.shops import TABLE, BranchShop, Template, enter_shop
 from tests.run.runs import write
 
@@ -214,6 +223,19 @@ def test_a_branch_of_a_branch(shop, workspace):
     assert "was made from branch `b1`, not from production" in said
 
 
+def test_a_passphrase_is_not_asked_for_from_python(shop, tmp_path):
+    key = tmp_path / "locked"
+    for suffix in ("", ".pub"):
+        shutil.copy(shop.root / f"{KEY}{suffix}", f"{key}{suffix}")
+    subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", "secret", "-f", key], check=True)
+    environment = {**os.environ, "SSH_ASKPASS": "/bin/true", "DISPLAY": ":0", "SSH_AUTH_SOCK": ""}
+    branch = rocky.open(shop.root, env=environment).branch("b1")
+
+    with pytest.raises(ApprovalRefused, match="has a passphrase, and there is no terminal to ask"):
+        branch.approve(key=str(key), principal="bob@example.com")
+    assert not (shop.root / ".rocky/approvals/b1").exists()
+
+
 def test_a_key_for_nothing_to_sign(shop, workspace):
     with pytest.raises(InvalidRequest, match="need `--allow-breaking`"):
         promote(workspace, PromoteRequest("b1", key=KEY))
@@ -253,7 +275,7 @@ def test_a_branch_that_is_made_anew_at_the_last_moment_is_not_promoted(
     sign(shop)
     meddle(monkeypatch, lambda: shop.do("branch", "rebase", "b1"))
 
-    with pytest.raises(PromotionRefused, match="has just been deleted or made anew"):
+    with pytest.raises(PromotionRefused, match="has just been deleted or made again"):
         promote(workspace, PromoteRequest("b1"))
 
 
@@ -289,7 +311,7 @@ def test_nobody_else_can_make_or_change_a_clearance(shop, workspace, monkeypatch
     promote(workspace, PromoteRequest("b1"))
     (cleared,) = given
 
-    said = "production is moved by `promote`, `revert` and `recover`"
+    said = "only `promote`, `revert` and `recover` of `rocky.operations.branch` may move production"
     with pytest.raises(PromotionRefused, match=said):
         replace(cleared, verdict=replace(cleared.verdict, impact="none"))
     with pytest.raises(PromotionRefused, match=said):
@@ -298,8 +320,102 @@ def test_nobody_else_can_make_or_change_a_clearance(shop, workspace, monkeypatch
         RevertClearance(what="mine", promotion=None, reversals=(), left={}, seal=object())
 
 
+def test_the_gate_looks_up_what_it_decides_by(shop, workspace):
+    asked = ["workspace", "name", "now", "find_signer"]
+    assert asked == list(signature(clear_promotion).parameters)
+    now = datetime.now(UTC)
+    with pytest.raises(PromotionRefused, match="and nobody did"):
+        clear_promotion(workspace, "b1", now)
+    sign(shop)
+    assert "branch promote b1" == clear_promotion(workspace.on_branch("b2"), "b1", now).what
+
+
+def test_who_allows_breaking_readers_is_not_believed(shop, workspace, tmp_path):
+    build(shop, BREAKING)
+    sign(shop)
+    eve = tmp_path / "eve"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", eve], check=True)
+
+    def invent(candidate: Candidate) -> Signer:
+        (bob,) = check_approvals(candidate.root, candidate.question, Keygen(os.environ)).accepted
+        key = SigningKey(KeyLocation(eve), bob.key_fingerprint)
+        return Signer(key, bob.approver, "as good as signed")
+
+    with pytest.raises(ApprovalRefused, match="it would not count: unknown_key"):
+        clear_promotion(workspace, "b1", datetime.now(UTC), invent)
+
+
+def stop_before_commits(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Promote the branch, and die when all is written down and nothing has moved."""
+    move = promotion.promote_tables
+
+    def die(step: str) -> None:
+        if step == "commits":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(promotion, "promote_tables", lambda *these: move(*these, watch=die))
+        with pytest.raises(KeyboardInterrupt):
+            promote(workspace, PromoteRequest("b1"))
+
+
+def prepare_other(opened: RunSession, work: PromotionRun, target: str) -> PreparedMove:
+    """A move of a table that nobody has let through: it would get the rows of another."""
+    here = {each.name: each for each in opened.resources.warehouse.tables()}
+    table, source = here[f"{TABLE}{target}"], here[f"{TABLE}stg_orders"]
+    move = Move(table, table.snapshot(), source.snapshot(), source, {})
+    return prepare_moves([move], PreparedStamp(0, work.run_id))[0]
+
+
+def journal_of(run_id: str, ledger_id: str, move: PreparedMove) -> Journal:
+    table, commit = move.move.table, move.commit
+    said = JournalledTable(table.name, table.prefix, commit.version, commit.data.decode())
+    return Journal(run_id, ledger_id, {}, (said,))
+
+
+@pytest.mark.parametrize("target", ["by_country", "report"])
+def test_a_clearance_moves_no_other_table_and_gives_no_other_content(
+    shop, workspace, monkeypatch, target
+):
+    sign(shop)
+    before = shop.contents()
+
+    def move_other(opened, cleared, actor):
+        with open_promotion_run(opened, cleared, [f"{TABLE}{target}"], actor.at) as work:
+            move = prepare_other(opened, work, target)
+            journal = journal_of(work.run_id, opened.resources.ledger.ledger_id, move)
+            commit_moves(work, journal, [(move.move.table, move.commit)])
+
+    monkeypatch.setattr(promotion, "promote_tables", move_other)
+    said = f"`branch promote b1` gives no leave to move `{TABLE}{target}` so"
+    with pytest.raises(PromotionRefused, match=said):
+        promote(workspace, PromoteRequest("b1"))
+    assert before == shop.contents()
+
+
+def test_a_journal_that_was_cleared_moves_nothing_but_what_it_says(shop, workspace, monkeypatch):
+    sign(shop)
+    stop_before_commits(workspace, monkeypatch)
+    before = shop.contents()
+    with open_production(workspace, load_workspace(workspace), "default") as opened:
+        (journal,) = load_journals(opened.resources.warehouse)
+        cleared, now = clear_recovery(opened, journal), datetime.now(UTC)
+
+        def finish(forge: Callable[[PreparedMove], Journal]) -> None:
+            with open_promotion_run(opened, cleared, [f"{TABLE}by_country"], now) as work:
+                move = prepare_other(opened, work, "by_country")
+                commit_moves(work, forge(move), [(move.move.table, move.commit)])
+
+        with pytest.raises(PromotionRefused, match=f"to move `{TABLE}by_country` so"):
+            finish(lambda _move: journal)
+        with pytest.raises(PromotionRefused, match=f"gives no leave for `{journal.run_id}`"):
+            finish(lambda move: journal_of(journal.run_id, journal.ledger_id, move))
+    assert before == shop.contents()
+
+
 MOVERS = {
-    "clear_promotion": {"operations/branch/promotion.py"},
+    "SEAL": {"operations/branch/gate.py"},
+    "clear_promotion": {"operations/branch/gate.py", "operations/branch/promotion.py"},
     "promote_tables": {"operations/branch/promotion.py"},
     "revert_tables": {"operations/branch/promotion.py"},
     "recover_promotions": {"operations/branch/promotion.py"},
@@ -315,18 +431,12 @@ MOVERS = {
 
 
 def test_only_operations_reach_what_moves_production():
-    root = Path(rocky.__file__).parent
     found: dict[str, set[str]] = {name: set() for name in MOVERS}
-    for path in root.rglob("*.py"):
-        inside = path.relative_to(root).as_posix()
-        if inside.startswith("branches/promotion/"):
-            continue
-        names = {
-            getattr(each, "id", None) or getattr(each, "attr", None) or getattr(each, "name", None)
-            for each in ast.walk(ast.parse(path.read_text()))
-        }
-        for name in names & set(MOVERS):
-            found[name].add(inside)
+    for path in MODULES:
+        inside = path.relative_to(PACKAGE).as_posix()
+        if not inside.startswith("branches/promotion/"):
+            for name in load_source(path).names & set(MOVERS):
+                found[name].add(inside)
 
     assert found == MOVERS
 
@@ -362,16 +472,7 @@ def test_going_back_twice(shop, workspace, promoted):
 
 def test_giving_up_what_can_be_finished(shop, workspace, monkeypatch):
     sign(shop)
-    move = promotion.promote_tables
-
-    def die(step: str) -> None:
-        if step == "commits":
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(promotion, "promote_tables", lambda *these: move(*these, watch=die))
-        with pytest.raises(KeyboardInterrupt):
-            promote(workspace, PromoteRequest("b1"))
+    stop_before_commits(workspace, monkeypatch)
     (journal,) = load_journals(shop.warehouse())
     request = RecoverRequest(forget=journal.run_id)
 

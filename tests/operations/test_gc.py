@@ -86,6 +86,14 @@ def test_a_table_that_a_living_run_writes_is_left_alone(past):
     assert 3 == len(past.stored("orders"))
 
 
+def test_the_only_adapter_goes_by_the_name_of_the_default(past):
+    config = KEEP_ONE.replace("[adapter]", "[adapter.lake]").replace(
+        'models = "models/**"\n', 'models = "models/**"\ntarget = { adapter = "lake" }\n'
+    )
+
+    assert 2 == collect(past, config, adapter="default").summary.files_removed
+
+
 def test_an_adapter_that_is_not_there_is_refused(past):
     with pytest.raises(NothingSelected, match="no adapter `nope`"):
         collect(past, adapter="nope")

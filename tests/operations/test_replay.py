@@ -67,7 +67,7 @@ def test_a_run_is_built_again_on_the_session_of_the_workspace(tmp_path, run_id, 
         ({"verify": True, "execute": True}, "cannot be used together"),
         ({"verify": True, "models": ("alone",)}, "leave `--model` out"),
         ({"parallel": 2}, "`--parallel` is for `--execute`"),
-        ({"execute": True, "parallel": 0}, "`--parallel` is at least 1"),
+        ({"execute": True, "parallel": 0}, "`parallel` is at least 1, not 0"),
     ],
 )
 def test_a_request_that_contradicts_itself_is_refused(tmp_path, run_id, asked, said):

@@ -26,6 +26,17 @@ def test_a_seed_is_loaded_once(shop):
     assert 1 == len(shop.records())
 
 
+def test_a_seed_is_shown_where_it_was_loaded(shop):
+    shop.write(
+        "rocky.toml",
+        '[adapter.a]\nwarehouse = "a"\n[adapter.b]\nwarehouse = "b"\n'
+        '[pipeline.shop]\nmodels = "models/**"\ntarget = { adapter = "b" }\n',
+    )
+    seed(shop.workspace, SeedRequest())
+
+    assert 2 == len(show(shop.workspace, ShowRequest("countries")).rows)
+
+
 def test_a_seed_with_errors_is_not_loaded(shop):
     shop.write("seeds/countries.csv", "code,label\n1\n")
 

@@ -83,7 +83,16 @@ def test_exclude_takes_models_away_again(shop):
             "report,alone",
             "no model is in all of `report,alone`; a comma means both, several selectors either",
         ),
-        ("seed:x", "no seed `x`; there are 1, such as `countries`"),
+        (
+            "tga:layer",
+            "no selector method `tga:` and no model `tga:layer`; did you mean `tag:`?",
+        ),
+        (
+            "+foo:bar",
+            "no selector method `foo:` and no model `foo:bar`; a selector begins with a model's"
+            " name, `tag:`, `path:`, `pipeline:`, `source:`, `seed:` or `name:`",
+        ),
+        ("seed:x", "no seed `x`; there is `countries`"),
         (" , ", "a selector must not be empty; name a model, a `tag:` or a path"),
     ],
 )

@@ -62,7 +62,10 @@ def test_models_that_wait_for_each_other_are_refused(tmp_path):
     (found,) = refusing_findings(plan)
 
     assert "E015" == found.code
-    assert "`big_orders`, `by_country`, `report`, `stg_orders` wait for each other" == found.message
+    assert (
+        "`big_orders`, `by_country`, `report`, `stg_orders` form a cycle through `depends_on`"
+        == found.message
+    )
 
 
 def test_a_name_means_to_a_reader_what_the_compiler_took_it_for(tmp_path):

@@ -182,6 +182,7 @@ target = { catalog = "lake", schema = "raw" }
         ('[pipeline.p]\nmodels = "../other"\n', "2:10 '\"../other\"' `models` leads out of the project", "name a folder inside it"),
         ('[lints]\nP003 = "allow"\n', "2:1 'P003' `P003` is not a lint", "did you mean `P002`?"),
         ('[lints]\nselect-sta = "allow"\n', "2:1 'select-sta' `select-sta` is not a lint", "did you mean `select-star`?"),
+        ('[lints]\nW006 = "allow"\n', "2:1 'W006' `E041` (setting-column-missing) is always an error", "only findings on which Spark would not fail have a level"),
         ('[lints]\nE003 = "allow"\n', "2:1 'E003' `E003` (unknown-column) is always an error", "only findings on which Spark would not fail have a level"),
         ('[lints]\nP002 = "off"\n', "2:8 '\"off\"' `off` is not one of `allow`, `warn`, `error`", None),
         (f"{LOAD}execution = {{ concurrency = 0 }}\n", "5:29 '0' `concurrency` must be at least 1", None),

@@ -242,7 +242,7 @@ class MemoryEngine:
         table: Table,
         layout: Layout,
         schema: tuple[StructField, ...],
-        taken: frozenset[str],
+        kept_paths: frozenset[str],
     ) -> Written:
         self.before_write(table.name)
         self.layouts[table.name] = layout

@@ -1,7 +1,9 @@
 """A recorded result stands for a build only when nothing could be different."""
 
 import os
+import shutil
 import sqlite3
+from copy import copy
 
 import pytest
 from pyspark.errors import PySparkException
@@ -45,11 +47,22 @@ def pointers(shop: Shop, digest: str) -> int:
         return pointers_to(evidence, digest)
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory) -> Shop:
+    """A shop that has been built once. Its records name its place, so it is put back there."""
+    made = Shop(tmp_path_factory.mktemp("reuse") / "shop")
+    made.run()
+    shutil.copytree(made.root, made.root.with_name("kept"), symlinks=True)
+    return made
+
+
 @pytest.fixture
-def shop(tmp_path) -> Shop:
-    """A shop that has been built once."""
-    found = Shop(tmp_path)
-    found.run()
+def shop(template) -> Shop:
+    """The shop as it was when it had been built."""
+    shutil.rmtree(template.root)
+    shutil.copytree(template.root.with_name("kept"), template.root, symlinks=True)
+    found = copy(template)
+    found.variables, found.env = {}, {}
     return found
 
 
@@ -127,7 +140,7 @@ def test_the_same_rows_in_other_files_leave_readers_alone(shop):
     assert {"alone": "content", "by_country": "rows", "report": "content"} == reused(report)
     first = shop.records()[-1].run_id
     assert (
-        f"reused from {first}, its inputs were written anew with the same rows"
+        f"reused from {first}, its inputs were written again with the same rows"
         == reasons(report)["by_country"]
     )
 
@@ -672,7 +685,10 @@ def test_a_log_that_cannot_be_read_fails_only_what_needs_it(tmp_path):
 
 @pytest.mark.parametrize(
     "where",
-    ["rocky.run.prepare.inputs.Inputs.made_from", "rocky.run.execute.takeover.Takeover.reuse"],
+    [
+        "rocky.run.prepare.inputs.Inputs.made_from",
+        "rocky.run.execute.result_reuse.ResultReuse.reuse",
+    ],
 )
 def test_a_mistake_of_ours_is_not_taken_for_a_reason_to_build(shop, monkeypatch, where):
     def mistaken(*_: object) -> None:

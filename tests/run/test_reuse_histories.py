@@ -3,6 +3,7 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -89,6 +90,7 @@ def happen(shop: Shop, state: State, name: str, at: int) -> None:
         shop.run(f"+{TABLES[at]}")
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.lists(events, min_size=1, max_size=3), min_size=1, max_size=5))
 def test_a_run_leaves_what_a_first_one_would(history):

@@ -7,16 +7,26 @@ from benchmarks.twenty_models import write_project
 from pyspark.sql import SparkSession
 
 from rocky.errors import SparkUnavailable
-from rocky.spark.session import open_session
+from rocky.spark.session import SMALL, open_session
 from tests.spark.projects import build, errors_of
+
+# Hundreds of tests fill a heap that is enough for one; and each query is described for a page
+# that nobody opens.
+OF_TESTS = {
+    "spark.driver.memory": "2g",
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.ui.retainedExecutions": "10",
+}
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A local session of one core: ANSI on, UTC, no UI."""
     try:
-        with open_session() as session:
-            yield session
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("rocky.spark.session.SMALL", {**SMALL, **OF_TESTS})
+            with open_session() as session:
+                yield session
     except SparkUnavailable as missing:
         pytest.fail(f"the spark tests need a working Spark: {missing}")
 

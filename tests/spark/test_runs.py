@@ -57,7 +57,7 @@ def test_readers_nobody_here_wrote_agree_with_the_record(twenty, name):
 
 SETTINGS = {
     "no AQE": {"spark.sql.adaptive.enabled": "false"},
-    "many shuffle partitions": {"spark.sql.shuffle.partitions": "37"},
+    "many shuffle partitions": {"spark.sql.shuffle.partitions": "7"},
     "small batches": {
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100",
         "spark.sql.parquet.columnarReaderBatchSize": "64",

@@ -2,6 +2,8 @@
 
 import json
 import os
+import threading
+import time
 from pathlib import Path
 
 import deltalake
@@ -11,16 +13,21 @@ from benchmarks.twenty_models import CONFIG as TWENTY
 from benchmarks.twenty_models import MODELS, write_project
 from pyspark.sql.connect.session import SparkSession
 
-from rocky.errors import SparkUnavailable
+from rocky.errors import AdapterUnusable, SparkUnavailable
+from rocky.project.configuration.blocks import Adapter
+from rocky.spark.connection import Connection, adopt_session
+from rocky.spark.failures import SPARK_ERRORS
 from rocky.spark.frame import fields_of
 from rocky.spark.interface import Layout
 from rocky.spark.java import choose_java
+from rocky.spark.jobs import jobs_of
 from rocky.spark.rows_hash import ROWS, read_hash
+from rocky.spark.session import connect_spark
 from rocky.spark.writer import _read_back, write_staged
 from tests.spark.projects import CONFIG, build, data_files, errors_of, table_folder, write_files
 from tests.spark.projects import write_rows as put_rows
 from tests.spark.scripts import run_script
-from tests.spark.servers import connect_server
+from tests.spark.servers import ConnectServer
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.server]
 
@@ -49,9 +56,16 @@ def local(tmp_path_factory, spark) -> dict[str, set[str]]:
 
 
 @pytest.fixture(scope="module")
-def remote(tmp_path_factory):
-    with connect_server(tmp_path_factory.mktemp("server")) as address:
-        yield address
+def server(tmp_path_factory):
+    started = ConnectServer(tmp_path_factory.mktemp("server"))
+    yield started
+    started.kill()
+
+
+@pytest.fixture
+def remote(server) -> str:
+    """The address of a server that runs."""
+    return server.address
 
 
 @pytest.fixture(autouse=True)
@@ -232,3 +246,97 @@ def test_on_a_cluster_executors_name_the_files_by_the_bytes_that_a_local_run_giv
     assert driver not in {process for process, _ in hashed}
     # An executor works in a folder that is called by its number.
     assert {"0", "1"} >= {folder for _, folder in hashed}
+
+
+def kind_of_failure(connection: Connection, call) -> str:
+    with pytest.raises(SPARK_ERRORS) as failure:
+        call()
+    return connection.explain(failure.value).kind.value
+
+
+def noop(frame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+@pytest.fixture
+def connection(remote, tmp_path, capfd):
+    """A connection with a setting of its own. Nothing may be printed."""
+    conf = {"spark.sql.shuffle.partitions": "3"}
+    opened = connect_spark(Adapter(remote=remote, conf=conf), tmp_path)
+    yield opened
+    opened.close()
+    assert ("", "") == tuple(capfd.readouterr())
+
+
+def test_settings_are_those_of_rocky_and_the_project(connection, remote, tmp_path):
+    settings = connection.facts.settings
+
+    assert "connect" == connection.kind
+    assert "true" == settings["spark.sql.ansi.enabled"]
+    assert "TIMESTAMP_MICROS" == settings["spark.sql.parquet.outputTimestampType"]
+    assert "3" == connection.session.conf.get("spark.sql.shuffle.partitions")
+    with pytest.raises(
+        AdapterUnusable, match=r"`spark\.executor\.memory` cannot be set on a Spark"
+    ):
+        connect_spark(Adapter(remote=remote, conf={"spark.executor.memory": "3g"}), tmp_path)
+
+
+def test_what_a_server_tells_of_jobs_and_failures_is_understood(connection):
+    session, jobs = connection.session, jobs_of(connection)
+    with jobs.tagged("read"):
+        drawn = session.range(0, 50_000, 1, 2).selectExpr("uuid() AS u")
+        rows = drawn.groupBy("u").count().count()
+    done, known = jobs.progress("read")
+    divided = session.range(3).selectExpr("1 / (id - 1)")
+
+    assert 50_000 == rows
+    assert 0 <= done <= known
+    assert (None, None) == (jobs.metrics("read").executor_cpu_ms, jobs.metrics("never").tasks)
+    assert "data_error" == kind_of_failure(connection, lambda: noop(divided))
+    assert "query_rejected" == kind_of_failure(
+        connection, lambda: session.sql("SELECT nope").schema
+    )
+
+
+def test_a_query_is_cancelled_by_its_tag(connection):
+    jobs, ended = jobs_of(connection), []
+    sleep = "java_method('java.lang.Thread', 'sleep', 600000L + id)"
+
+    def wait_for_ever() -> None:
+        with jobs.tagged("slow"):
+            asleep = connection.session.range(0, 1, 1, 1).selectExpr(sleep)
+            ended.append(kind_of_failure(connection, lambda: noop(asleep)))
+
+    thread = threading.Thread(target=wait_for_ever)
+    thread.start()
+    while not jobs.progress("slow")[1]:
+        time.sleep(0.05)
+    jobs.cancel("slow")
+    thread.join()
+
+    assert ["cancelled"] == ended
+
+
+def test_the_callers_connect_session_stays_as_it_was(remote):
+    mine = SparkSession(connection=remote)
+    mine.conf.set("spark.sql.session.timeZone", "Europe/Paris")
+    adopted = adopt_session(mine)
+    adopted.session.range(3).createOrReplaceTempView("of_rocky")
+
+    assert ("connect", "UTC") == (
+        adopted.kind,
+        adopted.facts.settings["spark.sql.session.timeZone"],
+    )
+    adopted.close()
+    assert "Europe/Paris" == mine.conf.get("spark.sql.session.timeZone")
+    assert not mine.catalog.tableExists("of_rocky")
+    mine.stop()
+
+
+def test_a_server_that_dies_is_a_connection_lost(connection, server):
+    session = connection.session
+    server.kill()
+    session.client.set_retry_policies([])
+
+    assert "connection_lost" == kind_of_failure(connection, session.range(3).count)
+    session.release_session_on_close = False

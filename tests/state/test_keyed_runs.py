@@ -166,6 +166,6 @@ def test_a_run_whose_key_cannot_be_given_its_name_goes_on(shop, monkeypatch):
     monkeypatch.setattr(RemoteKey, "record_run", fail)
 
     assert 0 == machine.run().exit_code
-    assert ["no server; others are not told which run has it"] == machine.warnings
+    assert ["no server; other machines are not told which run has it"] == machine.warnings
     with pytest.raises(RunSkipped):
         machine.run()

@@ -86,6 +86,7 @@ def test_a_run_without_the_remote_state_copies_nothing_twice_and_joins_later(tmp
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("point", POINTS)
 def test_a_run_killed_on_one_machine_goes_on_on_another(tmp_path, s3, prefix, point):
     one, other = shops(tmp_path, s3, prefix)

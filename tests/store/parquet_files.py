@@ -70,7 +70,7 @@ def placed(
     table: Table,
     fields: Sequence[StructField],
     *parts: Rows,
-    taken: frozenset[str] = frozenset(),
+    kept_paths: frozenset[str] = frozenset(),
     partition_columns: Sequence[str] = (),
 ) -> tuple[DataFile, ...]:
     """Rows as files of the table, not yet committed; one file a part."""
@@ -81,7 +81,7 @@ def placed(
             for at, column in enumerate(partition_columns)
         ]
         staged[f"{''.join(folders)}part-{number:05}.parquet"] = parquet_bytes(rows, fields)
-    return place_files(table, stage(table, staged), fields, partition_columns, taken)
+    return place_files(table, stage(table, staged), fields, partition_columns, kept_paths)
 
 
 def snapshot_of(

@@ -98,7 +98,7 @@ def test_a_branch_that_another_one_reads_the_files_of_is_not_removed(options, ro
     drop_branch_folder(second)
     clone_table(clone, latest(clone), second.table(ORDERS))
 
-    with pytest.raises(ChangeRefused, match="the branch `c` was made of it"):
+    with pytest.raises(ChangeRefused, match="the branch `c` was made from it"):
         refuse_shared(first)
     refuse_shared(second)
 

@@ -370,7 +370,7 @@ def test_not_null_is_kept_and_can_be_dropped(tmp_path):
     ("schema", "why"),
     [
         ((), "there are no columns"),
-        ((ID, StructField("ID", t.INT, True)), "columns `id` and `ID` have one name"),
+        ((ID, StructField("ID", t.INT, True)), "columns `id` and `ID` have the same name"),
         ((StructField("n", t.NULL, True),), r"column `n` \(void\): every value is NULL"),
         ((StructField("a", t.array(t.NULL), True),), r"column `a.element` \(void\)"),
         ((StructField("i", t.CALENDAR_INTERVAL, True),), ".*calendar intervals cannot be stored"),

@@ -40,8 +40,8 @@ def b3sum(path: Path) -> str:
     return blake3(path.read_bytes()).hexdigest()
 
 
-def place(table, files, fields=FIELDS, partition_columns=(), taken=frozenset(), **options):
-    return place_files(table, stage(table, files), fields, partition_columns, taken, **options)
+def place(table, files, fields=FIELDS, partition_columns=(), kept_paths=frozenset(), **options):
+    return place_files(table, stage(table, files), fields, partition_columns, kept_paths, **options)
 
 
 def test_a_staged_file_is_named_by_its_bytes_and_nothing_else_is_left(table):
@@ -97,8 +97,8 @@ def test_files_of_equal_bytes_are_told_apart(table):
 def test_a_file_the_table_has_already_is_told_apart_from_it(table):
     data = parquet_bytes(ROWS, FIELDS)
     (first,) = place(table, {"a.parquet": data})
-    (second,) = place(table, {"b.parquet": data}, taken=frozenset({first.path}))
-    (third,) = place(table, {"c.parquet": data}, taken=frozenset({first.path, second.path}))
+    (second,) = place(table, {"b.parquet": data}, kept_paths=frozenset({first.path}))
+    (third,) = place(table, {"c.parquet": data}, kept_paths=frozenset({first.path, second.path}))
 
     assert 3 == len({first.path, second.path, third.path})
     assert sorted([first.path, second.path, third.path]) == names_in(table)

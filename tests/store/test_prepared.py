@@ -291,7 +291,9 @@ def test_a_damaged_file_of_that_name_is_told_and_not_taken(table, branch):
     new = new_file(branch, table)
     table.objects.put(f"{table.prefix}/{new.path}", b"PAR1")
 
-    with pytest.raises(StoreUnwritable, match="it is damaged and must be restored or removed"):
+    with pytest.raises(
+        StoreUnwritable, match="its content does not match its name; restore or remove it"
+    ):
         copy_files(branch, [new], table)
 
 

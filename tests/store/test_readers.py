@@ -99,7 +99,7 @@ class Shop:
             self.table,
             self.fields,
             *[part for part in parts if part],
-            taken=frozenset() if operation == "REPLACE" else stays - removes,
+            kept_paths=frozenset() if operation == "REPLACE" else stays - removes,
             partition_columns=self.partition_columns,
         )
         change = Change(operation, base, self.fields, self.partition_columns, adds, removes)

@@ -1,12 +1,22 @@
-"""Arguments from Python: what callers may pass, and the same as requests have it."""
+"""Arguments from Python: what callers may pass, and the same as requests have it.
 
-from collections.abc import Sequence
+A message names options as the command line has them, because both ways in raise the same. Whoever
+calls from Python is told below it which arguments those are.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from inspect import isfunction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar
+
+from rocky.errors import RockyError
 
 if TYPE_CHECKING:
     from rocky.plan.request import RunRequest, Window
 
+Kind = TypeVar("Kind", bound=type)
 Names = str | Sequence[str]
 Paths = str | Path | Sequence[str | Path]
 
@@ -28,7 +38,7 @@ class RunOptions(TypedDict, total=False):
 
 
 def run_request(select: tuple[str, ...], options: RunOptions) -> "RunRequest":
-    """What is asked of a run."""
+    """The options of a run."""
     # `import rocky` stays cheap.
     from rocky.plan.request import RunRequest  # noqa: PLC0415
 
@@ -40,14 +50,63 @@ def run_request(select: tuple[str, ...], options: RunOptions) -> "RunRequest":
 
 def names_of(given: Names) -> tuple[str, ...]:
     """The names that were given; one is not its letters."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    return tuple(_several(given))
 
 
 def paths_of(given: Paths) -> tuple[Path, ...]:
     """The paths that were given."""
-    return (Path(given),) if isinstance(given, str | Path) else tuple(map(Path, given))
+    return tuple(map(path_of, _several(given)))
 
 
-def path_of(given: str | Path | None) -> Path | None:
-    """The path that was given, if one was."""
-    return None if given is None else Path(given)
+def _several(given: Any) -> Iterable[Any]:
+    return given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+
+
+def path_of(given: Any) -> Any:
+    """The path that a text says, if one was given; what is neither is for the request to refuse."""
+    return Path(given) if isinstance(given, str) else given
+
+
+_OPTION: Final = re.compile("`--([a-z-]+)")
+_WINDOW: Final = "window=rocky.Window(...)"
+_OTHERWISE: Final = {
+    "all": "everything=",
+    "as": "principal=",
+    "filter": "filters=",
+    "force-rebuild": "rebuild=",
+    "model": "models",
+    "no-cache": "cache=False",
+    "no-reuse": "reuse=False",
+    "target": "adapter=",
+    "var": "variables=",
+    **dict.fromkeys(("from", "to", "partition", "latest", "missing", "lookback"), _WINDOW),
+}
+"""Options that are called otherwise here."""
+
+
+def argument_of(option: str) -> str:
+    """What an option is called from Python."""
+    return _OTHERWISE.get(option) or f"{option.replace('-', '_')}="
+
+
+def name_arguments(kind: Kind) -> Kind:
+    """A class whose methods say, below an error that names options, which arguments those are."""
+    for name, method in list(vars(kind).items()):
+        if isfunction(method) and not name.startswith("_"):
+            setattr(kind, name, _naming(method))
+    return kind
+
+
+def _naming(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def call(*given: Any, **named: Any) -> Any:
+        try:
+            return method(*given, **named)
+        except RockyError as error:
+            options = dict.fromkeys(_OPTION.findall(str(error)))
+            told = "; ".join(f"`--{each}` is `{argument_of(each)}`" for each in options)
+            if told:
+                error.add_note(f"from Python: {told}")
+            raise
+
+    return call

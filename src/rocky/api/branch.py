@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from rocky.api.arguments import Names, names_of
+from rocky.api.arguments import Names, name_arguments, names_of
 from rocky.operations.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Place = TypeVar("Place", bound=Workspace)
 
 
+@name_arguments
 class Branch(Generic[Place]):
     """A branch of the tables of a workspace."""
 
@@ -61,7 +62,7 @@ class Branch(Generic[Place]):
         return diff(self._workspace, DiffRequest(self.name, models, names_of(key), sample, to))
 
     def rebase(self, *, base: str | None = None) -> "BranchReport":
-        """Make the branch anew of production as it is now."""
+        """Make the branch again from production as it is now."""
         from rocky.operations.branch.lifecycle import RebaseRequest, rebase
 
         return rebase(self._workspace, RebaseRequest(self.name, base))

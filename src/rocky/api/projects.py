@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rocky.analysis.compilation import Compilation
+from rocky.api.arguments import path_of
 from rocky.compiler.passes import compile_project as _compile_project
 from rocky.operations.explain import CodesReport, ExplainReport, ExplainRequest
 from rocky.operations.explain import explain as _explain
@@ -20,6 +21,7 @@ from rocky.operations.template import (
     init,
     playground,
 )
+from rocky.plan.arguments import Count, refuse_unfit
 from rocky.project import Project
 from rocky.project import load_project as _load_project
 
@@ -35,6 +37,7 @@ def load_project(
     `env` gives `${VAR}` its values; by default the process's environment does.
     `variables` gives `@var(name)` in SQL its values.
     """
+    refuse_unfit("path", path, str | Path)
     return _load_project(
         Path(path), env=os.environ if env is None else env, variables=variables or {}
     )
@@ -44,17 +47,18 @@ def compile_project(
     project: Project, *, jobs: int | None = None, cache: bool = True
 ) -> Compilation:
     """Compile a loaded project. Mistakes in it are in `.diagnostics`, never raised."""
+    refuse_unfit("jobs", jobs, Count | None)
     return _compile_project(project, jobs=jobs, cache=cache)
 
 
 def create_project(folder: str | Path = ".") -> InitReport:
     """Write the smallest useful project, as `rocky init`. Raises WouldOverwrite."""
-    return init(InitRequest(Path(folder)))
+    return init(InitRequest(path_of(folder)))
 
 
 def create_playground(folder: str | Path, template: str = SHOP) -> PlaygroundReport:
     """Write a small project with data, as `rocky playground`. Raises WouldOverwrite."""
-    return playground(PlaygroundRequest(Path(folder), template))
+    return playground(PlaygroundRequest(path_of(folder), template))
 
 
 def explain(code: str | None = None) -> CodesReport | ExplainReport:

@@ -16,6 +16,7 @@ from rocky.api.arguments import (
     Names,
     Paths,
     RunOptions,
+    name_arguments,
     names_of,
     path_of,
     paths_of,
@@ -23,6 +24,7 @@ from rocky.api.arguments import (
 )
 from rocky.api.branch import Branch
 from rocky.operations import workspace as operations
+from rocky.plan.arguments import refuse_unfit
 
 if TYPE_CHECKING:
     from rocky.operations.apply import ApplyReport
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
 # ruff: noqa: PLR0913 - options by keyword, each with a default
 
 
+@name_arguments
 class Workspace(operations.Workspace):
     """A project that is open, and all that can be asked of it."""
 
@@ -68,6 +71,7 @@ class Workspace(operations.Workspace):
 
     def branch(self, name: str) -> "Branch[Workspace]":
         """A branch of the tables by its name; it need not exist yet."""
+        refuse_unfit("name", name, str)
         return Branch(self, name)
 
     # -------------------------------------------------------------- before anything runs
@@ -382,6 +386,14 @@ def open(  # noqa: A001 - as it is called: `rocky.open`
     `spark` is a session of yours, classic or Connect: it is used, and left as it was. `listener`
     hears the progress of runs, `warn` a sentence about what went wrong beside the work.
     """
+    for name, value, kind in (
+        ("path", path, str | Path | None),
+        ("branch", branch, str | None),
+        ("state_path", state_path, str | Path | None),
+        ("variables", variables, Mapping[str, str] | None),
+        ("env", env, Mapping[str, str] | None),
+    ):
+        refuse_unfit(name, value, kind)
     opened = Workspace(
         path_of(path),
         path_of(state_path),

@@ -1,7 +1,7 @@
 """Clones: every table of a parent cloned without copying, and recorded in the branch's new ledger.
 
 The branch's own ledger begins with a run that records each clone, with what is known of how it was
-made: so the branch verifies by itself, goes on with incremental tables where they were, and builds
+made: so the branch verifies by itself, continues incremental tables where they were, and builds
 only what its code makes differently. Production's ledger gets its row last: until then there is no
 branch, and what a creation that died has left is cleared away by the next one.
 """
@@ -79,7 +79,7 @@ def clone_parent(
         ledger.finish_run(run_id, RunStatus.FAILURE, origin.now, reason=str(error) or "stopped")
         raise
     found = RunFindings(TotalsRecord(models=len(parent.tables)))
-    # The anchor is written before the run says so, and once more after its last word.
+    # The anchor is written before the run says so, and once more after its record is complete.
     write_ledger_anchor(warehouse, ledger, ledger.head(), run_id, origin.now)
     ledger.finish_run(run_id, RunStatus.SUCCESS, origin.now, found=found, anchored=True)
     write_ledger_anchor(warehouse, ledger, ledger.head(), run_id, origin.now)

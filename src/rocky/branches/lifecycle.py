@@ -130,7 +130,7 @@ def _parent_now(name: str, warehouse: Warehouse, state: Path) -> Parent:
 
 
 _LEDGER_SUFFIXES: Final = ("", "-wal", "-shm", "-journal", ".sync", ".unpublished")
-"""What SQLite, and a state that is kept elsewhere, keep beside a file."""
+"""What SQLite, and remote state, keep beside a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +164,8 @@ def create_branch(
     """
     if branch_key(wanted.name) == branch_key(PRODUCTION):
         raise ChangeRefused(
-            f"no branch can be called `{wanted.name}`: that is the name of"
-            f" what branches are made from"
+            f"no branch can be called `{wanted.name}`: the name is reserved for the tables that"
+            " branches are made from"
         )
     with _claimed(ledger, wanted.name, "create"):
         found = _find_branch(ledger, wanted.name)
@@ -207,7 +207,7 @@ def delete_branch(
 ) -> BranchRecord:
     """Record that a branch is deleted; `clear_deleted` then removes its tables.
 
-    The row stays, and so do approvals of it. Raises LedgerLocked while a run is at work on it,
+    The row stays, and so do approvals of it. Raises LedgerLocked while a run is using it,
     NothingSelected when it is no longer there, and ChangeRefused while another branch reads its
     files.
     """

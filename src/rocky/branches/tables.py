@@ -6,6 +6,7 @@ Nothing is written. A table that cannot be read is raised, never taken for absen
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from rocky.evidence.hashes import content_hash
@@ -21,7 +22,7 @@ from rocky.store.warehouse import Table, Warehouse
 def read_inputs(
     execution: ModelExecution, made: ProvenanceRecord | None
 ) -> Iterable[InputRecord] | Iterable[ReadRecord]:
-    """What was read; of a table that was taken over from elsewhere, what its build had read."""
+    """What was read; of a table that was reused, what its build had read."""
     if execution.inputs:
         return execution.inputs
     return () if made is None else _flat(made.reads)
@@ -90,7 +91,8 @@ def load_branch_view(record: BranchRecord, warehouse: Warehouse, parent: Warehou
     """
     with ThreadPoolExecutor(_READERS, thread_name_prefix="rocky-view") as pool:
         found = pool.map(lambda table: _load_table(record, table, parent), warehouse.tables())
-        return BranchView(record, warehouse, parent, {each.target.lower(): each for each in found})
+        tables = {each.target.lower(): each for each in found}
+        return BranchView(record, warehouse, parent, MappingProxyType(tables))
 
 
 def _load_table(record: BranchRecord, table: Table, parent: Warehouse) -> BranchTable:

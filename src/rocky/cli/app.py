@@ -29,64 +29,115 @@ from rocky.cli.options import global_options, wants_json
 from rocky.version import __version__
 
 COMMANDS: Final = {
-    "init": ("init", "Start a project in FOLDER."),
-    "playground": ("init", "Make a small working project to try things on."),
-    "validate": ("validate", "Check the project's files, without looking into SQL."),
-    "compile": ("compile", "Check every model, column, type and contract."),
-    "list": ("list", "List models, sources and seeds."),
-    "explain": ("explain", "Explain a diagnostic code."),
-    "lineage": ("lineage", "Show where a model's or a column's values come from."),
-    "lineage-diff": ("diff", "Show every column that the changes since BASE reach."),
-    "seed": ("seed", "Load seeds into their tables: those named, or all."),
-    "plan": ("plan", "Show what `rocky run` would build, copy, reuse or leave, and why."),
-    "apply": (
-        "apply",
-        "Run a plan that `rocky plan` saved, or say what has changed since.",
-    ),
-    "run": ("run", "Build models' tables on Spark, copy and check others, and record it."),
-    "drift": (
-        "drift",
-        "Report how live sources differ from their copies. Nothing is changed.",
-    ),
-    "test": ("test", "Run the tests of the selected models, or of all."),
-    "emit-sql": ("emit_sql", "Print the SQL that would run."),
-    "publish": (
-        "interfaces",
-        "Write the interface of the project's tables for others to build on.",
-    ),
-    "imports": ("interfaces", "Fetch and accept what other projects publish."),
-    "ci": ("compile", "Compile for a build: exit 1 on errors, 4 on warnings only."),
-    "ci-diff": ("diff", "Show what changed since BASE, and what breaks."),
-    "show": ("show", "Show rows of a model's table."),
-    "history": ("history", "Show what ran, newest first."),
-    "trace": ("trace", "Show when each model of a run ran, and what it waited for."),
-    "cost": ("cost", "Show what a run used and cost."),
-    "verify": (
-        "verify",
-        "Check that records and tables are unchanged and agree.",
-    ),
-    "replay": ("replay", "Show what is recorded of a run, check it, or build it again."),
-    "state": ("state", "Show the state that is kept between runs."),
-    "doctor": (
-        "doctor",
-        "Check that settings, state, warehouses and Spark are in order.",
-    ),
-    "branch": (
-        "branch",
-        "Make, compare, approve, promote and revert branches of the tables.",
-    ),
-    "gc": ("gc", "Remove files that no table, branch or retained run needs."),
+    "init": "Start a project in FOLDER.",
+    "playground": "Make a small working project to try things on.",
+    "validate": "Check the project's files, without looking into SQL.",
+    "compile": "Check every model, column, type and contract.",
+    "list": "List models, sources and seeds.",
+    "explain": "Explain a diagnostic code.",
+    "lineage": "Show where a model's or a column's values come from.",
+    "lineage-diff": "Show every column that the changes since BASE reach.",
+    "seed": "Load seeds into their tables: those named, or all.",
+    "plan": "Show what `rocky run` would build, copy, reuse or leave, and why.",
+    "apply": "Run a plan that `rocky plan` saved, or say what has changed since.",
+    "run": "Build models' tables on Spark, copy and check others, and record it.",
+    "drift": "Report how live sources differ from their copies. Nothing is changed.",
+    "test": "Run the tests of the selected models, or of all.",
+    "emit-sql": "Print the SQL that would run.",
+    "publish": "Write the interface of the project's tables for others to build on.",
+    "imports": "Fetch and accept what other projects publish.",
+    "ci": "Compile in CI: exit 1 on errors, 4 on warnings only.",
+    "ci-diff": "Show what changed since BASE, and what breaks.",
+    "show": "Show rows of a model's table.",
+    "history": "Show what ran, newest first.",
+    "trace": "Show when each model of a run ran, and what it waited for.",
+    "cost": "Show what a run used and cost.",
+    "verify": "Check that records and tables are unchanged and agree.",
+    "replay": "Show what is recorded of a run, check it, or build it again.",
+    "state": "Show the state that is kept between runs.",
+    "doctor": "Check that settings, state, warehouses and Spark are in order.",
+    "branch": "Make, compare, approve, promote and revert branches of the tables.",
+    "gc": "Remove files that no table, branch or retained run needs.",
 }
-"""Name -> module under `rocky.cli.commands` and one-line help, in the order of `--help`."""
+"""Name -> one-line help, in the order of `--help`."""
 
 TRACEBACK = "ROCKY_TRACEBACK"
 """Set to anything, a defect shows its traceback."""
 
 
+def load_command(name: str) -> click.Command:
+    """A command, whose module is imported now: `rocky --version` must not pay for any."""
+    # Imports and no names of modules, so that types and import contracts see them.
+    found: click.Command
+    match name:
+        case "init":
+            from rocky.cli.commands.init import command as found
+        case "playground":
+            from rocky.cli.commands.init import playground_command as found
+        case "validate":
+            from rocky.cli.commands.validate import command as found
+        case "compile":
+            from rocky.cli.commands.compile import command as found
+        case "list":
+            from rocky.cli.commands.list import command as found
+        case "explain":
+            from rocky.cli.commands.explain import command as found
+        case "lineage":
+            from rocky.cli.commands.lineage import command as found
+        case "lineage-diff":
+            from rocky.cli.commands.diff import lineage_diff as found
+        case "seed":
+            from rocky.cli.commands.seed import command as found
+        case "plan":
+            from rocky.cli.commands.plan import command as found
+        case "apply":
+            from rocky.cli.commands.apply import command as found
+        case "run":
+            from rocky.cli.commands.run import command as found
+        case "drift":
+            from rocky.cli.commands.drift import command as found
+        case "test":
+            from rocky.cli.commands.test import command as found
+        case "emit-sql":
+            from rocky.cli.commands.emit_sql import command as found
+        case "publish":
+            from rocky.cli.commands.interfaces import publish_command as found
+        case "imports":
+            from rocky.cli.commands.interfaces import imports_command as found
+        case "ci":
+            from rocky.cli.commands.compile import ci_command as found
+        case "ci-diff":
+            from rocky.cli.commands.diff import ci_diff as found
+        case "show":
+            from rocky.cli.commands.show import command as found
+        case "history":
+            from rocky.cli.commands.history import command as found
+        case "trace":
+            from rocky.cli.commands.trace import command as found
+        case "cost":
+            from rocky.cli.commands.cost import command as found
+        case "verify":
+            from rocky.cli.commands.verify import command as found
+        case "replay":
+            from rocky.cli.commands.replay import command as found
+        case "state":
+            from rocky.cli.commands.state import command as found
+        case "doctor":
+            from rocky.cli.commands.doctor import command as found
+        case "branch":
+            from rocky.cli.commands.branch import command as found
+        case _:
+            from rocky.cli.commands.gc import command as found
+    return found
+
+
 class RockyGroup(LazyGroup):
     """The root command: our exit codes, no tracebacks."""
 
-    table = COMMANDS
+    summaries = COMMANDS
+
+    def load(self, name: str) -> click.Command:
+        return load_command(name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -196,7 +247,8 @@ main = RockyGroup(
     help=(
         "Rocky type-checks a whole Spark SQL project before it runs, runs it on Spark, and leaves"
         " evidence that anyone can check.\n\n"
-        "Exit codes: 0 fine, 1 failure, wrong usage or error diagnostics, 2 a run that built only"
+        "Exit codes: 0 success, 1 failure, wrong usage or error diagnostics, 2 a run that built"
+        " only"
         " some tables or a replay that could not judge all, 3 a `doctor` that found something"
         " critical, 4 `ci` with warnings only, 130 interrupted."
     ),

@@ -3,22 +3,13 @@
 Their options may stand before or after the inner command.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterable
-from importlib import import_module
 from typing import ClassVar
 
 import click
 
 from rocky.cli.options import RockyCommand
-
-
-def load_command(module: str, name: str) -> click.Command:
-    """A command, from its module below `rocky.cli.commands`, which is loaded now.
-
-    The one import by name: `rocky --version` must not pay for any command.
-    """
-    found = vars(import_module(f"rocky.cli.commands.{module}")).values()
-    return next(each for each in found if isinstance(each, click.Command) and each.name == name)
 
 
 def nearest_command(name: str, known: Iterable[str]) -> str | None:
@@ -30,25 +21,23 @@ def nearest_command(name: str, known: Iterable[str]) -> str | None:
 
 
 class LazyGroup(click.Group):
-    """Commands that are loaded when they are called, and whose helps are known before.
+    """Commands that are loaded when they are called, and whose helps are known before."""
 
-    `table` has for each name the module in `folder` of `rocky.cli.commands` and the one-line help.
-    """
+    summaries: ClassVar[dict[str, str]]
 
-    folder: ClassVar[str] = ""
-    table: ClassVar[dict[str, tuple[str, str]]]
+    @abstractmethod
+    def load(self, name: str) -> click.Command:
+        """The command of one of the names."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(self.table)
+        return list(self.summaries)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        if cmd_name not in self.table:
-            return None
-        return load_command(f"{self.folder}{self.table[cmd_name][0]}", cmd_name)
+        return self.load(cmd_name) if cmd_name in self.summaries else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in self.table.items()])
+            formatter.write_dl(list(self.summaries.items()))
 
 
 class CommandGroup(RockyCommand, click.Group):

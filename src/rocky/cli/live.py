@@ -1,4 +1,4 @@
-"""What people see of a run while it goes on: on standard error, never in the way of the answer.
+"""What people see of a run while it is running: on standard error, never in the way of the answer.
 
 On a terminal the steps that run are a small table that is drawn over; elsewhere each step that ends
 is a line, which is what a CI log wants.

@@ -37,7 +37,7 @@ class Settings:
     """The global options of one invocation. `asked` is False when `output` is the default.
 
     `variables` are the values of `@var(name)` in SQL. With a `branch`, its tables and its state are
-    meant in place of the project's own: those of `branch_adapter`, where that is known.
+    meant in place of the project's own: `found` is the workspace on it, once it was looked up.
     """
 
     command: str
@@ -49,7 +49,7 @@ class Settings:
     colour: bool
     variables: Mapping[str, str] = field(default_factory=dict)
     branch: str | None = None
-    branch_adapter: str | None = None
+    found: "Workspace | None" = None
 
     @property
     def json(self) -> bool:
@@ -58,6 +58,8 @@ class Settings:
     @property
     def workspace(self) -> "Workspace":
         """The project that is meant, as operations take it."""
+        if self.found is not None:
+            return self.found
         # Here, so that `rocky --help` does not pay for the compiler.
         from rocky.operations.workspace import Workspace  # noqa: PLC0415
 
@@ -66,8 +68,7 @@ class Settings:
             self.state_path,
             self.variables,
             self.branch,
-            self.branch_adapter,
-            os.environ,
+            environment=os.environ,
             session_source="cli",
             is_interactive=sys.stdin.isatty() and sys.stderr.isatty(),
             synced=self._hear_transfer if self._hears_transfers else None,
@@ -114,7 +115,10 @@ def global_options() -> list[click.Parameter]:
             help="The state file, for commands that keep state.",
         ),
         click.Option(
-            ["-q", "--quiet"], is_flag=True, default=None, help="No summaries, hints or progress."
+            ["-q", "--quiet"],
+            is_flag=True,
+            default=None,
+            help="No summaries, hints or progress; of a run, errors and the last line.",
         ),
         click.Option(["--no-color"], is_flag=True, default=None, help="No colours."),
     ]
@@ -193,13 +197,11 @@ class RockyCommand(click.Command):
             _spare_collector()
         try:
             if branch is not None:
-                from rocky.operations.branch.lookup import require_branch  # noqa: PLC0415
+                from rocky.operations.workspace import known_branch  # noqa: PLC0415
 
                 # As it was made: folders and files may tell `A` from `a`.
-                found = require_branch(ctx.obj.workspace, sure=self.uses_state)
-                ctx.obj = replace(
-                    ctx.obj, branch=found.branch_name, branch_adapter=found.branch_adapter
-                )
+                found = known_branch(ctx.obj.workspace, sure=self.uses_state)
+                ctx.obj = replace(ctx.obj, branch=found.branch_name, found=found)
             return super().invoke(ctx)
         except (RockyError, OSError) as failure:
             if isinstance(failure, BrokenPipeError | OutputLost):

@@ -66,7 +66,6 @@ class Code(StrEnum):
     IMPORT_PROMISE_WITHDRAWN = "E045"
     IMPLICIT_JOIN_CAST = "W001"
     TIME_RANGE_HALF = "W003"
-    MERGE_KEY_MISSING = "W006"
     CONTRACT_COLUMN_ABSENT = "W010"
     CONTRACT_WITHOUT_MODEL = "W011"
     IMPORT_NOT_ACCEPTED = "W012"
@@ -150,11 +149,11 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.DUPLICATE_OUTPUT_COLUMN,
         "duplicate-output-column",
-        "a model with two output columns of one name",
+        "a model with two output columns of the same name",
     ),
     CodeInfo(Code.DEPENDENCY_CYCLE, "dependency-cycle", "models that form a cycle"),
     CodeInfo(
-        Code.DUPLICATE_TARGET, "duplicate-target", "two models with one name or one target table"
+        Code.DUPLICATE_TARGET, "duplicate-target", "two models with the same name or target table"
     ),
     CodeInfo(
         Code.UNUSABLE_FILE,
@@ -197,17 +196,17 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.IMPORT_COLUMN_DROPPED,
         "import-column-dropped",
-        "another project dropped a column that is read of it",
+        "another project dropped a column that this project reads",
     ),
     CodeInfo(
         Code.IMPORT_TYPE_CHANGED,
         "import-type-changed",
-        "another project changed the type of a column that is read of it",
+        "another project changed the type of a column that this project reads",
     ),
     CodeInfo(
         Code.IMPORT_NULLABILITY_CHANGED,
         "import-nullability-changed",
-        "another project lets a column that is read of it be null",
+        "another project lets a column that this project reads be null",
     ),
     CodeInfo(
         Code.IMPORT_PIN_DIFFERS,
@@ -222,7 +221,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.IMPORT_TABLE_REMOVED,
         "import-table-removed",
-        "another project removed a table that is read of it",
+        "another project removed a table that this project reads",
     ),
     CodeInfo(
         Code.IMPORT_READS_OTHERWISE,
@@ -266,12 +265,12 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.IMPORT_PROMISE_WITHDRAWN,
         "import-promise-withdrawn",
-        "another project withdrew what it promised of a table that is read of it",
+        "another project withdrew what it promised of a table that this project reads",
     ),
     CodeInfo(
         Code.IMPLICIT_JOIN_CAST,
         "implicit-join-cast",
-        "join keys that only meet by an unsafe cast",
+        "join keys that are comparable only through an unsafe cast",
         _W,
         suppressible=True,
     ),
@@ -279,13 +278,6 @@ REGISTRY: tuple[CodeInfo, ...] = (
         Code.TIME_RANGE_HALF,
         "time-range-half",
         "only one end of the interval is used",
-        _W,
-        suppressible=True,
-    ),
-    CodeInfo(
-        Code.MERGE_KEY_MISSING,
-        "merge-key-missing",
-        "a merge key that is not an output column",
         _W,
         suppressible=True,
     ),
@@ -357,21 +349,21 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.IMPORT_COLUMN_ADDED,
         "import-column-added",
-        "a column that another project added and a star takes along",
+        "a column that another project added and a star includes",
         _I,
         suppressible=True,
     ),
     CodeInfo(
         Code.IMPORT_TYPE_WIDENED,
         "import-type-widened",
-        "another project widened the type of a column that is read of it",
+        "another project widened the type of a column that this project reads",
         _W,
         suppressible=True,
     ),
     CodeInfo(
         Code.IMPORT_NULLABILITY_TIGHTENED,
         "import-nullability-tightened",
-        "another project made a column that is read of it NOT NULL",
+        "another project made a column that this project reads NOT NULL",
         _I,
         suppressible=True,
     ),
@@ -385,6 +377,11 @@ REGISTRY: tuple[CodeInfo, ...] = (
 )
 
 BY_CODE: dict[str, CodeInfo] = {row.code.value: row for row in REGISTRY}
+FORMER: dict[str, CodeInfo] = {
+    "w006": BY_CODE[Code.SETTING_COLUMN_MISSING],
+    "merge-key-missing": BY_CODE[Code.SETTING_COLUMN_MISSING],
+}
+"""Codes and names of earlier releases, in lower case, with the codes that replace them."""
 
 
 def severity_of(code: Code) -> Severity:

@@ -5,7 +5,7 @@ The pages are package data, read only when asked for.
 
 from importlib.resources import files
 
-from rocky.diagnostics.suggestion import closest_code, code_named
+from rocky.diagnostics.suggestion import closest_code, code_named, neighbouring_codes
 from rocky.errors import NothingSelected
 
 
@@ -14,7 +14,10 @@ def explanation(code_or_name: str) -> str:
     info = code_named(code_or_name)
     if info is None:
         near = closest_code(code_or_name)
-        hint = f"; did you mean `{near}`?" if near else "; `rocky explain` lists every code"
-        raise NothingSelected(f"no diagnostic is called `{code_or_name}`{hint}")
+        beside = ", ".join(f"`{each}`" for each in neighbouring_codes(code_or_name))
+        hint = f"did you mean `{near}`?" if near else "`rocky explain` lists every code"
+        if beside and not near:
+            hint = f"the nearest codes are {beside}; {hint}"
+        raise NothingSelected(f"no diagnostic is called `{code_or_name}`; {hint}")
     page = files("rocky.diagnostics") / "explanations" / f"{info.code.value}.md"
     return page.read_text(encoding="utf-8")

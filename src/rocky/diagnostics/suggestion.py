@@ -6,10 +6,11 @@ dozen candidates; the names of a whole project are asked through `NameIndex`, wh
 once and remembers its answers.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
-from rocky.diagnostics.codes import BY_CODE, REGISTRY, CodeInfo
+from rocky.diagnostics.codes import BY_CODE, FORMER, REGISTRY, CodeInfo
 
 # Beyond this many full comparisons a better guess is not worth the wait.
 _MOST_COMPARISONS: Final = 500
@@ -145,10 +146,21 @@ _BY_NAME = {row.name: row for row in REGISTRY}
 
 
 def code_named(text: str) -> CodeInfo | None:
-    """The code a text names, by code or by name, in any case."""
-    return BY_CODE.get(text.upper()) or _BY_NAME.get(text.lower())
+    """The code a text names, by code or by name, in any case; also one that it replaces."""
+    known = BY_CODE.get(text.upper()) or _BY_NAME.get(text.lower())
+    return known or FORMER.get(text.lower())
 
 
 def closest_code(text: str) -> str | None:
     """The code or name nearest to a text that is neither, or None when none is near."""
     return closest(text, [*_BY_NAME, *BY_CODE])
+
+
+def neighbouring_codes(text: str) -> list[str]:
+    """The three codes of the same letter whose numbers are nearest to a text like `E999`."""
+    written = re.fullmatch(r"([A-Za-z])(\d{1,9})", text)
+    if written is None:
+        return []
+    number = int(written[2])
+    same = [code for code in BY_CODE if code[0] == written[1].upper()]
+    return sorted(sorted(same, key=lambda code: abs(int(code[1:]) - number))[:3])

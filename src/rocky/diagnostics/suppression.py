@@ -171,7 +171,7 @@ def apply_suppressions(
             broken.add(diagnostic.path)
         elif adjusted := chosen.adjust(diagnostic):
             kept.append(adjusted)
-    # An allow cannot vouch for itself, so the allows of W022 are judged after all the others.
+    # An allow cannot allow itself, so the allows of W022 are judged after all the others.
     for last in (False, True):
         for path, allows in allows_by_path.items():
             judged = [allow for allow in allows if _allows_allows(allow) is last]

@@ -51,13 +51,13 @@ class Removals:
                 self._sweep.cutoff <= self._sweep.at,
                 FindingCode.RECORD_INCONSISTENT,
                 f"{SWEEPS} {entry.key}",
-                "it swept what was not past yet",
+                "it removed records that were not due yet",
             )
         self._findings.expect(
             (entry.table, entry.key) not in self._gone,
             FindingCode.RECORD_CHANGED,
             f"{entry.table} {entry.key}",
-            "a sweep removed it, and it was written again: what is forgotten does not come back",
+            "a sweep removed it, and it was written again: a removed record never comes back",
         )
 
     def take(self, entry: Entry, *, in_model: bool) -> None:

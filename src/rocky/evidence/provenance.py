@@ -135,7 +135,7 @@ class ProvenanceChecker:
         if root is None:
             return None
         history = self._histories.get(self._recorded.places.table(root, target), TableHistory())
-        # What was read before a table was dropped and made anew is no more.
+        # What was read before a table was dropped and made again is no more.
         return None if run_id < history.since else history.content(version)
 
     def _check_upstreams(
@@ -159,7 +159,7 @@ class ProvenanceChecker:
         where = f"input_index {entry.input_hash}"
         made = self.outputs.get(maker_of(entry.run_id, entry.model_name))
         if made is None:
-            why = f"it stands for a build of `{entry.run_id}` that has no provenance"
+            why = f"it reuses a build of `{entry.run_id}` that has no provenance"
             self._findings.add(FindingCode.RECORD_MISSING, where, why)
             return
         said = (entry.target, entry.env_hash, entry.output_blake3, entry.output_path)
@@ -300,7 +300,7 @@ def _check_promoted_table(
         return
     history = histories.get(recorded.places.table(root, table.target), TableHistory())
     if promotion.run_id < history.since:
-        # The table was dropped and made anew.
+        # The table was dropped and made again.
         return
     for version, said in (
         (table.to_version, table.to_content),

@@ -61,7 +61,7 @@ def check_checkpoints(
                 blake3(data).hexdigest() == digest,
                 FindingCode.COMMIT_CHANGED,
                 where,
-                "the checkpoint is not the one that was recorded: readers would believe it",
+                "the checkpoint is not the one that was recorded: readers would use it",
             )
     fresh = [name for name in files if name not in said and _version(name) in unrecorded]
     for name in files:

@@ -1,6 +1,6 @@
 """Tables as the ledger knows them: where each is, which commits it should have, who made them.
 
-A table may have been dropped and made anew: then version 0 was recorded twice, and what was
+A table may have been dropped and made again: then version 0 was recorded twice, and what was
 recorded before the newest is of a table that is no more. Only as a whole: where a commit or a file
 of the former table is still there, its log was tampered with, and all of it is still expected.
 """
@@ -146,7 +146,7 @@ class DroppedTables:
             return expected.with_former(), ""
         since = expected.former[-1].since
         self._findings.note(
-            f"{place.root}/{place.prefix}: it was dropped, and made anew by `{since}`;"
+            f"{place.root}/{place.prefix}: it was dropped, and made again by `{since}`;"
             " of the former table only the records are left"
         )
         self._gone[place] = makers

@@ -81,7 +81,7 @@ EVERYTHING: Final = VerificationScope()
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What came of it. `checked` counts what was looked at."""
+    """The result. `checked` counts what was looked at."""
 
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
@@ -291,7 +291,7 @@ _TRIES: Final = 3
 def verify_ledger(
     path: Path, open_warehouse: OpenWarehouse, choose: Callable[[EvidenceReader], VerificationScope]
 ) -> tuple[VerificationScope, Verification] | None:
-    """What `choose` asks for and what came of it; None when there is no ledger yet.
+    """What `choose` asks for, and the result; None when there is no ledger yet.
 
     Raises as `verify_evidence` does.
     """

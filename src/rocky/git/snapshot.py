@@ -141,7 +141,7 @@ class _Checkout:
         self.missing += [f"{entry.path}/{each}" for each in below.missing]
 
     def _follow(self, path: str) -> list[str]:
-        """What a link leads to within the repository. Mends those that would lead elsewhere."""
+        """What a link leads to within the repository. Rewrites links that would lead out of it."""
         link = self._into / path
         if not link.is_symlink():
             return []

@@ -35,7 +35,7 @@ CHAINED: Final = (
     "sweeps",
     "promotions",
 )
-"""The tables that are evidence. The others say how to go on, and prove nothing."""
+"""The tables that are evidence. The others are state for the next run, and prove nothing."""
 
 LEDGER_ID: Final = "ledger_id"
 """The one row of `metadata` that is chained: the first entry says whose chain it is."""

@@ -87,7 +87,7 @@ def hold_claim(ledger: Path, claim: Claim) -> LocalClaim:
             held.release()
         raise LedgerUnwritable(
             f"cannot lock a file in `{folder}`: {(failure.strerror or '').lower()};"
-            " give yourself the right to write there, or name another state file with"
+            " make it writable, or name another state file with"
             " `--state-path`"
         ) from failure
     return held
@@ -99,7 +99,7 @@ def is_alive(ledger: Path, run_id: str) -> bool:
 
 
 def living_runs(ledger: Path) -> tuple[Claim, ...]:
-    """What the runs that are going on have claimed, by run. Raises LedgerLocked when in doubt."""
+    """What the running runs have claimed, by run. Raises LedgerLocked when in doubt."""
     return tuple(claim for claim in _living_claims(ledger) if claim.command is None)
 
 

@@ -133,7 +133,7 @@ def _condition(path: Path, failure: sqlite3.Error, *, writing: bool) -> RockyErr
     if writing and code in unwritable:
         return LedgerUnwritable(
             f"the state file `{path}` cannot be written ({failure});"
-            f" give yourself the right to write it and its folder, {_OTHER_FILE}"
+            f" make it and its folder writable, {_OTHER_FILE}"
         )
     if code == sqlite3.SQLITE_CANTOPEN:
         return _unreadable(path, str(failure))
@@ -154,8 +154,7 @@ def _holder_of(path: Path) -> str:
 
 def _unreadable(path: Path, why: str) -> LedgerUnreadable:
     return LedgerUnreadable(
-        f"the state file `{path}` cannot be read ({why});"
-        f" give yourself the right to read it, {_OTHER_FILE}"
+        f"the state file `{path}` cannot be read ({why}); make it readable, {_OTHER_FILE}"
     )
 
 

@@ -45,7 +45,7 @@ class SkippedIdempotent(NamedTuple):
 
 
 class SkippedInFlight(NamedTuple):
-    """A run under this key is going on. It has no id yet when it has only just been asked for."""
+    """A run under this key is running. It has no id yet when it has only just started."""
 
     key: str
     run_id: RunId | None

@@ -70,7 +70,7 @@ class LedgerFile:
         try:
             return row is not None and parse_entry(row[0]).head == head
         except MalformedEntry:
-            # What cannot be read vouches for nothing.
+            # A record that cannot be read proves nothing.
             return False
 
     @contextmanager

@@ -87,7 +87,7 @@ class IdempotencyRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome(Record):
-    """What came of one check of a table. `error` says why it could not be evaluated."""
+    """The result of one check of a table. `error` says why it could not be evaluated."""
 
     table: str
     name: str
@@ -102,7 +102,7 @@ class CheckOutcome(Record):
 
 @dataclass(frozen=True, slots=True)
 class AnomalyRecord(Record):
-    """A table whose row count is not what its history lets expect.
+    """A table whose row count is unusual for its history.
 
     `kind` is `drop`, `spike` or `flat`.
     """

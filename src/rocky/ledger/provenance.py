@@ -101,7 +101,7 @@ class ProvenanceRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class InputIndexEntry(Record):
-    """A result that may stand for a build, found by `input_hash`, its key.
+    """A result that may be reused, found by `input_hash`, its key.
 
     `basis` says what the inputs were identified by: `content` (their files) or `rows`.
     """

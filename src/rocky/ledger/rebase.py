@@ -156,7 +156,7 @@ class _Rebase:
         self._put(_RUNS, entry.key, text)
 
     def _is_dropped(self, run_id: str) -> bool:
-        """Whether the other copy has given a run's last word, and it is not the run's own."""
+        """Whether the other copy has finished a run's record, and it is not the run's own."""
         if run_id not in self._settled:
             text = self._value(self._source, _RUNS, run_id)
             there = self._value(self._target, _RUNS, run_id)
@@ -203,7 +203,7 @@ class _Rebase:
         self.written += 1
 
     def _write_unchained(self) -> None:
-        """What says how to go on: of our own runs all, of others what is newer."""
+        """State for the next run: of our own runs all, of others what is newer."""
         ours = {entry.key for entry in self._entries if entry.table == _RUNS}
         self._merge("run_progress", lambda key, _: key.partition("|")[0] in ours)
         self._merge("idempotency_keys", self._is_newer_key)

@@ -124,11 +124,12 @@ class AttemptRecord(Record):
 class ModelExecution(Record):
     """What a run did with one model. `tags` are the model's at the time.
 
-    `reason` says why it was built, taken over or passed over, `action` what building it did.
+    `reason` says why it was built, reused or skipped, `action` what building it did.
     `commits` are those it made; `adopted` those of a run that died before it could record them.
     `source_marker` says what a copied source was when it was listed, `source_columns` is JSON of
-    the columns it had, `copied_from` which source it was. `reused_from` is the run whose files
-    stand for a build, `reused_model` what it called the model, `reuse_basis` what was found equal.
+    the columns it had, `copied_from` which source it was. `reused_from` is the run whose files are
+    used instead of a build, `reused_model` what it called the model, `reuse_basis` what was found
+    equal.
     """
 
     model_name: str
@@ -199,7 +200,7 @@ class TotalsRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class BudgetBreach(Record):
-    """A ceiling that was exceeded; `model_name` is absent for the run's own."""
+    """A limit that was exceeded; `model_name` is absent for the run's own."""
 
     limit_type: str
     limit: float

@@ -105,7 +105,7 @@ def open_ledger(
     Raises LedgerUnreadable, LedgerUnwritable, LedgerLocked.
     """
     connection = connect_writer(path, patience)
-    # Absolute: the process may change its folder while the run goes on.
+    # Absolute: the process may change its folder while the run is running.
     ledger = Ledger(path.absolute(), connection, patience)
     ledger.is_alive_elsewhere = is_alive_elsewhere
     return ledger
@@ -271,7 +271,7 @@ class Ledger(LedgerFile):
     def _end(
         self, rows: RowWriter, run_id: RunId, document: dict[str, Any], changes: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Write a run's last word. Keys that a newer Rocky may have added are kept."""
+        """Finish a run's record. Keys that a newer Rocky may have added are kept."""
         found = rows_below(self._connection, "model_executions", run_id)
         executions = [load_json(self.path, "model_executions", key, value) for key, value in found]
         merged = {**document, "models_executed": in_order(executions), **changes}

@@ -13,23 +13,24 @@ from rocky.ledger import open_history_reader
 from rocky.ledger.branches import branch_key
 from rocky.ledger.readers.lookup import open_lookup_reader
 from rocky.ledger.run_records import RunStatus
-from rocky.operations.branch.resolution import known_branch
 from rocky.operations.plan.proposal import PlanProposal, propose_plan
 from rocky.operations.run import PipelineEnding, RunReport, run_compiled
 from rocky.operations.workspace import (
     Workspace,
     compile_workspace,
+    known_branch,
     project_location,
     refresh_state,
     state_path,
 )
+from rocky.plan.arguments import Request
 from rocky.plan.comparison import ID_CHARS, compare_payloads, describe_outdated
 from rocky.plan.kept_plan import KeptPlan, PlanApplication, load_plan
 from rocky.plan.request import PlanRequest, parse_request_document
 
 
 @dataclass(frozen=True, slots=True)
-class ApplyRequest:
+class ApplyRequest(Request):
     """The plan: its id, at least the first eight digits of it, or the path of its file."""
 
     plan: str
@@ -37,7 +38,7 @@ class ApplyRequest:
 
 @dataclass(frozen=True, slots=True)
 class ApplyReport:
-    """A plan that was applied, and what came of its runs."""
+    """A plan that was applied, and the results of its runs."""
 
     plan_id: str
     plan_kind: str
@@ -60,9 +61,8 @@ def apply(
     stored = load_plan(project_location(workspace)[0], request.plan)
     asked = parse_request_document(stored.payload.get("request", {}))
     _refuse_others(workspace, stored, asked)
-    own = known_branch(
-        replace(workspace, branch_name=asked.branch, branch_adapter=None, variables=asked.variables)
-    )
+    there = workspace.on_production() if asked.branch is None else workspace.on_branch(asked.branch)
+    own = known_branch(replace(there, variables=asked.variables))
     refresh_state(own, state_path(own))
     compilation = compile_workspace(own)
     check_kept_plan(stored, propose_plan(own, compilation, asked.request), state_path(own))
@@ -106,7 +106,7 @@ def check_kept_plan(stored: KeptPlan, now: PlanProposal, state: Path) -> None:
         listed = "".join(f"\n  {each}" for each in said)
         raise RunRefused(
             f"plan `{short}` is over budget (E027), so nothing was run:{listed}\n"
-            "build less, or raise the ceiling, and make a new one with `rocky plan`"
+            "build less, or raise the limit, and make a new one with `rocky plan`"
         )
 
 

@@ -28,11 +28,12 @@ from rocky.operations.workspace import (
     load_workspace,
     model_named,
 )
+from rocky.plan.arguments import Count, Request
 from rocky.project import ModelFile, Project
 
 
 @dataclass(frozen=True, slots=True)
-class CompileRequest:
+class CompileRequest(Request):
     """Which models to report on (all without any), and what else to look at.
 
     `consumers` are interfaces of projects that read this one. `live` compares declared sources with
@@ -46,7 +47,7 @@ class CompileRequest:
     live: bool = False
     verify: bool = False
     record_baselines: bool = False
-    jobs: int | None = None
+    jobs: Count | None = None
     cache: bool = True
 
 
@@ -331,11 +332,11 @@ def _ask_spark(
 
 
 @dataclass(frozen=True, slots=True)
-class CiRequest:
+class CiRequest(Request):
     """As that of a compile of all models."""
 
     consumers: tuple[Path, ...] = ()
-    jobs: int | None = None
+    jobs: Count | None = None
     cache: bool = True
 
 
@@ -349,7 +350,7 @@ class CiFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CiReport:
-    """What a build is told: exit code 1 for errors, 4 for warnings only.
+    """The result for CI: exit code 1 for errors, 4 for warnings only.
 
     `tests_ok` is null because no tests are run: true would claim that they passed.
     """

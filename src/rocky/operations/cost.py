@@ -24,10 +24,10 @@ from rocky.ledger.run_records import (
     RunRecord,
     RunStatus,
 )
-from rocky.operations.branch.resolution import known_branch
 from rocky.operations.history import run_duration_ms
 from rocky.operations.report import flat, hidden, same_fields
-from rocky.operations.workspace import Workspace, find_run, open_history
+from rocky.operations.workspace import Workspace, find_run, known_branch, open_history
+from rocky.plan.arguments import Request
 
 UNATTRIBUTED: Final = "<unattributed>"
 """The key of the group of models without a tag."""
@@ -37,7 +37,7 @@ Builds = Mapping[tuple[RunId, str], ModelExecution]
 
 
 @dataclass(frozen=True, slots=True)
-class CostRequest:
+class CostRequest(Request):
     """Which run, by its id or the `latest`, and a line for what: `model`, `tag` or `tag:NAME`."""
 
     run: str = LATEST
@@ -112,7 +112,7 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostReport:
-    """What a run used and cost: in all, by model (the dearest first) and, if so asked, by tag."""
+    """What a run used and cost: in all, by model (the most expensive first) and by tag."""
 
     run: RunRecord = hidden()
     run_id: RunId

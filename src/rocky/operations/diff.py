@@ -16,7 +16,7 @@ from rocky.errors import NotComparable
 from rocky.git import ChangedFile
 from rocky.operations.diff_comment import render_comment
 from rocky.operations.findings import Finding, findings_of
-from rocky.operations.refusals import note_findings, refuse_unknown_choice
+from rocky.operations.refusals import note_findings
 from rocky.operations.report import ErrorDetails, OnDemand, flat, hidden
 from rocky.operations.revisions import (
     STATUSES,
@@ -28,7 +28,8 @@ from rocky.operations.revisions import (
     open_sides,
     select_tables,
 )
-from rocky.operations.workspace import Workspace
+from rocky.operations.workspace import Workspace, known_branch
+from rocky.plan.arguments import Request
 from rocky.project import Project
 
 FailOn = Literal["breaking", "any"]
@@ -36,7 +37,7 @@ _TYPE_RULES: Final = ("column_type_changed", "column_type_widened")
 
 
 @dataclass(frozen=True, slots=True)
-class DiffRequest:
+class DiffRequest(Request):
     """What to compare the working tree with, and which models to report on (all without any).
 
     Without a `base` it is the branch that a pull request goes to, else main, master or the
@@ -220,7 +221,7 @@ def diff(workspace: Workspace, request: DiffRequest) -> DiffReport | ReachReport
 
     Raises InvalidRequest, SidesBroken, NothingSelected, and what `open_sides` raises.
     """
-    refuse_unknown_choice("`--fail-on`", request.fail_on, FailOn)
+    workspace = known_branch(workspace)
     with open_sides(workspace, request.base, exact=request.exact) as sides:
         if sides.broken:
             raise SidesBroken(_describe_broken(sides))

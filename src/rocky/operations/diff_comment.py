@@ -30,7 +30,7 @@ _TITLES: Final = {
     "breaking": "**Breaking**",
     "warning": "**Changed, nothing breaks**",
     "info": "**Nothing breaks**",
-    "affected": "**Affected by changes elsewhere**",
+    "affected": "**Affected by changes of other tables**",
     "unchanged": "**Nothing changed**",
 }
 Item = TypeVar("Item")

@@ -12,7 +12,6 @@ from typing import Final
 
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected, ProjectNotFound, RockyError
-from rocky.operations.branch.resolution import known_branch
 from rocky.operations.health_checks import (
     Diagnosis,
     Health,
@@ -28,7 +27,8 @@ from rocky.operations.health_checks import (
     check_state_sync,
     critical,
 )
-from rocky.operations.workspace import Workspace, load_workspace, state_path
+from rocky.operations.workspace import Workspace, known_branch, load_workspace, state_path
+from rocky.plan.arguments import Request
 
 Check = Callable[[Subject], Diagnosis]
 
@@ -47,7 +47,7 @@ CHECKS: Final[Mapping[str, Check]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class DoctorRequest:
+class DoctorRequest(Request):
     """The checks to make, by name; all without any. `spark` by name also starts Spark."""
 
     checks: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class HealthCounts:
 
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
-    """How a project stands: as its worst check."""
+    """The health of a project: that of its worst check."""
 
     health: Health
     checks: tuple[CheckResult, ...]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rocky.operations.branch.resolution import known_branch
 from rocky.operations.pipeline_report import TableDrift
 from rocky.operations.pipelines import replications
 from rocky.operations.refusals import refuse_errors
@@ -12,18 +11,20 @@ from rocky.operations.workspace import (
     Workspace,
     caller_of,
     compile_workspace,
+    known_branch,
     refresh_state,
     state_path,
 )
 from rocky.pipelines.replication.plan import ReplicationPlan
 from rocky.pipelines.replication.preview import CopyPreview, preview_replication
 from rocky.plan.adapters import pipeline_adapter
+from rocky.plan.arguments import Request
 from rocky.plan.refusals import config_findings
 from rocky.plan.request import RunRequest
 
 
 @dataclass(frozen=True, slots=True)
-class DriftRequest:
+class DriftRequest(Request):
     """Which sources: of one `pipeline` or of all that copy tables, some tables of them or all.
 
     `filters` are written as those of a run, `tenant=acme`.

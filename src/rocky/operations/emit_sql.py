@@ -14,11 +14,12 @@ from rocky.operations.findings import errors_in
 from rocky.operations.refusals import refuse_errors
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace
+from rocky.plan.arguments import Request
 from rocky.project import ModelFile
 
 
 @dataclass(frozen=True, slots=True)
-class EmitSqlRequest:
+class EmitSqlRequest(Request):
     """One model, or all; with `out`, into a file a model in that folder."""
 
     model: str | None = None

@@ -7,10 +7,11 @@ from rocky.diagnostics.explanation import explanation
 from rocky.diagnostics.suggestion import code_named
 from rocky.errors import InternalError
 from rocky.operations.report import CodeText
+from rocky.plan.arguments import Request
 
 
 @dataclass(frozen=True, slots=True)
-class ExplainRequest:
+class ExplainRequest(Request):
     """A code (E003) or its name (unknown-column); none for all codes."""
 
     code: str | None = None

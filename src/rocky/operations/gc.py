@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from rocky.errors import NothingSelected, RunRefused
+from rocky.errors import RunRefused
 from rocky.evidence.retention.collection import (
     CollectedTable,
     CollectionReport,
@@ -19,7 +19,8 @@ from rocky.evidence.retention.collection import (
 from rocky.evidence.retention.decisions import KeepReason, Retention
 from rocky.operations.state_change import load_sound_project
 from rocky.operations.warehouses import warehouses_of
-from rocky.operations.workspace import Workspace, state_path, unknown_name
+from rocky.operations.workspace import Workspace, state_path
+from rocky.plan.arguments import Request
 from rocky.project import Project
 from rocky.project.configuration.config import Config
 from rocky.store.objects import ObjectInfo
@@ -29,7 +30,7 @@ _STAGED: Final = "staged: its writer did not finish"
 
 
 @dataclass(frozen=True, slots=True)
-class GcRequest:
+class GcRequest(Request):
     """In a `dry_run` nothing is removed; with an `adapter`, only its warehouse is meant.
 
     `[gc] physical_delete = false` makes every collection a dry run.
@@ -61,7 +62,7 @@ class KeptByReason:
     """What stays, each file for the first reason that holds.
 
     `live` is in the newest version, `needed` by retained runs, `shared` with branches, `held` for a
-    run that is going on, `young` too new to go.
+    run that is still running, `young` too new to go.
     """
 
     live: KeptFiles
@@ -82,7 +83,7 @@ class RemovedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableCollection:
-    """What became of one table; `reason` says why it was left alone, or what failed."""
+    """What happened to one table; `reason` says why it was left alone, or what failed."""
 
     table: str
     warehouse: str
@@ -160,8 +161,6 @@ def _retention_of(config: Config) -> Retention:
 
 def _open_warehouses(workspace: Workspace, project: Project, name: str | None) -> list[Warehouse]:
     """Where the project's adapters keep their tables, each place once. Raises NothingSelected."""
-    if name is not None and name not in project.config.adapter:
-        raise NothingSelected(unknown_name("adapter", name, project.config.adapter))
     found: dict[str, Warehouse] = {}
     for each in warehouses_of(workspace, project, name):
         found.setdefault(each.uri, each)

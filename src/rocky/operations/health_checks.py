@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from rocky.diagnostics import Severity
-from rocky.errors import LedgerLocked, ProjectNotFound, RockyError
+from rocky.errors import LedgerLocked, NothingSelected, ProjectNotFound, RockyError
 from rocky.ledger import SCHEMA_VERSION, open_history_reader
 from rocky.ledger.claims import living_runs
 from rocky.ledger.database import find_version
+from rocky.plan.adapters import pipeline_adapter
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter, State
 from rocky.project.configuration.pipelines import LoadPipeline, PipelineSetting, ReplicationPipeline
@@ -165,7 +166,7 @@ def _check_folder(folder: Path) -> Diagnosis:
     if not there.is_dir():
         return critical(f"`{there}` is not a folder", "name another `warehouse`")
     if not os.access(there, os.R_OK | os.W_OK | os.X_OK):
-        return critical(f"`{there}` cannot be written", "give yourself the right to write there")
+        return critical(f"`{there}` cannot be written", "make it writable")
     return _healthy(f"`{folder}` can be written")
 
 
@@ -182,13 +183,13 @@ def _try_objects(objects: Objects) -> None:
 def _check_pipeline(
     project: Project, pipeline: PipelineSetting, subject: Subject
 ) -> Iterator[Diagnosis]:
-    adapters = project.config.adapter
-    name = pipeline.target.adapter
-    if name not in adapters and not (name == "default" and len(adapters) == 1):
-        known = ", ".join(f"`{each}`" for each in adapters)
-        yield critical(f"no adapter `{name}`", f"adapters: {known}")
+    try:
+        adapter = pipeline_adapter(project, pipeline, None)
+    except NothingSelected as error:
+        message, _, fix = str(error).partition("; ")
+        yield critical(message, fix)
         return
-    options = {**subject.environment, **adapters.get(name, next(iter(adapters.values()))).conf}
+    options = {**subject.environment, **adapter.conf}
     if isinstance(pipeline, ReplicationPipeline):
         yield _check_source(project, pipeline, options)
     elif isinstance(pipeline, LoadPipeline):
@@ -224,10 +225,10 @@ _INSTALL: Final = "install it: `pip install 'rocky-spark[spark]'`"
 
 
 def check_java(subject: Subject) -> Diagnosis:
-    """A Java that Spark can run on, unless Spark runs elsewhere."""
+    """A Java that Spark can run on, unless Spark runs on a server."""
     adapters = _adapters_of(subject)
     if adapters and all(each.remote for each in adapters):
-        return _healthy("not needed: Spark runs elsewhere")
+        return _healthy("not needed: Spark runs on a server")
     try:
         java = choose_java(subject.environment)
     except RockyError as error:
@@ -271,7 +272,7 @@ _BACKEND = "look at `[state]` in `rocky.toml`, at the credentials in the environ
 
 
 def check_state(subject: Subject) -> Diagnosis:
-    """The local file: it opens, and what runs go on from can be read."""
+    """The local file: it opens, and what runs continue from can be read."""
     path = subject.require_state_path()
     try:
         reader = open_history_reader(path)
@@ -284,7 +285,7 @@ def check_state(subject: Subject) -> Diagnosis:
         return _warning(str(locked), "try again when it has ended")
     said = f"`{path}` has {totals.runs} runs and {len(marks)} watermarks"
     if living:
-        said += f"; run `{living[0].run_id}` is going on (process {living[0].process})"
+        said += f"; run `{living[0].run_id}` is running (process {living[0].process})"
     return _healthy(said)
 
 
@@ -306,7 +307,7 @@ def check_state_schema(subject: Subject) -> Diagnosis:
 
 
 def check_state_sync(subject: Subject) -> Diagnosis:
-    """Whether the state elsewhere can be read, and how the local file stands to it."""
+    """Whether the remote state can be read, and how the local file stands to it."""
     state, path = _state_of(subject), subject.require_state_path()
     return _of_probe(probe_sync(state, path, subject.environment), "server")
 
@@ -339,8 +340,8 @@ def _try_folder(path: Path) -> Diagnosis:
         probe.unlink(missing_ok=True)
         return critical(
             f"cannot write in `{path.parent}`: {(failure.strerror or str(failure)).lower()}",
-            "give yourself the right to write there, or name another file with `--state-path`",
+            "make it writable, or name another file with `--state-path`",
         )
     if path.exists() and not os.access(path, os.R_OK | os.W_OK):
-        return critical(f"`{path}` cannot be written", "give yourself the right to write it")
+        return critical(f"`{path}` cannot be written", "make it writable")
     return _healthy(f"`{path.parent}` can be written")

@@ -18,10 +18,15 @@ from rocky.ledger.run_records import (
     RunStatus,
     TotalsRecord,
 )
-from rocky.operations.branch.resolution import known_branch
-from rocky.operations.refusals import refuse_below
 from rocky.operations.report import flat, hidden, same_fields
-from rocky.operations.workspace import Workspace, load_workspace, model_named, open_history
+from rocky.operations.workspace import (
+    Workspace,
+    known_branch,
+    load_workspace,
+    model_named,
+    open_history,
+)
+from rocky.plan.arguments import Count, Request
 
 NOT_NEEDED: Final = "not needed"
 MOVED: Final = {"clone": "cloned", "promote": "promoted", "revert": "moved back"}
@@ -31,14 +36,14 @@ _SKIPPED: Final = "skip"
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryRequest:
+class HistoryRequest(Request):
     """Which runs: at most `limit` that began at or after `since`; with a `model`, its executions.
 
     An `audit` adds who ran it, where and from which code.
     """
 
     model: str | None = None
-    limit: int = 20
+    limit: Count = 20
     since: datetime | None = None
     audit: bool = False
 
@@ -139,7 +144,6 @@ class ExecutionsReport:
 def history(workspace: Workspace, request: HistoryRequest) -> HistoryReport | ExecutionsReport:
     """What ran. Raises NothingSelected when nobody knows the model that is asked for."""
     workspace = known_branch(workspace)
-    refuse_below(1, "`limit`", request.limit)
     if request.since is not None and request.since.tzinfo is None:
         raise InvalidRequest("`since` has no time zone: pass one, such as `datetime.UTC`")
     with open_history(workspace) as reader:

@@ -12,6 +12,7 @@ from rocky.errors import InvalidRequest, NothingSelected
 from rocky.operations.publish import PublishedChange, describe_published
 from rocky.operations.report import Blake3, hidden
 from rocky.operations.workspace import Workspace, load_workspace, unknown_name
+from rocky.plan.arguments import Request
 from rocky.project import Project
 
 Done = Literal["checked", "fetched", "accepted"]
@@ -19,7 +20,7 @@ _Readers = Mapping[tuple[str, str, str, str | None], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class UpdateImportsRequest:
+class UpdateImportsRequest(Request):
     """Which imports, all without any.
 
     A `check` writes nothing, `fetch_only` accepts nothing, `write_pin` also pins what is accepted.
@@ -35,7 +36,7 @@ class UpdateImportsRequest:
 class ImportReport:
     """An import as it was found: what was stale then, and what changed since it was accepted.
 
-    `tables` counts those it has; `pin_rewritten` says that a stale pin is stale no more.
+    `tables` counts those it has; `pin_rewritten` says that a stale pin was rewritten.
     """
 
     tables: int = hidden()

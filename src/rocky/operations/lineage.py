@@ -25,6 +25,7 @@ from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, OutputColumn
 from rocky.operations.list import source_kind
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace, unknown_name
+from rocky.plan.arguments import Request
 
 Kind = Literal["model", "source", "import", "seed"]
 Transform = Annotated[str, LINEAGE_KINDS]
@@ -32,7 +33,7 @@ Role = Annotated[str, INFLUENCE_ROLES]
 
 
 @dataclass(frozen=True, slots=True)
-class LineageRequest:
+class LineageRequest(Request):
     """MODEL or MODEL.COLUMN; sources and seeds work too. Which ways to look, if any is named.
 
     Without one a model is looked at both ways, a column at what it comes from.
@@ -187,11 +188,11 @@ def lineage(workspace: Workspace, request: LineageRequest) -> ModelLineage | Col
 def _graph_around(compilation: Compilation, name: str) -> Lineage:
     """The column graph of everything above and below a relation: the rest cannot matter."""
     project = compilation.project
-    around = reach_models(compilation.upstream, [name]) | reach_models(
+    reached = reach_models(compilation.upstream, [name]) | reach_models(
         compilation.downstream, [name]
     )
     # Sorted, so that the same question has the same answer, edge by edge.
-    keys = sorted(each.lower() for each in around)
+    keys = sorted(each.lower() for each in reached)
     models = {key: compilation.models[key] for key in keys if key in compilation.models}
     tables: dict[str, list[str]] = {}
     for group in (project.sources, project.seeds):

@@ -9,9 +9,9 @@ from typing import Literal
 
 from rocky.analysis.compilation import Compilation
 from rocky.operations.findings import errors_in
-from rocky.operations.refusals import refuse_unknown_choice
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace
+from rocky.plan.arguments import Request
 from rocky.project import SourceTable
 from rocky.project.imports import ImportedTable
 from rocky.project.toml.variables import written
@@ -20,7 +20,7 @@ Kind = Literal["models", "sources", "seeds"]
 
 
 @dataclass(frozen=True, slots=True)
-class ListRequest:
+class ListRequest(Request):
     """Everything, or one kind of it."""
 
     kind: Kind | None = None
@@ -107,7 +107,6 @@ Listed = ListReport | ModelsReport | SourcesReport | SeedsReport
 
 def list_project(workspace: Workspace, request: ListRequest) -> Listed:
     """What the project has. Raises InvalidRequest, and what loading raises."""
-    refuse_unknown_choice("the kind", request.kind, Kind)
     compilation = compile_workspace(workspace)
     errors = len(errors_in(compilation.diagnostics))
     match request.kind:

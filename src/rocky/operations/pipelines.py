@@ -1,8 +1,8 @@
 """Which pipelines one invocation runs, in which order.
 
 Selected models mean a run of models alone. Otherwise every pipeline of the project runs, each after
-those its `depends_on` names, and each is a run of its own. What one of them cannot heed is refused
-before the first begins.
+those its `depends_on` names, and each is a run of its own. Options that one of them does not
+support are refused before the first begins.
 """
 
 from collections.abc import Mapping

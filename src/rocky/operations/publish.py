@@ -21,6 +21,7 @@ from rocky.operations.findings import errors_in
 from rocky.operations.refusals import ErrorsFound
 from rocky.operations.report import Blake3, hidden
 from rocky.operations.workspace import Workspace, compile_workspace
+from rocky.plan.arguments import Request
 from rocky.plan.selectors import select_models
 from rocky.project.configuration.strategies import has_target
 from rocky.project.files import write_atomically
@@ -28,7 +29,7 @@ from rocky.project.interfaces import Interface, decode_interface
 
 
 @dataclass(frozen=True, slots=True)
-class PublishRequest:
+class PublishRequest(Request):
     """Which models: without any those of `models` in `[publish]`, else all that have a table.
 
     `out` is the file, without it that of `[publish]`. A `check` writes nothing.

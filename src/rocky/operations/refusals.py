@@ -4,12 +4,12 @@ The findings go with the error, so that each way in shows them in its own form.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, get_args
+from typing import Final
 
 from rocky.analysis.compilation import Compilation
 from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.render import counted
-from rocky.errors import InvalidRequest, NotComparable, RockyError, RunRefused
+from rocky.errors import NotComparable, RockyError, RunRefused
 from rocky.project import Project
 
 _NOTED: Final = 10
@@ -45,20 +45,6 @@ def note_findings(refusal: Exception, findings: Sequence[Diagnostic], project: P
     from rocky.diagnostics.render.lines import render_concise  # noqa: PLC0415
 
     refusal.add_note(render_concise(findings[:_NOTED], project.texts).rstrip())
-
-
-def refuse_unknown_choice(what: str, given: str | None, choices: Any) -> None:
-    """Raises InvalidRequest unless a choice that was made is one of a `Literal`."""
-    known: tuple[str, ...] = get_args(choices)
-    if given is not None and given not in known:
-        listed = ", ".join(f"`{each}`" for each in known[:-1]) + f" or `{known[-1]}`"
-        raise InvalidRequest(f"{what} is {listed}, not `{given}`")
-
-
-def refuse_below(least: int, what: str, given: int | None) -> None:
-    """Raises InvalidRequest for a number that is too small to mean anything."""
-    if given is not None and given < least:
-        raise InvalidRequest(f"{what} is at least {least}, not {given}")
 
 
 def refuse_errors(

@@ -14,10 +14,16 @@ from rocky.ledger import LATEST
 from rocky.ledger.provenance import ProvenanceRecord
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution, RunRecord
-from rocky.operations.branch.resolution import known_branch
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.verify import VerifyReport, VerifyRequest, verify
-from rocky.operations.workspace import Workspace, load_workspace, refresh_state, state_path
+from rocky.operations.workspace import (
+    Workspace,
+    known_branch,
+    load_workspace,
+    refresh_state,
+    state_path,
+)
+from rocky.plan.arguments import Count, Request
 from rocky.replay.record import RecordedModel, RecordedRun, load_recorded_run
 from rocky.replay.verdicts import Differences, ModelVerdict, ReplayReport, Verdict
 
@@ -26,7 +32,7 @@ OnVerdict = Callable[[ModelVerdict], None]
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayRequest:
+class ReplayRequest(Request):
     """Which run, by its id or the `latest`, and of which models; and what to do with the record.
 
     It is shown, unless it is to `verify` or to `execute`. What is built again goes into a scratch
@@ -38,7 +44,7 @@ class ReplayRequest:
     verify: bool = False
     execute: bool = False
     keep: Path | None = None
-    parallel: int | None = None
+    parallel: Count | None = None
     adapter: str | None = None
 
 
@@ -153,7 +159,7 @@ class RebuildReport:
 def replay(
     workspace: Workspace, request: ReplayRequest, on_verdict: OnVerdict = lambda _: None
 ) -> RecordReport | RecordVerificationReport | RebuildReport:
-    """What is recorded of a run, or what came of checking it or of building it again.
+    """What is recorded of a run, or the result of checking it or of building it again.
 
     Raises NothingSelected for a run, a model or an adapter that is not there, and other
     RockyErrors when nothing could be built at all.
@@ -180,8 +186,6 @@ def _refuse_contradictions(request: ReplayRequest) -> None:
     for name, given in of_execution.items():
         if given is not None and not request.execute:
             raise InvalidRequest(f"`--{name}` is for `--execute`")
-    if request.parallel is not None and request.parallel < 1:
-        raise InvalidRequest("`--parallel` is at least 1")
 
 
 def _record(model: RecordedModel) -> ModelRecord:

@@ -1,4 +1,4 @@
-"""Reports: what came of an operation, as one frozen dataclass, and its JSON.
+"""Reports: the result of an operation, as one frozen dataclass, and its JSON.
 
 The dataclass is the only definition of an output: its fields are the keys of the JSON document, the
 JSON Schema in `rocky/cli/schemas` is generated from their types (`make schemas`), and the text that
@@ -20,6 +20,7 @@ from rocky.errors import InternalError
 
 _FLAT: Final = "rocky.flat"
 _HIDDEN: Final = "rocky.hidden"
+_SHOWN: Final = 3
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 Blake3 = Annotated[str, "^[0-9a-f]{64}$"]
 """A hash of ours; what is noted of a type is what its JSON Schema says of the text."""
@@ -56,6 +57,11 @@ class OnDemand(Sequence[Item_co]):
             return OnDemand(self._sources[index], self._make)
         return self._make(self._sources[index])
 
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self[:_SHOWN]))
+        more = f", ... ({len(self)} in all)" if len(self) > _SHOWN else ""
+        return f"[{shown}{more}]"
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ErrorDetails:
@@ -91,6 +97,11 @@ def flattened(field: "dataclasses.Field[Any]") -> frozenset[str] | None:
     """What a flat field leaves out; None for a field that stands under its own name."""
     found: frozenset[str] | None = field.metadata.get(_FLAT)
     return found
+
+
+def is_report(value: Any) -> bool:
+    """Whether something is a report, a part of one, or a record of the ledger in it."""
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 
 def same_fields(kind: Any, record: Any, besides: Set[str] = frozenset()) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 Errors in what was selected, or in what it reads, stop a run before Spark starts. A promotion that
 was interrupted is finished or undone first. Of several pipelines each is a run of its own; one
-whose input failed is withheld, and the others go on.
+whose input failed is not run, and the others are.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,13 +11,18 @@ from typing import Literal
 
 from rocky.analysis.compilation import Compilation
 from rocky.errors import PromotionUnfinished, RockyError, RunSkipped, describe_failure
-from rocky.operations.branch.resolution import known_branch
 from rocky.operations.pipeline_report import PipelineRun, report_pipeline
 from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
 from rocky.operations.refusals import refuse_errors
 from rocky.operations.report import flat, hidden
 from rocky.operations.run_report import ModelsRun, report_models
-from rocky.operations.workspace import Workspace, caller_of, compile_workspace, state_path
+from rocky.operations.workspace import (
+    Workspace,
+    caller_of,
+    compile_workspace,
+    known_branch,
+    state_path,
+)
 from rocky.plan.kept_plan import PlanApplication
 from rocky.plan.refusals import config_findings, refusing_findings
 from rocky.plan.request import RunRequest, plan_request, refuse_contradictions
@@ -29,7 +34,7 @@ _OK, _FAILED, _PARTIAL, _INTERRUPTED = 0, 1, 2, 130
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedRun:
-    """No run: one under the same idempotency key was made, or is going on."""
+    """No run: one under the same idempotency key was made, or is running."""
 
     status: Literal["SkippedIdempotent", "SkippedInFlight"]
     idempotency_key: str
@@ -40,7 +45,7 @@ class SkippedRun:
 
     @property
     def is_done(self) -> bool:
-        """Whether the tables are as they shall be: another run may be at work on them."""
+        """Whether the tables are as they shall be: another run may be writing them."""
         return self.status == "SkippedIdempotent"
 
 
@@ -84,7 +89,7 @@ Ending = OneRun | FailedPipeline | WithheldPipeline
 
 @dataclass(frozen=True, slots=True)
 class PipelineEnding:
-    """A pipeline and what became of it."""
+    """A pipeline and its result."""
 
     pipeline: str
     ending: Ending = flat(without=("pipeline",))
@@ -92,7 +97,7 @@ class PipelineEnding:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What came of a request: of one run, or of several pipelines in the order they were run."""
+    """The results of a request: of one run, or of several pipelines in the order they were run."""
 
     run: OneRun | None = flat()
     pipelines: tuple[PipelineEnding, ...] = ()
@@ -171,7 +176,7 @@ class _Invocation:
     application: PlanApplication | None
 
     def run_in_turn(self, name: str, before: dict[str, PipelineEnding]) -> Ending:
-        """Run one of several pipelines: an error is its own, and the others go on."""
+        """Run one of several pipelines: an error does not stop the others."""
         pipeline = self.compilation.project.config.pipeline[name]
         withheld = _withheld([before[each] for each in pipeline.depends_on if each in before])
         if withheld is not None:

@@ -74,7 +74,7 @@ class ContainedModel:
 
 @dataclass(frozen=True, slots=True)
 class ModelDecision:
-    """What became of a model, and why."""
+    """What happened to a model, and why."""
 
     model: str
     status: ModelStatus
@@ -109,7 +109,7 @@ class CostSummary:
 
 @dataclass(frozen=True, slots=True)
 class ExceededBudget:
-    """A ceiling that was exceeded; one of severity `error` fails the run."""
+    """A limit that was exceeded; one of severity `error` fails the run."""
 
     code: str
     severity: str

@@ -9,11 +9,17 @@ from datetime import datetime
 
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelStatus, RunStatus
-from rocky.operations.branch.resolution import known_branch
 from rocky.operations.refusals import refuse_errors
 from rocky.operations.report import hidden
-from rocky.operations.workspace import Workspace, caller_of, compile_workspace, state_path
+from rocky.operations.workspace import (
+    Workspace,
+    caller_of,
+    compile_workspace,
+    known_branch,
+    state_path,
+)
 from rocky.plan.adapters import choose_adapter
+from rocky.plan.arguments import Request
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.request import RunRequest
 from rocky.plan.steps import RunPlan, plan_seeds
@@ -23,7 +29,7 @@ from rocky.run.prepare.pins import open_project_warehouse
 
 
 @dataclass(frozen=True, slots=True)
-class SeedRequest:
+class SeedRequest(Request):
     """Which seeds: those that are named, or all. A `full_refresh` loads what has not changed."""
 
     names: tuple[str, ...] = ()

@@ -15,17 +15,17 @@ from typing import Any, Final, NamedTuple
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
 from rocky.language.datatypes.types import DataType, IntervalType, StructField
-from rocky.operations.branch.resolution import known_branch
-from rocky.operations.refusals import refuse_below
 from rocky.operations.report import hidden
 from rocky.operations.workspace import (
     Workspace,
+    known_branch,
     load_workspace,
     model_named,
     model_names,
     unknown_name,
 )
-from rocky.plan.adapters import find_adapter
+from rocky.plan.adapters import adapter_of, find_adapter
+from rocky.plan.arguments import Natural, Request
 from rocky.project import Project
 from rocky.project.models import Target
 from rocky.run.materialize.seeds import seed_target
@@ -45,15 +45,15 @@ _WORDS: Final = {None: "NULL", True: "true", False: "false"}
 
 
 @dataclass(frozen=True, slots=True)
-class ShowRequest:
+class ShowRequest(Request):
     """A model or a seed by its name, or any table by its full name; now, or at a `version`.
 
     At most `limit` rows; which come first is not defined.
     """
 
     model: str
-    limit: int = 10
-    version: int | None = None
+    limit: Natural = 10
+    version: Natural | None = None
     adapter: str | None = None
 
 
@@ -88,7 +88,6 @@ class ShowReport:
 
 def show(workspace: Workspace, request: ShowRequest) -> ShowReport:
     """Rows of a table. Raises NothingSelected, and what reading the table raises."""
-    refuse_below(0, "`limit`", request.limit)
     workspace = known_branch(workspace, sure=False)
     project = load_workspace(workspace)
     declared = _find_declared(project, request.model)
@@ -153,7 +152,7 @@ def _find_declared(project: Project, wanted: str) -> _Declared | None:
     if seed is not None:
         target = seed_target(seed, project.config)
         remedy = f"`rocky seed {seed.name}` loads it"
-        return _Declared(seed.name, target, "default", remedy)
+        return _Declared(seed.name, target, adapter_of(project, None), remedy)
     try:
         model = model_named(project, wanted)
     except NothingSelected:
@@ -161,10 +160,8 @@ def _find_declared(project: Project, wanted: str) -> _Declared | None:
     why = _TABLELESS.get(model.strategy.type)
     if why is not None:
         raise NothingSelected(f"model `{model.name}` {why}")
-    pipeline = project.config.pipeline.get(model.pipeline or "")
-    adapter = model.settings.adapter or (pipeline.target.adapter if pipeline else "default")
     remedy = f"`rocky run --model {model.name}` builds it"
-    return _Declared(model.name, model.target, adapter, remedy)
+    return _Declared(model.name, model.target, adapter_of(project, model), remedy)
 
 
 def _find_stored(workspace: Workspace, project: Project, wanted: str, target: str | None) -> Table:

@@ -14,20 +14,26 @@ from rocky.ledger.pipeline_state import PipelineStateReader, open_pipeline_state
 from rocky.ledger.readers.history import EMPTY_TOTALS
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import PartitionRecord, WatermarkState
-from rocky.operations.branch.resolution import known_branch
 from rocky.operations.report import hidden, same_fields
-from rocky.operations.workspace import Workspace, open_history, refresh_state, state_path
+from rocky.operations.workspace import (
+    Workspace,
+    known_branch,
+    open_history,
+    refresh_state,
+    state_path,
+)
+from rocky.plan.arguments import Request
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteRequest:
+class DeleteRequest(Request):
     """The table whose watermark goes, by its full name."""
 
     table: str
 
 
 @dataclass(frozen=True, slots=True)
-class SweepRequest:
+class SweepRequest(Request):
     """In a `dry_run` nothing is forgotten."""
 
     dry_run: bool = False
@@ -52,7 +58,7 @@ class LoadedFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyInFlight:
-    """A run that was asked for under a key and is going on; it may have no id yet."""
+    """A run that was asked for under a key and is running; it may have no id yet."""
 
     key: str
     run_id: RunId | None = None
@@ -159,7 +165,7 @@ def sweep_state(workspace: Workspace, request: SweepRequest) -> RetentionSweepRe
     """Forget runs older than `[state.retention]` allows that no table depends on.
 
     Raises RunRefused, with nothing forgotten, when `rocky.toml` has errors, NothingSelected when
-    there is no state yet, and LedgerLocked when another sweep is at work.
+    there is no state yet, and LedgerLocked when another sweep is running.
     """
     from rocky.evidence.retention.sweep import preview_sweep, sweep_ledger  # noqa: PLC0415
     from rocky.operations.state_change import change_state, load_sound_project  # noqa: PLC0415

@@ -14,6 +14,7 @@ from typing import Final
 
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import RockyError
+from rocky.plan.arguments import Request
 
 SHOP: Final = "shop"
 PLAYGROUNDS: Final = (SHOP, "replication")
@@ -31,7 +32,7 @@ class UnknownTemplate(RockyError):
 
 
 @dataclass(frozen=True, slots=True)
-class InitRequest:
+class InitRequest(Request):
     """Where the project shall be."""
 
     folder: Path = Path()
@@ -46,7 +47,7 @@ class InitReport:
 
 
 @dataclass(frozen=True, slots=True)
-class PlaygroundRequest:
+class PlaygroundRequest(Request):
     """Where the project shall be, and which of PLAYGROUNDS."""
 
     folder: Path

@@ -6,11 +6,11 @@ what it should.
 
 from dataclasses import dataclass
 
-from rocky.operations.branch.resolution import known_branch
 from rocky.operations.refusals import refuse_errors
 from rocky.operations.report import hidden, same_fields
-from rocky.operations.workspace import Workspace, compile_workspace
+from rocky.operations.workspace import Workspace, compile_workspace, known_branch
 from rocky.pipelines.report import Sample
+from rocky.plan.arguments import Request
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.selectors import select_models
 from rocky.plan.steps import plan_steps
@@ -25,7 +25,7 @@ from rocky.run.checks.outcomes import (
 
 
 @dataclass(frozen=True, slots=True)
-class TestRequest:
+class TestRequest(Request):
     """Whose tests: of the selected models, or of all; with neither kind set, both are run.
 
     `unit` tests give a model rows and compare what its query makes of them; `data` tests look at

@@ -10,19 +10,18 @@ from rocky.evidence.timeline import Bar, Timeline, longest, timeline_of
 from rocky.ledger import LATEST
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelStatus, RunRecord, RunStatus
-from rocky.operations.branch.resolution import known_branch
 from rocky.operations.history import outcome_of
-from rocky.operations.refusals import refuse_below
 from rocky.operations.report import hidden, same_fields
-from rocky.operations.workspace import Workspace, find_run
+from rocky.operations.workspace import Workspace, find_run, known_branch
+from rocky.plan.arguments import Count, Request
 
 
 @dataclass(frozen=True, slots=True)
-class TraceRequest:
+class TraceRequest(Request):
     """Which run, by its id or the `latest`; with a `limit` only the models that ran longest."""
 
     run: str = LATEST
-    limit: int | None = None
+    limit: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,6 @@ class TraceReport:
 def trace(workspace: Workspace, request: TraceRequest) -> TraceReport:
     """The timeline of a run. Raises NothingSelected."""
     workspace = known_branch(workspace)
-    refuse_below(1, "`limit`", request.limit)
     return trace_run(find_run(workspace, request.run), request.limit)
 
 

@@ -7,12 +7,18 @@ from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import LedgerUnreadable, NothingSelected
 from rocky.evidence.findings import Finding
 from rocky.ledger import LATEST, EvidenceReader
-from rocky.operations.branch.resolution import known_branch
-from rocky.operations.workspace import Workspace, expect_named_state, refresh_state, state_path
+from rocky.operations.workspace import (
+    Workspace,
+    expect_named_state,
+    known_branch,
+    refresh_state,
+    state_path,
+)
+from rocky.plan.arguments import Request
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyRequest:
+class VerifyRequest(Request):
     """What to check: a run (its id or `latest`), a model or a table by name; without one, all."""
 
     what: str | None = None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rocky.errors import ProjectNotFound
 from rocky.operations.workspace import Workspace, load_workspace
+from rocky.plan.adapters import find_adapter
 from rocky.project import Project
 from rocky.project.configuration.blocks import NO_CONF
 from rocky.store.anchor import anchored_ledgers, find_recorded_warehouse
@@ -56,11 +57,14 @@ def lost_ledger(workspace: Workspace) -> str | None:
 def warehouses_of(
     workspace: Workspace, project: Project, adapter: str | None = None
 ) -> list[Warehouse]:
-    """The warehouses of a project's adapters, or of the one that is named."""
-    adapters = project.config.adapter
+    """The warehouses of a project's adapters, or of the one that is named.
+
+    Raises NothingSelected when there is none of that name.
+    """
+    named = None if adapter is None else find_adapter(project, adapter)
     return [
         open_warehouse(
             each.warehouse, base=project.root, options={**workspace.environment, **each.conf}
         )
-        for each in (adapters.values() if adapter is None else [adapters[adapter]])
+        for each in (project.config.adapter.values() if named is None else [named])
     ]

@@ -20,12 +20,13 @@ from rocky.errors import LedgerUnreadable, NothingSelected, ProjectNotFound, Roc
 from rocky.project import ModelFile, Project, load_project
 from rocky.project.configuration.blocks import State
 from rocky.project.loader import load_config
-from rocky.project.project import branch_state, on_branch, state_on_branch
+from rocky.project.project import branch_prefix, branch_state, on_branch, state_on_branch
 from rocky.project.toml.variables import Keys
 
 # A compile opens a workspace too, and must not pay for SQLite, Arrow and all that runs.
 if TYPE_CHECKING:
     from rocky.ledger import HistoryReader
+    from rocky.ledger.branch_records import BranchRecord
     from rocky.ledger.run_records import RunRecord
     from rocky.run.outcomes import Listener
     from rocky.run.prepare.caller import Caller
@@ -42,7 +43,8 @@ class Workspace:
     `config` is a `rocky.toml` or its folder; without one the nearest folder above is meant.
     `state_file` is a state file that was named. `variables` are the values of `@var(name)` in SQL.
     With a `branch_name`, its tables and its state are meant in place of production's: those of
-    `branch_adapter`, where that is known. `environment` is where settings, credentials
+    `branch_adapter`, where that is known; `is_branch_known` once the branch has been looked up.
+    `environment` is where settings, credentials
     and the record of who ran what come from. `spark` is the caller's own session;
     `is_interactive` says whether somebody can answer a question. `warn` and
     `note` hear a sentence each, `listener` the progress of a run, `synced` every transfer of a
@@ -51,9 +53,10 @@ class Workspace:
 
     config: Path | None = None
     state_file: Path | None = None
-    variables: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     branch_name: str | None = None
     branch_adapter: str | None = None
+    is_branch_known: bool = field(default=False, repr=False)
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     session_source: str = "api"
     is_interactive: bool = False
@@ -63,13 +66,24 @@ class Workspace:
     warn: Callable[[str], None] = field(default=LOGGER.warning, repr=False)
     note: Callable[[str], None] = field(default=LOGGER.info, repr=False)
 
-    def on_branch(self, name: str, adapter: str | None = None) -> Self:
-        """The same for the tables and the state of a branch, by the name it was made under."""
-        return replace(self, branch_name=name, branch_adapter=adapter)
+    def __repr__(self) -> str:
+        """What was given; of variables the names alone, because their values may be secret."""
+        given = {
+            "path": None if self.config is None else str(self.config),
+            "branch": self.branch_name,
+            "state_path": None if self.state_file is None else str(self.state_file),
+            "variables": sorted(self.variables) or None,
+        }
+        shown = ", ".join(f"{name}={each!r}" for name, each in given.items() if each is not None)
+        return f"{type(self).__name__}({shown})"
+
+    def on_branch(self, name: str) -> Self:
+        """The same for the tables and the state of a branch; it is looked up before it is used."""
+        return replace(self, branch_name=name, branch_adapter=None, is_branch_known=False)
 
     def on_production(self) -> Self:
         """The same without a branch."""
-        return replace(self, branch_name=None, branch_adapter=None)
+        return replace(self, branch_name=None, branch_adapter=None, is_branch_known=False)
 
 
 # ------------------------------------------------------------------ the project
@@ -82,6 +96,7 @@ def load_workspace(workspace: Workspace, *, cache: bool = True) -> Project:
     """
     folder, config = project_location(workspace)
     variables = workspace.variables
+    workspace = known_branch(workspace)
     project = load_project(
         folder, env=workspace.environment, config=config, remember=cache, variables=variables
     )
@@ -234,7 +249,7 @@ def _decides_location(keys: Keys) -> bool:
 def refresh_state(workspace: Workspace, path: Path, *, current: bool = False) -> frozenset[str]:
     """Fetch a remote state, to be looked at only; a local one is as it is.
 
-    Returns the runs that are going on on other machines. Raises what `state_settings` raises, and
+    Returns the runs that are running on other machines. Raises what `state_settings` raises, and
     StateSyncFailed when the state cannot be reached and no copy of it is here, or none will do
     because the answer has to be `current`.
     """
@@ -288,3 +303,92 @@ def find_run(workspace: Workspace, wanted: str) -> "RunRecord":
         raise NothingSelected("no run is recorded yet; `rocky run` makes the first")
     hint = suggestion(wanted, known) or "`rocky history` lists them"
     raise NothingSelected(f"no run `{wanted}`; {hint}")
+
+
+# ------------------------------------------------------------------ the branch
+
+
+def known_branch(workspace: Workspace, *, sure: bool = True) -> Workspace:
+    """The workspace with its branch as it was made, whatever was typed. Raises NothingSelected.
+
+    Not `sure` where the state file may be another than the one beside `rocky.toml`.
+    """
+    if workspace.branch_name is None or workspace.is_branch_known:
+        return workspace
+    branch_prefix(workspace.branch_name)
+    main = workspace.on_production()
+    here = main_state_path(main).exists()
+    if not sure and not here and state_settings(main).backend == "local":
+        return on_known_branch(workspace, workspace.branch_name, None)
+    record = find_branch(workspace, workspace.branch_name)
+    forget_former(workspace, record)
+    return on_known_branch(workspace, record.name, record.adapter)
+
+
+def on_known_branch(workspace: Workspace, name: str, adapter: str | None) -> Workspace:
+    """The workspace on a branch that has been looked up, by the name it was made under."""
+    return replace(workspace, branch_name=name, branch_adapter=adapter, is_branch_known=True)
+
+
+def find_branch(workspace: Workspace, name: str) -> "BranchRecord":
+    """The record of an open branch, in production's state. Raises NothingSelected."""
+    from rocky.ledger.branches import branch_key  # noqa: PLC0415
+
+    known = open_branches(workspace)
+    found = known.get(branch_key(name))
+    if found is not None:
+        return found
+    hint = suggestion(name, [each.name for each in known.values()])
+    if hint is None:
+        hint = (
+            "`rocky branch list` shows them"
+            if known
+            else f"`{main_state_path(workspace.on_production()).name}` has no branches;"
+            " `rocky branch create` makes one"
+        )
+    raise NothingSelected(f"no branch `{name}`; {hint}")
+
+
+def open_branches(workspace: Workspace) -> "dict[str, BranchRecord]":
+    """The branches that are not deleted, by key."""
+    from rocky.ledger.branch_records import BranchStatus  # noqa: PLC0415
+    from rocky.ledger.branches import branch_key, load_branches  # noqa: PLC0415
+
+    path = refreshed_state(workspace)
+    return {
+        branch_key(each.name): each
+        for each in load_branches(path)
+        if each.status is BranchStatus.OPEN
+    }
+
+
+def refreshed_state(workspace: Workspace) -> Path:
+    """Production's state file, fetched where the state is remote."""
+    main = workspace.on_production()
+    path = main_state_path(main)
+    refresh_state(main, path)
+    expect_named_state(main)
+    return path
+
+
+def forget_former(workspace: Workspace, record: "BranchRecord") -> None:
+    """Remove the copy of the state of a branch that was deleted, and made again, elsewhere."""
+    own = on_known_branch(workspace, record.name, record.adapter)
+    path = state_path(own)
+    if state_settings(own).backend == "local" or not path.exists():
+        return
+    # Only projects with a remote state pay for it.
+    from rocky.branches.lifecycle import clear_branch  # noqa: PLC0415
+    from rocky.ledger import open_history_reader  # noqa: PLC0415
+    from rocky.ledger.claims import living_runs  # noqa: PLC0415
+
+    if living_runs(path):
+        return
+    reader = open_history_reader(path)
+    if reader is None:
+        return
+    with reader:
+        # The first run of a branch is the one that made it, at the very moment its row names.
+        former = any(each.started_at < record.created_at for each in reader.runs())
+    if former:
+        clear_branch((), path)

@@ -241,7 +241,7 @@ def _refuse_taken(
 
 
 def _refuse_to_tag(table: CheckedTable, owners: Owners) -> None:
-    """Raises QuarantineRefused for a table that its own writer could not go on with."""
+    """Raises QuarantineRefused for a table that its own writer could not continue."""
     owner, why = owners.of(table.target), None
     if owner is not None:
         why = f"{owner} writes it, and would write it without tags"
@@ -279,12 +279,14 @@ def run_quality(
 ) -> PipelineResult:
     """Check the tables of a pipeline. Raises NothingSelected, RunRefused, and as `run_plan`."""
     refuse_unsupported(name, pipeline, request)
-    around = opened.resources
-    ground = QualityContext(opened.project, around.warehouse, around.ledger.path, around.clock())
+    resources = opened.resources
+    ground = QualityContext(
+        opened.project, resources.warehouse, resources.ledger.path, resources.clock()
+    )
     plan = plan_quality(name, pipeline, ground)
     report = run_plan(
         plan_generated(opened.project, name, plan.models),
-        replace(around, build_table=plan.build_table or around.build_table),
+        replace(resources, build_table=plan.build_table or resources.build_table),
         RunParameters(
             parallel=request.parallel or PARALLEL,
             rebuild=request.rebuild,

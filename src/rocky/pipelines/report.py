@@ -1,4 +1,4 @@
-"""The report of a pipeline: the tables it checked, what came of the checks, what it left alone.
+"""The report of a pipeline: the tables it checked, the results of the checks, what it left alone.
 
 Values only. `failed` already knows severities and `fail_on_error`; an outcome that did not pass may
 be no failure.

@@ -36,12 +36,12 @@ def run_snapshot(
 ) -> PipelineResult:
     """Bring the history of a table up to date. Raises RunRefused, and as `run_plan`."""
     refuse_unsupported(name, pipeline, request)
-    around, project = opened.resources, opened.project
+    resources, project = opened.resources, opened.project
     target = target_of(pipeline.target)
     refuse_target(pipeline)
-    with around.ledger.lookups() as lookups:
-        owner = load_owners(project, name, around.warehouse, lookups, [target]).of(target)
-    model, refusal = plan_model(project, around.warehouse, pipeline)
+    with resources.ledger.lookups() as lookups:
+        owner = load_owners(project, name, resources.warehouse, lookups, [target]).of(target)
+    model, refusal = plan_model(project, resources.warehouse, pipeline)
     if owner is not None:
         refusal = f"`{target.full_name}` is written by {owner}; set another `target`"
     plan = plan_generated(project, name, [model])
@@ -49,7 +49,7 @@ def run_snapshot(
     if wrong is not None:
         plan = plan_generated(project, name, [_nameless(model)])
     checks = checks_of_targets(
-        around, pipeline.checks, {target.key: target}, "snapshot", pipeline.updated_at
+        resources, pipeline.checks, {target.key: target}, "snapshot", pipeline.updated_at
     )
     notes = StepNotes(("snapshot", name, target.full_name), refusal=wrong)
     options = RunParameters(
@@ -64,7 +64,7 @@ def run_snapshot(
             conclude=checks if pipeline.checks.enabled else None,
         ),
     )
-    report = run_plan(plan, around, options, listener=opened.caller.listener, stop=opened.stop)
+    report = run_plan(plan, resources, options, listener=opened.caller.listener, stop=opened.stop)
     return PipelineResult(
         "snapshot", report, checks=checks.result if pipeline.checks.enabled else None
     )

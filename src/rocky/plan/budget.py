@@ -1,8 +1,8 @@
-"""Cost and budgets: USD from what Spark's tasks used, held against ceilings before and after a run.
+"""Cost and budgets: USD from what Spark's tasks used, compared with limits before and after a run.
 
 Task time is summed over tasks, so two models that run side by side never pay for the same second
-twice. A ceiling that is reached exactly is kept. What was not measured or estimated breaks no
-ceiling, but is said: silence would read as "within budget".
+twice. A limit that is reached exactly is not breached. What was not measured or estimated breaks no
+limit, but is said: silence would read as "within budget".
 """
 
 from collections.abc import Iterable, Sequence
@@ -68,7 +68,7 @@ def record_metrics(metrics: Metrics) -> MetricsRecord:
 
 
 LIMITS: Final = ("max_usd", "max_duration_ms", "max_bytes_scanned")
-"""The ceilings a budget may set, as settings and records call them."""
+"""The limits a budget may set, as settings and records call them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class BudgetVerdict:
-    """Ceilings that were exceeded, and those that could not be checked.
+    """Limits that were exceeded, and those that could not be checked.
 
     `failing` are the exceeded ones that are set to be an error: each of them fails the run.
     """
@@ -102,7 +102,7 @@ class BudgetVerdict:
 
 
 def check_budgets(usages: Sequence[Usage]) -> BudgetVerdict:
-    """Hold everything that was used against its ceilings."""
+    """Hold everything that was used against its limits."""
     breaches: list[BudgetBreach] = []
     failing: list[BudgetBreach] = []
     unchecked: list[str] = []
@@ -145,7 +145,7 @@ _NO_PRICE: Final = "set `compute_cost_per_core_hour` or `scan_cost_per_tb` in `[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetFinding:
-    """A ceiling that an estimate exceeds; the run's own where there is no `model`."""
+    """A limit that an estimate exceeds; the run's own where there is no `model`."""
 
     code: str
     severity: str
@@ -170,7 +170,7 @@ class PlanBudget:
 
 
 def check_estimates(project: Budget, units: Sequence[Unit], estimates: Estimates) -> PlanBudget:
-    """Hold the estimates of a run and of its models against their ceilings."""
+    """Hold the estimates of a run and of its models against their limits."""
     findings: list[BudgetFinding] = []
     unchecked: list[str] = []
     sums = {

@@ -59,7 +59,7 @@ def find_unreadable(document: PlanDocument) -> list[str]:
 
 def _describe_table(name: str, before: Any, after: Any) -> str:
     if before is None or after is None:
-        return f"`{name}` {'is new here' if before is None else 'has nothing to do here any more'}"
+        return f"`{name}` {'is new here' if before is None else 'is no longer part of it'}"
     for each, when in ((before, "when the plan was made"), (after, "now")):
         if UNREADABLE in each:
             return f"`{name}` cannot be read {when}: {each[UNREADABLE]}"
@@ -76,7 +76,7 @@ def _describe_source(name: str, before: Any, after: Any) -> str:
     if before is None or after is None:
         return f"`{name}` {'is read now' if before is None else 'is no longer read'}"
     if before.get("declaration") != after.get("declaration"):
-        return f"`{name}` is declared otherwise"
+        return f"`{name}` has another declaration"
     for each, when in ((before, "when the plan was made"), (after, "now")):
         if UNREADABLE in each:
             return f"`{name}` cannot be read {when}: {each[UNREADABLE]}"
@@ -142,7 +142,7 @@ def _lines(moves: Sequence[Deviation]) -> Iterator[str]:
             yield f"{kind}: {len(found) - _LISTED_AT_MOST} more"
 
 
-_ORDER: Final = ("surroundings", "config", "code", "inputs", "state", "decision")
+_ORDER: Final = ("environment", "config", "code", "inputs", "state", "decision")
 _CODE: Final = (
     ("skip_hash", "recipe changed"),
     ("settings_hash", "settings changed"),
@@ -175,7 +175,7 @@ def compare_payloads(planned: PlanDocument, now: PlanDocument) -> list[Deviation
         moves = []
     if not moves:
         place = next(_places(planned, now), "payload")
-        moves = [Deviation("state", f"`{place}` is not what it was")]
+        moves = [Deviation("state", f"`{place}` has changed")]
     known = list(dict.fromkeys(moves))
     return sorted(known, key=lambda each: _ORDER.index(each.kind))
 
@@ -183,7 +183,7 @@ def compare_payloads(planned: PlanDocument, now: PlanDocument) -> list[Deviation
 def _moves(planned: PlanDocument, now: PlanDocument) -> Iterator[Deviation]:
     before, after = planned.get("rocky_version"), now.get("rocky_version")
     if before != after:
-        yield Deviation("surroundings", f"Rocky moved from {before} to {after}")
+        yield Deviation("environment", f"Rocky moved from {before} to {after}")
     if planned.get("config_hash") != now.get("config_hash"):
         yield Deviation("config", "rocky.toml changed")
     runs = {each.get("pipeline"): each for each in now.get("runs", ())}
@@ -203,7 +203,7 @@ def _run_moves(planned: PlanDocument, now: PlanDocument) -> Iterator[Deviation]:
         yield Deviation("state", _describe_ledger(planned.get("ledger"), now.get("ledger")))
     elif planned.get("variables") != now.get("variables"):
         # Without the same ledger the same values have another hash.
-        yield Deviation("surroundings", _describe_variables(planned, now))
+        yield Deviation("environment", _describe_variables(planned, now))
     if planned.get("last_run") != now.get("last_run"):
         run = now.get("last_run") or planned.get("last_run")
         yield Deviation("state", f"`{run}` was the pipeline's last run")
@@ -212,7 +212,7 @@ def _run_moves(planned: PlanDocument, now: PlanDocument) -> Iterator[Deviation]:
         word = "would be continued" if now.get("resumes") else "would not be continued"
         yield Deviation("state", f"the unfinished run `{run}` {word}")
     if planned.get("certain") != now.get("certain"):
-        yield Deviation("surroundings", "what is known of Spark before it starts has changed")
+        yield Deviation("environment", "what is known of Spark before it starts has changed")
     yield from describe_deviations(planned.get("relies_on", {}), now.get("relies_on", {}))
     yield from _step_moves(_by_name(planned), _by_name(now))
     yield from _table_moves(planned.get("tables", ()), now.get("tables", ()))
@@ -220,13 +220,13 @@ def _run_moves(planned: PlanDocument, now: PlanDocument) -> Iterator[Deviation]:
 
 def _adapter_moves(planned: PlanDocument, now: PlanDocument) -> Iterator[Deviation]:
     if planned.get("name") != now.get("name"):
-        yield Deviation("surroundings", f"it would run on `[adapter.{now.get('name')}]`")
+        yield Deviation("environment", f"it would run on `[adapter.{now.get('name')}]`")
     elif planned.get("env_hash") != now.get("env_hash"):
-        yield Deviation("surroundings", "Spark or its settings changed")
+        yield Deviation("environment", "Spark or its settings changed")
     for name in ("warehouse", "settings"):
         if planned.get(name) != now.get(name):
             what = "warehouse" if name == "warehouse" else "`[adapter]`"
-            yield Deviation("surroundings", f"the {what} has changed")
+            yield Deviation("environment", f"the {what} has changed")
 
 
 def _describe_variables(planned: PlanDocument, now: PlanDocument) -> str:

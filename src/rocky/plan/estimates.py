@@ -1,6 +1,6 @@
 """Estimates: what a build may take, from what the last builds of as much of the table took.
 
-A build that adds what is new says nothing of one that makes the whole table anew: the extents of
+A build that adds what is new says nothing of one that makes the whole table again: the extents of
 both must be alike. A model that was never built has no estimate, and that is not the same as
 nothing: sums say which models they were made without.
 """

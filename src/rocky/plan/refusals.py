@@ -92,7 +92,7 @@ def _waiting_for_each_other(plan: RunPlan) -> Diagnostic:
     path, span = setting_place(models[0], plan.project.texts, ("depends_on",))
     return Diagnostic(
         Code.DEPENDENCY_CYCLE,
-        f"{listed} wait for each other",
+        f"{listed} form a cycle through `depends_on`",
         span,
         path,
         help="remove one of the names in `depends_on`",
@@ -122,10 +122,10 @@ _WINDOW: Final = "a window of time"
 
 
 class _Unsupported(NamedTuple):
-    """What a type of pipeline does, and what can therefore not be asked of it."""
+    """What a type of pipeline does, and the options that it does not support."""
 
     does: str
-    ignores: tuple[str, ...]
+    options: tuple[str, ...]
 
 
 _UNSUPPORTED: Final = {
@@ -135,7 +135,7 @@ _UNSUPPORTED: Final = {
     ),
     LoadPipeline: _Unsupported(
         "only loads files, each once unless `--full-refresh` says otherwise",
-        # Nothing that was loaded is reused, so `--no-reuse` is heeded as it is.
+        # Nothing that was loaded is reused, so `--no-reuse` needs no refusal.
         (_SELECTION, _FILTER, _WINDOW, _REBUILD),
     ),
     SnapshotPipeline: _Unsupported("follows one table", (_SELECTION, _FILTER, _RESUME, _WINDOW)),
@@ -143,9 +143,9 @@ _UNSUPPORTED: Final = {
 
 
 def refuse_unsupported(name: str, pipeline: Pipeline, request: RunRequest) -> None:
-    """Raises RunRefused for whatever is asked of a run that this pipeline cannot heed."""
-    deafness = _UNSUPPORTED.get(type(pipeline))
-    if deafness is None:
+    """Raises RunRefused for options of a run that this type of pipeline does not support."""
+    unsupported = _UNSUPPORTED.get(type(pipeline))
+    if unsupported is None:
         return
     asked = {
         _SELECTION: request.select or request.exclude,
@@ -155,9 +155,9 @@ def refuse_unsupported(name: str, pipeline: Pipeline, request: RunRequest) -> No
         _REBUILD: request.rebuild,
         _WINDOW: request.window != NO_WINDOW,
     }
-    said = ", ".join(words for words in deafness.ignores if asked[words])
+    said = ", ".join(words for words in unsupported.options if asked[words])
     if said:
         raise RunRefused(
-            f"pipeline `{name}` {deafness.does}: it does not support {said}; leave that out,"
+            f"pipeline `{name}` {unsupported.does}: it does not support {said}; leave that out,"
             f" or name a pipeline that does with `--pipeline`"
         )

@@ -6,17 +6,18 @@ flag that is added to them is kept without anybody thinking of it here.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, get_type_hints
 
 from rocky.analysis.compilation import Compilation
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import InvalidRequest, NothingSelected, PlanUnreadable
+from rocky.plan.arguments import Count, Natural, Request, fits
 from rocky.plan.selectors import select_models
 from rocky.plan.steps import RunPlan, plan_steps
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class Window(Request):
     """Which time intervals of a time-interval model to build. At most one way is set.
 
     `recorded` are keys of partitions that the ledger says are computed.
@@ -27,7 +28,7 @@ class Window:
     partition: str | None = None
     latest: bool = False
     missing: bool = False
-    lookback: int | None = None
+    lookback: Natural | None = None
     recorded: frozenset[str] = frozenset()
 
 
@@ -42,7 +43,7 @@ LATEST: Final = "latest"
 
 
 @dataclass(frozen=True, slots=True)
-class RunRequest:
+class RunRequest(Request):
     """What to build and how. Without selectors everything is built.
 
     `filters` and `resume` are for the tables of pipelines that are no models.
@@ -51,7 +52,7 @@ class RunRequest:
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     pipeline: str | None = None
-    parallel: int | None = None
+    parallel: Count | None = None
     full_refresh: bool = False
     rebuild: bool = False
     reuse: bool = True
@@ -67,10 +68,6 @@ def refuse_contradictions(request: RunRequest) -> None:
     key, window = request.idempotency_key, request.window
     if key is not None and not key.strip():
         raise InvalidRequest("`--idempotency-key` is empty")
-    if request.parallel is not None and request.parallel < 1:
-        raise InvalidRequest("`--parallel` is at least 1")
-    if window.lookback is not None and window.lookback < 0:
-        raise InvalidRequest("`--lookback` is at least 0")
     ways = [name for name in ("partition", "latest", "missing") if getattr(window, name)]
     if window.start or window.end:
         ways.append("from/to")
@@ -159,29 +156,20 @@ def _values(kind: type[RunRequest | Window], document: Any, what: str) -> dict[s
     values = {
         name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
     }
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     for name, value in values.items():
         if name not in known:
             raise PlanUnreadable(
                 f"the plan's {what} says `{name}`, which this Rocky does not know: make a new"
                 " plan with `rocky plan`"
             )
-        if not _fits(value, hints[name]):
+        if not fits(value, hints[name]):
             raise PlanUnreadable(
                 f"`{name}` in the plan's {what} is not a value that a flag can have: make a"
                 f" new plan"
                 " with `rocky plan`"
             )
     return values
-
-
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value is one that the field can hold."""
-    if isinstance(value, tuple):
-        return get_origin(hint) is tuple and all(isinstance(each, str) for each in value)
-    wanted = get_args(hint) or (hint,)
-    # A truth value is a number to Python, and not to us.
-    return type(value) in wanted
 
 
 def _is_texts(value: Any) -> bool:

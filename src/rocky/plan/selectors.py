@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from rocky.analysis.compilation import Compilation
-from rocky.diagnostics.suggestion import suggestion
+from rocky.diagnostics.suggestion import closest, suggestion
 from rocky.errors import NothingSelected
 from rocky.project import ModelFile, Project
 
@@ -20,6 +20,7 @@ _REACH: Final = re.compile(r"(?P<up>\d*\+)?(?P<body>.*?)(?P<down>\+\d*)?", re.DO
 _METHODS: Final = ("tag", "path", "pipeline", "source", "seed", "name")
 _MARKS: Final = "*?["
 _EVERY: Final = -1
+_SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +208,17 @@ def _unknown(term: Term, known: Sequence[str]) -> str:
     noun = _NOUNS.get(term.method, term.method)
     hint = suggestion(term.value, known)
     if hint is None:
-        shown = ", ".join(f"`{each}`" for each in known[:5])
-        hint = f"there are {len(known)}, such as {shown}" if known else "the project has none"
+        shown = ", ".join(f"`{each}`" for each in known[:_SHOWN])
+        hint = f"there are {len(known)}, such as {shown}"
+        if len(known) <= _SHOWN:
+            hint = f"there {'is' if len(known) == 1 else 'are'} {shown or 'none'}"
+    method, colon, _ = term.value.partition(":")
+    if term.method == "name" and colon and method.isidentifier():
+        *others, last = (f"`{each}:`" for each in _METHODS)
+        methods = f"a selector begins with a model's name, {', '.join(others)} or {last}"
+        meant = closest(method, _METHODS)
+        said = f"did you mean `{meant}:`?" if meant else methods
+        return f"no selector method `{method}:` and no model `{term.value}`; {said}"
     return f"no {noun} `{term.value}`; {hint}"
 
 

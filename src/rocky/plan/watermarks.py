@@ -1,8 +1,8 @@
-"""Watermarks: which incremental tables may go on from where they are, and which are loaded anew.
+"""Watermarks: which incremental tables continue where they are, and which are loaded again.
 
-The ledger says whether to go on, the table says from where: its own watermark moved in the commit
-that brought the rows, while the ledger's may be behind after a crash. So a watermark that was
-deleted from the ledger means that everything is loaded again, in place of what is there.
+The ledger says whether to continue, the table says from where: its own watermark moved in the
+commit that brought the rows, while the ledger's may be behind after a crash. So a watermark that
+was deleted from the ledger means that everything is loaded again, in place of what is there.
 """
 
 import json
@@ -24,9 +24,9 @@ NO_WATERMARK: Final = "no watermark is recorded: all rows are loaded in place of
 
 @dataclass(frozen=True, slots=True)
 class WatermarkFindings:
-    """Keys of models to be loaded anew; and those whose watermark cannot be read, with why.
+    """Keys of models to be loaded again; and those whose watermark cannot be read, with why.
 
-    `forgotten` says of tables that they are loaded anew although nobody asked for it.
+    `forgotten` says of tables that they are loaded again although nobody asked for it.
     """
 
     refreshed: frozenset[str] = frozenset()

@@ -97,11 +97,9 @@ class ColumnRecord(NamedTuple):
 
 @refuses(
     description=Refusal(
-        "the columns of a model are described elsewhere", "use `description` in `[columns.NAME]`"
+        "the columns of a model have a table of their own", "use `description` in `[columns.NAME]`"
     ),
-    classification=Refusal(
-        "the columns of a model are classified elsewhere", "use `[classification]`"
-    ),
+    classification=Refusal("a model has one table of classifications", "use `[classification]`"),
 )
 class OutputColumn(NamedTuple):
     """A column that a Python model gives; `type` is written as Spark writes it."""

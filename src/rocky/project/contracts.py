@@ -177,7 +177,7 @@ def _promised_twice(contract: Contract, first: Contract) -> Diagnostic:
         f"model `{contract.model}` has two contracts",
         None,
         contract.path,
-        labels=(Label(None, "the one that holds", first.path),),
+        labels=(Label(None, "this one is used", first.path),),
         help="keep one of the two",
         model=contract.model,
     )

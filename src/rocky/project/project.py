@@ -143,7 +143,7 @@ def require_branch_adapter(project: Project, adapter: Adapter) -> None:
 
 
 def state_on_branch(state: State, name: str) -> State:
-    """Where a state that is kept elsewhere has that of a branch: beside its own."""
+    """Where remote state has the state file of a branch: beside production's."""
     prefix = branch_prefix(name)
     return state._replace(
         s3_prefix=f"{state.s3_prefix.rstrip('/')}/{prefix}/",

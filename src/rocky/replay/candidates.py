@@ -97,7 +97,7 @@ class InputFinder:
         """The table that a build started from, with all its files. Raises NotReplayable."""
         table = self._table(record.target)
         if record.output_version is not None:
-            # A table that was dropped and made anew has the same versions with other rows.
+            # A table that was dropped and made again has the same versions with other rows.
             try:
                 left = table.snapshot(record.output_version)
             except StoreUnreadable as error:

@@ -26,7 +26,8 @@ _SHOWN: Final = 5
 class RebuiltModel:
     """A model built again; `find_output` its table as the recorded build left it, if it is there.
 
-    `differences` are those between the surroundings then and now; `view` a prefix for views.
+    `differences` are those of Spark, settings and variables then and now; `view` is a prefix for
+    views.
     """
 
     model: RecordedModel

@@ -49,7 +49,7 @@ class StepOutcome:
 
     @property
     def succeeded(self) -> bool:
-        """Whether readers may go on: built, reused, or found built by an earlier run."""
+        """Whether readers may be built: it is built, reused, or found built by an earlier run."""
         skipped = self.execution.status is ModelStatus.SKIPPED and not self.blocked_by
         return self.execution.status in _GOOD or skipped
 

@@ -65,16 +65,16 @@ def run_request(plan: RunPlan, request: RunRequest, caller: Caller) -> RunResult
 
 
 def _run_opened(opened: RunSession, plan: RunPlan, request: RunRequest) -> RunResult:
-    around = opened.resources
+    resources = opened.resources
     options = RunParameters(
         request.parallel or PARALLEL,
         request.full_refresh,
         request.rebuild,
         request.reuse,
         (*request.select, *(f"!{each}" for each in request.exclude)),
-        windows_of(plan, request.window, around.ledger, datetime.now(UTC)),
+        windows_of(plan, request.window, resources.ledger, datetime.now(UTC)),
         PipelineContribution(request.pipeline, idempotency_key=request.idempotency_key),
     )
-    report = run_plan(plan, around, options, listener=opened.caller.listener, stop=opened.stop)
-    sweep_leftovers(plan, report, around.warehouse, around.ledger)
+    report = run_plan(plan, resources, options, listener=opened.caller.listener, stop=opened.stop)
+    sweep_leftovers(plan, report, resources.warehouse, resources.ledger)
     return report

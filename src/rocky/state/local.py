@@ -56,8 +56,8 @@ class LocalCopy:
         except OSError as failure:
             raise LedgerUnwritable(
                 f"cannot keep copies of the state beside `{self.path}`:"
-                f" {(failure.strerror or '').lower()}; make that folder, give yourself the right to"
-                " write there, or name another state file with `--state-path`"
+                f" {(failure.strerror or '').lower()}; make that folder, make it writable, or name"
+                " another state file with `--state-path`"
             ) from failure
         self._folder = Path(made)
 
@@ -173,7 +173,7 @@ class LocalSession:
         return newest + 1
 
     def is_alive(self, run_id: str) -> bool:  # noqa: ARG002 - as a remote one
-        """No run is at work elsewhere."""
+        """No run is running on another machine."""
         return False
 
     def living_runs(self) -> tuple[Claim, ...]:

@@ -163,7 +163,7 @@ class Publisher:
         if found is None:
             raise StateConflict(
                 f"the remote state at `{self._shelf.place(self._name)}` is gone, and it was there"
-                " when this run began; put it back, or run again to begin it anew from this machine"
+                " when this run began; put it back, or run again to start it from this machine"
             )
         return found
 
@@ -200,8 +200,9 @@ class Publisher:
         merged = rebase_records(path, ours, standing.since, standing.base)
         if run_id is not None and run_id in merged.dropped:
             raise StateConflict(
-                f"the remote state says that run `{run_id}` died: another machine saw no sign"
-                " of it and went on without it; the next run of the same tables records what it"
+                f"the remote state says that run `{run_id}` died: another machine got no sign of"
+                " life from it and continued without it; the next run of the same tables records"
+                " what it"
                 " wrote"
             )
         return path, merged
@@ -230,7 +231,8 @@ def refuse_other(ours: CopyFacts, theirs: CopyFacts, place: str, *, adopt: bool)
     if ours.ledger_id != theirs.ledger_id and not adopt:
         raise StateConflict(
             f"the local state file is ledger `{ours.ledger_id}` and the remote one at `{place}` is"
-            f" ledger `{theirs.ledger_id}`; move the local file away to go on with the remote one,"
+            f" ledger `{theirs.ledger_id}`; move the local file away to continue with the remote"
+            " one,"
             " or name another place in `[state]`"
         )
 
@@ -274,7 +276,7 @@ def _ignore_report(_operation: str, _outcome: Outcome, _detail: str) -> None:
 def replace_state(state: State, path: Path, environment: Mapping[str, str]) -> None:
     """Make the remote copy what the file at `path` is; nothing to do for a local state.
 
-    Raises StateSyncFailed: then nobody elsewhere knows of the file.
+    Raises StateSyncFailed: then no other machine knows of the file.
     """
     if state.backend == "local":
         return

@@ -1,8 +1,8 @@
 """A session: the remote state fetched before a run, added to during it, and left as one at its end.
 
 What is in the backend is the truth; the local file is a copy to work on. "Could not fetch" is never
-taken for "nothing there": it stops the run, or, where `on_upload_failure` lets it, the run goes on
-with what is here and its commits vouch for no state of the ledger.
+taken for "nothing there": it stops the run, or, where `on_upload_failure` lets it, the run
+continues with the local file, and its commits name no state of the ledger.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -149,7 +149,7 @@ class RemoteSession:
     def claim(self, targets: Iterable[str]) -> AbstractContextManager[RemoteClaim]:
         """Keep runs on other machines from these tables. Raises LedgerLocked, StateSyncFailed."""
         if self._standing is None:
-            # It could not be reached a moment ago, and the run goes on all the same.
+            # It could not be reached a moment ago, and the run continues anyway.
             return nullcontext(RemoteClaim.nobody())
         try:
             return self._watched(self._claims.hold(targets))
@@ -187,17 +187,17 @@ class RemoteSession:
             )
 
     def is_alive(self, run_id: str) -> bool:
-        """Whether a run is at work on another machine; True when it cannot be told."""
+        """Whether a run is running on another machine; True when it cannot be told."""
         return self._standing is None or self._claims.is_alive(run_id)
 
     def living_runs(self) -> tuple[Claim, ...]:
-        """What runs that are going on have claimed, on all machines. Raises StateSyncFailed."""
+        """What running runs have claimed, on all machines. Raises StateSyncFailed."""
         try:
             living = (seen.claim for seen in self._claims.living())
             # An idempotency key is no run.
             return tuple(claim for claim in living if claim.command is None)
         except TransferFailed as failure:
-            raise failure.as_error("ask the remote state which runs are going on") from failure
+            raise failure.as_error("ask the remote state which runs are running") from failure
 
     def keys(self, settings: Idempotency) -> RemoteKeys | None:
         """Idempotency keys that all machines share."""
@@ -255,7 +255,7 @@ class RemoteSession:
         )
         here = self._local.facts()
         what = "the state of this machine" if here is not None else "a fresh state"
-        self._say.warn(f"{error}; {'this is' if reads else 'the run goes on with'} {what}")
+        self._say.warn(f"{error}; {'this is' if reads else 'the run continues with'} {what}")
         if here is None:
             with open_ledger(self._local.path) as ledger:
                 self._local.mark_born(ledger.ledger_id)
@@ -345,7 +345,7 @@ class RemoteSession:
         *,
         required: bool = True,
     ) -> Publication | None:
-        """What came of it; None when it was skipped. Ends in one event."""
+        """The result; None when it was skipped. Ends in one event."""
         snapshot = self._local.scratch("ours.db")
         write_snapshot(self._local.path, snapshot)
         facts = describe_copy(snapshot)

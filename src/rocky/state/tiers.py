@@ -25,7 +25,7 @@ _SUFFIX: Final = ":cache"
 _KEPT_SECONDS: Final = 7 * 24 * 3600.0
 
 Report = Callable[[str, Outcome, str], None]
-"""Called with the operation, what came of it, and more about it."""
+"""Called with the operation, its result, and more about it."""
 
 
 class TieredBackend:

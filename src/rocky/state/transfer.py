@@ -28,7 +28,7 @@ Answer = TypeVar("Answer")
 
 
 class DeadlinePassed(Exception):
-    """A call took longer than it may; what became of it is not known."""
+    """A call took longer than it may; its result is not known."""
 
 
 def call_within(seconds: float, call: Callable[[], Answer]) -> Answer:
@@ -292,6 +292,6 @@ class Reporter:
         announce(event, self._listener)
 
     def noticed(self, operation: str, outcome: Outcome, detail: str) -> None:
-        """Something beside a transfer went wrong, and the transfer goes on."""
+        """Something beside a transfer went wrong, and the transfer continues."""
         event = SyncEvent(operation, outcome, self._backend, self.place, detail=detail)
         announce(event, self._listener)

@@ -104,7 +104,7 @@ class ValkeyServer:
         ):
             raise RemoteFailure(
                 f"`{self.place(name)}` is not whole: bytes and generation do not belong together;"
-                " restore both, or delete both keys to begin anew",
+                " restore both, or delete both keys to start again",
                 is_transient=False,
             )
         return Copy(_hash(data), data)

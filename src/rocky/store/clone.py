@@ -158,8 +158,7 @@ def _own_key(place: FileLocation) -> str:
 
 def _damaged(place: str) -> str:
     return (
-        f"`{place}` is there already and is not what its name says; it is damaged and must be"
-        " restored or removed"
+        f"`{place}` exists already, and its content does not match its name; restore or remove it"
     )
 
 
@@ -172,7 +171,7 @@ def clone_table(
 ) -> Committed:
     """Make `clone` what `source` is at a version, with its columns, properties and transactions.
 
-    `info` goes into the clone's commit: who made it, and which state of the ledger it vouches for.
+    `info` goes into the clone's commit: who made it, and which state of the ledger it belongs to.
 
     Raises `ChangeRefused` when there is a table already, `StoreUnreadable`, `StoreUnwritable`.
     """

@@ -205,8 +205,8 @@ def refuse_shared(branch: Warehouse) -> None:
         if any(uri.partition("://")[2].startswith(start) for uri in load_shared(other)):
             name = other.uri.rpartition("/")[2].removeprefix(BRANCH_PREFIX)
             raise ChangeRefused(
-                f"`{branch.uri}` is not removed: the branch `{name}` was made of it and reads its"
-                " files; delete that one first"
+                f"`{branch.uri}` is not removed: the branch `{name}` was made from it and reads"
+                " its files; delete that one first"
             )
 
 

@@ -200,10 +200,10 @@ def test_a_placeholder_in_a_comment_or_a_text_asks_for_nothing(tmp_path):
 MERGE = '[strategy]\ntype = "merge"\nunique_key = ["id", "{}"]\n'
 
 
-def test_a_merge_key_that_is_not_produced_is_a_warning_at_the_key(tmp_path):
+def test_a_merge_key_that_is_not_produced_is_an_error_at_the_key(tmp_path):
     project, (found,) = lint(tmp_path, PLAIN, MERGE.format("order_id"), GOOD)
 
-    assert ("W006", Severity.WARNING) == (found.code, found.severity)
+    assert ("E041", Severity.ERROR) == (found.code, found.severity)
     assert (SIDECAR, '"order_id"') == place(project, found)
     assert "the merge key `order_id` is not an output column of model `m`" == found.message
 

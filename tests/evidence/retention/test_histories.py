@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
@@ -74,6 +75,7 @@ def a_living_run(random: Random) -> Living | None:
     return Living(random.randint(0, LONGEST), random.choice([None, None, *MODELS]))
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0, 2**32))
 def test_what_is_needed_stays_and_nothing_else(seed):

@@ -10,7 +10,7 @@ from tests.evidence.retention.histories import KEEP_NOTHING, Past
 from tests.processes import Running, run_program
 from tests.store.tables import read_ids
 
-ROUNDS = 30
+ROUNDS = 15
 
 PRELUDE = """
 import sys, time

@@ -434,7 +434,7 @@ def test_a_key_that_is_not_there_has_failed(bench):
 def test_overlap_of_tables_that_have_no_siblings_has_failed(bench, orders):
     checks = Checks(cross_source_overlap=Overlap(("id",)))
 
-    assert ["no two tables of the pipeline have one name, so that nothing can overlap"] == [
+    assert ["no two tables of the pipeline have the same name, so nothing can overlap"] == [
         each.error for each in bench.check(checks, orders).outcomes
     ]
     assert () == bench.check(checks, orders, known=("lake.beta.orders",)).outcomes

@@ -5,6 +5,7 @@
 
 import os
 
+import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -23,8 +24,9 @@ def chosen(few: int) -> settings:
     )
 
 
-def test_copies_hold_what_they_should_whatever_happened():
-    run_state_machine_as_test(Replications, settings=chosen(8))
+@pytest.mark.slow
+def test_copies_hold_what_they_should_whatever_happened(sample):
+    run_state_machine_as_test(Replications, settings=chosen(len(sample(range(8)))))
 
 
 def test_a_watermark_that_is_deleted_counts_also_where_a_dead_run_had_made_the_newest_commit():

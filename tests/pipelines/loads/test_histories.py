@@ -69,6 +69,7 @@ class History:
         self.held |= wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_table_has_each_file_once_whatever_happens(tmp_path, seed):
     history = History(LoadProject(tmp_path), Random(seed))

@@ -144,13 +144,15 @@ def test_a_file_from_the_future_has_no_marker(lake):
         (
             ["s/a/x.csv", "s/a/x.json"],
             {},
-            "`s.a` cannot be read: its files do not tell the format (`x.csv`, `x.json`); set `format` of"
+            "`s.a` cannot be read: its format cannot be told from its files (`x.csv`, `x.json`);"
+            " set `format` of"
             " the source",
         ),
         (
             ["s/a/part-0"],
             {},
-            "`s.a` cannot be read: its files do not tell the format (`part-0`); set `format` of the source",
+            "`s.a` cannot be read: its format cannot be told from its files (`part-0`); set"
+            " `format` of the source",
         ),
         (["s/a/_delta_log/"], {}, "`s.a` cannot be read: its `_delta_log` holds no commit"),
         (["s/a/x.csv"], {"format": "delta"}, "`s.a` cannot be read: it has no `_delta_log`"),

@@ -62,26 +62,26 @@ class Rule(NamedTuple):
 _TABLE: Final = (
     Rule("model_removed", _BREAKING, "the model is gone: whoever reads its table reads old rows"),
     Rule("model_added", _INFO, "the model is new: nobody reads it yet"),
-    Rule(
-        "model_renamed", _INFO, "the model has another name; where its table has too, that counts"
-    ),
+    Rule("model_renamed", _INFO, "the model is renamed; a new table name is a change of its own"),
     Rule("target_changed", _BREAKING, "the table is written under another name"),
     Rule("column_removed", _BREAKING, "the column is gone"),
     Rule("column_renamed", _BREAKING, "the column has another name: same logic, same type"),
     Rule("column_added", _INFO, "the column is new"),
     Rule(
-        "column_reordered", _WARNING, "the column stands elsewhere: matters to readers by position"
+        "column_reordered",
+        _WARNING,
+        "the column is at another position: matters to readers by position",
     ),
     Rule("column_type_widened", _WARNING, "the type holds every value it held, and more"),
-    Rule("column_type_changed", _BREAKING, "the type is another, and may not hold what it held"),
+    Rule(
+        "column_type_changed", _BREAKING, "the type changed, and may not hold every value it held"
+    ),
     Rule("column_nullability_loosened", _BREAKING, "the column can be null and could not before"),
     Rule("column_nullability_tightened", _INFO, "the column cannot be null any more"),
     Rule("logic_changed", _WARNING, "the column is computed in another way"),
-    Rule("rows_changed", _WARNING, "which rows there are is decided in another way"),
+    Rule("rows_changed", _WARNING, "the rows are selected in another way"),
     Rule("strategy_changed", _BREAKING, "the table is brought up to date by another strategy"),
-    Rule(
-        "strategy_key_changed", _BREAKING, "rows are matched, dated or replaced by something else"
-    ),
+    Rule("strategy_key_changed", _BREAKING, "rows are matched, dated or replaced by other columns"),
     Rule("strategy_setting_changed", _WARNING, "the strategy works in other steps"),
     Rule("partitioning_changed", _BREAKING, "the table's files are partitioned by other columns"),
     Rule("classification_removed", _BREAKING, "the column is not marked as sensitive any more"),
@@ -92,14 +92,18 @@ _TABLE: Final = (
     Rule("source_removed", _WARNING, "the source is not declared any more"),
     Rule("source_added", _INFO, "the source is newly declared"),
     Rule("source_column_changed", _WARNING, "the source is declared with other columns"),
-    Rule("source_changed", _WARNING, "the source is read from elsewhere, or in another way"),
+    Rule("source_changed", _WARNING, "the source has another location, format or options"),
     Rule("seed_removed", _BREAKING, "the seed is gone: whoever reads its table reads old rows"),
     Rule("seed_added", _INFO, "the seed is new: nobody reads it yet"),
-    Rule("seed_data_changed", _INFO, "the rows of the seed are others"),
+    Rule("seed_data_changed", _INFO, "the seed has other rows"),
     Rule(
-        "settings_changed", _WARNING, "a setting that can change rows, places or rights is another"
+        "settings_changed",
+        _WARNING,
+        "a setting that can change rows, locations or permissions changed",
     ),
-    Rule("operation_changed", _INFO, "a setting of how runs go, or of what is checked, is another"),
+    Rule(
+        "operation_changed", _INFO, "a setting of how runs are made, or of what is checked, changed"
+    ),
 )
 
 RULES: Final[Mapping[str, Rule]] = {rule.name: rule for rule in _TABLE}

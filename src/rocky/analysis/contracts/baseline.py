@@ -19,7 +19,9 @@ from rocky.project.contracts import Contract
 from rocky.project.files import read_text, write_atomically
 
 _VERSION: Final = 1
-_RECORD_AGAIN: Final = "restore the file, or run `rocky compile --record-baselines` to record anew"
+_RECORD_AGAIN: Final = (
+    "restore the file, or run `rocky compile --record-baselines` to record it again"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,7 @@ def _clause(change: Change, model: ModelFile) -> str:
         case "column_nullability_tightened":
             return f"{column} is NOT NULL and was accepted as nullable"
         case "column_reordered":
-            return f"{column} stands elsewhere"
+            return f"{column} is at another position"
         case "column_added":
             return f"{column} is new"
         case _ if change.column is None:
@@ -184,7 +184,7 @@ def _place(model: ModelFile, ir: ModelIr, change: Change) -> Span | None:
 
 def _advice(change: Change, consumer: Interface) -> str:
     if change.rule == "column_removed":
-        return f"keep producing it until `{consumer.project}` reads it no more"
+        return f"keep producing it until `{consumer.project}` no longer reads it"
     if change.rule == "column_added":
         return f"`{consumer.project}` reads all columns: tell them"
     if change.rule == "column_reordered":
@@ -202,12 +202,12 @@ def _removed(
 ) -> Diagnostic:
     what = f"no model writes table `{read.table}` any more"
     if model is not None:
-        what = f"table `{read.table}` of model `{model.name}` is published no more"
+        what = f"table `{read.table}` of model `{model.name}` is no longer published"
     return Diagnostic(
         Code.IMPORT_TABLE_REMOVED,
         f"{what}, which `{consumer.project}` reads",
         None,
         project.config_path,
-        help=f"keep the table until `{consumer.project}` reads it no more",
+        help=f"keep the table until `{consumer.project}` no longer reads it",
         notes=(f"read in `{consumer.project}` by {_listed(read.by)}",),
     )

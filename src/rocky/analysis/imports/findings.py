@@ -173,11 +173,11 @@ def notes_of(change: Change) -> Iterator[str]:
         case "strategy_changed":
             yield f"its strategy is `{change.after}` and was `{change.before}`"
         case "classification_removed":
-            yield f"it was classified as `{change.before}` and is not any more"
+            yield f"it was classified as `{change.before}` and no longer is"
         case "contract_weakened" if change.column is None:
-            yield "its contract was strict and is not any more"
+            yield "its contract was strict and no longer is"
         case "contract_weakened":
-            yield f"its contract had the column as `{change.before}` and has not any more"
+            yield f"its contract had the column as `{change.before}` and no longer has it"
         case _:
             pass
 
@@ -233,7 +233,7 @@ def _reads(each: ReadChange) -> str:
     if each.found.change.rule == "column_reordered":
         return f"and {model} reads the table by the places of its columns"
     if each.found.change.rule == "column_added":
-        return f"which {model if each.model.is_python else f'the `*` of {model}'} takes along"
+        return f"which {model if each.model.is_python else f'the `*` of {model}'} includes"
     return f"which {model} reads"
 
 

@@ -7,7 +7,6 @@ from typing import Final
 
 from rocky.analysis.lints.settings import (
     Texts,
-    merge_key_missing,
     names_columns,
     setting_column_missing,
 )
@@ -130,7 +129,6 @@ SettingsRule = Callable[[ModelFile, ModelIr, Texts], Iterable[Diagnostic]]
 
 OUTPUT_RULES: Final[tuple[OutputRule, ...]] = (duplicate_output_column, unnamed_output)
 SETTINGS_RULES: Final[tuple[SettingsRule, ...]] = (
-    merge_key_missing,
     time_interval,
     setting_column_missing,
 )

@@ -1,7 +1,7 @@
-"""Lints of settings that name a column the model does not produce; W006 of a merge key.
+"""Lints of settings that name a column the model does not produce.
 
-A classification or a partition of a column that is not there would otherwise be silently without
-effect, or fail only when the model runs. A mere description is a warning.
+A merge key, a classification or a partition of a column that is not there would otherwise be
+silently without effect, or fail only when the model runs. A mere description is a warning.
 """
 
 from collections.abc import Iterator, Mapping
@@ -88,17 +88,6 @@ def missing_column(
     )
 
 
-def merge_key_missing(model: ModelFile, ir: ModelIr, texts: Texts) -> Iterator[Diagnostic]:
-    """One finding a column of `unique_key` that is not produced."""
-    strategy = model.strategy
-    if not isinstance(strategy, Merge):
-        return
-    for index, name in enumerate(strategy.unique_key):
-        setting = ColumnSetting(("strategy", "unique_key", index), name, "the merge key")
-        if is_missing(setting, ir):
-            yield missing_column(Code.MERGE_KEY_MISSING, setting, model, ir, texts)
-
-
 _CODE: Final = Code.SETTING_COLUMN_MISSING
 _TIME_CODE: Final = Code.TIME_COLUMN_MISSING
 
@@ -123,8 +112,9 @@ def _strategy_columns(model: ModelFile) -> Iterator[tuple[Code, ColumnSetting]]:
                 _TIME_CODE,
                 ColumnSetting(("strategy", "timestamp_column"), name, "the time column"),
             )
-        case Merge(update_columns=names) if names is not None:
-            yield from _listed(("strategy", "update_columns"), names, "the column to update")
+        case Merge(unique_key=keys, update_columns=names):
+            yield from _listed(("strategy", "unique_key"), keys, "the merge key")
+            yield from _listed(("strategy", "update_columns"), names or (), "the column to update")
         case DeleteInsert(partition_by=names):
             yield from _listed(("strategy", "partition_by"), names, "the partition column")
         case Snapshot(unique_key=names, updated_at=updated):

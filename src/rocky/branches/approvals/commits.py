@@ -3,7 +3,7 @@
 None of it is for who makes the change to choose. The rules are those of the main line as it is now
 and as it was when the change left it, so that a key or a rule that was given up since counts no
 more; when the main line moves on, no approval is void by that. What is not committed is taken for
-the work of whoever is at work here.
+the work of the current user.
 """
 
 from dataclasses import dataclass

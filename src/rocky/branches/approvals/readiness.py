@@ -70,7 +70,7 @@ def find_outdated_tables(
         why = _why_unbuilt(recorded, recipe, table)
         if why is None and recorded is not None:
             moved = next(_moved_inputs(_inputs(recorded, lookups), view), None)
-            why = f"was built of `{moved}` as it was before" if moved is not None else None
+            why = f"was built from an older version of `{moved}`" if moved is not None else None
         if why is not None:
             found.append(f"`{model.name}` {why}")
     return (*found, *_stale_seeds(project, view))
@@ -107,7 +107,7 @@ def _why_unbuilt(
     if execution.status not in (ModelStatus.SUCCESS, ModelStatus.REUSED) and not resumed:
         return f"was {execution.status.value} when it was last run on the branch"
     if execution.recipe_hash is None:
-        return "has a table on the branch, but of no build that is recorded"
+        return "has a table on the branch that no recorded build made"
     if execution.recipe_hash != recipe:
         return "has changed since it was built on the branch"
     if execution.commit_version not in (None, table.branch.version):

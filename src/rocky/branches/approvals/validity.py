@@ -100,7 +100,7 @@ def check_approvals(root: Path, question: ApprovalScope, keygen: Keygen) -> Chec
 
 
 def find_shortfall(checked: CheckedApprovals, policy: Policy) -> str | None:
-    """Why a promotion may not go on; None when enough people have approved."""
+    """Why a promotion is refused; None when enough people have approved."""
     wanted, there = policy.min_approvers, len(checked.accepted)
     if not policy.required or there >= wanted:
         return None
@@ -162,7 +162,7 @@ def _check_signer(candidate: SignedStatement, question: ApprovalScope, keygen: K
         return None
     # Whoever it claims to be of: a signature that is none says nothing about a key.
     if not keygen.check(candidate.text.encode(), candidate.signature).good:
-        return RejectionReason.BAD_SIGNATURE, "the signature is not one of this statement"
+        return RejectionReason.BAD_SIGNATURE, "the signature does not match this statement"
     return RejectionReason.UNKNOWN_KEY, detail
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NoReturn
 
-from rocky.branches.promotion.gate import clear_recovery
+from rocky.branches.promotion.clearance import clear_recovery
 from rocky.branches.promotion.moves import (
     LostTable,
     PreparedMove,
@@ -93,7 +93,9 @@ def _finish_journal(work: PromotionRun, journal: Journal) -> PromotionRecord:
     if lost:
         # Those that have moved go back, and no further one moves.
         moved = [each for each in commits if _is_committed(*each)]
-        made = {table.name: commit_moves(work, [(table, each)])[0] for table, each in moved}
+        made = {
+            table.name: commit_moves(work, journal, [(table, each)])[0] for table, each in moved
+        }
         done = {name: each for name, each in made.items() if isinstance(each, Committed)}
         _undo(work, journal, promotion, (done, lost), known)
     return _finish(work, journal, promotion, commits, (known, beside))
@@ -124,11 +126,11 @@ def _finish(
     commits: Sequence[tuple[Table, PreparedCommit]],
     records: tuple[Mapping[str, ModelRecords], Sequence[ModelRecords]],
 ) -> PromotionRecord:
-    around = work.opened.resources
+    resources = work.opened.resources
     known, beside = records
     try:
         work.watch("commits")
-        outcomes = commit_moves(work, commits)
+        outcomes = commit_moves(work, journal, commits)
         made = {
             table.name: each
             for (table, _), each in zip(commits, outcomes, strict=True)
@@ -139,10 +141,10 @@ def _finish(
             _undo(work, journal, promotion, (made, lost), known)
         work.watch("records")
         tables = [add_checkpoint(known[name], each) for name, each in made.items()]
-        record_promotion_tables(around.ledger, work.run_id, [*tables, *beside], promotion)
+        record_promotion_tables(resources.ledger, work.run_id, [*tables, *beside], promotion)
         work.moved = len(tables)
         work.watch("clear")
-        remove_journal(around.warehouse, journal.run_id)
+        remove_journal(resources.warehouse, journal.run_id)
     except PromotionUndone:
         raise
     except BaseException:
@@ -165,7 +167,9 @@ def _announce(work: PromotionRun, tables: Sequence[Table], made: Mapping[str, Co
                 each.tell(None, table, made[table.name].snapshot)
             except (StoreUnreadable, StoreUnwritable) as error:
                 # The tables have moved: the next run tells them again.
-                work.opened.caller.warn(f"`{table.name}` has moved, but not for all: {error}")
+                work.opened.caller.warn(
+                    f"`{table.name}` was moved, but not every catalogue was told: {error}"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +189,10 @@ class RecoveredPromotion:
 def recover_promotions(
     opened: RunSession, now: datetime, watch: OnStep = ignore_step
 ) -> tuple[RecoveredPromotion, ...]:
-    """Finish or undo everything that was interrupted; what came of it, oldest first.
+    """Finish or undo everything that was interrupted; the recoveries, oldest first.
 
-    Raises LedgerLocked while whoever began it is at work, and PromotionUnfinished for a journal
-    of another ledger.
+    Raises LedgerLocked while the process that began it is running, and PromotionUnfinished
+    for a journal of another ledger.
     """
     warehouse = opened.resources.warehouse
     return tuple(_recover(opened, each, now, watch) for each in load_journals(warehouse))
@@ -197,23 +201,23 @@ def recover_promotions(
 def _recover(
     opened: RunSession, journal: Journal, now: datetime, watch: OnStep
 ) -> RecoveredPromotion:
-    around = opened.resources
+    resources = opened.resources
     branch = str(journal.record.get("branch", ""))
     clearance = clear_recovery(opened, journal)
     known = next(
         (
             each
-            for each in load_promotions(around.ledger.path)
+            for each in load_promotions(resources.ledger.path)
             if journal.run_id in (each.run_id, each.recovers)
         ),
         None,
     )
     if known is not None:
         # All was recorded, in one piece, and only the journal was not removed.
-        remove_journal(around.warehouse, journal.run_id)
+        remove_journal(resources.warehouse, journal.run_id)
         undone = known.reason if known.kind == UNDONE else None
         return RecoveredPromotion(journal.run_id, branch, known, undone)
-    tables = [around.warehouse.table(Target(*each.prefix.split("/"))) for each in journal.tables]
+    tables = [resources.warehouse.table(Target(*each.prefix.split("/"))) for each in journal.tables]
     try:
         with open_promotion_run(opened, clearance, tables, now, watch) as work:
             return RecoveredPromotion(journal.run_id, branch, _finish_journal(work, journal))
@@ -226,17 +230,17 @@ def forget_promotion(opened: RunSession, run_id: str) -> dict[str, bool]:
 
     Raises NothingSelected when there is none, and PromotionUnfinished when it can be finished.
     """
-    around = opened.resources
+    resources = opened.resources
     journal = next(
-        (each for each in load_journals(around.warehouse) if each.run_id == run_id), None
+        (each for each in load_journals(resources.warehouse) if each.run_id == run_id), None
     )
     if journal is None:
         raise NothingSelected(f"no promotion `{run_id}` was interrupted")
-    if journal.ledger_id == around.ledger.ledger_id:
+    if journal.ledger_id == resources.ledger.ledger_id:
         raise PromotionUnfinished(f"`{run_id}` can be finished: `rocky branch recover` does it")
     moved = {}
     for each in journal.tables:
-        latest = around.warehouse.table(Target(*each.prefix.split("/"))).snapshot()
+        latest = resources.warehouse.table(Target(*each.prefix.split("/"))).snapshot()
         moved[each.target] = latest is not None and latest.version >= each.version
-    remove_journal(around.warehouse, run_id)
+    remove_journal(resources.warehouse, run_id)
     return moved

@@ -12,9 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rocky.branches.promotion.clearance import RecoveryClearance
 from rocky.branches.promotion.promotion_run import PromotionRun
-from rocky.branches.tables import same_content
-from rocky.errors import ChangeRefused, StoreUnreadable
+from rocky.branches.tables import same_content, table_content
+from rocky.errors import ChangeRefused, PromotionRefused, StoreUnreadable
 from rocky.ledger.branch_records import REVERTED, UNDONE, PromotionRecord
 from rocky.ledger.branches import record_promotion_tables, records_to_json
 from rocky.ledger.record import RunId
@@ -101,10 +102,10 @@ def journal_moves(
     beside: Sequence[ModelRecords] = (),
 ) -> Journal:
     """Write down what is about to happen. From here on it is finished, whoever does it."""
-    around = work.opened.resources
+    resources = work.opened.resources
     journal = Journal(
         promotion.run_id,
-        around.ledger.ledger_id,
+        resources.ledger.ledger_id,
         promotion.to_json(),
         tuple(
             JournalledTable(
@@ -122,7 +123,7 @@ def journal_moves(
         }
         | {str(each.execution.target): records_to_json(each) for each in beside},
     )
-    write_journal(around.warehouse, journal)
+    write_journal(resources.warehouse, journal)
     return journal
 
 
@@ -138,12 +139,14 @@ CHANGED_BY_OTHERS: Final = "it was changed by somebody else"
 
 
 def commit_moves(
-    work: PromotionRun, moves: Sequence[tuple[Table, PreparedCommit]]
+    work: PromotionRun, journal: Journal, moves: Sequence[tuple[Table, PreparedCommit]]
 ) -> list[Committed | LostTable]:
-    """Commit all, side by side.
+    """Commit all, side by side, as a journal has them.
 
-    Raises StoreUnreadable or StoreUnwritable when it cannot be told whether a commit was made.
+    Raises PromotionRefused for what the run was not cleared to do or has not written down, and
+    StoreUnreadable or StoreUnwritable when it cannot be told whether a commit was made.
     """
+    _refuse_uncleared(work, journal, moves)
 
     def commit(each: tuple[Table, PreparedCommit]) -> Committed | LostTable:
         table, prepared = each
@@ -157,6 +160,32 @@ def commit_moves(
 
     with ThreadPoolExecutor(_THREADS, "rocky-promote") as pool:
         return list(pool.map(commit, moves))
+
+
+def _refuse_uncleared(
+    work: PromotionRun, journal: Journal, moves: Sequence[tuple[Table, PreparedCommit]]
+) -> None:
+    """Raises PromotionRefused unless these are moves of the journal, and it is what was cleared."""
+    clearance, objects = work.clearance, work.opened.resources.warehouse.objects
+    recovered = clearance.journal if isinstance(clearance, RecoveryClearance) else None
+    if journal != recovered if recovered is not None else journal.run_id != work.run_id:
+        raise PromotionRefused(f"`{clearance.what}` gives no leave for `{journal.run_id}`")
+    written = {(each.prefix, each.version, each.commit) for each in journal.tables}
+    contents = clearance.contents
+    for table, made in moves:
+        if (
+            table.objects != objects
+            or (table.prefix, made.version, made.data.decode()) not in written
+            # One that is recovered was held to its clearance by whoever wrote it.
+            or (recovered is None and contents.get(table.name) != _content_after(made))
+        ):
+            raise PromotionRefused(f"`{clearance.what}` gives no leave to move `{table.name}` so")
+
+
+def _content_after(made: PreparedCommit) -> str:
+    replay = Replay(made.base)
+    replay.apply(parse_commit(made.data), 0)
+    return table_content(replay.snapshot(made.version))
 
 
 def add_checkpoint(records: ModelRecords, committed: Committed) -> ModelRecords:
@@ -187,7 +216,7 @@ def restore_prepared(
     if base is not None:
         latest = table.snapshot()
         if latest is None or latest.version < base:
-            return LostTable(table.name, "it is gone, or was made anew")
+            return LostTable(table.name, "it is gone, or was replaced")
         before = table.snapshot(base)
     data = journalled.commit.encode()
     try:
@@ -218,7 +247,7 @@ def undo_moves(
     known: Mapping[str, ModelRecords],
 ) -> str:
     """Move tables back and record both commits of each; the sentence that says so."""
-    around = work.opened.resources
+    resources = work.opened.resources
     why = "; ".join(f"`{each.target}` could not be moved: {each.why}" for each in lost)
     left = {each.target: each.why for each in lost}
     records = []
@@ -226,13 +255,13 @@ def undo_moves(
         committed = made.get(journalled.target)
         if committed is None:
             continue
-        table = around.warehouse.table(Target(*journalled.prefix.split("/")))
+        table = resources.warehouse.table(Target(*journalled.prefix.split("/")))
         back = _move_back(work, table, journalled, committed, known[journalled.target])
         if isinstance(back, str):
             left[journalled.target] = back
         records.append(_undone_records(known[journalled.target], table, committed, back, why, work))
     said = replace(promotion, kind=UNDONE, tables=(), left=left, reason=why)
-    record_promotion_tables(around.ledger, work.run_id, records, said)
+    record_promotion_tables(resources.ledger, work.run_id, records, said)
     stayed = [name for name in left if name not in {each.target for each in lost}]
     rest = f"; left as promoted: {', '.join(stayed)}" if stayed else ""
     verb = "reverted" if promotion.kind == REVERTED else "promoted"

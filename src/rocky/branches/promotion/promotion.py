@@ -7,7 +7,7 @@ once more with production's tables claimed, and whatever is no longer so refuses
 from collections.abc import Mapping
 from dataclasses import replace
 
-from rocky.branches.promotion.gate import (
+from rocky.branches.promotion.clearance import (
     PromotionClearance,
     find_other_inputs,
     refuse_moved_inputs,
@@ -107,7 +107,7 @@ def _find_proved(
 ) -> tuple[BranchTable, ...]:
     """Tables that came out on the branch as production has them, of inputs that are promoted now.
 
-    They do not move; that they stand for a build of the new inputs is recorded, so that nobody
+    They do not move; that they equal a build of the new inputs is recorded, so that nobody
     builds them again.
     """
     found = []

@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from rocky.branches.promotion.gate import Clearance, RecoveryClearance
+from rocky.branches.promotion.clearance import Clearance, RecoveryClearance
 from rocky.errors import RockyError, StoreUnreadable, StoreUnwritable
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunRecord, RunStatus, TotalsRecord
@@ -65,54 +65,52 @@ def open_promotion_run(
     Raises LedgerLocked when a run writes one of the tables, PromotionUnfinished while an earlier
     promotion is not, unless it is that which was cleared, and what a remote state raises.
     """
-    around = opened.resources
+    resources = opened.resources
     record = _run_record(opened, clearance.what, now)
     finishing = isinstance(clearance, RecoveryClearance)
     with ExitStack() as held:
-        run_id, authority = begin_run(around, record, tables, held, finishing=finishing)
-        if around.on_begin is not None:
-            around.on_begin(run_id)
+        run_id, authority = begin_run(resources, record, tables, held, finishing=finishing)
+        if resources.on_begin is not None:
+            resources.on_begin(run_id)
         work = PromotionRun(opened, clearance, run_id, authority, now, watch)
         try:
             yield work
         except BaseException as error:
             said = str(error) if isinstance(error, RockyError) else type(error).__name__
-            around.ledger.finish_run(
-                run_id, RunStatus.FAILURE, around.clock(), reason=said or type(error).__name__
+            resources.ledger.finish_run(
+                run_id, RunStatus.FAILURE, resources.clock(), reason=said or type(error).__name__
             )
             raise
         anchored = _leave_anchor(work)
         found = RunFindings(TotalsRecord(models=work.moved))
-        around.ledger.finish_run(
-            run_id, RunStatus.SUCCESS, around.clock(), found=found, anchored=anchored
+        resources.ledger.finish_run(
+            run_id, RunStatus.SUCCESS, resources.clock(), found=found, anchored=anchored
         )
         _leave_anchor(work)
 
 
 def _run_record(opened: RunSession, what: str, now: datetime) -> RunRecord:
-    around = opened.resources
-    record = around.circumstances.open_record(
-        now, opened.project.config_hash.hex(), around.warehouse.objects.place("")
+    resources = opened.resources
+    record = resources.circumstances.open_record(
+        now, opened.project.config_hash.hex(), resources.warehouse.objects.place("")
     )
-    return replace(record, selection=(what,), unvouched=is_remote_unreadable(around) or None)
+    return replace(record, selection=(what,), unvouched=is_remote_unreadable(resources) or None)
 
 
 def _leave_anchor(work: PromotionRun) -> bool:
     """Whether the ledger's head was left with the tables; a warning where it could not be."""
-    around = work.opened.resources
-    if is_remote_unreadable(around):
+    resources = work.opened.resources
+    if is_remote_unreadable(resources):
         return False
     try:
         return write_ledger_anchor(
-            around.warehouse,
-            around.ledger,
-            visible_head(around),
+            resources.warehouse,
+            resources.ledger,
+            visible_head(resources),
             work.run_id,
-            around.clock(),
-            around.remote,
+            resources.clock(),
+            resources.remote,
         )
     except (StoreUnreadable, StoreUnwritable) as error:
-        work.opened.caller.warn(
-            f"the state of the ledger could not be left with the tables: {error}"
-        )
+        work.opened.caller.warn(f"could not write the ledger's anchor to the warehouse: {error}")
         return False

@@ -47,8 +47,8 @@ def find_stale_readers(
             if execution.strategy not in WHOLE_STRATEGIES:
                 keeping[target] = made.target, made.model_name
     return {
-        target: "it keeps rows that were made of what is moved back;"
-        f" `rocky run --model {model} --full-refresh` makes it anew"
+        target: "it still has rows that were built from tables which are moved back;"
+        f" `rocky run --model {model} --full-refresh` rebuilds it"
         for target, model in keeping.values()
     }
 

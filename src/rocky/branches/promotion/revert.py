@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rocky.branches.promotion.gate import clear_revert
+from rocky.branches.promotion.clearance import clear_revert
 from rocky.branches.promotion.journal import move_tables
 from rocky.branches.promotion.moves import Move, PreparedMove, prepare_moves
 from rocky.branches.promotion.promotion_run import (
@@ -43,6 +43,7 @@ def revert_tables(
     with open_promotion_run(opened, cleared, tables, actor.at, watch) as work:
         # Once more: only now nobody else writes the tables.
         cleared = clear_revert(opened, promotion.run_id, discard_later=discard_later)
+        work.clearance = cleared
         returns, known = cleared.reversals, recorded_tables(state)
         gone = {
             each.promoted.target: range(each.promoted.to_version, each.now.version + 1)

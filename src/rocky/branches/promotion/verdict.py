@@ -29,7 +29,7 @@ class ChangeVerdict:
 def judge_change(diff: ProjectDiff | None, view: BranchView) -> ChangeVerdict:
     """The verdict on a change: of its code, and of the tables that production would get.
 
-    The tables have the last word about columns. Code is compared with a commit, and production may
+    The tables decide about columns. Code is compared with a commit, and production may
     have been built from another: what its readers have today would go without being in the diff.
     """
     if diff is None:

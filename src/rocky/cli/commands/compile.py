@@ -32,7 +32,7 @@ REPORTS: Final = {"compile": CompileReport, "ci": CiReport}
 _SHOWN_REASONS: Final = 5
 _SHOWN_MODELS: Final = 5
 _jobs = click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes at most."
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="At most this many worker processes."
 )
 _no_cache = click.option("--no-cache", is_flag=True, help="Neither read nor write .rocky/cache.")
 
@@ -41,9 +41,9 @@ _no_cache = click.option("--no-cache", is_flag=True, help="Neither read nor writ
 @click.option("--model", "names", multiple=True, metavar="MODEL", help="Report on this model only.")
 @click.option("--verify", type=click.Choice(["spark"]), help="Compare with Spark's own analyser.")
 @click.option(
-    "--live", is_flag=True, help="Compare declared sources with what is there now. Starts Spark."
+    "--live", is_flag=True, help="Compare declared sources with the live ones. Starts Spark."
 )
-@format_option(FORMATS, "How findings look. Default: full.")
+@format_option(FORMATS, "The format of findings. Default: full.")
 @_jobs
 @_no_cache
 @click.option(
@@ -83,7 +83,7 @@ def command(  # noqa: PLR0913 - one for each option
 
 
 @click.command("ci", cls=RockyCommand)
-@format_option(FORMATS, "How findings look. Default: github inside GitHub Actions, else full.")
+@format_option(FORMATS, "The format of findings. Default: github inside GitHub Actions, else full.")
 @_jobs
 @_no_cache
 @consumers_option
@@ -95,7 +95,7 @@ def ci_command(
     no_cache: bool,
     consumers: tuple[Path, ...],
 ) -> ExitCode:
-    """Compile for a build: exit 1 on errors, 4 on warnings only."""
+    """Compile in CI: exit 1 on errors, 4 on warnings only."""
     style = style_in_build(settings, style)
     as_json = use_json(settings, style)
     report = ci(settings.workspace, CiRequest(consumers, jobs, cache=not no_cache))

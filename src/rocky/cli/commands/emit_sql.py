@@ -20,7 +20,7 @@ REPORTS: Final = {"emit-sql": EmitSqlReport}
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write one file a model into DIR instead.",
+    help="Write one file for each model into DIR instead.",
 )
 @click.pass_obj
 def command(settings: Settings, model: str | None, out: Path | None) -> ExitCode:

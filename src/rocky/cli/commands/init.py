@@ -39,7 +39,7 @@ _FIRST_STEPS: Final = {
 def command(settings: Settings, folder: Path) -> ExitCode:
     """Start a project in FOLDER.
 
-    Here when FOLDER is left out. No file that exists is touched.
+    FOLDER is the current folder unless given. Existing files are not changed.
     """
     report = init(InitRequest(folder))
     if settings.json:

@@ -44,7 +44,7 @@ def command(
     """Show where a model's or a column's values come from.
 
     TARGET is MODEL or MODEL.COLUMN; sources and seeds work too: raw.orders, raw.orders.amount.
-    A model is shown both ways unless a way is named.
+    For a model both directions are shown unless one is chosen.
     """
     as_json = use_json(settings, style)
     report = lineage(settings.workspace, LineageRequest(target, column, upstream, downstream))
@@ -144,7 +144,7 @@ def render_model(report: ModelLineage) -> str:
 
 
 def _rows(column: LineageColumn, stacks: Sequence[Sequence[str]]) -> Iterator[list[str]]:
-    """A column's line; what it comes from and goes to goes on below, one a line."""
+    """A column's line; what it comes from and what it reaches follows below, one a line."""
     facts = [column.name, column.data_type, "yes" if column.nullable else "no"]
     for cells in zip_longest(*(stack or ["-"] for stack in stacks), fillvalue=""):
         yield [*facts, *cells]

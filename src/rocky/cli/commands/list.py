@@ -27,7 +27,7 @@ REPORTS: Final = {"list": Listed}
 def command(settings: Settings, kind: Kind | None) -> ExitCode:
     """List models, sources and seeds.
 
-    With KIND only those. Upstream and downstream count direct neighbours.
+    With KIND, only that kind. Upstream and downstream count direct neighbours.
     """
     report = list_project(settings.workspace, ListRequest(kind))
     if settings.json:

@@ -28,8 +28,8 @@ _COUNTED: Final = {
 _SHORT: Final = 12
 
 UNCERTAIN: Final = (
-    "whether Spark and its settings are as before is known once Spark runs; if they are not,"
-    " what would be reused is built"
+    "Spark's version and settings are compared once Spark runs; if they changed, what would be"
+    " reused is built"
 )
 
 
@@ -110,7 +110,7 @@ def _render_estimate(run: PlannedRun) -> Iterator[str]:
         said.append(f"{format_usd(totals.cost_usd)} USD")
     if totals.bytes_scanned is not None:
         said.append(f"{format_bytes(round(totals.bytes_scanned))} read")
-    left = f"; nothing is known of {len(totals.without)} of them" if totals.without else ""
+    left = f"; {len(totals.without)} of them have no estimate" if totals.without else ""
     yield f"if all that may be built is built: {', '.join(said)}{left}"
 
 

@@ -61,7 +61,7 @@ Facts = Iterator[tuple[str, str]]
     "--parallel",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With --execute: models at once, at most. Default: 2.",
+    help="With --execute: build at most N models at once. Default: 2.",
 )
 @click.option(
     "--target",

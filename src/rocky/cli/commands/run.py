@@ -33,7 +33,7 @@ _OPTIONS: Final = (
         "--parallel",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Models or tables at once, at most. Default: 4, or what the pipeline says.",
+        help="Build at most N models or tables at once. Default: 4, or the pipeline's setting.",
     ),
     click.option("--full-refresh", is_flag=True, help="Build whole tables, whatever the strategy."),
     click.option(
@@ -41,7 +41,7 @@ _OPTIONS: Final = (
         "--fresh",
         "force_rebuild",
         is_flag=True,
-        help="Build also what an earlier run has built from the same code and inputs.",
+        help="Build everything that is selected, also what could be reused.",
     ),
     click.option(
         "--no-reuse",
@@ -49,7 +49,7 @@ _OPTIONS: Final = (
         help="Reuse nothing, but continue where an unfinished run stopped.",
     ),
     click.option("--target", metavar="ADAPTER", help="Run on `[adapter.ADAPTER]`."),
-    click.option("--partition", metavar="KEY", help="One time interval, as 2026-05-30."),
+    click.option("--partition", metavar="KEY", help="One time interval, such as 2026-05-30."),
     click.option("--from", "start", metavar="KEY", help="Time intervals from here on."),
     click.option("--to", "end", metavar="KEY", help="Time intervals up to here, included."),
     click.option("--latest", is_flag=True, help="The current time interval. The default."),
@@ -65,14 +65,14 @@ _OPTIONS: Final = (
         "filters",
         multiple=True,
         metavar="KEY=VALUE",
-        help="Tables of a pipeline that copies: `tenant=acme`, `table=ord*`.",
+        help="Only these tables of a replication pipeline: `tenant=acme`, `table=ord*`.",
     ),
     click.option(
         "--resume", metavar="RUN", help="Skip tables that this run of the pipeline copied."
     ),
     click.option("--resume-latest", is_flag=True, help="Like `--resume`, with the newest run."),
     click.option(
-        "--idempotency-key", metavar="KEY", help="Run once for this key, however often asked."
+        "--idempotency-key", metavar="KEY", help="Run only once for this key, even if asked again."
     ),
 )
 _WINDOW: Final = ("partition", "start", "end", "latest", "missing", "lookback")
@@ -131,12 +131,12 @@ def command(settings: Settings, /, **given: Any) -> ExitCode:
 
 
 def watch(settings: Settings, operate: Callable[[Workspace, Ended], Report]) -> Report:
-    """Carry out runs while people see how they go on, and what became of each pipeline."""
+    """Run while the terminal shows progress, and then the result of each pipeline."""
     with open_listener(settings) as listener:
 
         def tell_ending(ended: PipelineEnding) -> None:
             listener.rest()
-            text = render_ending(ended.ending)
+            text = render_ending(ended.ending, quiet=settings.quiet)
             if text and not settings.json:
                 write_line(f"pipeline {ended.pipeline}\n{text}\n")
             if isinstance(ended.ending, FailedPipeline):
@@ -151,7 +151,7 @@ def tell(settings: Settings, report: RunReport) -> ExitCode:
     """What came of one run, for people; several were told as they ended."""
     if report.run is not None:
         if not settings.json:
-            write_line(render_ending(report.run))
+            write_line(render_ending(report.run, quiet=settings.quiet))
         for note in ending_notes(report.run):
             write_note(note)
     return ExitCode(report.exit_code)

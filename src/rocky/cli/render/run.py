@@ -42,13 +42,13 @@ _DONE: Final = {
 }
 
 
-def render_ending(ending: Ending) -> str:
-    """What became of a run; nothing where notes say all."""
+def render_ending(ending: Ending, *, quiet: bool = False) -> str:
+    """What became of a run; nothing where notes say all. Quiet: errors and the last line alone."""
     match ending:
         case ModelsRun():
-            return render_run(ending)
+            return render_run(ending, quiet=quiet)
         case PipelineRun():
-            return render_pipeline(ending)
+            return render_pipeline(ending, quiet=quiet)
         case SkippedRun():
             return ending.message
         case FailedPipeline() | WithheldPipeline():
@@ -73,13 +73,13 @@ def ending_notes(ending: Ending, pipeline: str | None = None) -> list[str]:
             assert_never(ending)
 
 
-def render_run(run: ModelsRun) -> str:
+def render_run(run: ModelsRun, *, quiet: bool = False) -> str:
     """The table at the end of a run, the failures, and a last line that says it all.
 
     In a large run what was reused is counted and not listed: nobody reads hundreds of lines.
     """
     report = run.result
-    listed = report.outcomes
+    listed = () if quiet else report.outcomes
     if len(listed) > LISTED_AT_MOST:
         listed = tuple(each for each in listed if not is_left_alone(each.execution))
     parts = [render_table(_HEAD, [_cells(each) for each in listed], _NUMBERS)] if listed else []
@@ -93,16 +93,20 @@ def render_run(run: ModelsRun) -> str:
     return "\n".join([*parts, _last_line(report)])
 
 
-def render_pipeline(pipeline: PipelineRun) -> str:
+def render_pipeline(pipeline: PipelineRun, *, quiet: bool = False) -> str:
     """Drift, checks and what failed before it was read; then the run's own table and last line."""
     run, found = pipeline.result.run, pipeline.result.checks
     parts = [
-        *_render_drift(pipeline),
+        *(() if quiet else _render_drift(pipeline)),
         *(f"error: {name}: {why}" for name, why in run.failed_sources.items()),
     ]
     if found is not None:
-        parts.append(render_checks(found.outcomes, found.anomalies, found.samples))
-    parts.append(render_run(pipeline.run))
+        failed = [each for each in found.outcomes if not each.passed]
+        outcomes = failed if quiet else found.outcomes
+        parts.append(render_checks(outcomes, found.anomalies, found.samples))
+    parts.append(render_run(pipeline.run, quiet=quiet))
+    if quiet:
+        return "\n".join(part for part in parts if part)
     if run.unchanged:
         parts.append(f"{counted(len(run.unchanged), 'table')} unchanged since the last copy")
     left = [each for each in pipeline.result.excluded if each.name and each.target is None]
@@ -132,7 +136,7 @@ def describe_drift(table: str, record: DriftRecord) -> str:
 
 
 def describe_budget(report: RunResult) -> list[str]:
-    """Ceilings that were exceeded or could not be checked: for standard error."""
+    """Limits that were exceeded or could not be checked: for standard error."""
     said = [
         f"{report.budget.severity_of(each)}[{Code.BUDGET_EXCEEDED}]: {_describe_breach(each)}"
         for each in report.budget.breaches

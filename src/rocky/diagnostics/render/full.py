@@ -37,7 +37,9 @@ _VALUE: Final = re.compile(
 _REFERENCE: Final = re.compile(r"(\"\"\"|'''|\"|'|)\$\{\w+\}\1")
 _IN_ADDRESS: Final = (
     re.compile(r"(://[^/@\s:]*:|jdbc:oracle:\w+:[^/@\s]*/)(\S+)(?=@)"),
-    re.compile(r"((?:passw(?:or)?d|pwd|secret|token|key)=)(?!')([^&;\s\"]+)", re.IGNORECASE),
+    re.compile(r"((?:passw(?:or)?d|pwd|secret|token)=)(?!')([^&;\s\"]+)", re.IGNORECASE),
+    # `unique_key=[` is a setting of the file, not a part of an address.
+    re.compile(r"((?<!unique_)key=)(?!['\[{])([^&;\s\"]+)", re.IGNORECASE),
 )
 _EVERY_CHARACTER: Final = re.compile(r"[^\r\n]")
 

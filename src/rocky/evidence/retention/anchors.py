@@ -52,8 +52,8 @@ def find_doubt(
     mine = anchors.of_ledger.get(ledger_id or "")
     if mine is not None and heads.get(mine.seq) != mine.head:
         return (
-            "the state file was replaced by an older copy: the warehouse knows of records"
-            " that it lacks; `rocky verify` says more"
+            "the state file was replaced by an older copy: the warehouse has an anchor of"
+            " records that it lacks; `rocky verify` says more"
         )
     return None
 
@@ -73,12 +73,12 @@ def leave_anchors(
                 lambda found: ledger.knows(Head(found.seq, found.head)),
             )
         except (StoreUnreadable, StoreUnwritable) as error:
-            warnings.append(f"the state of the ledger could not be left with the tables: {error}")
+            warnings.append(f"could not write the ledger's anchor to the warehouse: {error}")
             continue
         if not known:
             warnings.append(
-                f"the tables know a later state of `{ledger.path.name}` than the file itself: it"
-                " was put back to an older copy, or changed; `rocky verify` says more"
+                f"the warehouse has a later anchor than `{ledger.path.name}`: the state file was"
+                " replaced by an older copy, or changed; `rocky verify` says more"
             )
     return warnings
 

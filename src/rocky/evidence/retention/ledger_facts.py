@@ -124,7 +124,7 @@ def _heads(reader: EvidenceReader, numbers: Collection[int]) -> dict[int, str]:
     keys = {entry_key(each) for each in numbers}
     found: dict[int, str] = {}
     for key, value in reader.rows(CHAIN_TABLE) if keys else ():
-        # What cannot be read vouches for nothing.
+        # A record that cannot be read proves nothing.
         with suppress(MalformedEntry):
             if key in keys:
                 entry = parse_entry(value)

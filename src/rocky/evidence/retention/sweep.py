@@ -1,6 +1,6 @@
 """Records removed from a ledger: old runs by a sweep, the watermark of a table by request.
 
-A sweep forgets runs that vouch for nothing any more, and the ledger says so. Only one sweep at a
+A sweep forgets runs that no longer prove anything, and the ledger says so. Only one sweep at a
 time: it is claimed like a table, so that what it read still holds when it removes it. Runs go on
 meanwhile; all they can rest on is of a kind that no sweep takes. Deleting a watermark does nothing
 to its table, which stays until the next run has committed what replaces it.
@@ -68,10 +68,10 @@ def sweep_ledger(
     retention: StateRetention,
     now: datetime,
 ) -> SweepReport:
-    """Forget what is older than is kept and vouches for nothing.
+    """Forget runs older than the retention that no table or record needs.
 
     Without the warehouse that an unfinished run wrote to, that run stays. Raises LedgerUnreadable,
-    LedgerUnwritable, and LedgerLocked when another sweep is at work. The caller leaves an anchor.
+    LedgerUnwritable, and LedgerLocked when another sweep is running. The caller leaves an anchor.
     """
     begun = monotonic()
     with ledger.claim([_SWEEP_CLAIM], SWEEP):

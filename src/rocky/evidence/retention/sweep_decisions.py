@@ -1,6 +1,6 @@
 """Which runs a sweep forgets, and the facts of the ledger that decide it.
 
-A ledger vouches for tables, so age alone forgets nothing: a run that made a commit, or whose
+A ledger proves what is in tables, so age alone forgets nothing: a run that made a commit, or whose
 records another run's records rest on, stays for as long as they do. What goes are runs that left
 nothing behind but their own story. In doubt a run is kept. The facts are read once, at one moment,
 and nothing at all is read when no run is old enough.
@@ -32,10 +32,10 @@ class KeepRunReason(StrEnum):
     RUNNING = "it has not ended"
     COMMITTED = "it made a commit that a table's log has"
     ADOPTED = "a later run recorded commits that it left behind"
-    INDEXED = "its result may stand for a build"
+    INDEXED = "its result may be reused"
     REUSED = "a run that is kept reused what it built"
-    LEANED_ON = "records that are kept rest on its own"
-    UNCERTAIN = "it did not end well, and may have made a commit that nobody recorded"
+    LEANED_ON = "records that are kept refer to it"
+    UNCERTAIN = "it failed, and may have made a commit that is not recorded"
 
 
 @dataclass(slots=True)
@@ -62,8 +62,8 @@ class PastRun:
 class RunReferences:
     """What records that are not a run's own rest on: an index of results, and hashes in it.
 
-    `named` are the runs the index names. `hashes` are inputs that only a reuse can vouch for.
-    `in_logs` are runs that made a commit, by warehouse, where the logs were looked at.
+    `named` are the runs the index names. `hashes` are inputs that only the record of a reuse
+    proves. `in_logs` are runs that made a commit, by warehouse, where the logs were looked at.
     """
 
     named: Collection[RunId] = NO_RUNS
@@ -136,23 +136,23 @@ def _keep_referenced(
     leaning: RunReferences,
     reasons: dict[RunId, KeepRunReason],
 ) -> None:
-    """Keep, newest first, runs that kept ones reused, and the last to vouch for hash or file."""
+    """Keep, newest first, runs that kept ones reused, and the last that proves a hash or a file."""
     going, wanted = set(candidates), set(leaning.hashes)
     stay = [run for run_id, run in runs.items() if run_id not in going]
     reused = {each for run in stay for each in run.reused}
-    vouched = {each for run in stay for each in run.hashes}
+    proven = {each for run in stay for each in run.hashes}
     files = {each for run in stay for each in run.files}
     for run_id in candidates:
         run = runs[run_id]
         if run_id in reused:
             reasons[run_id] = KeepRunReason.REUSED
-        elif not run.files <= files or (run.hashes - vouched) & wanted:
+        elif not run.files <= files or (run.hashes - proven) & wanted:
             reasons[run_id] = KeepRunReason.LEANED_ON
         else:
             continue
         # What it reused is older, so it is yet to come.
         reused |= run.reused
-        vouched |= run.hashes
+        proven |= run.hashes
         files |= run.files
 
 
@@ -163,9 +163,9 @@ _ENDED_WELL = "Success"
 class SweepFacts:
     """Runs by id, those `old` enough to go, and the keys of rows by table and run.
 
-    `hashes` are inputs that only a reuse can vouch for, with the build they are indexed for.
+    `hashes` are inputs that only the record of a reuse proves, with the build they are indexed for.
     `collected` are keys of old removals, by file, that no record of the file leans on. `finished`
-    runs ended well: nobody will go on with their `progress`.
+    runs ended well: their `progress` is no longer needed.
     """
 
     cutoff: datetime
@@ -275,7 +275,7 @@ def _load_lineage(reader: EvidenceReader, facts: SweepFacts) -> None:
             said = load_json(reader.path, "input_provenance", key, value)
             for each in (said.get("input_hash"), said.get("cutoff_hash")):
                 if facts.hashes.get(str(each)) == key:
-                    # The build itself had these inputs; it needs no reuse to vouch for them.
+                    # The build itself had these inputs; no reuse is needed to prove them.
                     del facts.hashes[str(each)]
         _note(facts, "input_provenance", key)
 

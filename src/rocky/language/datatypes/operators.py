@@ -69,7 +69,7 @@ def different_types(op: str, left: DataType, right: DataType) -> OperandMismatch
     """The two sides do not meet in one type."""
     return OperandMismatch(
         "DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES",
-        f"the sides of `{op}` have types that do not meet: `{left}` and `{right}`",
+        f"the sides of `{op}` have no common type: `{left}` and `{right}`",
     )
 
 

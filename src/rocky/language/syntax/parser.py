@@ -57,6 +57,9 @@ class NestedTooDeeply(RecursionError):
 
 def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
     """The one statement in `text`. Comments alone, or two statements, are a problem."""
+    template = _template_problem(text)
+    if template is not None:
+        return template
     try:
         with spark_settings():
             tokens, kinds, levels = rewrite_tokens(TOKENIZER.tokenize(without_comments(text)), text)
@@ -164,6 +167,29 @@ def _unclosed_quote(text: str) -> tuple[str, int]:
         else:
             at += 1
     return "", -1
+
+
+_TEMPLATE_HELP: Final = (
+    "write plain Spark SQL: `FROM orders` reads the model `orders`, `@var(NAME)` is a variable;"
+    " or compile the rendered query"
+)
+
+
+def _template_problem(text: str) -> SyntaxProblem | None:
+    """The first tag of a Jinja template outside quotes; Spark has no `{{`, `{%` or `{#`."""
+    if not any(tag in text for tag in ("{{", "{%", "{#")):
+        return None
+    at = 0
+    while at < len(text):
+        quoted = _QUOTED.match(text, at)
+        if quoted is not None:
+            at = quoted.end()
+        elif text[at : at + 2] in ("{{", "{%", "{#"):
+            message = f"`{text[at : at + 2]}` is template syntax, not SQL"
+            return SyntaxProblem(message, Span(at, at + 2), help=_TEMPLATE_HELP)
+        else:
+            at += 1
+    return None
 
 
 def _token_problem(text: str) -> SyntaxProblem:

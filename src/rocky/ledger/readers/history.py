@@ -131,7 +131,7 @@ class HistoryReader(LedgerReader):
     """Answers from a ledger. For one thread; others open their own."""
 
     alive_elsewhere: frozenset[str] = frozenset()
-    """Runs that are at work on other machines: their locks cannot be seen from here."""
+    """Runs that are running on other machines: their locks cannot be seen from here."""
 
     def runs(
         self, limit: int | None = None, since: datetime | None = None

@@ -23,10 +23,11 @@ from rocky.ledger.record import parse_time
 from rocky.operations.branch.change import choose_signer, keygen_of, open_change
 from rocky.operations.report import same_fields
 from rocky.operations.workspace import Workspace
+from rocky.plan.arguments import Request
 
 
 @dataclass(frozen=True, slots=True)
-class ApproveRequest:
+class ApproveRequest(Request):
     """Which branch, what to say with it, with which key, and by which name among the signers."""
 
     name: str
@@ -106,7 +107,7 @@ def _verify_command(signed: SignedApproval, signers: Path) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ApprovalsRequest:
+class ApprovalsRequest(Request):
     """Which branch."""
 
     name: str

@@ -31,10 +31,15 @@ from rocky.errors import NotARepository
 from rocky.git import Repository, find_commit, find_identity, find_repository
 from rocky.ledger.branch_records import BranchRecord
 from rocky.ledger.readers.lookup import open_lookup_reader
-from rocky.operations.branch.lookup import fetch_branch_state, find_branch, open_view
+from rocky.operations.branch.lookup import fetch_branch_state, open_view
 from rocky.operations.refusals import SideBroken
 from rocky.operations.revisions import Sides, open_sides
-from rocky.operations.workspace import Workspace, compile_workspace, project_location
+from rocky.operations.workspace import (
+    Workspace,
+    compile_workspace,
+    find_branch,
+    project_location,
+)
 
 
 @contextmanager

@@ -8,17 +8,22 @@ from rocky.branches.row_diff import DataDiff, DiffScope, OtherSide, diff_tables
 from rocky.branches.tables import BranchView
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
-from rocky.operations.branch.lookup import find_branch, open_view
-from rocky.operations.refusals import refuse_below, refuse_unknown_choice
-from rocky.operations.workspace import Workspace, load_workspace, model_named
+from rocky.operations.branch.lookup import open_view
+from rocky.operations.workspace import (
+    Workspace,
+    find_branch,
+    load_workspace,
+    model_named,
+)
 from rocky.plan.adapters import main_adapter
+from rocky.plan.arguments import Natural, Request
 from rocky.project import Project
 from rocky.project.project import on_branch
 from rocky.run.engine.protocol import Engine
 
 
 @dataclass(frozen=True, slots=True)
-class DiffRequest:
+class DiffRequest(Request):
     """Which branch; which `models`, by name or full name of a table, all of them without any.
 
     `key` are columns that find a row again, in place of those that a model declares; `sample` is
@@ -28,7 +33,7 @@ class DiffRequest:
     name: str
     models: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
-    sample: int = 5
+    sample: Natural = 5
     to: OtherSide = "production"
 
 
@@ -37,8 +42,6 @@ def diff(workspace: Workspace, request: DiffRequest) -> DataDiff:
 
     Raises InvalidRequest, NothingSelected, StoreUnreadable, and what opening an engine raises.
     """
-    refuse_unknown_choice("`--to`", request.to, OtherSide)
-    refuse_below(0, "`sample`", request.sample)
     workspace = workspace.on_production()
     record = find_branch(workspace, request.name)
     project = load_workspace(workspace)

@@ -1,4 +1,4 @@
-"""Branches made, made anew and deleted: tables cloned without copying, production left alone."""
+"""Branches created, rebased and deleted: tables cloned without copying, production left alone."""
 
 import re
 from collections.abc import Callable
@@ -28,18 +28,21 @@ from rocky.operations.branch.lookup import (
     People,
     branch_warehouses,
     fetch_branch_state,
-    find_branch,
     find_deleted,
     find_people,
     find_who,
     held_branch,
-    open_branches,
     warehouse_of,
 )
-from rocky.operations.report import hidden
 from rocky.operations.state_change import change_state, load_sound_project
-from rocky.operations.workspace import Workspace, main_state_path
+from rocky.operations.workspace import (
+    Workspace,
+    find_branch,
+    main_state_path,
+    open_branches,
+)
 from rocky.plan.adapters import main_adapter
+from rocky.plan.arguments import Request
 from rocky.project import Project
 from rocky.project.project import branch_prefix, branch_state, on_branch, state_on_branch
 from rocky.run.prepare.caller import observe_origin
@@ -48,7 +51,7 @@ _RUN_ID: Final = re.compile(r"run-\d{8}-\d{6}-\d{3}")
 
 
 @dataclass(frozen=True, slots=True)
-class CreateRequest:
+class CreateRequest(Request):
     """A branch to be made, of production as it is now unless there is a `source`.
 
     That is another branch, a run, `latest`, or a commit that was run. `base` is what its code is
@@ -64,7 +67,7 @@ class CreateRequest:
 
 @dataclass(frozen=True, slots=True)
 class BranchReport:
-    """A branch that was made, or made anew, as it is recorded."""
+    """A branch that was created or rebased, as it is recorded."""
 
     branch: BranchRecord
 
@@ -96,8 +99,8 @@ def create(workspace: Workspace, request: CreateRequest) -> BranchReport:
     record = make_branch(workspace, wanted, origin, lambda: find_parent(source, candidates))
     for run_id in working:
         workspace.warn(
-            f"`{run_id}` is running: some tables of the branch may be as it found them, others as"
-            " it left them; `rocky branch rebase` takes them again"
+            f"`{run_id}` is running: some tables of the branch may be from before it and others"
+            " from after it; `rocky branch rebase` clones them again"
         )
     return BranchReport(record)
 
@@ -167,7 +170,7 @@ def _candidates(
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteRequest:
+class DeleteRequest(Request):
     """Which branch."""
 
     name: str
@@ -179,13 +182,13 @@ class DeletionReport:
 
     branch: BranchRecord
     objects_removed: int
-    warnings: tuple[str, ...] = hidden()
+    warnings: tuple[str, ...] = ()
 
 
 def delete(workspace: Workspace, request: DeleteRequest) -> DeletionReport:
     """Delete a branch, or what an interrupted deletion has left of it.
 
-    Raises NothingSelected, LedgerLocked while a run is at work on it, and ChangeRefused while
+    Raises NothingSelected, LedgerLocked while a run is using it, and ChangeRefused while
     another branch reads its files.
     """
     workspace = workspace.on_production()
@@ -228,15 +231,16 @@ def drop_branch(
         _, warnings = change_state(workspace, [branch_claim(record.name)], delete, clear)
     if not removed:
         stays = (
-            f"others could not be told that branch `{record.name}` is deleted, so its tables are"
-            f" still there; `rocky branch delete {record.name}` removes them when it can be sent"
+            f"other machines could not be told that branch `{record.name}` is deleted, so its"
+            f" tables are still there; `rocky branch delete {record.name}` removes them when it"
+            " can be sent"
         )
         return 0, (*warnings, stays)
     return removed[0], warnings
 
 
 @dataclass(frozen=True, slots=True)
-class RebaseRequest:
+class RebaseRequest(Request):
     """Which branch, and what its code is compared with once merged."""
 
     name: str
@@ -244,7 +248,7 @@ class RebaseRequest:
 
 
 def rebase(workspace: Workspace, request: RebaseRequest) -> BranchReport:
-    """Make a branch anew. Raises PromotionRefused, PromotionUnfinished, and as `create` does."""
+    """Make a branch again. Raises PromotionRefused, PromotionUnfinished, and as `create` does."""
     workspace = workspace.on_production()
     project = load_sound_project(workspace, "made")
     record = find_branch(workspace, request.name)

@@ -1,6 +1,6 @@
 """Branches by the names that people type: their records, their state, their warehouses.
 
-The state of a branch may be kept elsewhere: it is fetched before it is believed, and held before it
+The state of a branch may be remote: it is fetched before it is used, and held before it
 goes. The copy here may be older than a run that another machine has made on the branch.
 """
 
@@ -9,14 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocky.branches.lifecycle import branch_claim, clear_branch
+from rocky.branches.lifecycle import branch_claim
 from rocky.branches.tables import BranchView, load_branch_view
-from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import (
     GitUnavailable,
     LedgerLocked,
     NotARepository,
-    NothingSelected,
     UnknownRevision,
 )
 from rocky.git import (
@@ -28,21 +26,20 @@ from rocky.git import (
     resolve_ref,
 )
 from rocky.git.repository import find_main_line, is_ancestor
-from rocky.ledger import open_history_reader
 from rocky.ledger.branch_records import PRODUCTION, BranchRecord, BranchStatus
 from rocky.ledger.branches import branch_key, load_branches
-from rocky.ledger.claims import living_runs
 from rocky.operations.workspace import (
     Workspace,
-    expect_named_state,
-    main_state_path,
+    forget_former,
+    on_known_branch,
     refresh_state,
+    refreshed_state,
     state_path,
     state_settings,
 )
 from rocky.plan.adapters import main_adapter
 from rocky.project import Project
-from rocky.project.project import branch_prefix, on_branch
+from rocky.project.project import on_branch
 from rocky.run.prepare.caller import observe_origin
 from rocky.run.prepare.pins import open_project_warehouse
 from rocky.state.session import open_session
@@ -51,36 +48,20 @@ from rocky.store.warehouse import Warehouse
 
 def fetch_branch_state(workspace: Workspace, record: BranchRecord) -> Path:
     """The state file of a branch, as its newest run anywhere left it."""
-    own = workspace.on_branch(record.name, record.adapter)
+    own = on_known_branch(workspace, record.name, record.adapter)
     path = state_path(own)
     forget_former(workspace, record)
     refresh_state(own, path)
     return path
 
 
-def forget_former(workspace: Workspace, record: BranchRecord) -> None:
-    """Remove the copy of the state of a branch that was deleted, and made again, elsewhere."""
-    own = workspace.on_branch(record.name, record.adapter)
-    path = state_path(own)
-    if state_settings(own).backend == "local" or not path.exists() or living_runs(path):
-        return
-    reader = open_history_reader(path)
-    if reader is None:
-        return
-    with reader:
-        # The first run of a branch is the one that made it, at the very moment its row names.
-        former = any(each.started_at < record.created_at for each in reader.runs())
-    if former:
-        clear_branch((), path)
-
-
 @contextmanager
 def held_branch(workspace: Workspace, record: BranchRecord, warehouse: Warehouse) -> Iterator[None]:
     """Keep runs on other machines from a branch that is about to go.
 
-    Raises LedgerLocked while one is at work on it, StateSyncFailed when that cannot be told.
+    Raises LedgerLocked while a run is using it, StateSyncFailed when that cannot be told.
     """
-    own = workspace.on_branch(record.name, record.adapter)
+    own = on_known_branch(workspace, record.name, record.adapter)
     state = state_settings(own)
     if state.backend == "local":
         # Whoever deletes it asks the file here.
@@ -101,39 +82,6 @@ def held_branch(workspace: Workspace, record: BranchRecord, warehouse: Warehouse
             yield
 
 
-def require_branch(workspace: Workspace, *, sure: bool = True) -> Workspace:
-    """The workspace with the branch as it was made, whatever was typed. Raises NothingSelected.
-
-    Not `sure` where the state file may be another than the one beside `rocky.toml`.
-    """
-    assert workspace.branch_name is not None
-    branch_prefix(workspace.branch_name)
-    main = workspace.on_production()
-    here = main_state_path(main).exists()
-    if not sure and not here and state_settings(main).backend == "local":
-        return workspace
-    record = find_branch(workspace, workspace.branch_name)
-    forget_former(workspace, record)
-    return workspace.on_branch(record.name, record.adapter)
-
-
-def find_branch(workspace: Workspace, name: str) -> BranchRecord:
-    """The record of an open branch, in production's state. Raises NothingSelected."""
-    known = open_branches(workspace)
-    found = known.get(branch_key(name))
-    if found is not None:
-        return found
-    hint = suggestion(name, [each.name for each in known.values()])
-    if hint is None:
-        hint = (
-            "`rocky branch list` shows them"
-            if known
-            else f"`{main_state_path(workspace.on_production()).name}` here knows none: they"
-            " are known where the state is; `rocky branch create` makes one"
-        )
-    raise NothingSelected(f"no branch `{name}`; {hint}")
-
-
 def find_deleted(workspace: Workspace, name: str) -> BranchRecord | None:
     """The record of a branch that was deleted, if there is none of that name any more."""
     known = {branch_key(each.name): each for each in load_branches(refreshed_state(workspace))}
@@ -141,28 +89,9 @@ def find_deleted(workspace: Workspace, name: str) -> BranchRecord | None:
     return found if found is not None and found.status is BranchStatus.DELETED else None
 
 
-def open_branches(workspace: Workspace) -> dict[str, BranchRecord]:
-    """The branches that are not deleted, by key."""
-    path = refreshed_state(workspace)
-    return {
-        branch_key(each.name): each
-        for each in load_branches(path)
-        if each.status is BranchStatus.OPEN
-    }
-
-
-def refreshed_state(workspace: Workspace) -> Path:
-    """Production's state file, fetched where the state is remote."""
-    main = workspace.on_production()
-    path = main_state_path(main)
-    refresh_state(main, path)
-    expect_named_state(main)
-    return path
-
-
 @dataclass(frozen=True, slots=True)
 class People:
-    """Who is at work, and the commit that the code of a branch made now is compared with.
+    """The current user, and the commit that the code of a branch made now is compared with.
 
     A project outside git has neither a commit nor an address: a user's name stands for it.
     """
@@ -182,7 +111,7 @@ class People:
 
 
 def find_who(workspace: Workspace, root: Path) -> str:
-    """Who is at work here: git's address, else a user's name. Answers without git too."""
+    """The current user: git's address, else a user's name. Answers without git too."""
     try:
         email = find_identity(find_repository(root)).email
     except (NotARepository, GitUnavailable):
@@ -191,7 +120,7 @@ def find_who(workspace: Workspace, root: Path) -> str:
 
 
 def find_people(workspace: Workspace, root: Path, base: str | None = None) -> People:
-    """Who is at work here, and what a branch made now is compared with.
+    """The current user, and what a branch made now is compared with.
 
     `base` is a reference that was given. Raises UnknownRevision, and GitUnavailable: a git that
     cannot answer is not the same as none.

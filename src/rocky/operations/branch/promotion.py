@@ -15,7 +15,6 @@ from typing import Literal
 from rocky.branches.approvals.readiness import Candidate
 from rocky.branches.approvals.signatures import Signer
 from rocky.branches.approvals.validity import RejectionReason
-from rocky.branches.promotion.gate import PromotionClearance, clear_promotion
 from rocky.branches.promotion.journal import (
     RecoveredPromotion,
     forget_promotion,
@@ -26,14 +25,19 @@ from rocky.branches.promotion.promotion_run import Actor
 from rocky.branches.promotion.revert import revert_tables
 from rocky.errors import InvalidRequest
 from rocky.ledger.branch_records import PromotionRecord
-from rocky.operations.branch.change import choose_signer, keygen_of, open_change
-from rocky.operations.branch.lookup import find_who, refreshed_state
+from rocky.operations.branch.change import choose_signer
+from rocky.operations.branch.gate import clear_promotion
+from rocky.operations.branch.lookup import find_who
 from rocky.operations.state_change import load_sound_project
-from rocky.operations.warehouses import recorded_warehouses_of
-from rocky.operations.workspace import Workspace, caller_of, main_state_path
+from rocky.operations.workspace import (
+    Workspace,
+    caller_of,
+    main_state_path,
+    refreshed_state,
+)
 from rocky.plan.adapters import main_adapter
+from rocky.plan.arguments import Request
 from rocky.project import Project
-from rocky.project.project import branch_state
 from rocky.run.prepare.session import RunSession, open_run
 
 
@@ -48,7 +52,7 @@ def open_production(workspace: Workspace, project: Project, adapter: str) -> Ite
 def actor_of(
     workspace: Workspace, opened: RunSession, now: datetime, reason: str | None = None
 ) -> Actor:
-    """Whoever is at work here."""
+    """The current user."""
     code = opened.resources.circumstances
     who = find_who(workspace, opened.project.root)
     return Actor(who, now, code.git_commit, code.git_dirty, reason)
@@ -73,7 +77,7 @@ def recover_before_run(workspace: Workspace, project: Project) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class PromoteRequest:
+class PromoteRequest(Request):
     """Which branch, and why.
 
     With `allow_breaking` it is promoted although readers break, if somebody signs the `message`:
@@ -108,21 +112,24 @@ class PromotionReport:
 def promote(workspace: Workspace, request: PromoteRequest) -> PromotionReport:
     """Promote a branch. Raises PromotionRefused, PromotionUndone, LedgerLocked, InvalidRequest.
 
-    And as `open_change`: then production is as it was.
+    And as `clear_promotion`: then production is as it was.
     """
     if not request.allow_breaking and (request.key, request.principal) != (None, None):
         raise InvalidRequest("`--key` and `--as` need `--allow-breaking`")
     workspace = workspace.on_production()
     now = datetime.now(UTC)
-    with open_change(workspace, request.name, now) as candidate:
-        for warning in candidate.question.policy.warnings:
-            workspace.warn(warning)
-        cleared = _clear(workspace, request, candidate)
-        project, adapter = candidate.compilation.project, candidate.record.adapter
-        with open_production(workspace, project, adapter) as opened:
-            recover_and_tell(workspace, opened, now)
-            actor = actor_of(workspace, opened, now, request.message)
-            promotion = promote_tables(opened, cleared, actor)
+
+    def find_signer(candidate: Candidate) -> Signer:
+        return choose_signer(workspace, candidate, request.key, request.principal, request.message)
+
+    signer = find_signer if request.allow_breaking else None
+    cleared = clear_promotion(workspace, request.name, now, signer)
+    candidate = cleared.candidate
+    project, adapter = candidate.compilation.project, candidate.record.adapter
+    with open_production(workspace, project, adapter) as opened:
+        recover_and_tell(workspace, opened, now)
+        actor = actor_of(workspace, opened, now, request.message)
+        promotion = promote_tables(opened, cleared, actor)
     rejected = tuple(
         RejectedApproval(each.approval_id, each.reason, each.detail)
         for each in cleared.approvals.rejected
@@ -130,28 +137,8 @@ def promote(workspace: Workspace, request: PromoteRequest) -> PromotionReport:
     return PromotionReport(promotion, rejected, success=True)
 
 
-def _clear(
-    workspace: Workspace, request: PromoteRequest, candidate: Candidate
-) -> PromotionClearance:
-    """Leave to promote it, if the gate gives it. Raises PromotionRefused."""
-    project, record = candidate.compilation.project, candidate.record
-
-    def find_signer() -> Signer:
-        return choose_signer(workspace, candidate, request.key, request.principal, request.message)
-
-    conf = main_adapter(project, record.adapter)[1].conf
-    return clear_promotion(
-        candidate,
-        keygen_of(workspace),
-        # Fetched already, when the branch was judged.
-        branch_state(main_state_path(workspace), record.name),
-        recorded_warehouses_of(workspace, project, [candidate.view.warehouse], conf),
-        find_signer if request.allow_breaking else None,
-    )
-
-
 @dataclass(frozen=True, slots=True)
-class RevertRequest:
+class RevertRequest(Request):
     """Which promotion, by its id, or by the name of a branch: then its newest; and why.
 
     With `discard_later` also where tables were changed since: what was made has to be made again.
@@ -185,7 +172,7 @@ def revert(workspace: Workspace, request: RevertRequest) -> PromotionReport:
 
 
 @dataclass(frozen=True, slots=True)
-class RecoverRequest:
+class RecoverRequest(Request):
     """`forget` is the run of one to give up; `adapter` the one whose tables are meant."""
 
     forget: str | None = None
@@ -194,7 +181,7 @@ class RecoverRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecoveredReport:
-    """What came of one: `recorded_as` is who finished it, `reason` why it was undone."""
+    """A recovered promotion: `recorded_as` is who finished it, `reason` why it was undone."""
 
     promotion: str
     branch: str
@@ -205,7 +192,7 @@ class RecoveredReport:
 
 @dataclass(frozen=True, slots=True)
 class RecoveryReport:
-    """What came of all that was interrupted, oldest first."""
+    """The promotions that were recovered, oldest first."""
 
     recovered: tuple[RecoveredReport, ...]
 
@@ -226,8 +213,9 @@ class ForgottenReport:
 def recover(workspace: Workspace, request: RecoverRequest) -> RecoveryReport | ForgottenReport:
     """Finish or undo what was interrupted.
 
-    Raises LedgerLocked while whoever began it is at work, PromotionUnfinished for one of another
-    ledger, and when one is to be forgotten that can be finished; NothingSelected, RunRefused.
+    Raises LedgerLocked while the process that began it is running, PromotionUnfinished for
+    one of another ledger, and when one is to be forgotten that can be finished; NothingSelected,
+    RunRefused.
     """
     workspace = workspace.on_production()
     project = load_sound_project(workspace, "recovered")

@@ -4,14 +4,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rocky.branches.tables import BranchTable, same_content
+from rocky.errors import InvalidRequest
 from rocky.ledger.branch_records import BranchRecord, BranchStatus, PromotionRecord
 from rocky.ledger.branches import load_branches, load_promotions
-from rocky.operations.branch.lookup import find_branch, open_view, refreshed_state
-from rocky.operations.workspace import Workspace, load_workspace
+from rocky.operations.branch.lookup import open_view
+from rocky.operations.workspace import (
+    Workspace,
+    find_branch,
+    load_workspace,
+    refreshed_state,
+)
+from rocky.plan.arguments import Request
 
 
 @dataclass(frozen=True, slots=True)
-class ListRequest:
+class ListRequest(Request):
     """With `everything`, also branches that were deleted; `promotions` in place of branches."""
 
     everything: bool = False
@@ -35,7 +42,9 @@ class PromotionsReport:
 
 
 def list_branches(workspace: Workspace, request: ListRequest) -> BranchesReport | PromotionsReport:
-    """What is recorded of branches. Raises LedgerUnreadable."""
+    """What is recorded of branches. Raises LedgerUnreadable, InvalidRequest."""
+    if request.everything and request.promotions:
+        raise InvalidRequest("`--all` is for branches: `--promotions` lists all there were")
     state = refreshed_state(workspace)
     if request.promotions:
         promotions = load_promotions(state)
@@ -52,7 +61,7 @@ Status = Literal["same", "added", "changed", "behind", "conflict"]
 
 
 @dataclass(frozen=True, slots=True)
-class ShowRequest:
+class ShowRequest(Request):
     """Which branch."""
 
     name: str

@@ -5,10 +5,15 @@ plan is, and its file, are in `rocky.plan`.
 """
 
 from rocky.errors import RunRefused
-from rocky.operations.branch.resolution import known_branch
 from rocky.operations.plan.proposal import propose_plan
 from rocky.operations.plan.report import PlanReport, report_plan
-from rocky.operations.workspace import Workspace, compile_workspace, refresh_state, state_path
+from rocky.operations.workspace import (
+    Workspace,
+    compile_workspace,
+    known_branch,
+    refresh_state,
+    state_path,
+)
 from rocky.plan.kept_plan import save_plan
 from rocky.plan.request import RunRequest, refuse_contradictions
 from rocky.project.secrets import is_secret_name

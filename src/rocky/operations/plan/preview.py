@@ -41,7 +41,7 @@ class RunPreview:
     """What would become of every step.
 
     Not `certain` where only Spark can say what it is: what would be reused is reused only if that
-    has not changed. `resumes` is the unfinished run that would be gone on with.
+    has not changed. `resumes` is the unfinished run that would be continued.
     """
 
     forecast: Forecast

@@ -69,7 +69,7 @@ def estimate_of(found: Estimates) -> RunEstimate:
 
 @dataclass(frozen=True, slots=True)
 class StepOutlook:
-    """What would become of a step: `depends` where that is decided when its inputs are built."""
+    """What would happen to a step: `depends` where that is decided when its inputs are built."""
 
     model: str
     kind: str
@@ -85,7 +85,7 @@ class ModelsOutlook:
     """What would become of models.
 
     Not `certain` where only Spark can say what it is: what would be reused is built if it is
-    another. `resumes` is the unfinished run that would be gone on with.
+    another. `resumes` is the unfinished run that would be continued.
     """
 
     models: tuple[str, ...]
@@ -107,7 +107,7 @@ class CopiesOutlook:
 
 @dataclass(frozen=True, slots=True)
 class TableOutlook:
-    """What would become of a table that is followed, or checked at a `version`."""
+    """What would happen to a table that is followed, or checked at a `version`."""
 
     table: str
     decision: str
@@ -117,7 +117,7 @@ class TableOutlook:
 
 @dataclass(frozen=True, slots=True)
 class LoadOutlook:
-    """What would become of the files of a table, which are told by their hashes."""
+    """What would happen to the files of a table, which are identified by their hashes."""
 
     table: str
     decision: str
@@ -140,7 +140,7 @@ Outlook = ModelsOutlook | CopiesOutlook | TablesOutlook
 class PlannedRun:
     """A run of a plan. `verdict` is the worst that it does to the columns of tables.
 
-    `notes` are for people, and so is `budget`: what of the estimates exceeds a ceiling.
+    `notes` are for people, and so is `budget`: what of the estimates exceeds a limit.
     """
 
     type: str

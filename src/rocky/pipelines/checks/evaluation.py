@@ -244,8 +244,8 @@ class PipelineChecks:
             return Conclusion((lost,), failed=self.result.failed)
         tables = [each for each in found if isinstance(each, CheckedTable)]
         unreadable = tuple(each for each in found if isinstance(each, UnreadableTable))
-        around = CheckContext(so_far.now, self.known, self.warehouse, unreadable, self.schemas)
-        self.result = run_pipeline_checks(self.checks, tables, so_far.engine, around)
+        context = CheckContext(so_far.now, self.known, self.warehouse, unreadable, self.schemas)
+        self.result = run_pipeline_checks(self.checks, tables, so_far.engine, context)
         return Conclusion(
             self.result.outcomes,
             self.result.anomalies,
@@ -255,7 +255,7 @@ class PipelineChecks:
 
 
 def checks_of_targets(
-    around: RunResources,
+    resources: RunResources,
     checks: Checks,
     targets: Mapping[str, Target],
     kind: str,
@@ -266,14 +266,14 @@ def checks_of_targets(
     time = timestamp_column or (freshness.timestamp_column if freshness is not None else None)
     return PipelineChecks(
         checks,
-        partial(_find_targets, around, targets, kind, time),
-        around.warehouse,
+        partial(_find_targets, resources, targets, kind, time),
+        resources.warehouse,
         [each.full_name for each in targets.values()],
     )
 
 
 def _find_targets(
-    around: RunResources,
+    resources: RunResources,
     targets: Mapping[str, Target],
     kind: str,
     time: str | None,
@@ -281,10 +281,10 @@ def _find_targets(
 ) -> list[CheckedTable | UnreadableTable]:
     ended = {each.step.key: each.succeeded for each in so_far.outcomes}
     wanted = [each for key, each in targets.items() if ended.get(key, True)]
-    history = load_counts(around.ledger.path, [each.full_name for each in wanted])
+    history = load_counts(resources.ledger.path, [each.full_name for each in wanted])
     found: list[CheckedTable | UnreadableTable] = []
     for target in wanted:
-        name, table = target.full_name, around.warehouse.table(target)
+        name, table = target.full_name, resources.warehouse.table(target)
         try:
             snapshot = table.snapshot()
         except StoreUnreadable as error:

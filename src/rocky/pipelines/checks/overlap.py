@@ -40,7 +40,7 @@ def without_siblings(full_names: Collection[str], check: Overlap) -> Iterator[Ch
     """A failed check when no two tables of the pipeline have one name: nothing could overlap."""
     names = Counter(name.lower().rpartition(".")[2] for name in full_names)
     if max(names.values(), default=0) < _NEEDED:
-        why = "no two tables of the pipeline have one name, so that nothing can overlap"
+        why = "no two tables of the pipeline have the same name, so nothing can overlap"
         yield _outcome("cross_source_overlap", "", check, error=why)
 
 

@@ -253,9 +253,7 @@ def _decide(graded: Sequence[_Graded], notices: _Notices) -> DriftDecision:
 def _index(source: Columns, table: str) -> dict[str, StructField]:
     """The source's columns by the names Spark compares."""
     if not source:
-        raise SourceUnreadable(
-            f"the source of `{table}` shows no columns at all; nothing was changed"
-        )
+        raise SourceUnreadable(f"the source of `{table}` has no columns; nothing was changed")
     live: dict[str, StructField] = {}
     for field in source:
         first = live.setdefault(field.name.lower(), field)
@@ -320,7 +318,7 @@ def _grade_retyped(
         return _Graded(
             made,
             DriftRecord(name, "ignore", "try_cast", old, new),
-            f"column `{name}` is `{new}` in the source as ever and `{old}` in the copy, where"
+            f"column `{name}` is still `{new}` in the source and `{old}` in the copy, where"
             " somebody changed it; values that do not fit become null",
         )
     period = notices.give(name, "retyped", new)
@@ -343,7 +341,7 @@ def _grade_gone(stored: StructField, notices: _Notices, *, by_hand: bool) -> _Gr
         return _Graded(
             project_null(stored),
             DriftRecord(name, "ignore", "keep_null", old),
-            f"column `{name}` is in the copy and never was in its source; new rows have null in it",
+            f"column `{name}` is in the copy and was never in its source; new rows have null in it",
         )
     period = notices.give(name, "dropped", None)
     if period is None:

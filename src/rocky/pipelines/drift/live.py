@@ -45,7 +45,7 @@ def compare_declared(project: Project, describe: Describe) -> list[Diagnostic]:
             found.append(_unreadable(source, str(error)))
             continue
         if not live:
-            found.append(_unreadable(source, f"source `{source.name}` shows no columns at all"))
+            found.append(_unreadable(source, f"source `{source.name}` has no columns"))
             continue
         found += _compare_source(source, live)
     return sorted(found, key=lambda each: (each.path or "", each.span.start if each.span else 0))

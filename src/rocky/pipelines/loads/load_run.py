@@ -23,32 +23,32 @@ def run_load(
 ) -> PipelineResult:
     """Load the new files of a pipeline. Raises RunRefused, SourceUnreadable, and as `run_plan`."""
     refuse_unsupported(name, pipeline, request)
-    around, project = opened.resources, opened.project
-    with around.ledger.reader() as reader:
+    resources, project = opened.resources, opened.project
+    with resources.ledger.reader() as reader:
         resumed, done = find_completed(reader, name, request.resume)
-    found = find_files(pipeline, project.root, around.sources.checksums)
+    found = find_files(pipeline, project.root, resources.sources.checksums)
     contract = None
     if pipeline.contract is not None:
         contract = load_contract(project.root, pipeline.contract, name, opened.caller.environment)
-    with around.ledger.lookups() as lookups:
-        history = load_file_history(around.ledger.path, lookups, found.tables)
+    with resources.ledger.lookups() as lookups:
+        history = load_file_history(resources.ledger.path, lookups, found.tables)
         targets = {each.target.key: each.target for each in found.tables}
-        owners = load_owners(project, name, around.warehouse, lookups, targets.values())
+        owners = load_owners(project, name, resources.warehouse, lookups, targets.values())
     ground = LoadContext(
         name,
         pipeline,
         project,
-        around.warehouse,
-        around.sources,
-        around.open_engine,
-        around.clock(),
+        resources.warehouse,
+        resources.sources,
+        resources.open_engine,
+        resources.clock(),
         contract,
         request.full_refresh,
         done,
         owners,
     )
     plan = plan_loads(ground, found, history)
-    checks = checks_of_targets(around, pipeline.checks, targets, "load")
+    checks = checks_of_targets(resources, pipeline.checks, targets, "load")
     notes = PipelineContribution(
         name,
         {each.model.key: each.notes for each in plan.loads},
@@ -69,7 +69,9 @@ def run_load(
             abort_pct=execution.error_rate_abort_pct,
         ),
     )
-    report = run_plan(plan.run, around, options, listener=opened.caller.listener, stop=opened.stop)
+    report = run_plan(
+        plan.run, resources, options, listener=opened.caller.listener, stop=opened.stop
+    )
     warned = replace(report, warnings=(*report.warnings, *_warnings(found)))
     return PipelineResult(
         "load", warned, plan.excluded, checks.result if pipeline.checks.enabled else None
@@ -82,8 +84,9 @@ def _warnings(found: FolderListing) -> list[str]:
     if unknown:
         more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
         said.append(
-            f"not loaded, because the suffix does not tell the format: `{unknown[0]}`{more};"
-            " `format` says it for all files"
+            "not loaded, because the file extension does not tell the format:"
+            f" `{unknown[0]}`{more};"
+            " set `format` for all files"
         )
     if not found.tables:
         said.append("there is no file to load in the folder of this pipeline")

@@ -184,7 +184,7 @@ def _column(
         # Rows would be told apart by nulls, or not be seen at all.
         raise SourceUnreadable(
             f"column `{found}` of `{routed.found.name}`, which `{setting}` names, has another"
-            " type now; name another, or run with `--full-refresh` to copy the table anew"
+            " type now; name another, or run with `--full-refresh` to copy the whole table again"
         )
     return found
 

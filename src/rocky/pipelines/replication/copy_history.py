@@ -1,6 +1,6 @@
 """The history of copies: what the ledger remembers of each, and whether it has to be copied again.
 
-The ledger is asked once for all of them. A copy is passed over only when nothing could be
+The ledger is asked once for all of them. A copy is skipped only when nothing could be
 different: its source is listed as it was, its settings are those of the last copy, and the copy is
 still at the version that was recorded.
 """

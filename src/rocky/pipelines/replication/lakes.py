@@ -82,7 +82,9 @@ def choose_format(asked: str, paths: Sequence[str]) -> str:
     found = {format_of(path) for path in paths}
     if len(found) > 1 or None in found:
         shown = ", ".join(f"`{path}`" for path in sorted(paths)[:3])
-        raise NotATable(f"its files do not tell the format ({shown}); set `format` of the source")
+        raise NotATable(
+            f"its format cannot be told from its files ({shown}); set `format` of the source"
+        )
     return str(found.pop())
 
 

@@ -28,7 +28,7 @@ from rocky.run.prepare.session import engine_opener
 
 @dataclass(frozen=True, slots=True)
 class CopyPreview:
-    """What would become of one table: `decision` in a word, `reason` in a sentence."""
+    """What would happen to one table: `decision` in a word, `reason` in a sentence."""
 
     table: str
     source: str

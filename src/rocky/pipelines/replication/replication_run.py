@@ -38,8 +38,8 @@ Histories = Mapping[str, tuple[RowCount, ...]]
 class CopiedTables:
     """The tables of one run as its checks see them."""
 
-    def __init__(self, around: RunResources, plan: ReplicationPlan) -> None:
-        self._around = around
+    def __init__(self, resources: RunResources, plan: ReplicationPlan) -> None:
+        self._resources = resources
         self._plan = plan
 
     def find(self, so_far: EndedSteps) -> list[CheckedTable | UnreadableTable]:
@@ -47,7 +47,9 @@ class CopiedTables:
         made = {each.step.key: each.watermark for each in so_far.outcomes if each.succeeded}
         copies = {each.routed.key: each for each in self._plan.copies if each.model.key in made}
         routed = [*(each.routed for each in copies.values()), *self._plan.unchanged]
-        history = load_counts(self._around.ledger.path, [each.target.full_name for each in routed])
+        history = load_counts(
+            self._resources.ledger.path, [each.target.full_name for each in routed]
+        )
         tables = [
             self._checked(each, copies.get(each.key), made.get(each.key), history)
             for each in routed
@@ -57,7 +59,7 @@ class CopiedTables:
     def _checked(
         self, routed: RoutedTable, copy: Copy | None, high: str | None, history: Histories
     ) -> CheckedTable | UnreadableTable | None:
-        table = self._around.warehouse.table(routed.target)
+        table = self._resources.warehouse.table(routed.target)
         try:
             snapshot = table.snapshot()
         except StoreUnreadable as error:
@@ -82,7 +84,7 @@ class CopiedTables:
 
     def _source(self, copy: Copy, high: str | None) -> SourceSide:
         declared = self._plan.run.project.sources[copy.model.sources[0].declared_name.lower()]
-        pin = self._around.sources.look(declared)
+        pin = self._resources.sources.look(declared)
         where = None
         if pin is None and high is not None:
             # Rows that arrived after the copy began wait for the next one.
@@ -105,13 +107,13 @@ def open_replication(
     opened: RunSession, compilation: Compilation, name: str, pipeline: ReplicationPipeline
 ) -> Replication:
     """A pipeline where a run can begin."""
-    around = opened.resources
+    resources = opened.resources
     return Replication(
         name,
         pipeline,
         compilation,
-        around.warehouse,
-        around.open_engine,
+        resources.warehouse,
+        resources.open_engine,
         {**opened.caller.environment, **opened.adapter.conf},
     )
 
@@ -129,15 +131,15 @@ def run_replication(
     """
     refuse_unsupported(name, pipeline, request)
     replication = open_replication(opened, compilation, name, pipeline)
-    around = opened.resources
-    with around.ledger.reader() as reader:
+    resources = opened.resources
+    with resources.ledger.reader() as reader:
         resumed, done = find_completed(reader, name, request.resume)
-    with around.ledger.lookups() as lookups:
-        plan = plan_replication(replication, request, lookups, around.clock(), done=done)
+    with resources.ledger.lookups() as lookups:
+        plan = plan_replication(replication, request, lookups, resources.clock(), done=done)
     checks = PipelineChecks(
         pipeline.checks,
-        CopiedTables(around, plan).find,
-        around.warehouse,
+        CopiedTables(resources, plan).find,
+        resources.warehouse,
         plan.routing.known,
         plan.routing.schemas,
     )
@@ -159,7 +161,9 @@ def run_replication(
         notes=notes,
         limits=replication_limits(opened, pipeline, request),
     )
-    report = run_plan(plan.run, around, options, listener=opened.caller.listener, stop=opened.stop)
+    report = run_plan(
+        plan.run, resources, options, listener=opened.caller.listener, stop=opened.stop
+    )
     warned = replace(report, warnings=(*report.warnings, *plan.warnings))
     return PipelineResult("replication", warned, plan.excluded, checks.result)
 

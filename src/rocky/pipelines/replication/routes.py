@@ -136,9 +136,9 @@ class RoutedTable:
 class Routing:
     """What a run is to copy. `unmatched` are schemas that the pattern does not match.
 
-    `failed` are tables that would be copied and cannot be: the run goes on without them and fails.
-    `known` are the full names of all targets that some run copies, whatever this one is to copy,
-    and `schemas` where they come from.
+    `failed` are tables that would be copied and cannot be: the run continues without them and
+    fails. `known` are the full names of all targets that some run copies, whatever this one is to
+    copy, and `schemas` where they come from.
     """
 
     tables: tuple[RoutedTable, ...]

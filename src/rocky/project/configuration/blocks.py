@@ -92,7 +92,7 @@ Domain = Literal["history", "lineage", "audit"]
 
 
 class Idempotency(NamedTuple):
-    """How long a run's key keeps a second one away."""
+    """How long an idempotency key blocks a second run."""
 
     retention_days: NonNegative = 30
     dedup_on: Literal["success", "any"] = "success"
@@ -184,14 +184,14 @@ class SchemaEvolution(NamedTuple):
 
 
 class Reuse(NamedTuple):
-    """Whether a result that is already there may stand for a build."""
+    """Whether recorded results may be used instead of building."""
 
     enabled: bool = True
     column_level: bool = True
 
 
 class Gc(NamedTuple):
-    """What `rocky gc` removes: files younger than `min_age_days` stay, whoever needs them.
+    """What `rocky gc` removes: files younger than `min_age_days` always stay.
 
     Runs of the last `retention_days` stay replayable; unset, it is `[state.retention]
     max_age_days`. Without `physical_delete`, `rocky gc` only says what it would remove.
@@ -209,7 +209,7 @@ class Gc(NamedTuple):
     ),
 )
 class Resilience(NamedTuple):
-    """What a run does about failures that may pass."""
+    """How a run retries transient failures."""
 
     enabled: bool = True
     transient_max_retries: NonNegative = 2
@@ -245,8 +245,8 @@ class Import(NamedTuple):
     """Another project's published tables.
 
     `path` is where its interface is fetched from, `snapshot` where it is kept here and `baseline`
-    where the accepted one is. `pin` is the only hash that will do, or `*`. In `warehouse` its
-    tables lie; without it they are tables of Spark's catalogue.
+    where the accepted one is. `pin` is the only hash that is accepted, or `*`. `warehouse` is
+    where its tables are; without it they are tables of Spark's catalogue.
     """
 
     path: str | None = None
@@ -257,7 +257,7 @@ class Import(NamedTuple):
 
 
 class Publish(NamedTuple):
-    """What other projects get to know of this one.
+    """What this project publishes to others.
 
     `models` are selectors, none meaning all that have a table; `consumers` are the interfaces of
     projects whose reads every compile looks at.

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from rocky.diagnostics import BY_CODE, REGISTRY, Code
+from rocky.diagnostics.codes import FORMER
 from rocky.diagnostics.suggestion import suggestion
 from rocky.project.configuration.strategies import StrategySetting
 from rocky.project.toml.documents import (
@@ -26,8 +27,10 @@ from rocky.project.toml.variables import Keys
 
 Level = Literal["allow", "warn", "error"]
 
-_BY_NAME: Final[dict[str, Code]] = {row.name: row.code for row in REGISTRY} | {
-    row.code.value.lower(): row.code for row in REGISTRY
+_BY_NAME: Final[dict[str, Code]] = {
+    **{former: row.code for former, row in FORMER.items()},
+    **{row.name: row.code for row in REGISTRY},
+    **{row.code.value.lower(): row.code for row in REGISTRY},
 }
 
 _ADJUSTABLE: Final = [
@@ -192,7 +195,7 @@ class FolderTarget(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """Ceilings; None is no ceiling."""
+    """Limits of a run or a model; without one there is no limit."""
 
     max_usd: Amount | None = None
     max_duration_ms: NonNegative | None = None
@@ -207,7 +210,7 @@ class ColumnSetting(NamedTuple):
 
 
 class Skip(NamedTuple):
-    """What the author knows about skipping: None leaves it to the compiler."""
+    """What the author says about reuse; otherwise the compiler decides."""
 
     eligible: bool | None = None
     deterministic: bool | None = None

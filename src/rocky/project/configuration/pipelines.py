@@ -100,7 +100,7 @@ class Checks(NamedTuple):
 
 
 class Execution(NamedTuple):
-    """How hard and how long a pipeline tries."""
+    """How many tables a pipeline handles at once, and how it retries."""
 
     concurrency: Positive | Literal["adaptive"] = "adaptive"
     fail_fast: bool = False
@@ -115,7 +115,7 @@ _SPARK_SHARES: Final = Refusal(
 
 @refuses(concurrency=_SPARK_SHARES, fail_fast=_SPARK_SHARES, error_rate_abort_pct=_SPARK_SHARES)
 class Retries(NamedTuple):
-    """How long a pipeline tries whose tables come one after the other."""
+    """How a pipeline retries that handles its tables one at a time."""
 
     table_retries: NonNegative = 1
 
@@ -161,7 +161,7 @@ class TransformationPipeline(NamedTuple):
 
 
 class SchemaPattern(NamedTuple):
-    """How the name of a source schema is taken apart."""
+    """How the name of a source schema is split into components."""
 
     prefix: str
     separator: str
@@ -274,7 +274,7 @@ class QualityTarget(NamedTuple):
 
 @refuses(schedule=NO_SCHEDULE)
 class QualityPipeline(NamedTuple):
-    """Checks over tables that others make."""
+    """Checks of tables that something else writes."""
 
     checks: Checks
     tables: tuple[QualityTable, ...] = ()

@@ -16,7 +16,7 @@ WHOLE_STRATEGIES: Final = frozenset(
 
 
 class FullRefresh(NamedTuple):
-    """The whole table is computed anew."""
+    """The whole table is replaced."""
 
     type: str = "full_refresh"
 
@@ -29,7 +29,7 @@ class Incremental(NamedTuple):
 
 
 class Merge(NamedTuple):
-    """Rows are matched by `unique_key`; None updates every column."""
+    """Rows are matched by `unique_key`; without `update_columns` every column is updated."""
 
     unique_key: tuple[str, ...]
     update_columns: tuple[str, ...] | None = None
@@ -63,7 +63,7 @@ class DeleteInsert(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """Every version of a row is kept: `unique_key` finds a row again, `updated_at` dates it.
+    """Every version of a row is kept: `unique_key` identifies a row, `updated_at` dates it.
 
     Without `updated_at` a row has changed when any of its columns has. Rows that are gone stay
     current unless `invalidate_hard_deletes` is set.
@@ -120,7 +120,7 @@ class MaterializedView(NamedTuple):
 class ContentAddressed(NamedTuple):
     """A full refresh with its own partition columns.
 
-    `storage_prefix` is nothing that can be set: recipes on record have it.
+    `storage_prefix` cannot be set: it is here because recorded recipes have it.
     """
 
     storage_prefix: None = None

@@ -144,11 +144,11 @@ class Engine(Protocol):
         table: Table,
         layout: Layout,
         schema: Sequence[StructField],
-        taken: frozenset[str],
+        kept_paths: frozenset[str],
     ) -> Written:
         """Run the query; executors write, hash and place files.
 
-        `schema` says what may be null; `taken` are paths that stay live beside the new files.
+        `schema` says what may be null; `kept_paths` are paths that stay live beside the new files.
         """
 
 

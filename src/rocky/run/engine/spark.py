@@ -214,7 +214,7 @@ class SparkEngine:
         table: Table,
         layout: Layout,
         schema: Sequence[StructField],
-        taken: frozenset[str],
+        kept_paths: frozenset[str],
     ) -> Written:
         """Stage with Spark's writer, then name every file by its bytes, where the data is."""
         staging = table.new_staging()
@@ -224,7 +224,7 @@ class SparkEngine:
             staging,
             schema,
             layout.partition_columns,
-            taken,
+            kept_paths,
             run_tasks=self._run_tasks(),
         )
         placed = sum(file.rows for file in files)

@@ -16,7 +16,7 @@ from rocky.project.configuration.strategies import (
     MaterializedView,
 )
 from rocky.run.engine.protocol import Engine
-from rocky.run.execute.takeover import Takeover
+from rocky.run.execute.result_reuse import ResultReuse
 from rocky.run.materialize.build import Build, Built, Materialize, choose_layout
 from rocky.run.materialize.seeds import load_seed, seed_target
 from rocky.run.prepare.inputs import Inputs, KnownInput, MadeFrom
@@ -51,7 +51,7 @@ class Builder:
         self._warehouse = warehouse
         self._pins = pins
         self._choice = choice
-        self._taker = Takeover(context, pins, engine)
+        self._reuse = ResultReuse(context, pins, engine)
         self._prefix = "rocky_" + "".join(each for each in context.run_id if each.isdigit())
         self._places = {step.id: place for place, step in enumerate(plan.steps)}
 
@@ -70,7 +70,7 @@ class Builder:
         table = self._warehouse.table(model.target)
         decision = self._choice(step, made_from, table)
         if decision.reused is not None:
-            return self._taker.reuse(step, made_from, decision)
+            return self._reuse.reuse(step, made_from, decision)
         self._inputs.bind(made_from.inputs)
         before = None if self._is_whole(model) else table.snapshot()
         if before is not None:

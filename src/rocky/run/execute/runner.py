@@ -2,7 +2,7 @@
 
 The order is fixed: refuse what did not compile, pin what is read, claim what will be written, start
 Spark, build, record, judge. Nothing is written before the claim, and whatever happens after it,
-the run's record gets its last word.
+the run's record is completed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +27,8 @@ from rocky.plan.watermarks import NO_WATERMARK_FINDINGS, WatermarkFindings, chec
 from rocky.project.models import Target
 from rocky.run.engine.protocol import Engine, StepFailure
 from rocky.run.execute.builder import Builder
+from rocky.run.execute.result_reuse import ResultReuse, record_unbuilt_steps
 from rocky.run.execute.scheduler import Throttle
-from rocky.run.execute.takeover import Takeover, record_unbuilt_steps
 from rocky.run.materialize.seeds import refuse_shared_target
 from rocky.run.outcomes import (
     NO_CONCLUSION,
@@ -115,7 +115,7 @@ def _check_watermarks(
         if resources.on_begin is not None:
             resources.on_begin(run_id)
         if is_remote_unreadable(resources):
-            # What is recorded elsewhere cannot be read: the tables know how far they are.
+            # The remote state cannot be read: the tables say how far they are.
             return NO_WATERMARK_FINDINGS
         with resources.ledger.lookups() as lookups:
             return check_watermarks(plan, lookups, resources.warehouse)
@@ -157,7 +157,7 @@ class _RunInProgress:
         watermarks: WatermarkFindings,
     ) -> None:
         self._plan = plan
-        self._surroundings = resources
+        self._resources = resources
         self._ledger = resources.ledger
         self._options = options
         self._run_id = begun.run_id
@@ -226,15 +226,15 @@ class _RunInProgress:
         for each in report.outcomes:
             if CHANGED in (each.execution.action or ""):
                 name, action = each.step.name, each.execution.action
-                self._warn(f"`{name}`: {action}: what it was made from cannot be proved")
+                self._warn(f"`{name}`: {action}: its provenance cannot be proved")
         for warning in concluded.warnings:
             self._warn(warning)
         return replace(report, warnings=tuple(self._warnings))
 
     def _sweep(self) -> None:
-        """Forget old runs that vouch for nothing, now and then. The anchor comes after it."""
+        """Forget old runs that nothing needs, now and then. The anchor comes after it."""
         retention = self._plan.project.config.state.retention
-        sweep_if_due(self._ledger, [self._surroundings.warehouse], retention, self._times.now())
+        sweep_if_due(self._ledger, [self._resources.warehouse], retention, self._times.now())
 
     def _conclude(self, journal: Journal, stop: Event) -> Conclusion:
         """What a pipeline has to say when all its tables are done with."""
@@ -246,13 +246,13 @@ class _RunInProgress:
 
     def _take_steps(self, tools: _StepTools) -> None:
         """Settle what needs no Spark, then build the rest."""
-        around = self._surroundings
+        resources = self._resources
         engine: Engine | None = None
-        environment = around.environment
+        environment = resources.environment
         if environment is None:
             engine = self._open_engine()
-            environment = around.observe(engine.facts)
-        inputs = Inputs(self._plan, tools.fingerprints, tools.pins, around.sources)
+            environment = resources.observe(engine.facts)
+        inputs = Inputs(self._plan, tools.fingerprints, tools.pins, resources.sources)
         decider = ReuseDecider(
             self._plan, self._rules(), tools.memory, environment, tools.resumption
         )
@@ -260,14 +260,14 @@ class _RunInProgress:
             self._plan,
             inputs,
             decider,
-            around.warehouse,
+            resources.warehouse,
             tools.pins,
             reload_seeds=self._options.full_refresh,
         )
         prover = ProvenanceMaker(self._plan, self._context, inputs, environment)
         recorder = self._recorder(prover)
         settled = record_unbuilt_steps(
-            forecast, Takeover(self._context, tools.pins), recorder, tools.journal, self._times
+            forecast, ResultReuse(self._context, tools.pins), recorder, tools.journal, self._times
         )
         refused = self._refuse(recorder, tools.journal)
         done = settled | refused
@@ -296,14 +296,16 @@ class _RunInProgress:
         return {step.id for step in found}
 
     def _build(self, steps: Sequence[Step], engine: Engine, tools: _StepTools, failed: int) -> None:
-        around = self._surroundings
+        resources = self._resources
         # What runs may be another Spark than was foreseen.
-        environment = around.observe(engine.facts)
+        environment = resources.observe(engine.facts)
         decider = ReuseDecider(
             self._plan, self._rules(), tools.memory, environment, tools.resumption
         )
         check = self._adopter.refuse_foreign
-        inputs = Inputs(self._plan, tools.fingerprints, tools.pins, around.sources, engine, check)
+        inputs = Inputs(
+            self._plan, tools.fingerprints, tools.pins, resources.sources, engine, check
+        )
         # These know pyspark, which a run that builds nothing must not load.
         from rocky.run.execute.steps import StepExecution  # noqa: PLC0415
         from rocky.run.materialize.strategy import materialize  # noqa: PLC0415
@@ -311,13 +313,13 @@ class _RunInProgress:
 
         choice = partial(decider.decide, cutoff=ColumnCutoff(self._plan, engine))
         builder = Builder(
-            self._plan, self._context, inputs, engine, around.warehouse, tools.pins, choice
+            self._plan, self._context, inputs, engine, resources.warehouse, tools.pins, choice
         )
         prover = ProvenanceMaker(self._plan, self._context, inputs, environment)
         recorder = self._recorder(prover)
         work = StepExecution(self._plan, engine, builder, recorder, tools.journal, self._times)
         limits = self._options.limits or Limits(self._options.parallel)
-        work.run(steps, Throttle(limits, failed), tools.stop, around.build_table or materialize)
+        work.run(steps, Throttle(limits, failed), tools.stop, resources.build_table or materialize)
 
     def _recorder(self, prover: ProvenanceMaker) -> Recorder:
         notes = self._options.notes.steps
@@ -339,26 +341,26 @@ class _RunInProgress:
         A warehouse that cannot be written is for the models to fail on; here it is a warning.
         """
         ledger = self._ledger
-        if is_remote_unreadable(self._surroundings):
+        if is_remote_unreadable(self._resources):
             # What is recorded now may get other numbers when it is published.
             return
         try:
             written = write_ledger_anchor(
-                self._surroundings.warehouse,
+                self._resources.warehouse,
                 ledger,
-                visible_head(self._surroundings),
+                visible_head(self._resources),
                 self._run_id,
                 self._times.now(),
-                self._surroundings.remote,
+                self._resources.remote,
             )
         except (StoreUnreadable, StoreUnwritable) as error:
-            self._warn(f"the state of the ledger could not be left with the tables: {error}")
+            self._warn(f"could not write the ledger's anchor to the warehouse: {error}")
             return
         self._anchored = self._anchored or written
         if not written:
             self._warn(
-                f"the tables know a later state of `{ledger.path.name}` than the file itself: it"
-                " was put back to an older copy, or changed; `rocky verify` says more"
+                f"the warehouse has a later anchor than `{ledger.path.name}`: the state file was"
+                " replaced by an older copy, or changed; `rocky verify` says more"
             )
 
     def _warn(self, warning: str) -> None:
@@ -368,14 +370,14 @@ class _RunInProgress:
     def _open_engine(self) -> Engine:
         if self._engine is not None:
             return self._engine
-        engine = self._engine = self._surroundings.open_engine()
+        engine = self._engine = self._resources.open_engine()
         facts = engine.facts
         record = EngineRecord(facts.spark_version, facts.writer, facts.settings)
         self._ledger.record_engine(self._run_id, record)
         return engine
 
     def _give_up(self, error: BaseException) -> None:
-        """Close the record of a run that cannot go on; the error that stopped it goes on."""
+        """Close the record of a run that cannot continue; the error that stopped it is raised."""
         said = str(error) if isinstance(error, RockyError) else type(error).__name__
         interrupted = isinstance(error, KeyboardInterrupt)
         self._ledger.finish_run(

@@ -2,7 +2,8 @@
 
 It knows nothing of tables. A failed job withholds only what comes after it. Every ten successes
 allow more jobs at once, a service that is overloaded halves what is allowed. An exception that
-escapes a job is a fault of ours: what runs is cancelled and waited for, then the exception goes on.
+escapes a job is a fault of ours: what runs is cancelled and waited for, then the exception is
+raised.
 """
 
 from collections.abc import Callable, Sequence

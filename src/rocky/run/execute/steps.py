@@ -1,4 +1,4 @@
-"""Steps on their way: scheduled, tried again if that may help, measured and recorded.
+"""Steps as they run: scheduled, tried again if that may help, measured and recorded.
 
 A step's outcome is in the ledger before anybody is told and before a reader of it starts: what a
 killed process leaves behind is true. A failure's class decides about a retry, never its text.
@@ -135,7 +135,7 @@ _OVERLOADED: Final = frozenset({"transient", "out_of_memory"})
 
 
 class StepExecution(Watcher):
-    """The steps of one run on their way. Workers call `_work`, the scheduler the rest."""
+    """The steps of one run as they run. Workers call `_work`, the scheduler the rest."""
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ from rocky.store.data_file import DataFile
 from rocky.store.delta.schema import evolves
 from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
 
-_ADVICE: Final = "run with `--full-refresh` to build the table anew"
+_ADVICE: Final = "run with `--full-refresh` to rebuild the table"
 
 
 def open_base(

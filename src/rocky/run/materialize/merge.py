@@ -158,7 +158,7 @@ def refuse_foreign(workspace: Workspace, paths: set[str], files: Sequence[DataFi
     if unknown:
         raise ModelFailed(
             f"the table of model `{workspace.build.model.name}` holds the file `{min(unknown)}`,"
-            " which Rocky did not write; run with `--full-refresh` to build the table anew"
+            " which Rocky did not write; run with `--full-refresh` to rebuild the table"
         )
 
 

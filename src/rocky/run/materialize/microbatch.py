@@ -1,6 +1,6 @@
 """microbatch: as incremental, in batches of one granularity, each a commit with its own watermark.
 
-A run that is stopped keeps the batches it committed, and the next one goes on after them. Batches
+A run that is stopped keeps the batches it committed, and the next one continues after them. Batches
 come from the rows there are: an interval without rows costs nothing. A table that is loaded anew is
 replaced in one commit.
 """

@@ -158,11 +158,11 @@ class Workspace:
         return self._engine.rows(self._engine.frame(sql), limit)
 
     def write(
-        self, sql: str, schema: tuple[StructField, ...], layout: Layout, taken: frozenset[str]
+        self, sql: str, schema: tuple[StructField, ...], layout: Layout, kept_paths: frozenset[str]
     ) -> Written:
         """Write the rows of a query as files of the table, not yet committed."""
         frame = self._engine.frame(sql)
-        return self._engine.write(frame, self.build.table, layout, schema, taken)
+        return self._engine.write(frame, self.build.table, layout, schema, kept_paths)
 
     def rows_hash(self, view: str, names: Sequence[str]) -> str:
         """The hash of a view's rows, its columns in the order of `names`."""

@@ -57,7 +57,7 @@ class RunOrigin:
 
 
 def observe_origin(root: Path, env: Mapping[str, str], *, session_source: str = "cli") -> RunOrigin:
-    """What can be seen now. `ROCKY_RUN_TRIGGER` and `ROCKY_SESSION_SOURCE` have the last word."""
+    """What can be seen now. `ROCKY_RUN_TRIGGER` and `ROCKY_SESSION_SOURCE` win."""
     in_ci = env.get("CI", "").lower() not in ("", "0", "false")
     trigger = _TRIGGERS.get(env.get("ROCKY_RUN_TRIGGER", "").lower(), "Ci" if in_ci else "Manual")
     source = env.get("ROCKY_SESSION_SOURCE", "").lower()
@@ -101,7 +101,7 @@ def _ignore_warning(_warning: str) -> None:
 class Caller:
     """Where records go, who asks, and who listens. `spark` is the caller's own session.
 
-    `synced` hears of every transfer of a state that is kept elsewhere, `warn` of what went wrong
+    `synced` hears of every transfer of remote state, `warn` of what went wrong
     when the run itself was over. `applied` is the kept plan that is carried out, if one is.
     """
 

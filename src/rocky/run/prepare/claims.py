@@ -1,7 +1,7 @@
 """Claims: a run begins with its record and its tables claimed; and what it says of the ledger.
 
 Commits carry the ledger's head, and an anchor leaves it with the tables, so that a ledger that is
-put back is found. A ledger that is kept elsewhere is spoken of as it is known there: if this
+put back is found. Of a remote ledger, what the remote copy has is written: if this
 process dies, that is all that anybody will find.
 """
 
@@ -146,7 +146,7 @@ def opening_record(
 
 
 def is_remote_unreadable(resources: RunResources) -> bool:
-    """Whether the ledger that is kept elsewhere could not be read."""
+    """Whether the remote ledger could not be read."""
     return resources.remote is not None and resources.remote.is_unvouched
 
 
@@ -175,7 +175,7 @@ def write_ledger_anchor(
 ) -> bool:
     """Whether the head was left: not so when the tables know a later one than the ledger.
 
-    A ledger that is kept elsewhere may have gone on there, and other machines leave anchors too.
+    A remote ledger may have newer entries, and other machines leave anchors too.
     Raises StoreUnreadable, StoreUnwritable.
     """
     return write_anchor(

@@ -3,7 +3,7 @@
 It is the version of Spark, the writer, and those settings that are not known to be harmless, be
 they the project's, of variables or of files that Spark reads when it starts. For a Spark that Rocky
 starts itself all of that is known before it is started; for one that somebody else started only
-when it has been asked. A result made in another environment is never taken over.
+when it has been asked. A result made in another environment is never reused.
 """
 
 import os

@@ -129,7 +129,7 @@ def _source(source: SourceTable, sources: Sources) -> dict[str, Any]:
 def _declaration(source: SourceTable) -> str:
     """A hash of how a source is read. No value that may be a secret is in it, not even hashed.
 
-    What variables say is kept elsewhere in a plan, where nobody can guess it: `rocky.plans`.
+    The plan hashes the values of variables apart from this, so that nobody can guess them.
     """
     options = {
         name: written(value) if not is_secret(name, value) else ""
@@ -145,7 +145,7 @@ def _declaration(source: SourceTable) -> str:
 
 
 def _watermarks(scene: PlanScope) -> dict[str, str]:
-    """Of tables that go on from where they are: whether the ledger says that they may."""
+    """Of tables that continue from where they are: whether the ledger says that they may."""
     models = scene.plan.project.models
     wanted = [
         models[step.key].target.full_name

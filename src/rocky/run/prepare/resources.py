@@ -1,6 +1,6 @@
 """What a run works with: parameters that are asked, resources that are open, its own context.
 
-`RemoteState` is what a run asks of a ledger that is kept elsewhere too; `rocky.state` has the
+`RemoteState` is what a run needs of remote state; `rocky.state` has the
 answers. What is known there is all that anybody will find if this process dies.
 """
 
@@ -37,7 +37,7 @@ from rocky.store.warehouse import Table, Warehouse
 logger = logging.getLogger(__name__)
 
 PUBLISH_INTERVAL_SECONDS: Final = 15.0
-"""How often the records of a run that goes on are made known elsewhere."""
+"""How often the records of a running run are sent to the remote state."""
 
 
 class RemoteClaim(Protocol):
@@ -51,7 +51,7 @@ class RemoteClaim(Protocol):
 
 
 class RemoteState(Protocol):
-    """The ledger as it is kept elsewhere; a no-op where it is not."""
+    """The remote copy of the ledger; a no-op where the state is local."""
 
     @property
     def is_remote(self) -> bool: ...
@@ -108,7 +108,7 @@ def _publish(remote: RemoteState, ledger: Ledger, run_id: RunId, over: Event) ->
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """Who else is told of a table that was built or taken over; being told twice does no harm."""
+    """Who else is told of a table that was built or reused; being told twice does no harm."""
 
     tell: Callable[[Engine | None, Table, Snapshot], None]
     needs_engine: bool = False
@@ -138,7 +138,7 @@ def _register(engine: Engine | None, table: Table, _snapshot: Snapshot) -> None:
 class RunParameters:
     """What was asked of a run. `selection` is as it was typed, for the record.
 
-    `rebuild` builds also what an earlier run has built; `reuse` False still goes on where an
+    `rebuild` builds also what an earlier run has built; `reuse` False still continues where an
     unfinished run stopped. `windows` are those of the time-interval models, by key.
     """
 
@@ -163,8 +163,8 @@ class RunResources:
     `open_engine` is called at most once, after everything that can be refused without Spark was,
     and only if something is to be built. `environment` is what Spark will be, if that is known
     before it starts; `observe` says what it is. `remote` is the
-    ledger as it is kept elsewhere, if it is. `on_begin` is told the id of the run. `applied` is the
-    kept plan that the run must hold to, if there is one.
+    remote copy of the ledger, if there is one. `on_begin` is told the id of the run. `applied` is
+    the kept plan that the run must hold to, if there is one.
     """
 
     warehouse: Warehouse

@@ -77,7 +77,7 @@ def hold_key(
         except StateSyncFailed as failure:
             if not is_lenient:
                 raise
-            warn(f"{failure}; a run that is asked for with this key again is made again")
+            warn(f"{failure}; another run with this key will run again")
         else:
             if not kept:
                 warn(
@@ -91,7 +91,7 @@ def _record_owner(claimed: HeldKey, warn: Warn, run_id: RunId) -> None:
     try:
         claimed.record_run(run_id)
     except StateSyncFailed as failure:
-        warn(f"{failure}; others are not told which run has it")
+        warn(f"{failure}; other machines are not told which run has it")
 
 
 def _finish_failed(claimed: HeldKey, warn: Warn) -> None:

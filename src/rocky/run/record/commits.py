@@ -212,7 +212,7 @@ class WatermarkRecords:
         return WatermarkState(pinned.table.name, value, now, step.name, self.run_id)
 
     def left(self, step: Step, table: Table | None, now: datetime) -> WatermarkState | None:
-        """How far a step had got that committed and then failed: the next run goes on there."""
+        """How far a step had got that committed and then failed: the next run continues there."""
         snapshot = table.snapshot() if table is not None else None
         if table is None or snapshot is None or not self._keeps_mark(step):
             return None

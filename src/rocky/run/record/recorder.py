@@ -73,7 +73,7 @@ class Recorder:
     ) -> StepRecord:
         """A step that was built, also in part, or needed no building."""
         if result.decision is not None and result.decision.reused is not None:
-            return self.taken_over(step, result, timing, used)
+            return self.reused(step, result, timing, used)
         built, pinned, failure = result.built, result.pinned, result.failure
         certain = failure is None and result.changed_source is None
         adopted = self._adopted(result, timing.finished_at)
@@ -181,10 +181,10 @@ class Recorder:
         )
         return StepRecord(StepOutcome(step, execution))
 
-    def taken_over(
+    def reused(
         self, step: Step, result: StepResult, timing: Timing, used: ResourcesUsed = NOTHING_USED
     ) -> StepRecord:
-        """A step for which a recorded result stands; its files are this run's too."""
+        """A step that reused a recorded result; its files are this run's too."""
         decision, pinned, made_from = result.decision, result.pinned, result.made_from
         assert decision is not None
         assert pinned is not None

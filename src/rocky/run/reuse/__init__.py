@@ -1,1 +1,1 @@
-"""Whether a recorded result may stand for a build: every decision comes with its reason."""
+"""Whether a recorded result may be reused: every decision comes with its reason."""

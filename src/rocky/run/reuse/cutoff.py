@@ -1,6 +1,6 @@
 """Column cut-off: an input that changed only where nobody looks leaves its reader alone.
 
-What a model made of its inputs the last time stands for a build when the columns that it reads are
+What a model made of its inputs the last time is reused when the columns that it reads are
 the same, row for row, in what they were then and in what they are now. Which columns these are must
 be proved, what the inputs were then must hash to what was recorded, and Spark compares them. Where
 any of it fails the model is built.

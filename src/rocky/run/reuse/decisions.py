@@ -1,11 +1,11 @@
-"""Reuse: whether a result that is recorded may stand for a build, and why not if it may not.
+"""Reuse: whether a recorded result may be used instead of a build, and if not, why.
 
-A result is taken over only when nothing could be different: the model gives the same rows each
+A result is reused only when nothing could be different: the model gives the same rows each
 time, every input was identified by content, the recorded build had the same inputs and the same
 environment, and its files are all there. Any doubt builds, and the decision says which doubt.
 
 A strategy that keeps rows depends on its own table too, so there only a table that is still as the
-recorded build left it stands for a build.
+recorded build left it is reused.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +47,7 @@ class Cutoff(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RecordedResult:
-    """What stands for a build: a table at a version, made by the run `run_id` for `model_name`.
+    """What is reused: a table at a version, made by the run `run_id` for `model_name`.
 
     `live` when that is what readers of the table see now; else its files are to be committed again.
     `index` are entries to be written when it is taken: the result is to be found by the hash of
@@ -171,7 +171,7 @@ class ReuseDecider:
     def _resume(
         self, step: Step, made_from: MadeFrom, table: Table, live: Snapshot | None
     ) -> Decision | None:
-        """What the unfinished run before left of the step, if that stands for a build."""
+        """What the unfinished run before left of the step, if that can be reused."""
         before = self._resumption.built_already(
             step, made_from.fingerprints.recipe, made_from.input_hash, live
         )
@@ -226,18 +226,18 @@ class ReuseDecider:
         entries = self._memory.entries([each for each in hashes if each is not None])
         found = entries.get(made_from.input_hash or "")
         if found is not None:
-            # Written when it was taken over, it says what the build's own inputs had in common.
+            # Written when it was reused, it says what the build's own inputs had in common.
             return found, found.basis
         return entries.get(made_from.cutoff_hash or ""), "rows"
 
     def _refuse(
         self, step: Step, found: InputIndexEntry, table: Table, live: Snapshot | None
     ) -> str | None:
-        """Why a recorded result cannot stand for a build."""
+        """Why a recorded result cannot be reused."""
         if not self._memory.is_untouched(found):
             return f"the record of `{found.run_id}` was changed: see `rocky verify`"
         if found.target != table.name or found.proof_class != "strong":
-            return "no earlier build is proven"
+            return "no earlier build can be reused"
         if self._env_hash not in (None, found.env_hash):
             return "Spark or its settings changed"
         strategy = self._plan.project.models[step.key].strategy
@@ -259,7 +259,7 @@ class ReuseDecider:
         same = live is not None and _same_table(live, recorded)
         missing = missing_file(table, recorded)
         if missing is None and not same:
-            # Nobody has read them of late, and a commit would vouch for them.
+            # Nobody has read them of late, and a commit would present them as whole.
             missing = damaged_file(table, recorded)
         if missing is not None:
             return Decision(f"file `{missing}` of what `{found.run_id}` left is missing or damaged")
@@ -308,7 +308,7 @@ def _content(snapshot: Snapshot) -> tuple[object, ...]:
 
 def _describe_reuse(found: InputIndexEntry, basis: str) -> str:
     said = {
-        "rows": ", its inputs were written anew with the same rows",
+        "rows": ", its inputs were written again with the same rows",
         "columns": ", only columns that it does not read changed",
     }
     return f"reused from {found.run_id}{said.get(basis, '')}"

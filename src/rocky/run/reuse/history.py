@@ -1,6 +1,6 @@
 """History: what the ledger remembers of a plan's models, what changed since, and what to resume.
 
-A model of an unfinished run is passed over only when nothing could be different: it succeeded in
+A model of an unfinished run is skipped only when nothing could be different: it succeeded in
 the newest run over these models, it has the same recipe and inputs, it gives the same rows each
 time, and its table is still at the version that run committed. Any doubt builds.
 """
@@ -85,7 +85,7 @@ def describe_change(last: RecordedExecution | None, made_from: MadeFrom) -> str:
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         return f"`{changed[0].removeprefix(GENERATED)}` changed{more}"
-    return "no earlier build is proven"
+    return "no earlier build can be reused"
 
 
 def _changed_inputs(execution: ModelExecution, made_from: MadeFrom) -> list[str]:
@@ -126,7 +126,7 @@ class Resumption:
         return before
 
     def reason_of(self, before: ModelExecution) -> str:
-        """Why a model is passed over; the run that built it may be older than the one resumed."""
+        """Why a model is skipped; the run that built it may be older than the one resumed."""
         if before.decision == RESUMED and before.reason is not None:
             return before.reason
         return f"built by {self.run_id}"

@@ -50,8 +50,8 @@ def commit_change(log: Log, change: Change) -> Committed:
     """
     refuse_change(log, change, None)
     require_files(log, change.adds)
-    # Not the change's base: a table may have been dropped and made anew since, with fewer versions,
-    # and a commit after a gap would make it unreadable.
+    # Not the change's base: a table may have been dropped and made again since, with fewer
+    # versions, and a commit after a gap would make it unreadable.
     latest, token = log.snapshot(), uuid.uuid4().hex
     for failures in range(1, _TRIES + 1):
         if latest is not None and _is_committed(change, latest):

@@ -86,7 +86,7 @@ class Log:
     """The log of the table called `table`, whose folder is `prefix` below the objects' root.
 
     Snapshots are remembered with the commit file they end in, so that reading again costs one
-    listing, and a table that was deleted and made anew is noticed. The files of a `foreign` table
+    listing, and a table that was deleted and made again is noticed. The files of a `foreign` table
     may lack the columns it is partitioned by.
     """
 

@@ -1,4 +1,4 @@
-"""Columns as Delta's log spells them, and which columns a table may go on with.
+"""Columns as Delta's log spells them, and which columns a table may continue with.
 
 Delta has fewer types than Spark. Lengths, collations and intervals are stored as what their
 Parquet files hold (strings and whole numbers), and the type itself in the column's metadata, so
@@ -96,7 +96,7 @@ def refuse_unstorable(columns: Sequence[StructField]) -> None:
         other = seen.get(column.name.lower())
         if other is not None:
             raise UnstorableColumns(
-                f"columns `{other}` and `{column.name}` have one name; rename one of them"
+                f"columns `{other}` and `{column.name}` have the same name; rename one of them"
             )
         seen[column.name.lower()] = column.name
         stored_type(column.type, column.name)
@@ -166,7 +166,7 @@ def same_columns(left: Sequence[StructField], right: Sequence[StructField]) -> b
 
 
 def evolves(old: Sequence[StructField], new: Sequence[StructField]) -> str | None:
-    """What keeps a table of `old` columns from going on as `new` with its files, or None."""
+    """Why a table of `old` columns cannot become `new` with its files, or None."""
     return _fields_evolve(old, new, "")
 
 

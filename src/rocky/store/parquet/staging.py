@@ -245,13 +245,13 @@ def place_files(
     staging: str,
     schema: Sequence[StructField],
     partition_columns: Sequence[str],
-    taken: frozenset[str],
+    kept_paths: frozenset[str],
     *,
     run_tasks: RunTasks | None = None,
 ) -> tuple[DataFile, ...]:
     """The files of a write under their final names, sorted by path; files without rows are dropped.
 
-    `taken` are the paths the new files may not have: those that stay in the table beside them.
+    `kept_paths` are the paths the new files may not have: those that stay in the table beside them.
     Raises `RowsRefused` before anything is placed, and removes what was staged, when a column that
     `schema` requires holds nulls or a partition column holds what no partition can be named by.
     """
@@ -269,7 +269,7 @@ def place_files(
         except RowsRefused:
             files.remove(staging)
             raise
-        named = _with_addresses(files, pieces, taken)
+        named = _with_addresses(files, pieces, kept_paths)
         with _pool(len(named)) as pool:
             placed = list(pool.map(partial(_place, table.name, files), named))
         files.remove(staging)
@@ -326,14 +326,14 @@ def _refuse_nulls(name: str, pieces: Sequence[_StagedFile], schema: Sequence[Str
 
 
 def _with_addresses(
-    files: Staging, pieces: Sequence[_StagedFile], taken: frozenset[str]
+    files: Staging, pieces: Sequence[_StagedFile], kept_paths: frozenset[str]
 ) -> list[_StagedFile]:
     """Every piece with an address of its own.
 
     Pieces of equal bytes are told apart by salt in the order of their staged names, so a build that
     is repeated gives the same names.
     """
-    used = set(map(name_of, taken))
+    used = set(map(name_of, kept_paths))
     named = []
     for address, equal in groupby(
         sorted(pieces, key=attrgetter("address", "staged")), attrgetter("address")
@@ -357,8 +357,8 @@ def _place(name: str, files: Staging, piece: _StagedFile) -> int:
     size, modified_ms = files.place(piece.staged, path, piece.count)
     if size != piece.size + len(salt_of(piece.count)):
         raise StoreUnwritable(
-            f"`{name}` already has a file `{path}` that is not what its name says;"
-            " it is damaged and must be restored or removed"
+            f"`{name}` already has a file `{path}` whose content does not match its name; restore"
+            " or remove it"
         )
     return modified_ms
 

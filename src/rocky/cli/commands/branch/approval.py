@@ -34,7 +34,7 @@ _BREAKING_SHOWN: Final = 20
 @click.option(
     "--key", metavar="FILE", help="The key to sign with; for a public key, the SSH agent signs."
 )
-@click.option("--as", "principal", metavar="NAME", help="The name in `allowed_signers` to sign by.")
+@click.option("--as", "principal", metavar="NAME", help="The name in `allowed_signers` to sign as.")
 @click.pass_obj
 def approve_command(
     settings: Settings, name: str, message: str | None, key: str | None, principal: str | None

@@ -45,7 +45,7 @@ _WIDEST: Final = 60
     type=click.Choice(["production", "base"]),
     default="production",
     show_default=True,
-    help="Compare with the tables now, or with those the branch was made of.",
+    help="Compare with the tables now, or with those the branch was made from.",
 )
 @click.pass_obj
 def diff_command(
@@ -73,8 +73,11 @@ def _render_diff(diff: DataDiff) -> str:
     """A paragraph a table, and how many have the same rows."""
     against = diff.parent if diff.compared_with == "production" else "what it was made of"
     if not diff.tables:
-        return f"branch {diff.branch}: the rows of {counted(diff.same, 'table')} as in {against}"
-    lines = [f"branch {diff.branch}: {counted(len(diff.tables), 'table')} not as in {against}"]
+        return (
+            f"branch {diff.branch}: {counted(diff.same, 'table')} with the same rows as {against}"
+        )
+    verb = "differs" if len(diff.tables) == 1 else "differ"
+    lines = [f"branch {diff.branch}: {counted(len(diff.tables), 'table')} {verb} from {against}"]
     for table in diff.tables:
         lines += ["", *_render_table(table)]
     if diff.same:
@@ -93,8 +96,8 @@ def _render_table(table: TableDifference) -> list[str]:
     lines.append(f"  rows: {', '.join(counts)}")
     if table.duplicate_keys:
         lines.append(
-            f"  {counted(table.duplicate_keys, 'key')} of several rows: a changed row counts as one"
-            " removed and one added"
+            f"  {counted(table.duplicate_keys, 'key')} with several rows: a changed row counts as"
+            " one removed and one added"
         )
     lines += [f"  column {_shown_change(each)}" for each in table.column_changes]
     if table.changed_by_column:

@@ -45,7 +45,7 @@ REPORTS: Final = {
     metavar="REF|RUN",
     help="Another branch, a run, `latest`, or a commit that was run. Default: production now.",
 )
-@click.option("--base", metavar="REF", help="The commit to compare its code with, once merged.")
+@click.option("--base", metavar="REF", help="The commit to compare its code with after the merge.")
 @click.option("-m", "--description", metavar="TEXT", help="What it is for.")
 @click.option("--target", metavar="ADAPTER", help="The tables of `[adapter.ADAPTER]`.")
 @click.pass_obj
@@ -68,7 +68,7 @@ def create_command(
 
 @click.command("rebase", cls=BranchCommand)
 @click.argument("name")
-@click.option("--base", metavar="REF", help="The commit to compare its code with, once merged.")
+@click.option("--base", metavar="REF", help="The commit to compare its code with after the merge.")
 @click.pass_obj
 def rebase_command(settings: Settings, name: str, base: str | None) -> ExitCode:
     """Make a branch again from production as it is now.

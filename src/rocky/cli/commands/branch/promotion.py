@@ -34,11 +34,11 @@ REPORTS: Final = {
 @click.option(
     "--allow-breaking", is_flag=True, help="Promote even if readers break; the reason is signed."
 )
-@click.option("-m", "--message", metavar="TEXT", help="Why; with `--allow-breaking` it is signed.")
+@click.option("-m", "--message", metavar="TEXT", help="The reason; `--allow-breaking` signs it.")
 @click.option(
     "--key", metavar="FILE", help="The key to sign with; for a public key, the SSH agent signs."
 )
-@click.option("--as", "principal", metavar="NAME", help="The name in `allowed_signers` to sign by.")
+@click.option("--as", "principal", metavar="NAME", help="The name in `allowed_signers` to sign as.")
 @click.pass_obj
 def promote_command(
     settings: Settings,
@@ -65,7 +65,7 @@ def promote_command(
     is_flag=True,
     help="Revert even tables that runs have changed since; what those built must be built again.",
 )
-@click.option("-m", "--message", metavar="TEXT", help="Why.")
+@click.option("-m", "--message", metavar="TEXT", help="The reason.")
 @click.option("--target", metavar="ADAPTER", help="The tables of `[adapter.ADAPTER]`.")
 @click.pass_obj
 def revert_command(

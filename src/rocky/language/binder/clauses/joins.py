@@ -271,7 +271,8 @@ def _key_pair(
     elif is_unsafe_comparison(a.type, b.type):
         scope.binding.warn(
             Code.IMPLICIT_JOIN_CAST,
-            f"join keys `{name}` of types `{a.type}` and `{b.type}` meet only by an implicit cast",
+            f"join keys `{name}` of types `{a.type}` and `{b.type}` are comparable only through"
+            " an implicit cast",
             join,
             labels=origin_labels(scope.binding, (a, b)),
             help="cast one side before joining, or fix the type where the key is made",

@@ -48,8 +48,8 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     binding = outer.binding
     args = node.args
     # Items of FROM see the outer query, never each other: an empty relation stands between.
-    around = Scope(binding, EMPTY_RELATION, outer, outer.ctes, FROM_CLAUSE)
-    relation = bind_from(node, around) if args.get("from_") is not None else EMPTY_RELATION
+    from_scope = Scope(binding, EMPTY_RELATION, outer, outer.ctes, FROM_CLAUSE)
+    relation = bind_from(node, from_scope) if args.get("from_") is not None else EMPTY_RELATION
     scope = Scope(binding, relation, outer, outer.ctes)
     _check_clause_order(node, scope)
     _check_dialect(node, scope)
@@ -247,7 +247,7 @@ def _name_windows(node: exp.Select, scope: Scope) -> None:
         if len(set(names)) < len(names):
             scope.binding.error(
                 Code.INVALID_CLAUSE,
-                "two windows have one name",
+                "two windows have the same name",
                 windows[-1],
                 "INVALID_SQL_SYNTAX.REPETITIVE_WINDOW_DEFINITION",
             )

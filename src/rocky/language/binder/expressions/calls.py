@@ -178,7 +178,7 @@ def bind_higher_order(key: str, node: exp.Expr, nodes: list[Any], scope: Scope) 
         if len(set(names)) < len(names):
             return scope.binding.error(
                 Code.UNKNOWN_FUNCTION,
-                "two parameters of a lambda have one name",
+                "two parameters of a lambda have the same name",
                 each,
                 "INVALID_LAMBDA_FUNCTION_CALL.DUPLICATE_ARG_NAMES",
             )

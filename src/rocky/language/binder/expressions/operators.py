@@ -115,7 +115,8 @@ def warn_unsafe_key(left: Expr, right: Expr, node: exp.Expr, scope: Scope) -> No
     """A join of a string with a number compiles, and fails at the first row that is no number."""
     scope.binding.warn(
         Code.IMPLICIT_JOIN_CAST,
-        f"join keys of types `{left.type}` and `{right.type}` meet only by an implicit cast",
+        f"join keys of types `{left.type}` and `{right.type}` are comparable only through an"
+        " implicit cast",
         node,
         labels=_labels(node, (left, right), scope),
         help="cast one side explicitly, or fix the type where the key is made",

@@ -23,7 +23,7 @@ class Undigestible(Exception):
 
 
 def check_arguments(node: Any, understood: frozenset[str]) -> None:
-    """Raise Undigestible for a node with an argument that whoever looks at it does not heed."""
+    """Raise Undigestible for a node with an argument that its digest would leave out."""
     for name, value in node.args.items():
         if value and name not in understood:
             raise Undigestible(f"`{name}` in a {node.__class__.__name__}")
@@ -111,7 +111,7 @@ class LogicRelation:
 
     @property
     def ordered_rows(self) -> bytes:
-        """What functions over many rows see: some heed the order."""
+        """What functions over many rows see: some depend on the order."""
         return digest_of("ordered", self.rows, *self.order) if self.order else self.rows
 
     @property

@@ -130,10 +130,10 @@ def _select(node: Any, outer: LogicScope) -> LogicRelation:
     args = node.args
     check_arguments(node, _SELECT)
     trail = outer.trail
-    around = scope_over(EMPTY, outer)
-    relation = FromClause(around, digest_query).read(node) if args.get("from_") else EMPTY
+    from_scope = scope_over(EMPTY, outer)
+    relation = FromClause(from_scope, digest_query).read(node) if args.get("from_") else EMPTY
     if args.get("sample") is not None:
-        relation = FromClause(around, digest_query).sampled(relation, args["sample"])
+        relation = FromClause(from_scope, digest_query).sampled(relation, args["sample"])
     scope = scope_over(relation, outer)
     scope.windows = {each.args["this"].name.lower(): each for each in args.get("windows") or []}
     if args.get("where") is not None:

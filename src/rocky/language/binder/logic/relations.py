@@ -231,22 +231,20 @@ class FromClause:
         check_arguments(node, _LATERAL)
         if node.args.get("outer"):
             raise Undigestible("LATERAL with OUTER")
-        around = scope_over(left, self._scope)
+        inner = scope_over(left, self._scope)
         this = node.args["this"]
         if this.__class__ is not exp.Subquery:
-            return self._lateral_function(left, node, around)
-        found = aliased(self._query(this, around), node.args.get("alias"))
+            return self._lateral_function(left, node, inner)
+        found = aliased(self._query(this, inner), node.args.get("alias"))
         columns = tuple(
             replace(each, digest=digest_of("lateral", left.rows, each.digest))
             for each in found.columns
         )
         return found.over(digest_of("lateral", left.rows, found.rows)).with_columns(columns)
 
-    def _lateral_function(
-        self, left: LogicRelation, node: Any, around: LogicScope
-    ) -> LogicRelation:
+    def _lateral_function(self, left: LogicRelation, node: Any, inner: LogicScope) -> LogicRelation:
         call = node.args["this"]
-        digest = digest_of("lateral", left.rows, self._values.value(call, around))
+        digest = digest_of("lateral", left.rows, self._values.value(call, inner))
         columns = _generated_columns(call, node.args.get("alias"), digest)
         return LogicRelation(columns, (self._scope.trail.note("generator", digest),))
 

@@ -1,4 +1,4 @@
-"""Takeover: a recorded result becomes what readers of its table see, without building it.
+"""Reuse of recorded results: a step gets the table that an earlier run built, without building.
 
 Results that need no Spark, by the forecast, are reused and recorded in one transaction. A result
 that cannot be committed again now is left to the builder, which tries again or fails.
@@ -24,10 +24,10 @@ _OWN = "rocky."
 """The beginning of table properties that belong to a version's rows."""
 
 
-class Takeover:
-    """Takes recorded results over. Threads may share it.
+class ResultReuse:
+    """Puts recorded results in the place of builds. Threads may share it.
 
-    Without an engine nothing can be taken of which Spark itself is to be told.
+    Without an engine nothing can be reused that must be registered in Spark's catalogue.
     """
 
     def __init__(self, context: RunContext, pins: Pins, engine: Engine | None = None) -> None:
@@ -36,14 +36,17 @@ class Takeover:
         self._engine = engine
 
     @property
-    def can_take(self) -> bool:
-        """Whether nobody has to be told who cannot be told now."""
+    def can_reuse(self) -> bool:
+        """Whether every catalogue that must be told of a table can be told now."""
         return self._engine is not None or not any(
             each.needs_engine for each in self._context.announce
         )
 
     def reuse(self, step: Step, made_from: MadeFrom, decision: Decision) -> StepResult:
-        """Let a recorded result stand for a build. Raises what the store raises."""
+        """The recorded result as the step's own, committed again if it is not the table's newest.
+
+        Raises what the store raises.
+        """
         reused = decision.reused
         assert reused is not None
         committed = None
@@ -88,19 +91,19 @@ def recommit(
 
 
 def record_unbuilt_steps(
-    forecast: Forecast, taker: Takeover, recorder: Recorder, journal: Journal, times: RunClock
+    forecast: Forecast, reuse: ResultReuse, recorder: Recorder, journal: Journal, times: RunClock
 ) -> frozenset[str]:
     """Record the steps that need not be built; their ids.
 
     What cannot be committed again now is left to be tried, and to fail if it must, as a build.
     """
-    records = list(_records(forecast, taker, recorder, times))
+    records = list(_records(forecast, reuse, recorder, times))
     journal.record_all(records)
     return frozenset(each.outcome.step.id for each in records)
 
 
 def _records(
-    forecast: Forecast, taker: Takeover, recorder: Recorder, times: RunClock
+    forecast: Forecast, reuse: ResultReuse, recorder: Recorder, times: RunClock
 ) -> Iterator[StepRecord]:
     left: set[str] = set()
     for each in forecast.steps:
@@ -108,7 +111,7 @@ def _records(
         if not each.settled or left & set(each.step.after):
             left.add(each.step.id)
             continue
-        record = _record(each, taker, recorder, times)
+        record = _record(each, reuse, recorder, times)
         if record is None:
             left.add(each.step.id)
         else:
@@ -116,17 +119,17 @@ def _records(
 
 
 def _record(
-    each: StepForecast, taker: Takeover, recorder: Recorder, times: RunClock
+    each: StepForecast, reuse: ResultReuse, recorder: Recorder, times: RunClock
 ) -> StepRecord | None:
     now = times.now()
     if each.decision is None or each.decision.reused is None or each.made_from is None:
         return recorder.idle(each.step, now)
-    if not taker.can_take:
+    if not reuse.can_reuse:
         return None
     try:
-        result = taker.reuse(each.step, each.made_from, each.decision)
+        result = reuse.reuse(each.step, each.made_from, each.decision)
     except InternalError:
         raise
     except RockyError:
         return None
-    return recorder.taken_over(each.step, result, Timing(now, 0))
+    return recorder.reused(each.step, result, Timing(now, 0))

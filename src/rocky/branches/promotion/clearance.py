@@ -1,23 +1,21 @@
-"""The gate: whether production may be moved, and the clearance that every mover asks for.
+"""Clearances: leave to move production, which every mover asks for, and what it is refused for.
 
-A clearance is given by the functions here that are called `clear_...`, and by nothing else: who
-wants to move tables passes all that these refuse. It is no pass for later: whoever uses one looks
-again at what it was given for.
+Only a `clear_...` function gives one: that of a promotion is in `rocky.operations.branch.gate`,
+those of a revert and of a recovery are here. Each looks up what it decides by, and is handed no
+facts. A clearance is no pass for later: whoever uses one looks again at what it was given for.
 
 The records of a branch become part of production's own, so they are verified first; and a table is
 promoted only beside the inputs that it was built of, or production would have a result of rows that
 it has not got.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from rocky.branches.approvals.readiness import Candidate
-from rocky.branches.approvals.signatures import Signer, sign_statement
 from rocky.branches.approvals.ssh import Keygen
-from rocky.branches.approvals.statements import Kind
 from rocky.branches.approvals.validity import (
     ApprovalScope,
     CheckedApprovals,
@@ -25,8 +23,8 @@ from rocky.branches.approvals.validity import (
     find_shortfall,
 )
 from rocky.branches.promotion.reversals import TableReversal, find_promotion, find_reversals
-from rocky.branches.promotion.verdict import ChangeVerdict, judge_change
-from rocky.branches.record_transfer import BranchHistory, load_branch_history
+from rocky.branches.promotion.verdict import ChangeVerdict
+from rocky.branches.record_transfer import BranchHistory
 from rocky.branches.tables import (
     BranchTable,
     BranchView,
@@ -49,7 +47,8 @@ from rocky.run.prepare.session import RunSession
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.journal import Journal, load_journals
 
-_SEAL: Final = object()
+SEAL: Final = object()
+"""What a clearance is made with: nothing but a `clear_...` function may touch it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +59,16 @@ class Clearance:
     seal: InitVar[object] = None
 
     def __post_init__(self, seal: object) -> None:
-        if seal is not _SEAL:
+        if seal is not SEAL:
             raise PromotionRefused(
-                "production is moved by `promote`, `revert` and `recover` of"
-                " `rocky.operations.branch`: nobody else can say that it may be"
+                "only `promote`, `revert` and `recover` of `rocky.operations.branch` may move"
+                " production"
             )
+
+    @property
+    def contents(self) -> Mapping[str, str | None]:
+        """The tables that may be moved, each with the content that it may get."""
+        return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,27 +86,34 @@ class PromotionClearance(Clearance):
     allowed: tuple[ApprovalRecord, ...]
     made: BranchHistory
 
+    @property
+    def contents(self) -> Mapping[str, str | None]:
+        wanted = tables_to_promote(self.candidate.view)
+        return {each.parent_table.name: each.content for each in wanted}
+
     def look_again(self, opened: RunSession) -> None:
         """Raises PromotionRefused unless it is for this production and still as it was.
 
         The branch must be the one that this ledger has, and enough approvals of it must count now.
         """
-        around, question = opened.resources, self.candidate.question
+        resources, question = opened.resources, self.candidate.question
         name, parent = question.record.name, self.candidate.view.parent
-        if parent.uri != around.warehouse.uri:
+        if parent.uri != resources.warehouse.uri:
             raise PromotionRefused(
                 f"branch `{name}` was made from the tables in `{parent.uri}`, not from those in"
-                f" `{around.warehouse.uri}`"
+                f" `{resources.warehouse.uri}`"
             )
-        known = {branch_key(each.name): each for each in load_branches(around.ledger.path)}
+        known = {branch_key(each.name): each for each in load_branches(resources.ledger.path)}
         now = known.get(branch_key(name))
         if (
             now is None
             or now.status is not BranchStatus.OPEN
             or now.created_at != question.record.created_at
         ):
-            raise PromotionRefused(f"branch `{name}` has just been deleted or made anew; try again")
-        present = replace(question, now=around.clock())
+            raise PromotionRefused(
+                f"branch `{name}` has just been deleted or made again; try again"
+            )
+        present = replace(question, now=resources.clock())
         refuse_unapproved(check_approvals(self.candidate.root, present, self.keygen), present)
 
 
@@ -114,6 +125,10 @@ class RevertClearance(Clearance):
     reversals: tuple[TableReversal, ...]
     left: Mapping[str, str]
 
+    @property
+    def contents(self) -> Mapping[str, str | None]:
+        return {each.table.name: table_content(each.before) for each in self.reversals}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryClearance(Clearance):
@@ -122,55 +137,15 @@ class RecoveryClearance(Clearance):
     journal: Journal
 
 
-def clear_promotion(
-    candidate: Candidate,
-    keygen: Keygen,
-    state: Path,
-    open_warehouse: OpenWarehouse,
-    find_signer: Callable[[], Signer] | None = None,
-) -> PromotionClearance:
-    """Leave to promote a branch as it stands. Raises PromotionRefused.
-
-    `state` is the branch's own ledger; `open_warehouse` opens a warehouse that is recorded in it.
-    With `find_signer`, a change that breaks readers passes when whoever that finds has signed the
-    reason. Raises also ApprovalRefused, KeygenUnavailable, and what store and ledger raise.
-    """
-    view, question = candidate.view, candidate.question
-    refuse_branch(view, candidate.unready)
-    tables = tables_to_promote(view)
-    approvals = check_approvals(candidate.root, question, keygen)
-    refuse_unapproved(approvals, question)
-    refuse_unverified(view, tables, state, open_warehouse)
-    made = load_branch_history(state)
-    refuse_moved_inputs(view.record.name, find_other_inputs(view, tables, made.tables))
-    verdict = judge_change(candidate.diff, view)
-    allowed: tuple[ApprovalRecord, ...] = ()
-    if verdict.is_breaking and find_signer is not None:
-        signer = find_signer()
-        signed = sign_statement(Kind.ALLOW_BREAKING, question, signer, candidate.root, keygen)
-        allowed = (signed.record,)
-    refuse_breaking(verdict, allowed)
-    return PromotionClearance(
-        what=f"branch promote {view.record.name}",
-        candidate=candidate,
-        keygen=keygen,
-        approvals=approvals,
-        verdict=verdict,
-        allowed=allowed,
-        made=made,
-        seal=_SEAL,
-    )
-
-
 def clear_revert(opened: RunSession, wanted: str, *, discard_later: bool) -> RevertClearance:
     """Leave to move production back to before a promotion, by its id or its branch's name.
 
     Raises NothingSelected when there is none, and PromotionRefused when it was reverted already,
     cannot go back, or, unless it is to `discard_later`, when its tables were changed since.
     """
-    around = opened.resources
-    promotion = find_promotion(around.ledger.path, wanted)
-    found, left = find_reversals(promotion, around.warehouse, discard_later=discard_later)
+    resources = opened.resources
+    promotion = find_promotion(resources.ledger.path, wanted)
+    found, left = find_reversals(promotion, resources.warehouse, discard_later=discard_later)
     if not found:
         raise PromotionRefused(f"`{promotion.run_id}` left no table that can be moved back")
     return RevertClearance(
@@ -178,7 +153,7 @@ def clear_revert(opened: RunSession, wanted: str, *, discard_later: bool) -> Rev
         promotion=promotion,
         reversals=tuple(found),
         left=left,
-        seal=_SEAL,
+        seal=SEAL,
     )
 
 
@@ -189,7 +164,7 @@ def clear_recovery(opened: RunSession, journal: Journal) -> RecoveryClearance:
     """
     if journal not in load_journals(opened.resources.warehouse):
         raise PromotionRefused(
-            f"promotion `{journal.run_id}` has no such journal in the warehouse: there is nothing"
+            f"the warehouse has no such journal of promotion `{journal.run_id}`: there is nothing"
             " to recover"
         )
     if journal.ledger_id != opened.resources.ledger.ledger_id:
@@ -198,7 +173,7 @@ def clear_recovery(opened: RunSession, journal: Journal) -> RecoveryClearance:
             f" `{journal.ledger_id}`): recover it with that one; if it is lost, `rocky branch"
             f" recover --forget {journal.run_id}` leaves the tables as they are"
         )
-    return RecoveryClearance(what=f"branch recover {journal.run_id}", journal=journal, seal=_SEAL)
+    return RecoveryClearance(what=f"branch recover {journal.run_id}", journal=journal, seal=SEAL)
 
 
 def refuse_branch(view: BranchView, unready: Sequence[str]) -> None:
@@ -293,7 +268,8 @@ def refuse_unverified(
         raise PromotionRefused(
             f"the records of branch `{name}` fail verification: {first.where}:"
             f" {first.message}{more};"
-            f" `rocky verify --branch {name}` shows all, `rocky branch rebase {name}` makes it anew"
+            f" `rocky verify --branch {name}` shows all, `rocky branch rebase {name}` makes it"
+            " again"
         )
 
 

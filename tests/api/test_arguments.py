@@ -1,0 +1,130 @@
+"""Arguments from Python: what a request cannot hold is refused by its name, before anything is done."""
+
+import dataclasses
+import importlib
+import pkgutil
+import re
+from datetime import UTC, datetime
+from inspect import isfunction, signature
+from pathlib import Path
+
+import pytest
+
+import rocky
+from rocky import operations
+from rocky.api.arguments import argument_of
+from rocky.errors import InvalidRequest, NothingSelected
+from rocky.operations.history import HistoryRequest
+from rocky.plan.arguments import Request
+
+CALLS = {
+    "`jobs` is at least 1, not 0": lambda opened: opened.compile(jobs=0),
+    "`jobs` is a whole number, not `2`": lambda opened: opened.ci(jobs="2"),
+    "`jobs` is a whole number, not True": lambda opened: opened.compile(jobs=True),
+    "each of `models` is a text, not None": lambda opened: opened.compile(None),
+    "each of `consumers` is a path, not 5": lambda opened: opened.ci(consumers=5),
+    "each of `select` is a text, not None": lambda opened: opened.plan(None),
+    "each of `exclude` is a text, not 3": lambda opened: opened.run(exclude=3),
+    "`window` is a `Window`, not `latest`": lambda opened: opened.run(window="latest"),
+    "`full_refresh` is True or False, not `yes`": lambda opened: opened.run(full_refresh="yes"),
+    "`plan` is a text, not None": lambda opened: opened.apply(None),
+    "`target` is a text, not 7": lambda opened: opened.lineage(7),
+    "`out` is a path, not 7": lambda opened: opened.emit_sql(out=7),
+    "`limit` is at least 0, not -1": lambda opened: opened.show("report", limit=-1),
+    "`version` is at least 0, not -1": lambda opened: opened.show("report", version=-1),
+    "`since` is a `datetime`, not `today`": lambda opened: opened.history(since="today"),
+    "`kind` is `models`, `sources` or `seeds`, not `model`": lambda opened: opened.list("model"),
+    "`to` is `production` or `base`, not `b2`": lambda opened: opened.branch("b1").diff(to="b2"),
+    "`name` is a text, not None": lambda opened: opened.branch(None),
+    "`path` is a text or a path, not 5": lambda _: rocky.open(5),
+    "`branch` is a text, not 5": lambda _: rocky.open(branch=5),
+    "each of `variables` is a text, not 1": (lambda _: rocky.open(variables={"n": 1})),
+    "`variables` is a mapping, not `n=1`": lambda _: rocky.open(variables="n=1"),
+    "`select` is a tuple, not `report`": lambda _: rocky.RunRequest("report"),
+    "`code` is a text, not 1": lambda _: rocky.explain(1),
+    "`folder` is a path, not None": lambda _: rocky.create_project(None),
+}
+
+
+@pytest.mark.parametrize("said", CALLS)
+def test_a_value_that_an_argument_cannot_have_is_refused(tmp_path, said):
+    with pytest.raises(InvalidRequest) as refused:
+        CALLS[said](rocky.open(tmp_path))
+
+    assert said == str(refused.value)
+
+
+def test_what_an_argument_can_have_is_taken():
+    rocky.RunRequest(("a",), parallel=1, window=rocky.Window(lookback=0))
+    assert 1 == HistoryRequest(limit=1, since=datetime(2026, 5, 30, tzinfo=UTC)).limit
+
+
+def test_every_request_of_an_operation_is_checked():
+    found = set()
+    for each in pkgutil.walk_packages(operations.__path__, "rocky.operations."):
+        module = importlib.import_module(each.name)
+        found |= {
+            value
+            for name, value in vars(module).items()
+            if name.endswith("Request") and dataclasses.is_dataclass(value)
+        }
+
+    asked = {each for each in found if each.__module__.startswith("rocky.operations")}
+    assert 30 < len(asked)
+    assert set() == {each for each in asked if not issubclass(each, Request)}
+    for each in asked:
+        # Their types can be told, also those of fields that nobody gives.
+        wanted = [field.name for field in dataclasses.fields(each) if _is_required(field)]
+        with pytest.raises(InvalidRequest):
+            each(**dict.fromkeys(wanted, Path()), **_unfit(each, wanted))
+
+
+def _is_required(field: dataclasses.Field) -> bool:
+    return field.default is field.default_factory is dataclasses.MISSING
+
+
+def _unfit(kind: type, besides: list[str]) -> dict[str, object]:
+    return {each.name: object() for each in dataclasses.fields(kind) if each.name not in besides}
+
+
+def test_an_error_says_which_arguments_the_options_are_that_it_names(tmp_path):
+    rocky.create_project(tmp_path)
+    opened = rocky.open(tmp_path)
+
+    with pytest.raises(InvalidRequest, match="`--key` and `--as` need `--allow-breaking`") as found:
+        opened.branch("b1").promote(key="bob")
+    told = "`--key` is `key=`; `--as` is `principal=`; `--allow-breaking` is `allow_breaking=`"
+    assert [f"from Python: {told}"] == found.value.__notes__
+    with pytest.raises(InvalidRequest, match="cannot be used together") as found:
+        opened.plan(window=rocky.Window(latest=True, missing=True))
+    assert "`--latest` is `window=rocky.Window(...)`" in found.value.__notes__[0]
+    with pytest.raises(NothingSelected) as found:
+        opened.lineage("nothing")
+    assert not hasattr(found.value, "__notes__")
+
+
+ROOMS = ("operations", "replay", "pipelines", "branches", "run", "plan", "state", "evidence")
+
+
+def test_every_option_that_a_message_names_is_an_argument():
+    methods = [each for kind in (rocky.Workspace, rocky.Branch) for each in vars(kind).values()]
+    taken = {name for each in [*methods, rocky.open] for name in _parameters(each)}
+    taken |= set(rocky.RunRequest.__slots__)
+    root = Path(rocky.__file__).parent
+    named = {
+        option
+        for room in ROOMS
+        for path in (root / room).rglob("*.py")
+        for option in re.findall("`--([a-z]+[a-z-]*)", path.read_text())
+    }
+
+    assert {"target", "full-refresh", "state-path"} <= named
+    assert set() == {each for each in named if _name_of(each) not in taken} - {"template"}
+
+
+def _parameters(method: object) -> list[str]:
+    return list(signature(method).parameters) if isfunction(method) else []
+
+
+def _name_of(option: str) -> str:
+    return argument_of(option).partition("=")[0]

@@ -1,0 +1,69 @@
+"""What the modules of Rocky import, use and define, each read and parsed once."""
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "rocky"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One module. Of a name that is imported from another, `imports` has both: `os`, `os.environ`."""
+
+    docstring: str | None
+    imports: frozenset[str]
+    attributes: frozenset[str]
+    """What it takes from another by its name: `os.environ`, `sys.stdout`."""
+    names: frozenset[str]
+    """Every identifier that it uses or defines."""
+    methods: dict[str, int]
+    """How many public methods each public class has."""
+
+    @property
+    def libraries(self) -> set[str]:
+        """The first part of everything imported."""
+        return {name.partition(".")[0] for name in self.imports}
+
+
+@cache
+def load_source(module: Path) -> Source:
+    """The facts of a module."""
+    tree = ast.parse(module.read_text())
+    imports, attributes, names, methods = set(), set(), set(), {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name):
+                names.add(name)
+            case ast.Attribute(value=value, attr=attr):
+                names.add(attr)
+                if isinstance(value, ast.Name):
+                    attributes.add(f"{value.id}.{attr}")
+            case ast.alias(name=name):
+                names.add(name)
+            case ast.Import(names=given):
+                imports |= {each.name for each in given}
+            case ast.ImportFrom(module=str(origin), names=given):
+                imports |= {origin, *(f"{origin}.{each.name}" for each in given)}
+            case ast.ClassDef(name=name):
+                names.add(name)
+                if not name.startswith("_"):
+                    methods[name] = sum(map(_is_public_method, node.body))
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names.add(name)
+    return Source(
+        ast.get_docstring(tree),
+        *(frozenset(each) for each in (imports, attributes, names)),
+        methods,
+    )
+
+
+def _is_public_method(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.FunctionDef)
+        and not node.name.startswith("_")
+        and not node.decorator_list
+    )

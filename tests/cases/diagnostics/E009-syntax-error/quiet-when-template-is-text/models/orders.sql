@@ -1,0 +1,1 @@
+SELECT '{{ amount }}' AS shown FROM raw.orders -- {{ never read }}
