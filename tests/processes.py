@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 LOADED = [
     "pandas", "pyarrow.compute", "pytest",
     "rocky.branches.promotion.moves", "rocky.cli.app", "rocky.cli.commands.branch.promotion",
-    "rocky.compiler.model_binder", "rocky.compiler.stale_models", "rocky.compiler.workers",
+    "rocky.compiler.model_binder", "rocky.compiler.stale_models", "rocky.compiler.stale_models",
     "rocky.evidence.retention.collection", "rocky.operations.branch.promote",
     "rocky.run.project_run", "rocky.state.session", "tests.run.runs", "tests.store.tables",
 ]  # fmt: skip

@@ -24,10 +24,10 @@ from rocky.canonical import (
     sorted_json,
     text_hash,
 )
-from rocky.evidence.hashes import content_hash, input_hash_of, skip_hash_of, source_hash
 from rocky.language.datatypes.types import BIGINT, DOUBLE, STRING, StructField, array, struct
 from rocky.language.ir import Meaning, hash_meaning, ir_document, ir_text
 from rocky.ledger.chain import Head, format_entry, make_entry
+from rocky.ledger.provenance import content_hash, input_hash_of, skip_hash_of, source_hash
 from rocky.plan.kept_plan import plan_id_of
 from rocky.project.interfaces import content_hash as interface_hash
 from rocky.project.toml.documents import digest_data

@@ -40,6 +40,9 @@ RockyError                 the world failed: a file, a server, a setting
 A mistake in the user's project is never an exception: it is a `Diagnostic`.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class RockyError(Exception):
     """The world failed in a way the user can act on; the message says how."""
@@ -217,3 +220,17 @@ def describe_failure(failure: BaseException) -> str:
         place = f" `{failure.filename}`" if failure.filename else ""
         return f"cannot use{place}: {failure.strerror.lower()}"
     return str(failure)
+
+
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Around an import. Raises ExtraMissing, with what to install, where a library is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library == "rocky":
+            raise
+        raise ExtraMissing(
+            f"`{library}` is not installed; run `pip install 'rocky-spark[{extra}]'`"
+        ) from error

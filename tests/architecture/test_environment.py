@@ -5,8 +5,8 @@ import re
 from tests.architecture.sources import MODULES, PACKAGE, ROOT, Source, load_source
 
 OWNERS = {
-    "git/program.py": "starts `git`, and passes on less of the environment than there is",
-    "spark/process.py": "pyspark reads the environment by itself, and a JVM inherits it",
+    "project/git/program.py": "starts `git`, and passes on less of the environment than there is",
+    "spark/settings.py": "pyspark reads the environment by itself, and a JVM inherits it",
 }
 WAYS_IN = ("cli/", "api/")
 OF_OS = {

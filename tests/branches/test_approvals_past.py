@@ -7,12 +7,12 @@ import pytest
 
 from rocky.branches.approvals.commits import find_authors, find_change_base
 from rocky.errors import ApprovalRefused, GitUnavailable, UnknownRevision
-from rocky.git import find_repository
-from rocky.git.repository import find_main_line
 from rocky.operations.branch.lookup import find_people, find_who
 from rocky.operations.workspace import Workspace
+from rocky.project.git import find_repository
+from rocky.project.git.repository import find_main_line
 from tests.branches.statements import RECORD
-from tests.git.repos import Repo, make_repo
+from tests.project.git.repos import Repo, make_repo
 
 
 @pytest.fixture(scope="module")

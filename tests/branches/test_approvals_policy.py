@@ -9,10 +9,10 @@ from rocky.branches.approvals.policy import ProjectAtCommit, Signers, find_polic
 from rocky.branches.approvals.signatures import KeyChoices, find_key, find_principal
 from rocky.branches.approvals.ssh import KeyLocation, SigningKey
 from rocky.errors import ApprovalRefused, SignersUnusable
-from rocky.git import find_repository
 from rocky.project import load_project
+from rocky.project.git import find_repository
 from tests.branches.statements import KEYGEN, RECORD
-from tests.git.repos import make_repo
+from tests.project.git.repos import make_repo
 
 MODEL = {"models/a.sql": "SELECT 1 AS one\n"}
 

@@ -15,7 +15,7 @@ from rocky.run.engine import spark
 from rocky.store.delta.change import Change
 from rocky.store.warehouse import open_warehouse
 from tests.cli.test_schemas import check
-from tests.git.repos import Repo, make_repo
+from tests.project.git.repos import Repo, make_repo
 from tests.run.memory_engine import MemoryEngine
 
 FILES = {

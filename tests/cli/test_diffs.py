@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from rocky.git import find_repository
 from rocky.operations.revisions import paths_outside
+from rocky.project.git import find_repository
 from tests.cli.conftest import CONFIG, ORDERS
 from tests.cli.test_schemas import check
-from tests.git.repos import Repo, make_repo
+from tests.project.git.repos import Repo, make_repo
 
 STG = "SELECT\n  order_id,\n  amount,\n  status\nFROM raw.orders\n"
 REVENUE = "SELECT status, SUM(amount) AS revenue\nFROM stg_orders\nGROUP BY status\n"

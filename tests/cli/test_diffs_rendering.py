@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from rocky.analysis.changes.change import Change, Impact, ProjectDiff, Reached, TableDiff
-from rocky.cli.render.diff import render_annotations, render_changes, render_reach
-from rocky.git import ChangedFile
+from rocky.cli.commands.diff import render_annotations, render_changes, render_reach
 from rocky.operations.diff import report_difference
 from rocky.operations.diff_comment import (
     LIMIT,
@@ -19,6 +18,7 @@ from rocky.operations.diff_comment import (
     render_comment,
 )
 from rocky.operations.revisions import Difference, describe_verdict
+from rocky.project.git import ChangedFile
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from benchmarks.generate import generate
 
-from rocky.compiler import workers
-from rocky.compiler.workers import PARALLEL_FROM
+from rocky.compiler import stale_models
+from rocky.compiler.stale_models import PARALLEL_FROM
 from tests.compiler.projects import answers, compiled, edit
 
 MODELS = PARALLEL_FROM + 20
@@ -64,14 +64,14 @@ def test_a_change_that_reaches_many_is_shared_out_and_right(project):
 @pytest.mark.sampled
 @pytest.mark.parametrize("victims", [1, 2])
 def test_killed_workers_only_cost_time(project, alone, monkeypatch, victims):
-    start = workers.Pool.__init__
+    start = stale_models.Pool.__init__
 
     def start_and_lose_some(self, *arguments):
         start(self, *arguments)
         for process in self._processes[:victims]:
             os.kill(process.pid, signal.SIGKILL)
 
-    monkeypatch.setattr(workers.Pool, "__init__", start_and_lose_some)
+    monkeypatch.setattr(stale_models.Pool, "__init__", start_and_lose_some)
     survived = compiled(project, jobs=2, cache=False)
 
     assert answers(alone) == answers(survived)

@@ -3,8 +3,8 @@
 import pytest
 
 from rocky.diagnostics import Code, Diagnostic
+from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.diagnostics.render import render_full
-from rocky.diagnostics.text import SourceText, Span
 
 
 def excerpt(text: str, path: str = "rocky.toml") -> str:

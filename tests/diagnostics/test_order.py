@@ -1,6 +1,5 @@
 from rocky.diagnostics import Code, Diagnostic
-from rocky.diagnostics.diagnostic import in_reading_order
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span, in_reading_order
 
 
 def found(path, start, message):

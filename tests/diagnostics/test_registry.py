@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from rocky.diagnostics import REGISTRY, Code, Severity
-from rocky.diagnostics.explanation import explanation
 from rocky.errors import NothingSelected
+from rocky.operations.explain import explanation
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "src" / "rocky" / "diagnostics" / "explanations"

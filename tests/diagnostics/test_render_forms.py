@@ -1,8 +1,8 @@
 """The forms machines read: concise lines, GitHub commands."""
 
 from rocky.diagnostics import Code, Diagnostic, Edit, Fix, FixSafety, Label, Severity
+from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.diagnostics.render import render_concise, render_github
-from rocky.diagnostics.text import SourceText, Span
 
 TEXT = SourceText("models/a.sql", "SELECT\n  bad,\n  worse\nFROM t\n")
 TEXTS = {TEXT.path: TEXT}

@@ -6,8 +6,8 @@ from textwrap import dedent
 import pytest
 
 from rocky.diagnostics import Code, Diagnostic, Label, Severity
+from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.diagnostics.render import render_full, render_summary
-from rocky.diagnostics.text import SourceText, Span
 
 
 def span_of(text: str, part: str, nth: int = 1) -> Span:

@@ -5,8 +5,8 @@ from textwrap import dedent
 import pytest
 
 from rocky.diagnostics import Code, Diagnostic, Severity
+from rocky.diagnostics.diagnostic import Span
 from rocky.diagnostics.suppression import apply_suppressions, find_allows
-from rocky.diagnostics.text import Span
 
 PATH = "models/a.sql"
 

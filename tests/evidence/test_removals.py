@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocky.evidence.retention.anchors import leave_anchors
+from rocky.evidence.retention.ledger_facts import leave_anchors
 from rocky.evidence.retention.sweep import (
     SweepReport,
     preview_sweep,

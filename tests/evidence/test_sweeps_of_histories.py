@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from rocky.evidence.retention.anchors import leave_anchors
+from rocky.evidence.retention.ledger_facts import leave_anchors
 from rocky.evidence.retention.sweep import sweep_ledger
 from rocky.ledger import open_ledger
 from rocky.project.configuration.blocks import StateRetention

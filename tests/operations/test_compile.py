@@ -5,8 +5,8 @@ import pytest
 from rocky.errors import InvalidRequest, NothingSelected
 from rocky.operations.compile import CiRequest, CompileRequest, ci, compile_models
 from rocky.operations.emit_sql import EmitSqlRequest, emit_sql
+from rocky.operations.findings import ErrorsFound
 from rocky.operations.list import ListRequest, list_project
-from rocky.operations.refusals import ErrorsFound
 from rocky.operations.validate import validate
 from tests.operations.projects import GOOD, open_project
 

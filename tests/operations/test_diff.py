@@ -7,8 +7,8 @@ from rocky.operations.diff import DiffRequest, SidesBroken, diff
 from rocky.operations.report import encode_report
 from rocky.operations.workspace import Workspace
 from tests.cli.conftest import CONFIG, ORDERS
-from tests.git.repos import make_repo
 from tests.operations.projects import GOOD
+from tests.project.git.repos import make_repo
 
 
 @pytest.fixture

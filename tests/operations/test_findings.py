@@ -1,7 +1,7 @@
 """Diagnostics as programs get them."""
 
 from rocky.diagnostics import Code, Diagnostic, Edit, Fix, FixSafety, Label
-from rocky.diagnostics.text import SourceText, Span
+from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.operations.findings import describe_findings
 from rocky.operations.report import encode_report
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rocky.errors import InvalidRequest, NothingSelected, PromotionUnfinished
-from rocky.operations.refusals import ErrorsFound
+from rocky.operations.findings import ErrorsFound
 from rocky.operations.run import FailedPipeline, PipelineEnding, SkippedRun, WithheldPipeline, run
 from rocky.operations.run_report import ModelsRun
 from rocky.plan.request import RunRequest, Window

@@ -5,7 +5,7 @@ import pytest
 from rocky.errors import NothingSelected
 from rocky.operations import test as operation
 from rocky.operations.drift import DriftRequest, drift
-from rocky.operations.refusals import ErrorsFound
+from rocky.operations.findings import ErrorsFound
 from rocky.operations.run import run
 from rocky.operations.seed import SeedRequest, seed
 from rocky.operations.show import ShowRequest, show

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.project import load_project, setting_place
 from rocky.project.configuration.strategies import (
     DeleteInsert,

@@ -3,7 +3,7 @@
 import pytest
 
 from rocky.compiler.passes import compile_project
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.project import load_project
 from rocky.project.model_text import fill_variables, find_variables
 from tests.project.projects import finding, findings, load

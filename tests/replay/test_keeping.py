@@ -6,9 +6,8 @@ from pathlib import Path
 from rocky.project.configuration.strategies import Incremental
 from rocky.replay.record import load_recorded_run
 from rocky.run.materialize.build import Build, Built
-from rocky.run.materialize.starting_point import add_hashes
 from rocky.run.materialize.strategy import materialize
-from rocky.run.materialize.workspace import open_workspace
+from rocky.run.materialize.workspace import add_hashes, open_workspace
 from rocky.store.delta.change import Change
 from rocky.store.delta.snapshot import ROWS_HASH
 from tests.replay.replays import STATE, Replays, reason_of, verdicts

@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 from blake3 import blake3
 
-from rocky.evidence.hashes import content_hash, source_hash
 from rocky.language.datatypes.text import parse_type
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import SkipHash
-from rocky.ledger.provenance import SourceFile
+from rocky.ledger.provenance import SourceFile, content_hash, source_hash
 from rocky.run.engine.protocol import SourcePin
 from rocky.run.prepare.pins import (
     Identity,

@@ -9,7 +9,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from rocky.errors import InternalError
-from rocky.ledger.readers.evidence import open_evidence_reader
+from rocky.ledger.readers.history import open_evidence_reader
 from rocky.ledger.readers.lookup import open_lookup_reader
 from rocky.run.outcomes import RunResult
 from rocky.run.prepare.environment import Environment
@@ -685,7 +685,7 @@ def test_a_log_that_cannot_be_read_fails_only_what_needs_it(tmp_path):
     "where",
     [
         "rocky.run.prepare.inputs.Inputs.made_from",
-        "rocky.run.execute.result_reuse.ResultReuse.reuse",
+        "rocky.run.execute.builder.ResultReuse.reuse",
     ],
 )
 def test_a_mistake_of_ours_is_not_taken_for_a_reason_to_build(shop, monkeypatch, where):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rocky.spark.connectors import DELTA_PACKAGE as DELTA
+from rocky.spark.session import DELTA_PACKAGE as DELTA
 
 # Hadoop's client for S3 brings all of Amazon's SDK, 640 MB; these parts of it are enough.
 HADOOP_AWS = "org.apache.hadoop:hadoop-aws:3.4.2"

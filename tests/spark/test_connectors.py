@@ -11,7 +11,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from rocky.errors import AdapterUnusable
-from rocky.spark.connectors import CONNECTOR_HELP
+from rocky.spark.session import CONNECTOR_HELP
 from rocky.store.delta.log import write_checkpoint
 from rocky.store.warehouse import open_warehouse
 from tests.spark.jars import DELTA, HADOOP_AWS, S3, S3_EXCLUDED, require_packages

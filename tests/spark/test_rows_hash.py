@@ -7,7 +7,7 @@ from pyspark.sql import functions as f
 
 from rocky.language.datatypes.text import parse_schema, parse_type
 from rocky.language.datatypes.types import StructField
-from rocky.run.materialize.starting_point import NO_ROWS
+from rocky.run.materialize.workspace import NO_ROWS
 from rocky.spark.frame import fields_of
 from rocky.spark.rows_hash import LANES, hash_rows, observed_columns, read_hash, row_hash
 

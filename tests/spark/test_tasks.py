@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from blake3 import blake3
 
-from rocky.spark.tasks import _pack
+from rocky.spark.jobs import _pack
 from rocky.store.parquet.digest import LocalHasher
 
 WITHOUT_ROCKY = """

@@ -12,7 +12,7 @@ from rocky.cli.app import main
 from rocky.compiler.passes import compile_project
 from rocky.language.datatypes.types import BIGINT, INT, array
 from rocky.language.ir import ModelIr
-from rocky.language.syntax.placeholders import fill_placeholders
+from rocky.language.syntax.references import fill_placeholders
 from rocky.project import load_project
 from rocky.spark.analyser import analyse_project
 

@@ -10,7 +10,7 @@ from pyspark.sql.utils import AnalysisException
 from rocky.errors import InternalError, ModelFailed
 from rocky.language.datatypes.text import parse_schema
 from rocky.language.datatypes.types import BIGINT, INT, STRING, StructField, array, map_of, struct
-from rocky.run.materialize.starting_point import NO_ROWS
+from rocky.run.materialize.workspace import NO_ROWS
 from rocky.spark.frame import fields_of
 from rocky.spark.interface import Layout
 from rocky.spark.reader import read_files

@@ -124,7 +124,7 @@ def test_manifests_of_files_that_stay_are_kept(table):
 
 
 def test_many_appends_keep_few_manifests_and_a_bounded_history(table, monkeypatch):
-    monkeypatch.setattr("rocky.store.iceberg_metadata.KEPT_SNAPSHOTS", 5)
+    monkeypatch.setattr("rocky.store.iceberg.metadata.KEPT_SNAPSHOTS", 5)
     files = ()
     for version in range(12):
         files += placed(table, FIELDS, rows_of([version]))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from blake3 import blake3
 
 from rocky.diagnostics import Code, Diagnostic, Label, Severity
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, Edge, Influence, ModelIr, OutputColumn

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rocky.analysis.changes.types import compared_type
+from rocky.analysis.changes.columns import compared_type
 from rocky.language.datatypes.types import (
     DATETIME_KINDS,
     NUMERIC_KINDS,

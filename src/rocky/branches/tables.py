@@ -1,6 +1,7 @@
-"""The tables of a branch: each beside what it was made of, what production has and what it read.
+"""The tables of a branch, beside what production has, and what the change does to their readers.
 
-Nothing is written. A table that cannot be read is raised, never taken for absent.
+Nothing is written. A table that cannot be read is raised, never taken for absent. In the verdict
+whatever is not known counts as the worst: a change that cannot be compared is a breaking one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,10 +10,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from rocky.evidence.hashes import content_hash
+from rocky.analysis.changes.change import Change, Impact, ProjectDiff, TableDiff
+from rocky.analysis.changes.columns import compare_columns
 from rocky.language.datatypes.text import field_to_json
 from rocky.ledger.branch_records import BranchRecord
-from rocky.ledger.provenance import ProvenanceRecord, ReadRecord
+from rocky.ledger.provenance import ProvenanceRecord, ReadRecord, content_hash
 from rocky.ledger.run_records import InputRecord, ModelExecution
 from rocky.project.models import Target
 from rocky.store.delta.snapshot import Snapshot
@@ -124,3 +126,60 @@ def _content(snapshot: Snapshot) -> tuple[object, ...]:
     # Types are compared by what they say: each log is read into types of its own.
     columns = [field_to_json(each) for each in snapshot.schema]
     return sorted(files), columns, snapshot.partition_columns, dict(snapshot.configuration)
+
+
+UNKNOWN_IMPACT = "unknown"
+"""The verdict on a change that could not be compared with anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeVerdict:
+    """What a change does to readers. `breaking` are the changes that break them, in words."""
+
+    impact: str
+    breaking: tuple[str, ...] = ()
+
+    @property
+    def is_breaking(self) -> bool:
+        return self.impact in (Impact.BREAKING, UNKNOWN_IMPACT)
+
+
+def judge_change(diff: ProjectDiff | None, view: BranchView) -> ChangeVerdict:
+    """The verdict on a change: of its code, and of the tables that production would get.
+
+    The tables decide about columns. Code is compared with a commit, and production may
+    have been built from another: what its readers have today would go without being in the diff.
+    """
+    if diff is None:
+        return ChangeVerdict(UNKNOWN_IMPACT, ("there is no commit to compare the code with",))
+    found = []
+    told = set()
+    for table, change in diff.changes:
+        if change.impact is Impact.BREAKING:
+            found.append(
+                _describe_change(table.name if table is not None else "rocky.toml", change)
+            )
+            told |= {each.lower() for each in _targets(table)}
+    for each in view.changed:
+        if each.target.lower() not in told:
+            found += [_describe_change(each.target, change) for change in _lost_columns(each)]
+    impact = diff.impact.value if diff.impact is not None else "none"
+    return ChangeVerdict(Impact.BREAKING.value if found else impact, tuple(found))
+
+
+def _lost_columns(table: BranchTable) -> Iterator[Change]:
+    if table.production is None or table.branch is None:
+        return
+    for change in compare_columns(table.production.schema, table.branch.schema):
+        if change.impact is Impact.BREAKING:
+            yield change
+
+
+def _targets(table: TableDiff | None) -> Iterator[str]:
+    if table is not None:
+        yield from (each for each in (table.target, table.base_target) if each is not None)
+
+
+def _describe_change(where: str, change: Change) -> str:
+    column = f".{change.column}" if change.column is not None else ""
+    return f"{where}{column}: {change.rule}"

@@ -237,7 +237,7 @@ def show_findings(failure: Exception, *, colour: bool) -> None:
     if not hasattr(failure, "findings"):
         return
     from rocky.cli.render.findings import render_findings  # noqa: PLC0415
-    from rocky.operations.refusals import ErrorsFound  # noqa: PLC0415
+    from rocky.operations.findings import ErrorsFound  # noqa: PLC0415
 
     if isinstance(failure, ErrorsFound):
         shown = render_findings(failure.findings, failure.project, "full", colour=colour)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from rocky.diagnostics import Code, Diagnostic, Label
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.names import split_name
 from rocky.project import ModelFile, Project
 

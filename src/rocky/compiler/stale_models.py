@@ -3,25 +3,204 @@
 Level by level, in worker processes when there is much of it. A suspect, which reads a stale model,
 is bound again only if it would now see something else. A model that reads one further down (the
 scan for references missed it) waits for it; models that wait for each other are a cycle.
+
+Workers are forked after the project is loaded, so texts and the records known so far are never
+sent. What travels is the keys to bind, the records of models they read, and the records that come
+back; never a syntax tree. Syntax trees have cycles, so only the collector frees them: run once
+after each model, when all of the model's tree is dead, it costs half as much and memory stays flat.
 """
 
-from contextlib import nullcontext
-from typing import Final
+import gc
+import marshal
+import multiprocessing
+import multiprocessing.connection
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from multiprocessing.connection import Connection
+from typing import Any, Final
 
 from rocky.analysis.compilation import Record
+from rocky.analysis.names import Names
 from rocky.compiler.graph import scan_references, topological_levels
 from rocky.compiler.model_binder import bind_model
 from rocky.compiler.validity import BindTask, BoundModels, NotReady, Schemas, is_current
-from rocky.compiler.workers import (
-    PARALLEL_FROM,
-    Pool,
-    can_fork,
-    collect_trees,
-    manual_collection,
-    worker_count,
-)
 from rocky.project import ModelFile
 from rocky.project.python_models import inputs_of
+
+# High enough that only a huge model is collected while it is being bound.
+_YOUNG: Final = 200_000
+
+
+def collect_trees() -> None:
+    """Free the trees of models already bound; older objects are not looked at."""
+    gc.collect(1)
+
+
+@contextmanager
+def manual_collection() -> Iterator[None]:
+    """While this holds, whoever binds calls `collect_trees` after each model."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_YOUNG, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+
+
+PARALLEL_FROM: Final = 300
+"""Below this many stale models, starting processes costs more than it saves."""
+_MOST_WORKERS: Final = 8
+_CHUNK: Final = 64
+
+Outcome = tuple[str, Record | None]
+"""A model's key with its record; with None when it must wait for another model."""
+Answer = list[tuple[str, tuple[Any, ...] | None]]
+
+
+def can_fork() -> bool:
+    return "fork" in multiprocessing.get_all_start_methods() and os.name == "posix"
+
+
+def worker_count(jobs: int | None) -> int:
+    """How many processes to use: what was asked for, else one a core up to eight."""
+    if jobs is not None:
+        return max(1, jobs)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    return min(cores, _MOST_WORKERS)
+
+
+class Pool:
+    """Forked workers that bind models on demand. `records` are those they start with."""
+
+    def __init__(
+        self,
+        count: int,
+        models: Mapping[str, ModelFile],
+        keys: Mapping[str, bytes],
+        names: Names,
+        records: Mapping[str, Record],
+    ) -> None:
+        context = multiprocessing.get_context("fork")
+        # Collecting would touch, and so copy, every page the workers share with us.
+        gc.freeze()
+        self._pipes: list[Connection] = []
+        self._processes = []
+        self._known = [set(records) for _ in range(count)]
+        for _ in range(count):
+            ours, theirs = context.Pipe()
+            self._pipes.append(ours)
+            process = context.Process(
+                target=_serve,
+                args=(theirs, list(self._pipes), models, keys, names, dict(records)),
+                daemon=True,
+                name="rocky-bind",
+            )
+            process.start()
+            theirs.close()
+            self._processes.append(process)
+
+    def bind(
+        self,
+        keys: Sequence[str],
+        records: Mapping[str, Record],
+        broken: set[str],
+        needs: Mapping[str, Sequence[str]],
+    ) -> Iterator[Outcome]:
+        """Bind one level of models, in chunks dealt out as workers become free."""
+        size = max(1, min(_CHUNK, -(-len(keys) // len(self._pipes))))
+        chunks = [keys[at : at + size] for at in range(0, len(keys), size)]
+        waiting: dict[Any, tuple[int, Sequence[str]]] = {}
+        free = [index for index, pipe in enumerate(self._pipes) if not pipe.closed]
+        while chunks or waiting:
+            while chunks and free:
+                index, chunk = free.pop(), chunks.pop()
+                self._send(index, chunk, records, broken, needs)
+                waiting[self._pipes[index]] = index, chunk
+            if not waiting:
+                # Every worker is gone: the caller binds the rest itself.
+                yield from ((key, None) for key in chunks.pop())
+                continue
+            for pipe in multiprocessing.connection.wait(list(waiting)):
+                index, chunk = waiting.pop(pipe)
+                answer = self._receive(index)
+                if answer is None:
+                    yield from ((key, None) for key in chunk)
+                    continue
+                free.append(index)
+                for key, fields in answer:
+                    yield key, Record(*fields) if fields else None
+
+    def _send(
+        self,
+        index: int,
+        keys: Sequence[str],
+        records: Mapping[str, Record],
+        broken: set[str],
+        needs: Mapping[str, Sequence[str]],
+    ) -> None:
+        known = self._known[index]
+        wanted = {each for key in keys for each in needs.get(key, ()) if each in records} - known
+        known |= wanted
+        fresh = {key: tuple(records[key]) for key in wanted}
+        # When the worker is gone, its missing answer says so.
+        with suppress(OSError):
+            self._pipes[index].send_bytes(marshal.dumps((list(keys), fresh, broken)))
+
+    def _receive(self, index: int) -> Answer | None:
+        """A worker's answer; None when somebody killed it."""
+        try:
+            answer: Answer = marshal.loads(self._pipes[index].recv_bytes())
+        except (EOFError, OSError):
+            self._pipes[index].close()
+            return None
+        self._known[index].update(key for key, fields in answer if fields)
+        return answer
+
+    def close(self) -> None:
+        for pipe in self._pipes:
+            pipe.close()
+        for process in self._processes:
+            process.join()
+        gc.unfreeze()
+
+
+def _serve(
+    pipe: Connection,
+    inherited: Sequence[Connection],
+    models: Mapping[str, ModelFile],
+    keys: Mapping[str, bytes],
+    names: Names,
+    records: dict[str, Record],
+) -> None:
+    """A worker's life: bind what is asked until the other end of the pipe is gone."""
+    # The coordinator's ends came along with the fork; held open, they would hide its death.
+    for each in inherited:
+        each.close()
+    schemas = Schemas(models, records)
+    while True:
+        try:
+            wanted, fresh, broken = marshal.loads(pipe.recv_bytes())
+        except (EOFError, OSError):
+            return
+        for key, fields in fresh.items():
+            records[key] = Record(*fields)
+        schemas.broken |= broken
+        answer: Answer = []
+        for key in wanted:
+            try:
+                record = records[key] = bind_model(models[key], keys[key], names, schemas)
+            except NotReady:
+                answer.append((key, None))
+            else:
+                answer.append((key, tuple(record)))
+            collect_trees()
+        with suppress(OSError):
+            pipe.send_bytes(marshal.dumps(answer))
+
 
 _MANY: Final = 75
 """From this many models on it pays to help the garbage collector."""

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rocky.diagnostics.codes import BY_CODE, Code, Severity
-from rocky.diagnostics.diagnostic import Diagnostic, Edit, Fix, FixSafety
+from rocky.diagnostics.diagnostic import Diagnostic, Edit, Fix, FixSafety, SourceText, Span
 from rocky.diagnostics.suggestion import closest_code, code_named
-from rocky.diagnostics.text import SourceText, Span
 
 _MARK = "rocky"
 

@@ -12,11 +12,18 @@ from typing import Any
 
 from rocky.canonical import text_hash
 from rocky.evidence.findings import FindingCode, Findings
-from rocky.evidence.hashes import content_hash, input_hash_of, skip_hash_of, source_hash
 from rocky.evidence.records import LedgerRecords, Maker, TablePlace, maker_of, split_place
 from rocky.evidence.tables import PARQUET_SUFFIX, TableHistory
 from rocky.ledger.branch_records import PROMOTIONS, PromotedTable, PromotionRecord
-from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord, ReadRecord
+from rocky.ledger.provenance import (
+    InputIndexEntry,
+    ProvenanceRecord,
+    ReadRecord,
+    content_hash,
+    input_hash_of,
+    skip_hash_of,
+    source_hash,
+)
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution
 from rocky.project.configuration.strategies import WHOLE_STRATEGIES
 

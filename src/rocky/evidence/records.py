@@ -15,7 +15,7 @@ from rocky.evidence.findings import FindingCode, Findings
 from rocky.ledger.branch_records import BRANCHES, PROMOTIONS, BranchRecord, PromotionRecord
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
 from rocky.ledger.provenance import CollectedFile, InputIndexEntry, ProvenanceRecord
-from rocky.ledger.readers.evidence import EvidenceReader
+from rocky.ledger.readers.history import EvidenceReader
 from rocky.ledger.record import Record, format_time, key_of, load_record
 from rocky.ledger.run_records import (
     ArtifactRecord,

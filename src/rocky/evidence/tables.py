@@ -12,8 +12,8 @@ from typing import NamedTuple
 from blake3 import blake3
 
 from rocky.evidence.findings import Findings
-from rocky.evidence.hashes import content_hash
 from rocky.evidence.records import LedgerRecords, Maker, TablePlace, maker_of, split_place
+from rocky.ledger.provenance import content_hash
 from rocky.ledger.run_records import CommitRecord, ModelExecution
 
 PARQUET_SUFFIX = ".parquet"

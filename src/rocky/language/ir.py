@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, NewType
 
 from rocky.canonical import ordered_json, text_hash
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.text import type_to_json
 from rocky.language.datatypes.types import DataType
 

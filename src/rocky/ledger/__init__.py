@@ -1,11 +1,12 @@
 """The ledger: what ran, what it read and wrote, what it cost. The only home of sqlite3."""
 
 from rocky.ledger.database import STATE_FILE
-from rocky.ledger.readers.evidence import EvidenceReader, open_evidence_reader
 from rocky.ledger.readers.history import (
     LATEST,
+    EvidenceReader,
     HistoryReader,
     RecordedExecution,
+    open_evidence_reader,
     open_history_reader,
 )
 from rocky.ledger.readers.lookup import LookupReader, open_lookup_reader

@@ -8,15 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from rocky.analysis.changes.change import Change, Impact, Reached, Status, TableDiff
-from rocky.analysis.changes.description import count_reached
+from rocky.analysis.changes.change import Change, Impact, Reached, Status, TableDiff, count_reached
 from rocky.analysis.changes.diff import diff_compilations
 from rocky.diagnostics import Diagnostic
 from rocky.errors import NotComparable
-from rocky.git import ChangedFile
 from rocky.operations.diff_comment import render_comment
-from rocky.operations.findings import Finding, findings_of
-from rocky.operations.refusals import note_findings
+from rocky.operations.findings import Finding, findings_of, note_findings
 from rocky.operations.report import ErrorDetails, OnDemand, flat, hidden
 from rocky.operations.revisions import (
     STATUSES,
@@ -31,6 +28,7 @@ from rocky.operations.revisions import (
 from rocky.operations.workspace import Workspace, known_branch
 from rocky.plan.arguments import Request
 from rocky.project import Project
+from rocky.project.git import ChangedFile
 
 FailOn = Literal["breaking", "any"]
 _TYPE_RULES: Final = ("column_type_changed", "column_type_widened")

@@ -10,8 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from rocky.analysis.changes.change import Change, Impact, TableDiff
-from rocky.analysis.changes.description import (
+from rocky.analysis.changes.change import (
+    Change,
+    Impact,
+    TableDiff,
     describe_reach,
     describe_rule,
     group_kinds,

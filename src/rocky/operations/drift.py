@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rocky.operations.findings import refuse_errors
 from rocky.operations.pipeline_report import TableDrift
 from rocky.operations.pipelines import replications
-from rocky.operations.refusals import refuse_errors
 from rocky.operations.report import hidden
 from rocky.operations.workspace import (
     Workspace,
@@ -16,7 +16,7 @@ from rocky.operations.workspace import (
     state_path,
 )
 from rocky.pipelines.replication.plan import ReplicationPlan
-from rocky.pipelines.replication.preview import CopyPreview, preview_replication
+from rocky.pipelines.replication.replication_run import CopyPreview, preview_replication
 from rocky.plan.adapters import pipeline_adapter
 from rocky.plan.arguments import Request
 from rocky.plan.refusals import config_findings

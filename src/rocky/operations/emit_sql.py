@@ -10,8 +10,7 @@ from pathlib import Path
 
 from rocky.errors import RockyError
 from rocky.operations.compile import chosen_findings, chosen_models
-from rocky.operations.findings import errors_in
-from rocky.operations.refusals import refuse_errors
+from rocky.operations.findings import errors_in, refuse_errors
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.plan.arguments import Request

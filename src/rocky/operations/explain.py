@@ -1,13 +1,30 @@
-"""Explain: the long text of a diagnostic code, or the list of all codes. Needs no project."""
+"""Explain: the long text of a diagnostic code, or the list of all codes. Needs no project.
+
+The texts are Markdown pages, package data of `rocky.diagnostics`, read only when asked for.
+"""
 
 from dataclasses import dataclass
+from importlib.resources import files
 
 from rocky.diagnostics import REGISTRY, Code, CodeInfo, Severity
-from rocky.diagnostics.explanation import explanation
-from rocky.diagnostics.suggestion import code_named
-from rocky.errors import InternalError
+from rocky.diagnostics.suggestion import closest_code, code_named, neighbouring_codes
+from rocky.errors import InternalError, NothingSelected
 from rocky.operations.report import CodeText
 from rocky.plan.arguments import Request
+
+
+def explanation(code_or_name: str) -> str:
+    """The page of a code, found by code or by name. Raises `NothingSelected` when there is none."""
+    info = code_named(code_or_name)
+    if info is None:
+        near = closest_code(code_or_name)
+        beside = ", ".join(f"`{each}`" for each in neighbouring_codes(code_or_name))
+        hint = f"did you mean `{near}`?" if near else "`rocky explain` lists every code"
+        if beside and not near:
+            hint = f"the nearest codes are {beside}; {hint}"
+        raise NothingSelected(f"no diagnostic is called `{code_or_name}`; {hint}")
+    page = files("rocky.diagnostics") / "explanations" / f"{info.code.value}.md"
+    return page.read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from rocky.analysis.imports.publication import encode_interface, publish_interfa
 from rocky.diagnostics.render import counted
 from rocky.diagnostics.suppression import apply_suppressions
 from rocky.errors import InterfaceRefused, NothingSelected
-from rocky.operations.findings import errors_in
-from rocky.operations.refusals import ErrorsFound
+from rocky.operations.findings import ErrorsFound, errors_in
 from rocky.operations.report import Blake3, hidden
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.plan.arguments import Request

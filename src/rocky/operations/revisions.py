@@ -21,7 +21,10 @@ from rocky.compiler.validity import load_records, save_records
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.diagnostics.render import counted
 from rocky.errors import NothingSelected, ProjectNotFound, UnknownRevision
-from rocky.git import (
+from rocky.operations.workspace import Workspace, project_location, unknown_name
+from rocky.project import Project, load_project
+from rocky.project.cache import cache_stamp
+from rocky.project.git import (
     ChangedFile,
     Repository,
     Snapshot,
@@ -36,9 +39,6 @@ from rocky.git import (
     resolve_ref,
     show_file,
 )
-from rocky.operations.workspace import Workspace, project_location, unknown_name
-from rocky.project import Project, load_project
-from rocky.project.cache import cache_stamp
 
 Side = Literal["base", "head"]
 Verdict = Annotated[str, ("breaking", "warning", "info", "affected", "unchanged")]

@@ -11,9 +11,9 @@ from typing import Literal
 
 from rocky.analysis.compilation import Compilation
 from rocky.errors import PromotionUnfinished, RockyError, RunSkipped, describe_failure
+from rocky.operations.findings import refuse_errors
 from rocky.operations.pipeline_report import PipelineRun, report_pipeline
 from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
-from rocky.operations.refusals import refuse_errors
 from rocky.operations.report import flat, hidden
 from rocky.operations.run_report import ModelsRun, report_models
 from rocky.operations.workspace import (

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelStatus, RunStatus
-from rocky.operations.refusals import refuse_errors
+from rocky.operations.findings import refuse_errors
 from rocky.operations.report import hidden
 from rocky.operations.workspace import (
     Workspace,

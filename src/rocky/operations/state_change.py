@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from rocky.diagnostics import Severity
 from rocky.errors import NothingSelected, RunRefused
-from rocky.evidence.retention.anchors import leave_anchors
+from rocky.evidence.retention.ledger_facts import leave_anchors
 from rocky.ledger import Ledger, open_ledger
 from rocky.operations.warehouses import recorded_warehouses
 from rocky.operations.workspace import Workspace, load_workspace, state_path, state_settings

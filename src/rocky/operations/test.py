@@ -6,7 +6,7 @@ what it should.
 
 from dataclasses import dataclass
 
-from rocky.operations.refusals import refuse_errors
+from rocky.operations.findings import refuse_errors
 from rocky.operations.report import hidden, same_fields
 from rocky.operations.workspace import Workspace, compile_workspace, known_branch
 from rocky.pipelines.report import Sample

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import severity_of
+from rocky.diagnostics.diagnostic import Span
 from rocky.diagnostics.suggestion import NameIndex
-from rocky.diagnostics.text import Span
 from rocky.language.names import split_name
 from rocky.project.configuration.config import (
     DEFAULT_CATALOG,

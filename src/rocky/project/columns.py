@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, NamedTuple
 
+from rocky.diagnostics.diagnostic import Span
 from rocky.diagnostics.suggestion import suggestion
-from rocky.diagnostics.text import Span
 from rocky.language.datatypes.text import TypeSyntaxError, parse_type
 from rocky.language.datatypes.types import UNKNOWN, DataType, StructField
 from rocky.project.toml.documents import Document, Parsed, Problem, Problems, Refusal, refuses

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import severity_of
+from rocky.diagnostics.diagnostic import Span
 from rocky.diagnostics.suggestion import suggestion
-from rocky.diagnostics.text import Span
 from rocky.language.datatypes.types import UNKNOWN, DataType
 from rocky.project.columns import TypeText
 from rocky.project.files import Report, child_path, read_text, scan_folders

@@ -15,7 +15,7 @@ from typing import Final
 from blake3 import blake3
 
 from rocky.diagnostics import Code, Diagnostic
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.errors import RockyError
 
 Report = Callable[[Diagnostic], None]

@@ -13,7 +13,7 @@ from typing import Final
 
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import severity_of
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.project.configuration.blocks import Import
 from rocky.project.files import Report
 from rocky.project.interfaces import Interface, InterfaceTable, load_interface

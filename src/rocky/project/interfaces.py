@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from rocky.canonical import sorted_json, text_hash
 from rocky.diagnostics import Code, Diagnostic
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.text import TypeSyntaxError, parse_type, type_from_json
 from rocky.language.datatypes.types import DataType, StructField
 from rocky.project.files import read_text

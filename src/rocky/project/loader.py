@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 from blake3 import blake3
 
 from rocky.diagnostics import Code, Diagnostic, Severity
+from rocky.diagnostics.diagnostic import SourceText
 from rocky.diagnostics.suggestion import suggestion
-from rocky.diagnostics.text import SourceText
 from rocky.errors import ProjectNotFound
 from rocky.project.cache import NO_MODEL_CACHE, ModelCache, load_model_cache, save_model_cache
 from rocky.project.collisions import (

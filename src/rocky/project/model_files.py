@@ -14,7 +14,7 @@ from blake3 import blake3
 
 from rocky.canonical import ascii_json
 from rocky.diagnostics import Code, Diagnostic, Label
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.project.configuration.model import ModelSettings
 from rocky.project.files import Stamp, read_text
 from rocky.project.model_text import (

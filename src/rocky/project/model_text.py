@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 
 
 class FrontMatter(NamedTuple):

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 from blake3 import blake3
 
 from rocky.diagnostics import Code
+from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.diagnostics.suppression import is_marked
-from rocky.diagnostics.text import SourceText, Span
 from rocky.project.configuration.config import ModelPattern
 from rocky.project.configuration.model import (
     AssertionRecord,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from rocky.diagnostics import Diagnostic
-from rocky.diagnostics.text import SourceText
+from rocky.diagnostics.diagnostic import SourceText
 from rocky.errors import NothingSelected
 from rocky.project.configuration.blocks import Adapter, State
 from rocky.project.configuration.config import Config

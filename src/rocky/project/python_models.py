@@ -14,8 +14,8 @@ from blake3 import blake3
 
 from rocky.canonical import ascii_json
 from rocky.diagnostics import Code, Diagnostic
+from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.diagnostics.suggestion import suggestion
-from rocky.diagnostics.text import SourceText, Span
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import split_name
 from rocky.project.columns import OutputColumn, read_columns

@@ -25,8 +25,8 @@ from typing import Any, Final, NamedTuple
 from blake3 import blake3
 
 from rocky.diagnostics import Code, Diagnostic, Label
+from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.diagnostics.suggestion import suggestion
-from rocky.diagnostics.text import SourceText, Span
 from rocky.language.datatypes.types import (
     BIGINT,
     BOOLEAN,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from rocky.diagnostics import Code, Diagnostic, Label
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.types import StructField
 from rocky.project.columns import (
     column_places,

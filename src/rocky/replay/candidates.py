@@ -15,9 +15,14 @@ from typing import Any
 from blake3 import blake3
 
 from rocky.errors import RockyError, StoreUnreadable
-from rocky.evidence.hashes import content_hash
 from rocky.language.datatypes.text import fields_from_json
-from rocky.ledger.provenance import CollectedFile, ProvenanceRecord, ReadRecord, SourceFile
+from rocky.ledger.provenance import (
+    CollectedFile,
+    ProvenanceRecord,
+    ReadRecord,
+    SourceFile,
+    content_hash,
+)
 from rocky.ledger.run_records import RunRecord
 from rocky.project.sources import SourceTable
 from rocky.project.toml.documents import Document

@@ -15,9 +15,14 @@ from typing import Any, Final
 from rocky.canonical import text_hash
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
-from rocky.evidence.hashes import input_hash_of, skip_hash_of, source_hash
 from rocky.ledger import LATEST, RecordedExecution, open_history_reader, open_lookup_reader
-from rocky.ledger.provenance import ProvenanceRecord, ReadRecord
+from rocky.ledger.provenance import (
+    ProvenanceRecord,
+    ReadRecord,
+    input_hash_of,
+    skip_hash_of,
+    source_hash,
+)
 from rocky.ledger.readers.history import HistoryReader
 from rocky.ledger.readers.lookup import LookupReader
 from rocky.ledger.record import RunId, key_of

@@ -31,7 +31,7 @@ from rocky.language.datatypes.types import (
     StructField,
 )
 from rocky.language.ir import ModelIr, OutputColumn
-from rocky.language.syntax.placeholders import fill_placeholders
+from rocky.language.syntax.references import fill_placeholders
 from rocky.project import ModelFile
 from rocky.project.configuration.strategies import query_width
 from rocky.project.imports import ImportedTable

@@ -30,8 +30,14 @@ from rocky.errors import AdapterUnusable, SparkUnavailable
 from rocky.language.functions.catalogue import SPARK_VERSION
 from rocky.spark.failures import classify_failure
 from rocky.spark.interface import Failure
-from rocky.spark.process import process_environment, set_variable
-from rocky.spark.settings import OF_A_SESSION, RECORDED, check_conf, session_settings
+from rocky.spark.settings import (
+    OF_A_SESSION,
+    RECORDED,
+    check_conf,
+    process_environment,
+    session_settings,
+    set_variable,
+)
 
 CONNECT_PORT: Final = 15002
 _SOCKET_SECONDS: Final = 15

@@ -31,7 +31,7 @@ from pyspark.sql import SparkSession
 
 from rocky.errors import SparkUnavailable
 from rocky.spark.java import ClassArchive, Java, class_archive_for, remove_unused_archives
-from rocky.spark.process import variables
+from rocky.spark.settings import variables
 
 # Long, because a start may download the packages that the settings name; a JVM that gives up is
 # noticed at once.

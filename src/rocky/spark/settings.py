@@ -1,11 +1,16 @@
-"""Spark settings that Rocky pins, each with its reason.
+"""Spark settings that Rocky pins, each with its reason, and the environment that pyspark reads.
 
-A pinned setting is a default the project may change, unless it is *held*: then the compiler's
-types or the bytes of every table depend on it, and a project that says otherwise is refused.
+A pinned setting is a default the project may change, unless it is *held*: then the compiler's types
+or the bytes of every table depend on it, and a project that says otherwise is refused.
+
+What a caller passes as the environment of a project stands for its variables only. Where Spark is,
+which Java starts it and with what must be decided by what pyspark sees too, and that is always the
+environment of the process: it is read and changed here and nowhere else below the ways in.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -136,3 +141,28 @@ def local_memory() -> str:
     except (AttributeError, OSError, ValueError):
         return "1g"
     return f"{min(8, max(1, machine // _GIGABYTE // 4))}g"
+
+
+def process_environment() -> Mapping[str, str]:
+    """The variables as they are now."""
+    return dict(os.environ)
+
+
+def set_variable(name: str, value: str | None) -> None:
+    """Set a variable that pyspark reads; None takes it away."""
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
+
+
+@contextmanager
+def variables(names: Mapping[str, str]) -> Iterator[None]:
+    """Set variables for as long as pyspark reads them."""
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(names)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            set_variable(name, value)

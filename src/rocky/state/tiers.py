@@ -1,24 +1,183 @@
 """The backend that `[state]` names: a bucket, Valkey, or both as two tiers. Opening reads nothing.
 
+In a bucket a copy's generation is its ETag, and puts are conditional. Ages come from the server: a
+note is written and its time taken for now, because clocks of two machines may differ by more than a
+claim lives.
+
 Of two tiers the bucket is the truth and is written first; Valkey keeps a copy that is near. What
-lies in Valkey is used only if it is of the generation that the bucket has at this moment, so a
-copy that was left behind there can never stand for the newer one. Valkey may fail at any time.
+lies in Valkey is used only if it is of the generation that the bucket has at this moment, so a copy
+that was left behind there can never stand for the newer one. Valkey may fail at any time.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
-from typing import Final
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
+import obstore
 from blake3 import blake3
+from obstore.exceptions import (
+    AlreadyExistsError,
+    BaseError,
+    PermissionDeniedError,
+    PreconditionError,
+    UnauthenticatedError,
+)
+from obstore.store import S3Store
 
 from rocky.canonical import ascii_json
-from rocky.errors import InternalError, StateSyncFailed
+from rocky.errors import InternalError, StateSyncFailed, needs_extra
 from rocky.project.configuration.blocks import State
-from rocky.state.backend import Backend, Copy, Note, RemoteFailure
-from rocky.state.bucket import Bucket
+from rocky.project.secrets import Secrets
+from rocky.state.backend import Backend, Copy, GenerationChanged, Note, RemoteFailure
 from rocky.state.events import CACHE, Outcome
 from rocky.state.transfer import attempt_seconds
-from rocky.store.extras import needs_extra
+from rocky.store.location import locate
+from rocky.store.objects import why_failed
+
+if TYPE_CHECKING:  # These names exist for type checkers only.
+    from obstore import PutMode
+    from obstore.store import S3Config
+
+T = TypeVar("T")
+
+_CONNECT_TIMEOUT: Final = "5 seconds"
+_NO_BUCKET: Final = "<Code>NoSuchBucket</Code>"
+_STATUS: Final = re.compile(r"status code: (\d{3})")
+_PASSING: Final = frozenset({408, 409, 425, 429})
+"""Answers below 500 that may be others next time."""
+_CLOCK: Final = "clock"
+
+
+class Bucket:
+    """Objects below a prefix of a bucket."""
+
+    def __init__(
+        self, bucket: str, prefix: str, options: Mapping[str, str], timeout_seconds: float
+    ) -> None:
+        location = locate(f"s3://{bucket}/{prefix.strip('/')}", Path(), options)
+        self._uri = location.uri
+        self._secrets = Secrets(
+            location.settings.get(each)
+            for each in ("secret_access_key", "session_token", "access_key_id")
+        )
+        self._store = S3Store(
+            location.bucket,
+            prefix=location.prefix or None,
+            config=cast("S3Config", dict(location.settings)),
+            client_options={
+                "connect_timeout": _CONNECT_TIMEOUT,
+                "timeout": f"{max(1, round(timeout_seconds))} seconds",
+            },
+            # We try again ourselves, within one budget and aware of what an answer may mean.
+            retry_config={"max_retries": 0},
+        )
+
+    def place(self, name: str) -> str:
+        return f"{self._uri}/{name}"
+
+    def load(self, name: str) -> Copy | None:
+        note = self.load_note(name)
+        return None if note is None else Copy(note.generation, note.data)
+
+    def generation(self, name: str) -> str | None:
+        with suppress(_Absent):
+            return _tag(self._call("read", name, lambda: obstore.head(self._store, name)))
+        return None
+
+    def swap(self, name: str, data: bytes, base: str | None) -> str:
+        try:
+            return self._put(name, data, "create" if base is None else {"e_tag": base})
+        except (AlreadyExistsError, PreconditionError) as other:
+            raise GenerationChanged(name) from other
+
+    def load_note(self, name: str) -> Note | None:
+        def read() -> Note:
+            found = obstore.get(self._store, name)
+            return Note(name, bytes(found.bytes()), _tag(found.meta))
+
+        with suppress(_Absent):
+            return self._call("read", name, read)
+        return None
+
+    def create_note(self, name: str, data: bytes, ttl: float | None = None) -> bool:  # noqa: ARG002 - a bucket forgets nothing
+        try:
+            self._put(name, data, "create")
+        except (AlreadyExistsError, PreconditionError):
+            return False
+        return True
+
+    def put_note(self, name: str, data: bytes, ttl: float | None = None) -> None:  # noqa: ARG002 - a bucket forgets nothing
+        self._put(name, data, "overwrite")
+
+    def replace_note(self, note: Note, data: bytes, ttl: float | None = None) -> bool:  # noqa: ARG002 - a bucket forgets nothing
+        try:
+            self._put(note.name, data, {"e_tag": note.generation})
+        except (AlreadyExistsError, PreconditionError):
+            return False
+        return True
+
+    def delete_note(self, name: str) -> None:
+        with suppress(_Absent):
+            self._call("write", name, lambda: obstore.delete(self._store, name))
+
+    def list_notes(self, folder: str) -> list[Note]:
+        clock = f"{folder}/{_CLOCK}"
+        self.put_note(clock, b"{}")
+        found = self._call("list", folder, lambda: obstore.list(self._store, folder).collect())
+        times = {each["path"]: each["last_modified"].timestamp() for each in found}
+        now = times.pop(clock, max(times.values(), default=0.0))
+        notes = []
+        for name, at in sorted(times.items()):
+            note = self.load_note(name)
+            # One that is gone meanwhile was given up.
+            if note is not None:
+                notes.append(note._replace(age=now - at))
+        return notes
+
+    def _put(self, name: str, data: bytes, mode: "PutMode") -> str:
+        def put() -> str:
+            return _tag(obstore.put(self._store, name, data, mode=mode, use_multipart=False))
+
+        return self._call("write", name, put)
+
+    def _call(self, verb: str, name: str, call: Callable[[], T]) -> T:
+        """What a call returns; its failures as ours, but for conditions that did not hold."""
+        try:
+            return call()
+        except (AlreadyExistsError, PreconditionError):
+            raise
+        except (BaseError, OSError, ValueError) as error:
+            if isinstance(error, FileNotFoundError) and _NO_BUCKET not in str(error):
+                # With the bucket missing not the object is, but all that it could lie in.
+                raise _Absent(name) from error
+            why = self._secrets.scrub(why_failed(error))
+            raise RemoteFailure(
+                f"could not {verb} `{self.place(name)}`: {why}", is_transient=_may_pass(error)
+            ) from None
+
+
+class _Absent(Exception):
+    """The server says that there is no such object."""
+
+
+def _tag(found: Mapping[str, object]) -> str:
+    tag = found.get("e_tag")
+    if not isinstance(tag, str) or not tag:
+        # Without it nothing could be replaced safely.
+        raise RemoteFailure("the server names no ETag of its objects", is_transient=False)
+    return tag
+
+
+def _may_pass(error: Exception) -> bool:
+    kinds = (PermissionDeniedError, UnauthenticatedError, FileNotFoundError)
+    if isinstance(error, (*kinds, PermissionError, ValueError)):
+        return False
+    said = _STATUS.search(str(error))
+    return said is None or int(said[1]) >= 500 or int(said[1]) in _PASSING
+
 
 _MAGIC: Final = b"rocky state cache 1\n"
 _SUFFIX: Final = ":cache"

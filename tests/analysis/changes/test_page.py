@@ -3,7 +3,7 @@
 import re
 
 from rocky.analysis.changes.change import RULES
-from rocky.analysis.changes.types import INTEGRAL_DIGITS, WIDER_KINDS, widening_reason
+from rocky.analysis.changes.columns import INTEGRAL_DIGITS, WIDER_KINDS, widening_reason
 from rocky.language.datatypes.text import parse_type
 
 PAGE = "docs/reference/breaking-changes.md"

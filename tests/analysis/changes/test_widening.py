@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocky.analysis.changes.types import compared_type, widening_reason
+from rocky.analysis.changes.columns import compared_type, widening_reason
 from rocky.language.datatypes.text import parse_type
 from rocky.language.datatypes.types import UNKNOWN, array
 

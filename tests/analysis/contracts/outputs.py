@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rocky.diagnostics import Diagnostic
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.text import parse_schema
 from rocky.language.datatypes.types import UNKNOWN
 from rocky.language.ir import Edge, ModelIr, OutputColumn

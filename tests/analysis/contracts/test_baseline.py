@@ -9,7 +9,7 @@ from rocky.analysis.contracts import (
     record_baselines,
 )
 from rocky.diagnostics import Diagnostic
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from tests.analysis.contracts.outputs import codes, load_files, output_of
 
 PATH = "contracts/m.baseline.json"

@@ -4,7 +4,7 @@ import pytest
 
 from rocky.analysis.contracts import Baseline, check_contract
 from rocky.diagnostics import Severity
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.ir import Edge
 from tests.analysis.contracts.outputs import codes, labels, load_files, output_of, place
 

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rocky.evidence.retention.anchors import WarehouseAnchors, find_doubt
 from rocky.evidence.retention.decisions import (
     OBSOLETE,
     UNFINISHED,
@@ -19,6 +18,7 @@ from rocky.evidence.retention.decisions import (
     retained_runs,
     retainers_of,
 )
+from rocky.evidence.retention.ledger_facts import WarehouseAnchors, find_doubt
 from rocky.ledger.provenance import ProvenanceRecord, ReadRecord
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution, ModelStatus

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocky.pipelines.replication.filters import (
+from rocky.pipelines.replication.discovery import (
     fill_column,
     fill_template,
     flatten_components,

@@ -11,8 +11,8 @@ from rocky.pipelines.replication.discovery import (
     FailedSource,
     SourceListing,
     SourcePlace,
+    parse_filters,
 )
-from rocky.pipelines.replication.filters import parse_filters
 from rocky.pipelines.replication.routes import route_tables
 from rocky.project.configuration.pipelines import (
     MetadataColumn,

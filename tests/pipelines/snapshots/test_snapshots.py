@@ -15,8 +15,7 @@ from rocky.errors import RunRefused
 from rocky.project.configuration.strategies import Snapshot
 from rocky.run.engine.sql import column_list
 from rocky.run.materialize.build import Build, Built
-from rocky.run.materialize.starting_point import Outcome, commit_replacement
-from rocky.run.materialize.workspace import open_workspace
+from rocky.run.materialize.workspace import Outcome, commit_replacement, open_workspace
 from tests.pipelines.lakes import LakeProject, statuses
 from tests.run.runs import verify, write
 

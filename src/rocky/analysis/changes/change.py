@@ -2,13 +2,16 @@
 
 One row a rule. The page `docs/reference/breaking-changes.md` repeats this table and a test keeps
 both equal. A rule's name is part of the output formats and never changes its meaning; its impact
-never depends on the project. `ProjectDiff` is what comparing two compilations came to.
+never depends on the project. `ProjectDiff` is what comparing two compilations came to. In words a
+change is one line, without its table; what changes reach is grouped.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, NamedTuple
+
+from rocky.diagnostics.render import counted
 
 
 class Impact(StrEnum):
@@ -177,3 +180,49 @@ class ProjectDiff:
         """The worst of all impacts; None when nothing changed."""
         found = {change.impact for _, change in self.changes}
         return next((each for each in Impact if each in found), None)
+
+
+def describe_rule(change: Change) -> str:
+    """A rule's name as words."""
+    return change.rule.replace("_", " ")
+
+
+def describe_change(change: Change) -> str:
+    """A change in one line: the rule, the column, from what to what, and the detail."""
+    words = describe_rule(change)
+    if change.column is not None:
+        words += f" `{change.column}`"
+    moved = " -> ".join(each for each in (change.before, change.after) if each is not None)
+    if moved:
+        words += f": {moved}"
+    return f"{words} ({change.detail})" if change.detail else words
+
+
+def count_reached(change: Change) -> int:
+    """How many columns a change reaches."""
+    return len({(each.model, each.column) for each in change.reaches})
+
+
+def describe_reach(change: Change) -> str:
+    """How far a change reaches, in numbers; empty when it reaches nothing."""
+    if not change.reaches:
+        return ""
+    models = {each.model for each in change.reaches}
+    return f"{counted(count_reached(change), 'column')} in {counted(len(models), 'model')}"
+
+
+def group_reached(reaches: Iterable[Reached]) -> dict[str, list[Reached]]:
+    """What is reached, by model."""
+    groups: dict[str, list[Reached]] = {}
+    for each in reaches:
+        groups.setdefault(each.model, []).append(each)
+    return groups
+
+
+def group_kinds(reaches: Iterable[Reached]) -> dict[str, list[str]]:
+    """Columns of one model by how they are reached; those of which only rows are come last."""
+    groups: dict[str, list[str]] = {}
+    for each in sorted(reaches, key=lambda each: each.kind == "rows"):
+        kind = f"{each.kind}, before" if each.side == "base" else each.kind
+        groups.setdefault(kind, []).append(each.column)
+    return groups

@@ -11,9 +11,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rocky.analysis.changes.change import Change, Status, TableDiff, change_of
-from rocky.analysis.changes.columns import compare_columns
+from rocky.analysis.changes.columns import compare_columns, compared_type
 from rocky.analysis.changes.settings import compare_classification
-from rocky.analysis.changes.types import compared_type
 from rocky.project import Project
 from rocky.project.configuration.model import TargetSetting
 from rocky.project.contracts import Contract

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rocky.analysis.changes.change import Change, change_of
-from rocky.analysis.changes.columns import compare_columns
+from rocky.analysis.changes.columns import compare_columns, compared_type
 from rocky.analysis.changes.settings import compare_settings
-from rocky.analysis.changes.types import compared_type
 from rocky.analysis.compilation import Compilation, Record, fields_of, unpack_body
 from rocky.analysis.names import Names
 from rocky.language.binder.logic.digests import NO_RENAMES, Renames

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rocky.diagnostics import Code, Diagnostic
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.types import UNKNOWN
 from rocky.language.ir import ModelIr
 from rocky.project.contracts import Contract

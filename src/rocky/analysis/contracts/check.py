@@ -12,8 +12,10 @@ from rocky.analysis.contracts.findings import (
     fallback_for,
     finding_at_column,
     finding_at_promise,
+    first_difference,
+    first_null,
+    mistyped_columns,
 )
-from rocky.analysis.contracts.types import first_difference, first_null, mistyped_columns
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import severity_of
 from rocky.diagnostics.suggestion import closest

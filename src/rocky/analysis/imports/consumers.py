@@ -16,7 +16,7 @@ from rocky.analysis.imports.findings import CODES, notes_of
 from rocky.analysis.imports.publication import project_name, table_of
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.codes import severity_of
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.ir import ModelIr
 from rocky.project import ModelFile, Project
 from rocky.project.configuration.strategies import has_target

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from rocky.diagnostics import Code, Diagnostic, Severity
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.binder.logic.queries import Logic
 from rocky.language.binder.query import BoundQuery
 from rocky.language.datatypes.types import STRING, DataType, StructField

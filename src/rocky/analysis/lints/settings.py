@@ -10,8 +10,8 @@ from typing import Final
 
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import Severity, severity_of
+from rocky.diagnostics.diagnostic import SourceText
 from rocky.diagnostics.suggestion import suggestion
-from rocky.diagnostics.text import SourceText
 from rocky.language.ir import ModelIr
 from rocky.project.configuration.strategies import (
     ContentAddressed,

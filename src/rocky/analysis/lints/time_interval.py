@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from rocky.analysis.lints.settings import ColumnSetting, Texts, is_missing, missing_column
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import severity_of
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.types import DATETIME_KINDS, UNKNOWN
 from rocky.language.ir import ModelIr, OutputColumn
 from rocky.project.configuration.strategies import Microbatch, TimeInterval

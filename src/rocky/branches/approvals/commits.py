@@ -11,7 +11,9 @@ from typing import Final
 
 from rocky.branches.approvals.policy import ProjectAtCommit
 from rocky.errors import ApprovalRefused
-from rocky.git import (
+from rocky.ledger.branch_records import BranchRecord
+from rocky.project import Project
+from rocky.project.git import (
     Repository,
     authors_between,
     changed_files,
@@ -21,10 +23,8 @@ from rocky.git import (
     resolve_ref,
     show_file,
 )
-from rocky.git.program import ask_git
-from rocky.git.repository import MainLine, find_main_line, is_ancestor
-from rocky.ledger.branch_records import BranchRecord
-from rocky.project import Project
+from rocky.project.git.program import ask_git
+from rocky.project.git.repository import MainLine, find_main_line, is_ancestor
 
 _SHOWN_COMMIT = 12
 

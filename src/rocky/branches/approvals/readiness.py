@@ -13,7 +13,6 @@ from rocky.analysis.compilation import Compilation
 from rocky.branches.approvals.validity import ApprovalScope
 from rocky.branches.tables import BranchTable, BranchView, read_inputs
 from rocky.compiler.fingerprints import fingerprints_of
-from rocky.git import Repository
 from rocky.ledger.branch_records import BranchRecord
 from rocky.ledger.provenance import ReadRecord
 from rocky.ledger.readers.history import RecordedExecution
@@ -22,6 +21,7 @@ from rocky.ledger.run_records import InputRecord, ModelStatus
 from rocky.plan.adapters import adapter_of
 from rocky.project import ModelFile, Project
 from rocky.project.configuration.strategies import is_inline
+from rocky.project.git import Repository
 from rocky.run.materialize.seeds import SEED_HASH, seed_hash, seed_target
 
 

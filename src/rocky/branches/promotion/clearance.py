@@ -23,11 +23,11 @@ from rocky.branches.approvals.validity import (
     find_shortfall,
 )
 from rocky.branches.promotion.reversals import TableReversal, find_promotion, find_reversals
-from rocky.branches.promotion.verdict import ChangeVerdict
 from rocky.branches.record_transfer import BranchHistory
 from rocky.branches.tables import (
     BranchTable,
     BranchView,
+    ChangeVerdict,
     read_inputs,
     same_content,
     table_content,

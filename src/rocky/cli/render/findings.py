@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rocky.diagnostics import Diagnostic
-from rocky.diagnostics.diagnostic import in_reading_order
+from rocky.diagnostics.diagnostic import SourceText, in_reading_order
 from rocky.diagnostics.render import render_concise, render_full, render_github
-from rocky.diagnostics.text import SourceText
 from rocky.project import Project
 
 FORMATS = ("full", "concise", "github")

@@ -11,10 +11,18 @@ from functools import lru_cache
 from typing import Final
 
 from rocky.diagnostics.codes import BY_CODE, Severity
-from rocky.diagnostics.diagnostic import Diagnostic, Label, Texts, format_place, lookup, path_of
+from rocky.diagnostics.diagnostic import (
+    Diagnostic,
+    Label,
+    SourceText,
+    Span,
+    Texts,
+    format_place,
+    lookup,
+    path_of,
+)
 from rocky.diagnostics.render.terminal import Row, Style, Window, clip, lay_out, window_around
 from rocky.diagnostics.suggestion import closest
-from rocky.diagnostics.text import SourceText, Span
 
 _WORDS: Final = ("password", "passwd", "secret", "token", "credential")
 _SECRET_KEY: Final = re.compile(

@@ -7,9 +7,15 @@ line, so a message's own line breaks are escaped, and property values escape `:`
 from collections.abc import Sequence
 
 from rocky.diagnostics.codes import BY_CODE, Severity
-from rocky.diagnostics.diagnostic import Diagnostic, Texts, format_place, lookup, path_of
+from rocky.diagnostics.diagnostic import (
+    Diagnostic,
+    SourceText,
+    Texts,
+    format_place,
+    lookup,
+    path_of,
+)
 from rocky.diagnostics.render.terminal import Style
-from rocky.diagnostics.text import SourceText
 
 
 def render_concise(diagnostics: Sequence[Diagnostic], texts: Texts, *, colour: bool = False) -> str:

@@ -14,12 +14,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from rocky.errors import ChangeRefused, LedgerLocked, StoreUnreadable, StoreUnwritable
-from rocky.evidence.retention.anchors import (
-    WarehouseAnchors,
-    find_doubt,
-    load_anchors,
-    newest_run_by_warehouse,
-)
 from rocky.evidence.retention.decisions import (
     FileRemoval,
     Horizons,
@@ -30,7 +24,14 @@ from rocky.evidence.retention.decisions import (
     days_before,
     decide_files,
 )
-from rocky.evidence.retention.ledger_facts import LedgerFacts, load_ledger_facts
+from rocky.evidence.retention.ledger_facts import (
+    LedgerFacts,
+    WarehouseAnchors,
+    find_doubt,
+    load_anchors,
+    load_ledger_facts,
+    newest_run_by_warehouse,
+)
 from rocky.ledger import Ledger, open_ledger
 from rocky.ledger.chain import Head
 from rocky.ledger.provenance import CollectedFile

@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.diagnostics import Code, Diagnostic, Severity
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.binder.clauses.joins import bind_derived, bind_lateral
 from rocky.language.binder.clauses.relations import bind_table
 from rocky.language.binder.clauses.select import bind_select

@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlglot.tokens import Token
 
 from rocky.diagnostics import Code, Diagnostic, Label, Severity
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.binder.expr import DIRECT, Column, Expr, Sources, unknown
 from rocky.language.syntax.parser import span_of
 from rocky.language.tables import Table, Tables

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.parts import make_nullable
 from rocky.language.datatypes.types import DataType
-from rocky.language.functions.families import BIGINT, INT
 from rocky.language.functions.operand import (
+    BIGINT,
+    INT,
     NO_VALUE,
     Operand,
     Refusal,

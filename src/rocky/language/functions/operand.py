@@ -1,12 +1,18 @@
-"""Operand: what a rule may know about one argument, and the refusals it may answer with.
+"""Operand: one argument as a rule sees it, the family a parameter accepts, and refusals.
 
-The binder's typed expressions are operands, so rules take them as they are. The condition of
-a refusal is Spark's, word for word; the message is ours and names argument places from one.
+The binder's typed expressions are operands, so rules take them as they are. The condition of a
+refusal is Spark's, word for word; the message is ours and names argument places from one. A family
+is Spark's abstract type (numeric, integral, array, one of several). Fitting is its implicit cast:
+strings become almost anything, numbers become each other, and an unknown type fits everywhere
+unchanged.
 """
 
 from collections.abc import Sequence
 from typing import Any, Final
 
+from rocky.language.datatypes import types as t
+from rocky.language.datatypes.casts import can_cast, force_nullable
+from rocky.language.datatypes.coercion import implicit_cast
 from rocky.language.datatypes.operators import OperandMismatch
 from rocky.language.datatypes.types import DataType
 
@@ -134,3 +140,133 @@ def refused(outcome: object) -> Refusal | None:
     if isinstance(outcome, OperandMismatch):
         return Refusal(outcome.condition, outcome.message, outcome.argument)
     return None
+
+
+Target = str | DataType | tuple[str | DataType, ...]
+
+
+class Family:
+    """One parameter's accepted types, as `rocky.language.datatypes.coercion` names them."""
+
+    __slots__ = ("_known", "element", "target", "text")
+
+    def __init__(self, text: str, target: Target, element: "Family | None" = None) -> None:
+        self.text = text
+        self.target = target
+        self.element = element
+        self._known: dict[DataType, DataType | None] = {}
+
+    def accepts(self, found: DataType) -> bool:
+        """Whether the type fits without a cast."""
+        return self.fit(found) is found
+
+    def fit(self, found: DataType) -> DataType | None:
+        """The type an argument of type `found` takes on, or None when Spark refuses it."""
+        try:
+            return self._known[found]
+        except KeyError:
+            fitted = self._known[found] = self._fit(found)
+            return fitted
+
+    def _fit(self, found: DataType) -> DataType | None:
+        if self.element is None or not isinstance(found, t.ArrayType):
+            return implicit_cast(found, self.target)
+        if self.element.accepts(found.element):
+            return found
+        inner = self.element.fit(found.element)
+        return None if inner is None else t.array(inner, True)
+
+
+def exactly(target: DataType) -> Family:
+    """The family of one type; strings and numbers cast to it as assignment would."""
+    return Family(f"`{target}`", target)
+
+
+def one_of(*members: Family) -> Family:
+    """Any of several families; a cast goes to the first that takes it."""
+    names = [member.text for member in members]
+    targets: list[str | DataType] = []
+    for member in members:
+        targets.extend(member.target if isinstance(member.target, tuple) else (member.target,))
+    return Family(f"{', '.join(names[:-1])} or {names[-1]}", tuple(targets))
+
+
+def array_of(element: Family) -> Family:
+    """An array whose elements fit a family."""
+    return Family(f"an array of {element.text}", "array", element)
+
+
+ANY: Final = Family("anything", "any")
+NUMERIC: Final = Family("numeric", "numeric")
+INTEGRAL: Final = Family("integral", "integral")
+DECIMAL: Final = Family("decimal", "decimal")
+ARRAY: Final = Family("an array", "array")
+MAP: Final = Family("a map", "map")
+STRUCT: Final = Family("a struct", "struct")
+BOOLEAN: Final = exactly(t.BOOLEAN)
+INT: Final = exactly(t.INT)
+BIGINT: Final = exactly(t.BIGINT)
+DOUBLE: Final = exactly(t.DOUBLE)
+STRING: Final = Family("`string`", "string")
+BINARY: Final = exactly(t.BINARY)
+DATE: Final = exactly(t.DATE)
+TIMESTAMP: Final = exactly(t.TIMESTAMP)
+TIMESTAMP_NTZ: Final = exactly(t.TIMESTAMP_NTZ)
+ANY_TIMESTAMP: Final = Family("a timestamp", "timestamps")
+TIME: Final = Family("a time", "time")
+YEAR_MONTH: Final = Family("a year-month interval", "interval_ym")
+DAY_TIME: Final = Family("a day-time interval", "interval_dt")
+VARIANT: Final = exactly(t.VARIANT)
+
+
+def fit(
+    name: str, args: Sequence[Operand], families: Sequence[Family], optional: int = 0
+) -> Sequence[Operand] | Refusal:
+    """The arguments after Spark's implicit casts, or why they do not fit.
+
+    The last `optional` families may be left without an argument.
+    """
+    if not len(families) - optional <= len(args) <= len(families):
+        least = len(families) - optional
+        expected = str(least) if not optional else f"{least} to {len(families)}"
+        return wrong_count(name, expected, len(args))
+    fitted: list[Operand] | None = None
+    misfit: Refusal | None = None
+    for index, (arg, family) in enumerate(zip(args, families, strict=False)):
+        target = family.fit(arg.type)
+        if target is arg.type:
+            continue
+        if target is None:
+            misfit = misfit or unexpected_type(name, index, family.text, arg.type)
+            continue
+        # Spark checks the casts it has planned before the call they are part of.
+        if not can_cast(arg.type, target):
+            return uncastable(name, index, arg.type, target)
+        if fitted is None:
+            fitted = list(args)
+        fitted[index] = cast_operand(arg, target)
+    if misfit is not None:
+        return misfit
+    return args if fitted is None else fitted
+
+
+def expect(
+    name: str, args: Sequence[Operand], families: Sequence[Family], optional: int = 0
+) -> Sequence[Operand] | Refusal:
+    """As `fit`, for functions that cast nothing but the NULL literal."""
+    for index, (arg, family) in enumerate(zip(args, families, strict=False)):
+        if arg.type is not t.NULL and not family.accepts(arg.type):
+            return unexpected_type(name, index, family.text, arg.type)
+    return fit(name, args, families, optional)
+
+
+def cast_operand(arg: Operand, target: DataType) -> Operand:
+    """The operand inside an implicit cast: it keeps its value, and may become nullable."""
+    if target is arg.type:
+        return arg
+    nullable = arg.nullable or force_nullable(arg.type, target)
+    return Operand(target, nullable, arg.value, arg.foldable, arg.name)
+
+
+def any_nullable(args: Sequence[Operand]) -> bool:
+    return any(arg.nullable for arg in args)

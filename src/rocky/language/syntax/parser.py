@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokens import Token, TokenType
 
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.syntax.dialect import SPARK, TOKENIZER, spark_settings
 from rocky.language.syntax.tokens import misplaced_token, rewrite_tokens, without_comments
 

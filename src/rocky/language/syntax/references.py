@@ -1,10 +1,13 @@
-"""References: every table name in an author's SQL replaced by a view's, at its exact place.
+"""References: table names in an author's SQL replaced by views', and `@start_date`, `@end_date`.
 
-The text around the names stays as it was, byte for byte. `raw.orders` becomes `view AS orders`, so
-that `orders.amount` still means what it did, and `raw.orders.amount` becomes `orders.amount`. What
-cannot be placed for certain is refused: a query must never read a table nobody pinned.
+The text around them stays as it was, byte for byte. `raw.orders` becomes `view AS orders`, so that
+`orders.amount` still means what it did, and `raw.orders.amount` becomes `orders.amount`. What
+cannot be placed for certain is refused: a query must never read a table nobody pinned. The ends of
+an interval become text literals, which Spark compares with dates and timestamps; a placeholder
+inside a string, a quoted name or a comment is left alone.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -252,3 +255,24 @@ def _place(identifier: Any, which: str) -> int:
 
 def _unplaced(written: str) -> InternalError:
     return InternalError(f"the place of `{written}` in the query cannot be found")
+
+
+# Strings and comments come first, so that a placeholder inside one is left alone.
+_PIECE: Final = re.compile(
+    r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`"
+    r"|@(?P<name>start_date|end_date)\b",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+def fill_placeholders(sql: str, start: str = "2000-01-01", end: str = "2000-01-02") -> str:
+    """The query with the two times in place of its placeholders.
+
+    Which times does not matter to Spark's analyser, only that they are texts, as in a run.
+    """
+    if "@" not in sql:
+        return sql
+    texts = {"start_date": f"'{start}'", "end_date": f"'{end}'"}
+    return _PIECE.sub(
+        lambda found: texts[found["name"].lower()] if found["name"] else found[0], sql
+    )

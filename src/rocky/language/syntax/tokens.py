@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from sqlglot.dialects.spark import Spark
 from sqlglot.tokens import Token, TokenType
 
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 
 _kind: Final = attrgetter("token_type")
 

@@ -1,8 +1,9 @@
-"""The history reader: the ledger as history, state, cost and planning read it.
+"""The history reader: the ledger as history, state, cost and planning read it; and as verified.
 
-`LedgerReader` is what every reader has: a connection, and rows turned into records. A run that
-says it is running and whose process is gone is shown as the next run will record it: failed,
-because it died.
+`LedgerReader` is what every reader has: a connection, and rows turned into records. A run that says
+it is running and whose process is gone is shown as the next run will record it: failed, because it
+died. The evidence reader sees one moment from opening to closing, so that rows and chain belong
+together, and hands out rows as they are stored, also those that make no sense.
 """
 
 import json
@@ -14,8 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self, TypeVar
 
+from rocky.errors import RockyError
 from rocky.ledger.claims import is_alive
 from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
+from rocky.ledger.provenance import CollectedFile
 from rocky.ledger.record import Record, RunId, key_of, load_record, rows_below, run_id_at
 from rocky.ledger.run_records import (
     DIED,
@@ -26,7 +29,13 @@ from rocky.ledger.run_records import (
     RunStatus,
     WatermarkState,
 )
-from rocky.ledger.schema import CHAINED_SINCE, MODEL_OF_KEY, stored_version
+from rocky.ledger.schema import (
+    CHAINED_SINCE,
+    MODEL_OF_KEY,
+    load_ledger_id,
+    stored_version,
+    table_names,
+)
 
 R = TypeVar("R", bound=Record)
 
@@ -215,3 +224,61 @@ class HistoryReader(LedgerReader):
     def _all(self, kind: type[RecordKind], table: str) -> tuple[RecordKind, ...]:
         rows = self._ask(f"SELECT key, value FROM {table} ORDER BY key")  # noqa: S608 - one of our own names
         return tuple(load_record(kind, self.path, table, key, value) for key, value in rows)
+
+
+def open_evidence_reader(
+    path: Path, patience: float = READER_PATIENCE_SECONDS
+) -> "EvidenceReader | None":
+    """A reader of all evidence, or None when there is no ledger yet.
+
+    Raises LedgerUnreadable, LedgerLocked.
+    """
+    connection = connect_reader(path, patience)
+    if connection is None:
+        return None
+    # A text that is not UTF-8 is one that somebody changed; it must be read to be named.
+    connection.text_factory = _decode
+    try:
+        with translated(path, writing=False):
+            connection.execute("BEGIN")
+            return EvidenceReader(path, connection)
+    except RockyError:
+        connection.close()
+        raise
+
+
+class EvidenceReader(LedgerReader):
+    """All there is in a ledger at one moment. A file of an older Rocky has no chain."""
+
+    @property
+    def ledger_id(self) -> str | None:
+        with translated(self.path, writing=False):
+            return load_ledger_id(self._connection)
+
+    def rows(self, table: str) -> Iterator[tuple[str, str]]:
+        """Keys and values of a table as they are stored, by key; none of a table it lacks."""
+        with translated(self.path, writing=False):
+            there = table in table_names(self._connection)
+        if there:
+            stored = self._stream(f"SELECT key, value FROM {table} ORDER BY key")  # noqa: S608 - one of our own names
+            yield from ((_text(key), _text(value)) for key, value in stored)
+
+    def all_executions(self) -> Iterator[RecordedExecution]:
+        """What every run did with each model, oldest run first."""
+        return (self._execution(key, value) for key, value in self.rows("model_executions"))
+
+    def collected(self) -> tuple[CollectedFile, ...]:
+        """The files that were removed, in the order in which they were."""
+        return tuple(self._records(CollectedFile, "collected_files"))
+
+    def _records(self, kind: type[R], table: str) -> Iterator[R]:
+        return (load_record(kind, self.path, table, key, value) for key, value in self.rows(table))
+
+
+def _decode(stored: bytes) -> str:
+    return stored.decode("utf-8", "surrogateescape")
+
+
+def _text(stored: Any) -> str:
+    """A column's text. What is none becomes one that no hash in the chain is of."""
+    return stored if isinstance(stored, str) else repr(stored)

@@ -28,11 +28,10 @@ from rocky.branches.approvals.ssh import Keygen
 from rocky.branches.approvals.validity import ApprovalScope
 from rocky.branches.state_hash import compute_state
 from rocky.errors import NotARepository
-from rocky.git import Repository, find_commit, find_identity, find_repository
 from rocky.ledger.branch_records import BranchRecord
 from rocky.ledger.readers.lookup import open_lookup_reader
 from rocky.operations.branch.lookup import fetch_branch_state, open_view
-from rocky.operations.refusals import SideBroken
+from rocky.operations.findings import SideBroken
 from rocky.operations.revisions import Sides, open_sides
 from rocky.operations.workspace import (
     Workspace,
@@ -40,6 +39,7 @@ from rocky.operations.workspace import (
     find_branch,
     project_location,
 )
+from rocky.project.git import Repository, find_commit, find_identity, find_repository
 
 
 @contextmanager

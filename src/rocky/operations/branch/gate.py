@@ -22,8 +22,8 @@ from rocky.branches.promotion.clearance import (
     refuse_unverified,
     tables_to_promote,
 )
-from rocky.branches.promotion.verdict import judge_change
 from rocky.branches.record_transfer import load_branch_history
+from rocky.branches.tables import judge_change
 from rocky.ledger.branch_records import ApprovalRecord
 from rocky.operations.branch.change import keygen_of, open_change
 from rocky.operations.warehouses import recorded_warehouses_of

@@ -17,15 +17,6 @@ from rocky.errors import (
     NotARepository,
     UnknownRevision,
 )
-from rocky.git import (
-    Repository,
-    find_commit,
-    find_identity,
-    find_repository,
-    merge_base,
-    resolve_ref,
-)
-from rocky.git.repository import find_main_line, is_ancestor
 from rocky.ledger.branch_records import PRODUCTION, BranchRecord, BranchStatus
 from rocky.ledger.branches import branch_key, load_branches
 from rocky.operations.workspace import (
@@ -39,6 +30,15 @@ from rocky.operations.workspace import (
 )
 from rocky.plan.adapters import main_adapter
 from rocky.project import Project
+from rocky.project.git import (
+    Repository,
+    find_commit,
+    find_identity,
+    find_repository,
+    merge_base,
+    resolve_ref,
+)
+from rocky.project.git.repository import find_main_line, is_ancestor
 from rocky.project.project import on_branch
 from rocky.run.prepare.caller import observe_origin
 from rocky.run.prepare.pins import open_project_warehouse

@@ -40,7 +40,7 @@ from rocky.pipelines.loads.selection import (
 )
 from rocky.pipelines.owners import load_owners
 from rocky.pipelines.quality import QualityContext, plan_quality
-from rocky.pipelines.replication.preview import find_resumed_tables, preview_replication
+from rocky.pipelines.replication.replication_run import find_resumed_tables, preview_replication
 from rocky.pipelines.snapshot import plan_model
 from rocky.plan.adapters import pipeline_adapter
 from rocky.plan.estimates import Unit

@@ -11,11 +11,11 @@ from typing import Any
 
 from rocky.analysis.compilation import Compilation
 from rocky.canonical import canonical_json
+from rocky.operations.findings import refuse_errors
 from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
 from rocky.operations.plan.draft import DraftRun, draft_models
 from rocky.operations.plan.pipeline_drafts import PipelineDrafts
 from rocky.operations.plan.report import PlannedRun, SchemaChange, column_change, estimate_of
-from rocky.operations.refusals import refuse_errors
 from rocky.operations.report import encode_report
 from rocky.operations.workspace import Workspace, caller_of, state_path
 from rocky.plan.budget import check_estimates

@@ -7,7 +7,7 @@ from datetime import datetime
 from rocky.analysis.changes.change import Change, Impact
 from rocky.ledger.record import RunId
 from rocky.operations.report import flat, hidden
-from rocky.pipelines.replication.preview import CopyPreview
+from rocky.pipelines.replication.replication_run import CopyPreview
 from rocky.plan.budget import BudgetFinding, PlanBudget
 from rocky.plan.estimates import Estimate, EstimatedTotals, Estimates
 from rocky.plan.kept_plan import KeptPlan

@@ -26,11 +26,12 @@ from rocky.pipelines.checks.assertions import (
 from rocky.pipelines.checks.counts import (
     check_columns,
     check_null_rates,
+    check_overlap,
     check_row_count,
     find_anomaly,
+    without_siblings,
 )
 from rocky.pipelines.checks.freshness import check_freshness, schemas_of, unmatched_overrides
-from rocky.pipelines.checks.overlap import check_overlap, without_siblings
 from rocky.pipelines.report import CheckedTable, ChecksResult, Sample, UnreadableTable
 from rocky.project.configuration.pipelines import (
     SOURCE_PLACE,

@@ -9,8 +9,8 @@ from typing import Final
 
 from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.diagnostics.codes import severity_of
+from rocky.diagnostics.diagnostic import Span
 from rocky.diagnostics.suggestion import suggestion
-from rocky.diagnostics.text import Span
 from rocky.errors import RockyError
 from rocky.language.datatypes.safe_casts import is_lossless
 from rocky.language.datatypes.types import (

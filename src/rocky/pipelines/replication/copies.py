@@ -22,7 +22,7 @@ from rocky.pipelines.replication.copy_history import (
     format_columns,
     source_of,
 )
-from rocky.pipelines.replication.filters import flatten_components
+from rocky.pipelines.replication.discovery import flatten_components
 from rocky.pipelines.replication.routes import RoutedTable
 from rocky.project.configuration.strategies import FullRefresh, Incremental, Merge, Strategy
 from rocky.run.outcomes import StepNotes

@@ -26,7 +26,7 @@ from rocky.pipelines.replication.copy_history import (
     is_unchanged,
     load_copy_history,
 )
-from rocky.pipelines.replication.filters import parse_filters
+from rocky.pipelines.replication.discovery import parse_filters
 from rocky.pipelines.replication.routes import RoutedTable, Routing, route_tables
 from rocky.pipelines.replication.source import open_discovery
 from rocky.pipelines.report import Exclusion

@@ -14,15 +14,13 @@ from typing import Any, Final, NamedTuple
 from rocky.errors import NothingSelected, RunRefused
 from rocky.pipelines.drift.projection import Projected
 from rocky.pipelines.replication.discovery import (
+    Components,
     DiscoveredTable,
     FailedSource,
-    SourceListing,
-    SourcePlace,
-)
-from rocky.pipelines.replication.filters import (
-    Components,
     Filter,
     FilterCandidate,
+    SourceListing,
+    SourcePlace,
     check_keys,
     check_matches,
     fill_column,

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from rocky.errors import InternalError
-from rocky.pipelines.replication.discovery import Discovery
-from rocky.pipelines.replication.filters import match_schema
+from rocky.pipelines.replication.discovery import Discovery, match_schema
 from rocky.pipelines.replication.lakes import FolderLake, ObjectLake
 from rocky.project.configuration.pipelines import ReplicationPipeline, ReplicationSource
 from rocky.project.secrets import hide_option

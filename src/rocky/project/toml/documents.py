@@ -16,7 +16,7 @@ from blake3 import blake3
 
 from rocky.canonical import ascii_json
 from rocky.diagnostics import Code, Diagnostic, Label
-from rocky.diagnostics.text import SourceText, Span
+from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.project.files import Report
 from rocky.project.toml.parser import locate_keys, parse_plain
 from rocky.project.toml.variables import Keys, quote_bare_references, resolve_variables

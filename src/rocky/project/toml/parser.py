@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.project.toml.variables import Keys
 
 _SPACE: Final = re.compile(r"[ \t]*")

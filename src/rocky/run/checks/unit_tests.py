@@ -16,8 +16,7 @@ from rocky.analysis.compilation import Compilation
 from rocky.analysis.names import Names
 from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.names import quote_name, split_name
-from rocky.language.syntax.placeholders import fill_placeholders
-from rocky.language.syntax.references import bind_names
+from rocky.language.syntax.references import bind_names, fill_placeholders
 from rocky.plan.adapters import choose_adapter
 from rocky.plan.steps import Read, RunPlan, reads_of, resolve_name
 from rocky.project.configuration.model import UnitTest

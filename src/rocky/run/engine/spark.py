@@ -21,17 +21,10 @@ from rocky.project.sources import SourceTable
 from rocky.run.engine.protocol import EngineFacts, Frame, Jobs, SourcePin, Written
 from rocky.run.engine.sources import NeedsDeltaConnector, find_delta_source
 from rocky.spark.connection import Connection, adopt_session, function_mode
-from rocky.spark.connectors import (
-    CONNECTOR_HELP,
-    check_object_store,
-    has_connector,
-    open_catalogue,
-    register_table,
-)
 from rocky.spark.failures import SPARK_ERRORS
 from rocky.spark.frame import fields_of, take_rows
 from rocky.spark.interface import WRITER, Failure, Layout
-from rocky.spark.jobs import jobs_of
+from rocky.spark.jobs import jobs_of, map_on_executors
 from rocky.spark.reader import (
     SourceRead,
     describe_source,
@@ -42,9 +35,15 @@ from rocky.spark.reader import (
     read_source,
 )
 from rocky.spark.rows_hash import hash_rows
-from rocky.spark.session import connect_spark
+from rocky.spark.session import (
+    CONNECTOR_HELP,
+    check_object_store,
+    connect_spark,
+    has_connector,
+    open_catalogue,
+    register_table,
+)
 from rocky.spark.source_files import Pinned, PinnedFile, source_label
-from rocky.spark.tasks import map_on_executors
 from rocky.spark.writer import write_staged
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.parquet.staging import place_files

@@ -25,8 +25,7 @@ from rocky.plan.request import Limits
 from rocky.plan.steps import CHANGED, RunPlan, Step
 from rocky.plan.watermarks import NO_WATERMARK_FINDINGS, WatermarkFindings, check_watermarks
 from rocky.run.engine.protocol import Engine, StepFailure
-from rocky.run.execute.builder import Builder
-from rocky.run.execute.result_reuse import ResultReuse, record_unbuilt_steps
+from rocky.run.execute.builder import Builder, ResultReuse, record_unbuilt_steps
 from rocky.run.execute.scheduler import Throttle
 from rocky.run.materialize.seeds import refuse_shared_target
 from rocky.run.outcomes import (
@@ -51,10 +50,9 @@ from rocky.run.prepare.pins import Pins, pin_inputs
 from rocky.run.prepare.preconditions import check_preconditions
 from rocky.run.prepare.resources import RunClock, RunContext, RunParameters, RunResources
 from rocky.run.record.commits import CommitAdopter
-from rocky.run.record.journal import Journal
+from rocky.run.record.journal import Journal, report_run
 from rocky.run.record.provenance import ProvenanceMaker, ResourcesUsed, Timing
 from rocky.run.record.recorder import Recorder
-from rocky.run.record.report import report_run
 from rocky.run.reuse.decisions import ReuseDecider, ReuseRules
 from rocky.run.reuse.forecast import forecast_steps
 from rocky.run.reuse.history import BuildHistory, Resumption, find_resumption

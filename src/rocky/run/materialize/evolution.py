@@ -22,8 +22,7 @@ from rocky.language.datatypes.types import (
 )
 from rocky.language.names import quote_name
 from rocky.run.materialize.key_bounds import may_hold_null
-from rocky.run.materialize.starting_point import NO_ROWS, StartingPoint, subtract_hash
-from rocky.run.materialize.workspace import Workspace
+from rocky.run.materialize.workspace import NO_ROWS, StartingPoint, Workspace, subtract_hash
 from rocky.store.data_file import DataFile
 from rocky.store.delta.schema import evolves
 from rocky.store.delta.snapshot import ROWS_HASH, Snapshot

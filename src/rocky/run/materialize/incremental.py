@@ -17,14 +17,15 @@ from rocky.run.engine.protocol import Written
 from rocky.run.engine.sql import column_list
 from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import open_base
-from rocky.run.materialize.starting_point import (
+from rocky.run.materialize.workspace import (
     Outcome,
     StartingPoint,
+    Workspace,
     add_hashes,
     commit_outcome,
     commit_replacement,
+    open_workspace,
 )
-from rocky.run.materialize.workspace import Workspace, open_workspace
 from rocky.store.delta.change import Committed, Operation
 from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK, Snapshot
 

@@ -17,14 +17,15 @@ from rocky.run.engine.sql import FILE_NAME, column_list, same_key, same_values
 from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import hash_without, open_base
 from rocky.run.materialize.key_bounds import check_unique, inspect_keys
-from rocky.run.materialize.starting_point import (
+from rocky.run.materialize.workspace import (
     Outcome,
     StartingPoint,
+    Workspace,
     add_hashes,
     commit_outcome,
     commit_replacement,
+    open_workspace,
 )
-from rocky.run.materialize.workspace import Workspace, open_workspace
 from rocky.spark.interface import TARGET_FILE_BYTES, Layout
 from rocky.store.data_file import DataFile
 from rocky.store.delta.snapshot import Snapshot

@@ -17,8 +17,13 @@ from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import open_base
 from rocky.run.materialize.key_bounds import check_unique
 from rocky.run.materialize.merge import commit_rewritten, layout_for, refuse_foreign
-from rocky.run.materialize.starting_point import Outcome, StartingPoint, commit_replacement
-from rocky.run.materialize.workspace import Workspace, open_workspace
+from rocky.run.materialize.workspace import (
+    Outcome,
+    StartingPoint,
+    Workspace,
+    commit_replacement,
+    open_workspace,
+)
 from rocky.store.data_file import DataFile
 from rocky.store.delta import snapshot as store
 

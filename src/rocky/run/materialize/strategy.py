@@ -1,7 +1,8 @@
-"""Strategies: a build is handed to the one its model asks for; `full_refresh` itself is here.
+"""Strategies: a build is handed to the one its model asks for.
 
-Views and ephemeral models have no table: the runner binds their queries as views for their readers
-(`rocky.project.strategies.is_inline`), so they never come here.
+The two that replace whole files are here: `full_refresh` all of them, `delete_insert` those of the
+partitions that the result has rows in. Views and ephemeral models have no table: the runner binds
+their queries as views for their readers (`rocky.project.configuration.strategies.is_inline`).
 """
 
 from typing import assert_never
@@ -24,14 +25,49 @@ from rocky.project.configuration.strategies import (
 from rocky.run.engine.sql import column_list
 from rocky.run.materialize.append import append_files
 from rocky.run.materialize.build import Build, Built
-from rocky.run.materialize.delete_insert import delete_insert
+from rocky.run.materialize.evolution import hash_without, open_base
 from rocky.run.materialize.incremental import incremental
 from rocky.run.materialize.merge import merge
-from rocky.run.materialize.microbatch import microbatch
 from rocky.run.materialize.snapshot import snapshot
-from rocky.run.materialize.starting_point import Outcome, commit_replacement
-from rocky.run.materialize.time_interval import time_interval
-from rocky.run.materialize.workspace import open_workspace
+from rocky.run.materialize.time_interval import microbatch, time_interval
+from rocky.run.materialize.workspace import (
+    Outcome,
+    add_hashes,
+    commit_outcome,
+    commit_replacement,
+    open_workspace,
+)
+from rocky.store.data_file import DataFile
+
+
+def delete_insert(build: Build) -> Built:
+    """Replace each partition that occurs in the result."""
+    with open_workspace(build) as workspace:
+        workspace.bind_source(build.query)
+        sql = f"SELECT {column_list(workspace.names)} FROM {workspace.source}"
+        snapshot = build.table.snapshot()
+        if snapshot is None or build.full_refresh:
+            written = workspace.write(sql, workspace.columns, build.layout, frozenset())
+            outcome = Outcome(written.files, written.rows_hash)
+            made = commit_replacement(build, snapshot, workspace.columns, outcome)
+            return Built(build.query or "", (made,), written.rows, written.rows_hash, "replaced")
+        base = open_base(workspace, snapshot)
+        # Rows of another partition differ in its columns, which the files hold, so no file that
+        # stays can have the bytes of a new one.
+        written = workspace.write(sql, base.columns, build.layout, frozenset())
+        touched = {_partition(file) for file in written.files}
+        gone = [file for file in base.files if _partition(file) in touched]
+        stays = tuple(file for file in base.files if _partition(file) not in touched)
+        kept = hash_without(workspace, base, gone)
+        outcome = Outcome((*stays, *written.files), add_hashes((kept, written.rows_hash)))
+        committed = commit_outcome(build, "OVERWRITE", base, outcome)
+    if committed is None:
+        return Built(build.query or "", (), 0, base.rows_hash, "unchanged")
+    return Built(build.query or "", (committed,), written.rows, outcome.rows_hash, "overwritten")
+
+
+def _partition(file: DataFile) -> frozenset[tuple[str, str | None]]:
+    return frozenset((name.lower(), value) for name, value in file.partition_values.items())
 
 
 def full_refresh(build: Build) -> Built:

@@ -1,29 +1,36 @@
-"""time_interval: each interval is computed by itself and replaced as a whole, one commit a batch.
+"""time_interval and microbatch: a table built one interval of time after the other, a commit each.
 
-A row outside its interval is an error, not a row left out: it would be lost, or come twice. One
-interval that fails does not keep the others from being built; the failure is told at its key.
+A time_interval model computes each interval by itself and replaces it as a whole. A row outside its
+interval is an error, not a row left out: it would be lost, or come twice. One interval that fails
+does not keep the others from being built; the failure is told at its key.
+
+A microbatch model is incremental in batches, each with its own watermark: a run that is stopped
+keeps the batches it committed. Batches come from the rows there are, so an interval without rows
+costs nothing. A table that is loaded anew is replaced in one commit.
 """
 
 from rocky.errors import ModelFailed
 from rocky.language.datatypes.types import DataType
 from rocky.language.names import quote_name, quote_text
-from rocky.language.syntax.placeholders import fill_placeholders
+from rocky.language.syntax.references import fill_placeholders
 from rocky.plan.intervals import Interval, all_keys, batches, interval_of, select_keys, span_of
-from rocky.project.configuration.strategies import Grain, TimeInterval
+from rocky.project.configuration.strategies import Grain, Microbatch, TimeInterval
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Written
 from rocky.run.engine.sql import column_list
 from rocky.run.materialize.build import Build, Built, BuiltPartition
 from rocky.run.materialize.evolution import hash_without, open_base
+from rocky.run.materialize.incremental import Watermark, append, load_all, watermark_of
 from rocky.run.materialize.key_bounds import bounds_of
-from rocky.run.materialize.starting_point import (
+from rocky.run.materialize.workspace import (
     Outcome,
     StartingPoint,
+    Workspace,
     add_hashes,
     commit_outcome,
     commit_replacement,
+    open_workspace,
 )
-from rocky.run.materialize.workspace import Workspace, open_workspace
 from rocky.store.data_file import DataFile
 from rocky.store.delta.change import Committed
 from rocky.store.delta.snapshot import ROWS_HASH
@@ -162,3 +169,77 @@ def _count(
     )
     (row,) = workspace.ask(f"SELECT {counts} FROM {view}")
     return [int(each) for each in row]
+
+
+_WIDEST = ("0001-01-01", "9999-12-31")
+_KEYS: dict[Grain, str] = {
+    "hour": "yyyy-MM-dd'T'HH",
+    "day": "yyyy-MM-dd",
+    "month": "yyyy-MM",
+    "year": "yyyy",
+}
+_MOST_BATCHES = 100_000
+
+
+def microbatch(build: Build, strategy: Microbatch) -> Built:
+    """Append what is new, batch by batch."""
+    commits: list[Committed] = []
+    rows = 0
+    last: Watermark | None = None
+    with open_workspace(build) as workspace:
+        bind_between(workspace, *_WIDEST)
+        column = workspace.column(strategy.timestamp_column)
+        snapshot = build.table.snapshot()
+        low = None if build.full_refresh else watermark_of(snapshot, column.name)
+        found = _batches(workspace, column.name, strategy.granularity, low)
+        if low is None and (snapshot is not None or not found):
+            # What is there goes with one commit: batch by batch, readers would miss most of it.
+            last = Watermark(column.name, column.type.text, found[-1][1]) if found else None
+            committed, written = load_all(workspace, snapshot, last)
+            commits.append(committed)
+            rows, snapshot, found = written.rows, committed.snapshot, []
+        for number, (key, value) in enumerate(found):
+            high = last = Watermark(column.name, column.type.text, value)
+            interval = interval_of(key, strategy.granularity)
+            bind_between(workspace, *interval.texts(strategy.granularity))
+            if low is None or snapshot is None:
+                committed, written = load_all(workspace, snapshot, high)
+            else:
+                base = open_base(workspace, snapshot)
+                committed, written = append(workspace, base, low, high, number)
+            commits.append(committed)
+            rows += written.rows
+            low, snapshot = high, committed.snapshot
+    mark = last or low
+    return Built(
+        build.query or "",
+        tuple(commits),
+        rows,
+        snapshot.configuration.get(ROWS_HASH) if snapshot is not None else None,
+        "appended" if commits else "unchanged",
+        mark.value if mark is not None else None,
+    )
+
+
+def bind_between(workspace: Workspace, start: str, end: str) -> None:
+    """The model's rows between two times, as far as its query asks for them."""
+    query = workspace.build.query
+    workspace.bind_source(fill_placeholders(query, start, end) if query is not None else None)
+
+
+def _batches(
+    workspace: Workspace, column: str, grain: Grain, low: Watermark | None
+) -> list[tuple[str, str]]:
+    """The keys of intervals that have new rows, each with its highest time, in order."""
+    name = quote_name(column)
+    where = f"{name} > {low.sql}" if low is not None else f"{name} IS NOT NULL"
+    found = workspace.ask(
+        f"SELECT date_format({name}, {_quoted(_KEYS[grain])}), CAST(max({name}) AS STRING)"
+        f" FROM {workspace.source} WHERE {where} GROUP BY 1 ORDER BY 1",
+        _MOST_BATCHES,
+    )
+    return [(key, value) for key, value in found]
+
+
+def _quoted(pattern: str) -> str:
+    return f'"{pattern}"'

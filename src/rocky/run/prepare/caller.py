@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from rocky.errors import GitUnavailable, NotARepository
-from rocky.git import Repository, current_branch, find_commit, find_repository, is_dirty
 from rocky.ledger.run_records import RunRecord
 from rocky.plan.kept_plan import AppliedPlan
+from rocky.project.git import Repository, current_branch, find_commit, find_repository, is_dirty
 from rocky.run.outcomes import Listener, SilentListener
 from rocky.state.events import SyncListener
 from rocky.version import __version__

@@ -16,11 +16,10 @@ from typing import Final, Literal
 
 from rocky.canonical import canonical_json, text_hash
 from rocky.errors import InputNotBuilt, InternalError, StoreUnreadable
-from rocky.evidence.hashes import content_hash, input_hash_of, source_hash
 from rocky.language.datatypes.text import field_to_json
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import SkipHash
-from rocky.ledger.provenance import SourceFile
+from rocky.ledger.provenance import SourceFile, content_hash, input_hash_of, source_hash
 from rocky.plan.steps import RunPlan
 from rocky.project.configuration.blocks import Adapter
 from rocky.run.checksums import HASHED_UP_TO_BYTES, Checksums

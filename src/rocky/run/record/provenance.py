@@ -30,7 +30,7 @@ from rocky.run.prepare.inputs import Inputs, MadeFrom
 from rocky.run.prepare.pins import PinnedTable
 from rocky.run.prepare.resources import RunContext
 from rocky.run.reuse.decisions import Decision
-from rocky.run.reuse.determinism import is_repeatable
+from rocky.run.reuse.history import is_repeatable
 from rocky.spark.interface import Layout, Metrics
 from rocky.store.delta.change import Committed
 from rocky.store.delta.snapshot import ROWS_HASH

@@ -23,8 +23,7 @@ from rocky.project.configuration.strategies import replaces_all
 from rocky.run.checksums import damaged_file, missing_file
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.inputs import KnownInput, MadeFrom
-from rocky.run.reuse.determinism import find_nondeterminism
-from rocky.run.reuse.history import BuildHistory, Resumption, describe_change
+from rocky.run.reuse.history import BuildHistory, Resumption, describe_change, find_nondeterminism
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import Table
 

@@ -1,25 +1,93 @@
 """History: what the ledger remembers of a plan's models, what changed since, and what to resume.
 
-A model of an unfinished run is skipped only when nothing could be different: it succeeded in
+A model of an unfinished run is passed over only when nothing could be different: it succeeded in
 the newest run over these models, it has the same recipe and inputs, it gives the same rows each
 time, and its table is still at the version that run committed. Any doubt builds.
+
+Whether a model gives the same rows is asked of its query and of those that stand for the tables it
+reads: such a query is part of the SQL of whoever reads it, so what is uncertain about it is
+uncertain about them. A table that was made by chance is not: its rows are what they are.
 """
 
-from collections.abc import Mapping, Sequence
+import ast
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 from typing import Final, Self
 
-from rocky.language.ir import Recipe
+from rocky.language.ir import Recipe, is_deterministic
 from rocky.ledger.provenance import InputIndexEntry
 from rocky.ledger.readers.history import HistoryReader, RecordedExecution
 from rocky.ledger.readers.lookup import LookupReader
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelExecution, ModelStatus, RunRecord, RunStatus
-from rocky.plan.steps import NEVER_BUILT, RESUMED, RunPlan, Step
+from rocky.plan.steps import NEVER_BUILT, RESUMED, RunPlan, Step, reads_of
+from rocky.project import ModelFile
+from rocky.project.configuration.strategies import Append, Microbatch, TimeInterval, is_inline
 from rocky.run.prepare.inputs import MadeFrom
-from rocky.run.reuse.determinism import is_repeatable
 from rocky.store.delta.snapshot import Snapshot
+
+
+def is_repeatable(plan: RunPlan, key: str) -> bool:
+    """Whether equal inputs make an equal table: not where the clock or chance has a say."""
+    return find_nondeterminism(plan, key) is None
+
+
+def find_nondeterminism(plan: RunPlan, key: str) -> str | None:
+    """Why a model may come out differently each time; None when it does not."""
+    model = plan.project.models[key]
+    if isinstance(model.strategy, TimeInterval | Microbatch):
+        return "its intervals depend on the time"
+    if isinstance(model.strategy, Append):
+        return "it adds files that were not loaded before"
+    skip = model.settings.skip
+    if skip is not None and skip.eligible is False:
+        return "its settings say that it is not to be skipped"
+    for each, reasons in _determinism(plan, key):
+        through = "" if each == key else f", through `{plan.project.models[each].name}`"
+        said = plan.project.models[each].settings.skip
+        if said is not None and said.deterministic is False:
+            return f"not deterministic (its settings say so{through})"
+        if not is_deterministic(reasons):
+            first = next(reason for reason in reasons if not reason.startswith("float:"))
+            return f"not deterministic ({first}{through})"
+    module = _unseen_module(model, plan.project.root)
+    return f"changes of the module `{module}`, which it imports, are not seen" if module else None
+
+
+def _unseen_module(model: ModelFile, root: Path) -> str | None:
+    """A module of the project that a Python model imports: its text is in no fingerprint."""
+    if not model.is_python:
+        return None
+    folders = {root, *(root / model.path).parents} - {*root.parents}
+    for node in ast.walk(ast.parse(model.text)):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or "."]
+        for name in names:
+            first = name.partition(".")[0]
+            if not first or any(
+                (folder / f"{first}.py").exists() or (folder / first).is_dir() for folder in folders
+            ):
+                return name
+    return None
+
+
+def _determinism(plan: RunPlan, key: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """A model and the queries it reads, each with the reasons against it."""
+    models = plan.project.models
+    waiting, seen = [key], {key}
+    while waiting:
+        each = waiting.pop()
+        yield each, plan.compilation.models.record(each).determinism
+        for read in reads_of(plan.compilation, models[each]):
+            if read.kind == "model" and read.key not in seen:
+                seen.add(read.key)
+                if is_inline(models[read.key].strategy):
+                    waiting.append(read.key)
 
 
 @dataclass(frozen=True, slots=True)

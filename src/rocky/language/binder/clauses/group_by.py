@@ -6,7 +6,7 @@ from typing import Any
 from sqlglot import exp
 
 from rocky.diagnostics import Code
-from rocky.diagnostics.text import Span
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.binder.clauses.keys import bind_key, is_star
 from rocky.language.binder.expr import HAS_AGGREGATE, HAS_GENERATOR, HAS_WINDOW, Column, Expr
 from rocky.language.binder.expressions.calls import call_kind, function_name

@@ -12,8 +12,8 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.diagnostics import Code
+from rocky.diagnostics.diagnostic import Span
 from rocky.diagnostics.suggestion import closest
-from rocky.diagnostics.text import Span
 from rocky.language.binder.expr import Expr, unknown
 from rocky.language.binder.expressions.determinism import note_text, note_word
 from rocky.language.binder.expressions.temporal_literals import (

@@ -10,13 +10,14 @@ from rocky.language.datatypes import types as t
 from rocky.language.datatypes.operators import is_orderable
 from rocky.language.datatypes.parts import parts_of
 from rocky.language.datatypes.types import DataType
-from rocky.language.functions import families as f
-from rocky.language.functions.families import Family, fit
+from rocky.language.functions import operand as f
 from rocky.language.functions.operand import (
     NO_VALUE,
+    Family,
     Operand,
     Refusal,
     Typing,
+    fit,
     not_constant,
     unexpected_null,
     unordered,

@@ -11,13 +11,16 @@ from rocky.language.datatypes.coercion import same_type, tightest_type, widest_w
 from rocky.language.datatypes.operators import is_orderable
 from rocky.language.datatypes.parts import make_nullable
 from rocky.language.datatypes.types import DataType
-from rocky.language.functions import families as f
-from rocky.language.functions.families import any_nullable, cast_operand, expect, fit
+from rocky.language.functions import operand as f
 from rocky.language.functions.operand import (
     NO_VALUE,
     Operand,
     Refusal,
     Typing,
+    any_nullable,
+    cast_operand,
+    expect,
+    fit,
     not_constant,
     unexpected_type,
     unordered,

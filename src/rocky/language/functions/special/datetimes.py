@@ -9,13 +9,16 @@ from typing import Final
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.types import DataType
-from rocky.language.functions import families as f
-from rocky.language.functions.families import Family, any_nullable, expect, fit
+from rocky.language.functions import operand as f
 from rocky.language.functions.operand import (
     NO_VALUE,
+    Family,
     Operand,
     Refusal,
     Typing,
+    any_nullable,
+    expect,
+    fit,
     unexpected_type,
     wrong_count,
 )

@@ -14,13 +14,14 @@ from rocky.language.datatypes.casts import can_cast
 from rocky.language.datatypes.parts import holds_kind, make_nullable, parts_of
 from rocky.language.datatypes.text import TypeSyntaxError, parse_schema, parse_type, type_from_json
 from rocky.language.datatypes.types import DataType
-from rocky.language.functions import families as f
-from rocky.language.functions.families import any_nullable, expect
+from rocky.language.functions import operand as f
 from rocky.language.functions.operand import (
     NO_VALUE,
     Operand,
     Refusal,
     Typing,
+    any_nullable,
+    expect,
     not_constant,
     uncastable,
     unexpected_null,

@@ -12,14 +12,16 @@ from rocky.language.datatypes.coercion import same_type, tightest_type, widest_w
 from rocky.language.datatypes.operators import is_orderable
 from rocky.language.datatypes.parts import holds_kind
 from rocky.language.datatypes.types import DataType, StructField
-from rocky.language.functions import families as f
-from rocky.language.functions.families import any_nullable, expect, fit
+from rocky.language.functions import operand as f
 from rocky.language.functions.operand import (
     NO_VALUE,
     Operand,
     Refusal,
     Typing,
+    any_nullable,
     different_types,
+    expect,
+    fit,
     unexpected_null,
     unexpected_type,
     unordered,

@@ -15,13 +15,15 @@ from rocky.language.datatypes.arithmetic import arithmetic, sign
 from rocky.language.datatypes.casts import cast_nullable, cast_refusal
 from rocky.language.datatypes.operators import OperandMismatch
 from rocky.language.datatypes.types import DataType
-from rocky.language.functions import families as f
-from rocky.language.functions.families import any_nullable, cast_operand, fit
+from rocky.language.functions import operand as f
 from rocky.language.functions.operand import (
     NO_VALUE,
     Operand,
     Refusal,
     Typing,
+    any_nullable,
+    cast_operand,
+    fit,
     not_constant,
     refused,
     wrong_count,

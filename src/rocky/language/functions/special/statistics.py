@@ -10,13 +10,15 @@ from typing import Final
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.types import DataType, StructField, is_wider_decimal
-from rocky.language.functions import families as f
-from rocky.language.functions.families import Family, expect, fit
+from rocky.language.functions import operand as f
 from rocky.language.functions.operand import (
     NO_VALUE,
+    Family,
     Operand,
     Refusal,
     Typing,
+    expect,
+    fit,
     not_constant,
     unexpected_null,
     unexpected_type,

@@ -9,14 +9,17 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from rocky.language.datatypes import types as t
-from rocky.language.functions import families as f
-from rocky.language.functions.families import Family, any_nullable, cast_operand, fit
+from rocky.language.functions import operand as f
 from rocky.language.functions.operand import (
     NO_VALUE,
+    Family,
     Operand,
     Refusal,
     Typing,
+    any_nullable,
+    cast_operand,
     different_types,
+    fit,
     not_constant,
     unexpected_type,
     wrong_count,

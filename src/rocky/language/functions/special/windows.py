@@ -10,13 +10,16 @@ from typing import Final
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import can_cast
 from rocky.language.datatypes.types import DataType
-from rocky.language.functions import families as f
-from rocky.language.functions.families import Family, cast_operand, exactly, fit
+from rocky.language.functions import operand as f
 from rocky.language.functions.operand import (
     NO_VALUE,
+    Family,
     Operand,
     Refusal,
     Typing,
+    cast_operand,
+    exactly,
+    fit,
     not_constant,
     uncastable,
     unexpected_type,

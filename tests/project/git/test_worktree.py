@@ -1,6 +1,6 @@
 import pytest
 
-from rocky.git import (
+from rocky.project.git import (
     ChangedFile,
     Identity,
     authors_between,
@@ -9,7 +9,7 @@ from rocky.git import (
     find_repository,
     is_dirty,
 )
-from tests.git.repos import make_repo
+from tests.project.git.repos import make_repo
 
 LONG = "".join(f"line {each}\n" for each in range(20))
 

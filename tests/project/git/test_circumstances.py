@@ -1,5 +1,5 @@
 from rocky.run.prepare.caller import observe_origin
-from tests.git.repos import make_repo
+from tests.project.git.repos import make_repo
 
 
 def test_a_run_knows_its_commit_its_branch_and_whether_files_differ(tmp_path):

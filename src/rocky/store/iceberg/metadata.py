@@ -31,7 +31,7 @@ from pyiceberg.types import IcebergType, ListType, MapType, StructType
 from rocky.errors import StoreUnwritable
 from rocky.store.data_file import DataFile
 from rocky.store.delta.snapshot import Snapshot
-from rocky.store.iceberg_schema import (
+from rocky.store.iceberg.schema import (
     column_metrics,
     iceberg_schema,
     partition_spec,

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from rocky.errors import UnknownRevision
-from rocky.git import check_out, find_repository, show_file
-from tests.git.repos import make_repo
+from rocky.project.git import check_out, find_repository, show_file
+from tests.project.git.repos import make_repo
 
 FILES = {
     "shop/rocky.toml": "x = 1\n",

@@ -1,19 +1,22 @@
-"""Snapshots: a project's files as they were at a commit, laid out on disk.
+"""Trees: a project's files as a commit has them, and how the working tree differs from one.
 
-Files are written as a checkout would write them, with line endings and filters, through an index
-of their own. `git archive` would be shorter, but leaves out what is marked `export-ignore`.
+A snapshot is written as a checkout would write it, with line endings and filters, through an index
+of its own: `git archive` would be shorter, but leaves out what is marked `export-ignore`. The
+working tree counts with what nobody has added yet.
 """
 
 import os
 import posixpath
+import shutil
+import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from rocky.errors import GitUnavailable, UnknownRevision
-from rocky.git.program import decode_name, demand_git, encode_name
-from rocky.git.repository import Repository, find_commit
+from rocky.project.git.program import decode_name, demand_git, encode_name, split_names
+from rocky.project.git.repository import Repository, find_commit
 
 _LINK: Final = "120000"
 _SUBMODULE: Final = "160000"
@@ -154,3 +157,79 @@ class _Checkout:
             link.unlink()
             link.symlink_to(whole if not inside else f"{self._into}{whole[len(top) :]}")
         return [whole[len(top) + 1 :]] if inside else []
+
+
+_OWN: Final = (".rocky/", ".rocky-state.db")
+"""What commands leave beside a project (cache, plans, state): no change of it."""
+_CACHE: Final = ".rocky/cache/"
+
+FileStatus = Literal["added", "removed", "modified", "renamed"]
+_STATUSES: Final[dict[str, FileStatus]] = {"A": "added", "D": "removed", "R": "renamed"}
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file of the project that differs. Paths are from the project's folder.
+
+    A renamed one may also have changed a little; `base_path` is what it was called.
+    """
+
+    path: str
+    status: FileStatus
+    base_path: str | None = None
+
+
+def is_dirty(repository: Repository, *, untracked: bool = True) -> bool:
+    """Whether the project's folder is other than its last commit."""
+    found = "normal" if untracked else "no"
+    line = ("status", "--porcelain", "-z", f"--untracked-files={found}", "--", ".")
+    told = split_names(demand_git(repository.folder, *line).out)
+    own = tuple(f"?? {repository.prefix}{each}" for each in _OWN)
+    return any(not each.startswith(own) for each in told)
+
+
+def changed_files(repository: Repository, base: str) -> tuple[ChangedFile, ...]:
+    """The files that differ between a commit and the working tree, sorted by path.
+
+    Untracked ones count, ignored ones do not. A file that was moved without telling git is a
+    rename all the same.
+    """
+    with tempfile.TemporaryDirectory(prefix="rocky-index-") as scratch:
+        names = {"GIT_INDEX_FILE": str(_copy_index(repository, Path(scratch)))}
+        where = ("--", ".")
+        # Mentions untracked files in the copy of the index, so that a diff sees them.
+        demand_git(repository.folder, "add", "--intent-to-add", *where, names=names)
+        line = ("diff", "--name-status", "-z", "--find-renames", "--no-ext-diff", "--no-textconv")
+        told = demand_git(
+            repository.folder,
+            *line,
+            "--relative",
+            "--ignore-submodules",
+            base,
+            *where,
+            names=names,
+        )
+    found = [each for each in _parse(split_names(told.out)) if not each.path.startswith(_CACHE)]
+    return tuple(sorted(found, key=lambda each: each.path))
+
+
+def _copy_index(repository: Repository, scratch: Path) -> Path:
+    own = repository.top / demand_git(repository.top, "rev-parse", "--git-path", "index").text
+    copy = scratch / "index"
+    if own.exists():
+        shutil.copyfile(own, copy)
+    return copy
+
+
+def _parse(told: list[str]) -> list[ChangedFile]:
+    """`M path`, `A path`, `R100 old new`: each word is an item of its own."""
+    found: list[ChangedFile] = []
+    words = iter(told)
+    for word in words:
+        status = _STATUSES.get(word[0], "modified")
+        path = next(words)
+        if status == "renamed":
+            found.append(ChangedFile(next(words), status, path))
+        else:
+            found.append(ChangedFile(path, status))
+    return found

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from rocky.errors import GitUnavailable, NotARepository, UnknownRevision
-from rocky.git.program import ask_git, demand_git
+from rocky.project.git.program import ask_git, demand_git
 
 DEFAULT_BASES: Final = ("main", "master", "origin/HEAD", "origin/main", "origin/master")
 _SHOWN_COMMIT: Final = 12

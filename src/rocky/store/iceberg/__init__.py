@@ -5,15 +5,15 @@ and can be written again at any time. Of the Iceberg modules only this one may b
 `pyiceberg`.
 """
 
+from rocky.errors import needs_extra
 from rocky.store.delta.snapshot import Snapshot
-from rocky.store.extras import needs_extra
 from rocky.store.warehouse import Table
 
 
 def check_iceberg() -> None:
     """Raises `ExtraMissing` without `pyiceberg`."""
     with needs_extra("iceberg"):
-        import rocky.store.iceberg_metadata  # noqa: F401, PLC0415
+        import rocky.store.iceberg.metadata  # noqa: F401, PLC0415
 
 
 def publish_iceberg(table: Table, snapshot: Snapshot) -> str:
@@ -23,5 +23,5 @@ def publish_iceberg(table: Table, snapshot: Snapshot) -> str:
     type or the files cannot be written.
     """
     with needs_extra("iceberg"):
-        from rocky.store.iceberg_metadata import write_metadata  # noqa: PLC0415
+        from rocky.store.iceberg.metadata import write_metadata  # noqa: PLC0415
     return write_metadata(table, snapshot)

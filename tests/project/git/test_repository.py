@@ -3,7 +3,7 @@ import subprocess
 import pytest
 
 from rocky.errors import GitUnavailable, NotARepository, UnknownRevision
-from rocky.git import (
+from rocky.project.git import (
     Repository,
     current_branch,
     default_base,
@@ -12,7 +12,7 @@ from rocky.git import (
     merge_base,
     resolve_ref,
 )
-from tests.git.repos import make_repo
+from tests.project.git.repos import make_repo
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Git, asked about the past of a project: the only home of the `git` program."""
 
-from rocky.git.repository import (
+from rocky.project.git.repository import (
     Identity,
     Repository,
     authors_between,
@@ -13,8 +13,14 @@ from rocky.git.repository import (
     merge_base,
     resolve_ref,
 )
-from rocky.git.snapshot import Snapshot, check_out, show_file
-from rocky.git.worktree import ChangedFile, changed_files, is_dirty
+from rocky.project.git.trees import (
+    ChangedFile,
+    Snapshot,
+    changed_files,
+    check_out,
+    is_dirty,
+    show_file,
+)
 
 __all__ = [
     "ChangedFile",
