@@ -52,7 +52,7 @@ class Entry:
     """
 
     typing: Typing | None = None
-    refusal: Refusal | None = None
+    refusal: tuple[str, str, int | None] | None = None
     type: DataType | None = None
     maker: Maker | None = None
     rule: NullRule | None = None
@@ -160,11 +160,11 @@ class Signature:
             return Entry(typing=(made, when))
         return Entry(type=made, rule=rules.null_rule(rule))
 
-    def _refusal(self, at: int, types: tuple[DataType, ...]) -> Refusal:
+    def _refusal(self, at: int, types: tuple[DataType, ...]) -> tuple[str, str, int | None]:
         condition, argument, required = self.rules.refusals[at]
         if argument is None or argument >= len(types):
             taken = ", ".join(f"`{each}`" for each in types)
-            return Refusal(condition, f"`{self.name}` does not take {taken} together", None)
+            return condition, f"`{self.name}` does not take {taken} together", None
         ordinal = _ORDINALS[argument]
         if not required:
             message = f"`{self.name}` does not take `{types[argument]}` as {ordinal} argument"
@@ -172,7 +172,7 @@ class Signature:
             wanted = required.strip("()").replace('"', "`").lower()
             message = f"the {ordinal} argument of `{self.name}` must be {wanted}"
             message += f", not `{types[argument]}`"
-        return Refusal(condition, message, argument)
+        return condition, message, argument
 
     # -- types of no class ------------------------------------------------------------------
 
@@ -326,8 +326,8 @@ def all_names() -> tuple[str, ...]:
     return tuple(sorted(_load_catalogue()[0]))
 
 
-def type_call(info: FunctionInfo, args: Sequence[Operand]) -> Typing | Refusal:
-    """What a call gives, or why Spark would not take it."""
+def type_call(info: FunctionInfo, args: Sequence[Operand]) -> Typing:
+    """What a call gives. Raises `Refusal` when Spark would not take it."""
     count = len(args)
     signature = info.signatures.get(count) or info.signature(count)
     if signature is None:
@@ -335,11 +335,11 @@ def type_call(info: FunctionInfo, args: Sequence[Operand]) -> Typing | Refusal:
     types = tuple([arg.type for arg in args])
     entry = signature.memo.get(types) or signature.entry(types)
     if entry.refusal is not None:
-        return entry.refusal
-    if signature.foldable:
-        refusal = _refuse_columns(signature, args)
-        if refusal is not None:
-            return refusal
+        raise Refusal(*entry.refusal)
+    for at, condition in signature.foldable.items():
+        if not args[at].foldable and args[at].type is not UNKNOWN:
+            message = f"argument {at + 1} of `{signature.name}` must be a constant"
+            raise Refusal(condition, message, at)
     if entry.typing is not None:
         return entry.typing
     flags = [arg.nullable for arg in args]
@@ -349,18 +349,10 @@ def type_call(info: FunctionInfo, args: Sequence[Operand]) -> Typing | Refusal:
     return found, rule is None or rule(types, flags)
 
 
-def _refuse_columns(signature: Signature, args: Sequence[Operand]) -> Refusal | None:
-    for at, condition in signature.foldable.items():
-        if not args[at].foldable and args[at].type is not UNKNOWN:
-            message = f"argument {at + 1} of `{signature.name}` must be a constant"
-            return Refusal(condition, message, at)
-    return None
-
-
-def _type_untold(info: FunctionInfo, args: Sequence[Operand]) -> Typing | Refusal:
+def _type_untold(info: FunctionInfo, args: Sequence[Operand]) -> Typing:
     count = len(args)
     if not info.takes(count):
-        return _wrong_count(info, count)
+        raise _wrong_count(info, count)
     known = [int(text) for text in info.stored]
     most = max(known, default=0)
     if isinstance(info.arities, tuple) and most and count > most:
@@ -368,15 +360,10 @@ def _type_untold(info: FunctionInfo, args: Sequence[Operand]) -> Typing | Refusa
     return _UNKNOWN_TYPING
 
 
-def _type_tail(info: FunctionInfo, args: Sequence[Operand], most: int) -> Typing | Refusal:
+def _type_tail(info: FunctionInfo, args: Sequence[Operand], most: int) -> Typing:
     """A call longer than any that was asked: each further argument behaves like the last."""
     head = args[: most - 1]
-    found: list[Typing] = []
-    for last in args[most - 1 :]:
-        typing = type_call(info, [*head, last])
-        if isinstance(typing, Refusal):
-            return typing
-        found.append(typing)
+    found = [type_call(info, [*head, last]) for last in args[most - 1 :]]
     types = {typing[0] for typing in found}
     return types.pop() if len(types) == 1 else UNKNOWN, any(nullable for _, nullable in found)
 
