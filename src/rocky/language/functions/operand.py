@@ -7,7 +7,7 @@ strings become almost anything, numbers become each other, and an unknown type f
 unchanged.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from rocky.language.datatypes import types as t
@@ -65,6 +65,11 @@ Typing = tuple[DataType, bool]
 
 Rule = Callable[[str, Sequence[Operand]], Typing]
 """What a call gives, from the lower-case name and the arguments. Raises `Refusal`."""
+
+
+def by_name(rules: Mapping[Rule, str]) -> dict[str, Rule]:
+    """Rules by the names of their functions, given as one text a rule."""
+    return {name: rule for rule, names in rules.items() for name in names.split()}
 
 
 def take(name: str, args: Sequence[Operand], least: int, most: int | None = -1) -> None:

@@ -22,6 +22,7 @@ from rocky.language.functions.operand import (
     Rule,
     Typing,
     any_nullable,
+    by_name,
     expect,
     not_constant,
     take,
@@ -233,19 +234,14 @@ def type_to_variant_object(name: str, args: Sequence[Operand]) -> Typing:
     return t.VARIANT, any_nullable(args)
 
 
-FORMATS: dict[str, Rule] = {
-    "from_json": type_from_text,
-    "from_xml": type_from_text,
-    "from_csv": type_from_csv,
-    "schema_of_json": type_schema_of,
-    "schema_of_csv": type_schema_of,
-    "schema_of_xml": type_schema_of,
-    "to_json": type_to_text,
-    "to_csv": type_to_text,
-    "to_xml": type_to_text,
-    "parse_json": type_parse_json,
-    "try_parse_json": type_parse_json,
-    "variant_get": type_variant_get,
-    "try_variant_get": type_variant_get,
-    "to_variant_object": type_to_variant_object,
-}
+FORMATS: dict[str, Rule] = by_name(
+    {
+        type_from_text: "from_json from_xml",
+        type_from_csv: "from_csv",
+        type_schema_of: "schema_of_json schema_of_csv schema_of_xml",
+        type_to_text: "to_json to_csv to_xml",
+        type_parse_json: "parse_json try_parse_json",
+        type_variant_get: "variant_get try_variant_get",
+        type_to_variant_object: "to_variant_object",
+    }
+)

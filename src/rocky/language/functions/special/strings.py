@@ -18,6 +18,7 @@ from rocky.language.functions.operand import (
     Rule,
     Typing,
     any_nullable,
+    by_name,
     cast_operand,
     different_types,
     fit,
@@ -130,22 +131,21 @@ def type_current_time(name: str, args: Sequence[Operand]) -> Typing:
     return t.time(digits), False
 
 
-STRINGS: dict[str, Rule] = {
-    "substr": type_substring,
-    "substring": type_substring,
-    "lpad": type_pad,
-    "rpad": type_pad,
-    "overlay": type_overlay,
-    "translate": _text(f.STRING, f.STRING, f.STRING),
-    "replace": _text(f.STRING, f.STRING, f.STRING, optional=1),
-    "regexp_replace": type_regexp_replace,
-    "split_part": _text(f.STRING, f.STRING, f.INT, nullable=True),
-    "substring_index": _text(f.STRING, f.STRING, f.INT),
-    "to_binary": type_to_binary,
-    "try_to_binary": type_to_binary,
-    "uuid": type_uuid,
-    "current_time": type_current_time,
-}
+STRINGS: dict[str, Rule] = by_name(
+    {
+        type_substring: "substr substring",
+        type_pad: "lpad rpad",
+        type_overlay: "overlay",
+        _text(f.STRING, f.STRING, f.STRING): "translate",
+        _text(f.STRING, f.STRING, f.STRING, optional=1): "replace",
+        type_regexp_replace: "regexp_replace",
+        _text(f.STRING, f.STRING, f.INT, nullable=True): "split_part",
+        _text(f.STRING, f.STRING, f.INT): "substring_index",
+        type_to_binary: "to_binary try_to_binary",
+        type_uuid: "uuid",
+        type_current_time: "current_time",
+    }
+)
 
 
 def type_concat(name: str, args: Sequence[Operand]) -> Typing:
