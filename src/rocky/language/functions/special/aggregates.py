@@ -11,21 +11,7 @@ from rocky.language.datatypes.operators import is_orderable
 from rocky.language.datatypes.parts import parts_of
 from rocky.language.datatypes.types import DataType
 from rocky.language.functions import operand as f
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Family,
-    Operand,
-    Refusal,
-    Rule,
-    Typing,
-    by_name,
-    fit,
-    not_constant,
-    take,
-    unexpected_null,
-    unordered,
-    within_group_missing,
-)
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 
 SUMMABLE = f.one_of(f.NUMERIC, f.YEAR_MONTH, f.DAY_TIME)
 WHOLE_YEAR_MONTH = t.interval("year", "month")
@@ -78,21 +64,21 @@ def _fit_number(name: str, args: Sequence[Operand]) -> DataType:
     # Spark sums timestamps as seconds, for the sake of old Hive queries.
     if len(args) == 1 and args[0].type is t.TIMESTAMP:
         return t.DOUBLE
-    return fit(name, args, (SUMMABLE,))[0].type
+    return f.fit(name, args, (SUMMABLE,))[0].type
 
 
 def type_extreme(name: str, args: Sequence[Operand]) -> Typing:
     """`min` and `max`."""
-    take(name, args, 1)
+    f.take(name, args, 1)
     found = args[0].type
     if not is_orderable(found):
-        raise unordered(name, found, 0)
+        raise f.unordered(name, found, 0)
     return found, True
 
 
 def type_first(name: str, args: Sequence[Operand]) -> Typing:
     """`first`, `last`, `any_value`: the optional flag must be spelt out as true or false."""
-    take(name, args, 1, 2)
+    f.take(name, args, 1, 2)
     if len(args) == 2 and not isinstance(args[1].value, bool) and args[1].type is not t.UNKNOWN:
         raise Refusal(
             "_LEGACY_ERROR_TEMP_1210",
@@ -104,22 +90,22 @@ def type_first(name: str, args: Sequence[Operand]) -> Typing:
 
 def type_extreme_by(name: str, args: Sequence[Operand]) -> Typing:
     """`max_by` and `min_by`: the value where the second argument is largest or smallest."""
-    take(name, args, 2)
+    f.take(name, args, 2)
     if not is_orderable(args[1].type):
-        raise unordered(name, args[1].type, 1)
+        raise f.unordered(name, args[1].type, 1)
     return args[0].type, True
 
 
 def type_mode(name: str, args: Sequence[Operand]) -> Typing:
     if not args:
-        raise within_group_missing(name)
-    take(name, args, 1, 2)
+        raise f.within_group_missing(name)
+    f.take(name, args, 1, 2)
     if len(args) == 2 and args[1].type is not t.UNKNOWN:
         flag = args[1]
         if not flag.foldable:
             raise Refusal("NON_FOLDABLE_ARGUMENT", f"argument 2 of `{name}` must be a constant", 1)
         if flag.value is None:
-            raise unexpected_null(name, 1)
+            raise f.unexpected_null(name, 1)
         if flag.type is not t.BOOLEAN:
             raise Refusal(
                 "UNEXPECTED_INPUT_TYPE",
@@ -139,7 +125,7 @@ def type_count(name: str, args: Sequence[Operand]) -> Typing:
 
 def type_collect(name: str, args: Sequence[Operand]) -> Typing:
     """`collect_list` and its like leave nulls out, so the elements are never null."""
-    take(name, args, 1)
+    f.take(name, args, 1)
     if name == "collect_set" and _holds_map(args[0].type):
         raise Refusal(
             "DATATYPE_MISMATCH.UNSUPPORTED_INPUT_TYPE",
@@ -160,12 +146,12 @@ _TEXT_OR_BYTES = f.one_of(f.STRING, f.BINARY)
 
 
 def type_listagg(name: str, args: Sequence[Operand]) -> Typing:
-    fitted = fit(name, args, (_TEXT_OR_BYTES, _TEXT_OR_BYTES), optional=1)
+    fitted = f.fit(name, args, (_TEXT_OR_BYTES, _TEXT_OR_BYTES), optional=1)
     found = fitted[0].type
     if len(args) == 1 or args[1].type.kind in ("void", "unknown"):
         return found, True
     if not args[1].foldable:
-        raise not_constant(name, 1, "the delimiter")
+        raise f.not_constant(name, 1, "the delimiter")
     if found is not t.UNKNOWN and fitted[1].type.kind != found.kind:
         raise Refusal(
             "DATATYPE_MISMATCH.DATA_DIFF_TYPES",
@@ -175,9 +161,9 @@ def type_listagg(name: str, args: Sequence[Operand]) -> Typing:
     return found, True
 
 
-def _fixed(result: DataType, nullable: bool, *parameters: Family) -> Rule:  # noqa: FBT001 - read as a table
+def _fixed(result: DataType, nullable: bool, *parameters: f.Family) -> Rule:  # noqa: FBT001 - read as a table
     def rule(name: str, args: Sequence[Operand]) -> Typing:
-        fit(name, args, parameters)
+        f.fit(name, args, parameters)
         return result, nullable
 
     return rule
@@ -185,12 +171,12 @@ def _fixed(result: DataType, nullable: bool, *parameters: Family) -> Rule:  # no
 
 def type_bits(name: str, args: Sequence[Operand]) -> Typing:
     """`bit_and`, `bit_or`, `bit_xor` over integers of one width."""
-    fitted = fit(name, args, (f.INTEGRAL,))
+    fitted = f.fit(name, args, (f.INTEGRAL,))
     return fitted[0].type, True
 
 
 def type_approx_count_distinct(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 1, 2)
+    f.take(name, args, 1, 2)
     if len(args) == 2 and args[1].type is not t.UNKNOWN:
         deviation = args[1]
         literal = deviation.value is not NO_VALUE and deviation.value is not None
@@ -204,13 +190,13 @@ def type_approx_count_distinct(name: str, args: Sequence[Operand]) -> Typing:
 
 
 def type_counted(name: str, args: Sequence[Operand]) -> Typing:
-    fit(name, args, (f.BOOLEAN,))
+    f.fit(name, args, (f.BOOLEAN,))
     return t.BIGINT, False
 
 
 _BOOLEAN = _fixed(t.BOOLEAN, True, f.BOOLEAN)
 
-AGGREGATES: dict[str, Rule] = by_name(
+AGGREGATES: dict[str, Rule] = f.by_name(
     {
         type_sum: "sum try_sum",
         type_avg: "avg mean try_avg",

@@ -10,20 +10,7 @@ from typing import Final
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.types import DataType
 from rocky.language.functions import operand as f
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Family,
-    Operand,
-    Refusal,
-    Rule,
-    Typing,
-    any_nullable,
-    expect,
-    fit,
-    take,
-    unexpected_type,
-    wrong_count,
-)
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 
 SECONDS: Final = t.decimal(8, 6)
 
@@ -57,7 +44,7 @@ _OF_INTERVAL: Final[dict[str, DataType]] = {
 
 def type_date_part(name: str, args: Sequence[Operand]) -> Typing:
     """`date_part(field, source)`, `datepart` and `extract(field FROM source)`."""
-    take(name, args, 2)
+    f.take(name, args, 2)
     label, source = args
     if label.type is t.UNKNOWN:
         return t.UNKNOWN, True
@@ -92,9 +79,9 @@ def _type_field(name: str, field: str, source: Operand) -> Typing | None:
         return (SECONDS if field == "second" else t.INT, True) if of_clock else None
     family = f.ANY_TIMESTAMP if of_clock else f.DATE
     try:
-        fitted = fit(name, (source,), (family,))
+        fitted = f.fit(name, (source,), (family,))
     except Refusal:
-        raise unexpected_type(name, 1, family.text, found) from None
+        raise f.unexpected_type(name, 1, family.text, found) from None
     return (SECONDS if field == "second" else t.INT), fitted[0].nullable
 
 
@@ -116,42 +103,42 @@ def type_date_add(name: str, args: Sequence[Operand]) -> Typing:
     """`date_add(date, days)`, and with a unit first a timestamp moved by so many units."""
     if len(args) == 3:
         return type_timestamp_add(name, args)
-    take(name, args, 2)
+    f.take(name, args, 2)
     days = args[1]
     # Days may be a string or a small integer; nothing wider is narrowed.
     if days.type.kind not in ("int", "smallint", "tinyint", "string", "void", "unknown"):
-        raise unexpected_type(name, 1, "`int`", days.type)
+        raise f.unexpected_type(name, 1, "`int`", days.type)
     if args[0].type.kind == "time":
-        raise unexpected_type(name, 0, "`date`", args[0].type)
-    fitted = fit(name, args, (f.DATE, _SMALL))
-    return t.DATE, any_nullable(fitted)
+        raise f.unexpected_type(name, 0, "`date`", args[0].type)
+    fitted = f.fit(name, args, (f.DATE, _SMALL))
+    return t.DATE, f.any_nullable(fitted)
 
 
 def type_timestamp_add(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 3)
+    f.take(name, args, 3)
     _check_unit(name, args[0])
-    fitted = fit(name, args[1:], (f.BIGINT, f.ANY_TIMESTAMP))
-    return fitted[1].type, any_nullable(fitted)
+    fitted = f.fit(name, args[1:], (f.BIGINT, f.ANY_TIMESTAMP))
+    return fitted[1].type, f.any_nullable(fitted)
 
 
 def type_date_diff(name: str, args: Sequence[Operand]) -> Typing:
     """`datediff(end, start)` in days, and with a unit first in whole units."""
     if len(args) == 3:
         return type_timestamp_diff(name, args)
-    fitted = fit(name, args, (f.DATE, f.DATE))
-    return t.INT, any_nullable(fitted)
+    fitted = f.fit(name, args, (f.DATE, f.DATE))
+    return t.INT, f.any_nullable(fitted)
 
 
 def type_timestamp_diff(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 3)
+    f.take(name, args, 3)
     _check_unit(name, args[0])
-    fitted = fit(name, args[1:], (f.TIMESTAMP, f.TIMESTAMP))
-    return t.BIGINT, any_nullable(fitted)
+    fitted = f.fit(name, args[1:], (f.TIMESTAMP, f.TIMESTAMP))
+    return t.BIGINT, f.any_nullable(fitted)
 
 
 def type_date_trunc(name: str, args: Sequence[Operand]) -> Typing:
     """Always nullable: an unknown unit gives null even in ANSI mode."""
-    fit(name, args, (f.STRING, f.TIMESTAMP))
+    f.fit(name, args, (f.STRING, f.TIMESTAMP))
     return t.TIMESTAMP, True
 
 
@@ -161,10 +148,10 @@ _INTERVAL_SECONDS: Final = f.exactly(t.decimal(18, 6))
 _CLOCK_SECONDS: Final = f.exactly(t.decimal(16, 6))
 
 
-def _built(result: DataType, families: Sequence[Family], optional: int) -> Rule:
+def _built(result: DataType, families: Sequence[f.Family], optional: int) -> Rule:
     def rule(name: str, args: Sequence[Operand]) -> Typing:
-        fitted = fit(name, args, families, optional)
-        return result, name.startswith("try_") or any_nullable(fitted)
+        fitted = f.fit(name, args, families, optional)
+        return result, name.startswith("try_") or f.any_nullable(fitted)
 
     return rule
 
@@ -175,15 +162,15 @@ def type_make_timestamp(name: str, args: Sequence[Operand]) -> Typing:
     result = t.TIMESTAMP_NTZ if local else t.TIMESTAMP
     counts = (2, 6) if local else (2, 3, 6, 7) if name.endswith("_ltz") else (1, 2, 3, 6, 7)
     if len(args) not in counts:
-        raise wrong_count(name, " or ".join(str(count) for count in counts), len(args))
+        raise f.wrong_count(name, " or ".join(str(count) for count in counts), len(args))
     if len(args) <= 3:
         # A TIME argument of any precision is taken as it is.
-        families: tuple[Family, ...] = (f.DATE, f.TIME, f.STRING)
+        families: tuple[f.Family, ...] = (f.DATE, f.TIME, f.STRING)
     else:
         families = (*(f.INT,) * 5, _CLOCK_SECONDS, f.STRING)
-    fitted = (expect if len(args) <= 3 else fit)(name, args, families[: len(args)])
+    fitted = (f.expect if len(args) <= 3 else f.fit)(name, args, families[: len(args)])
     unsure = local if len(args) <= 3 else name.startswith("try_")
-    return result, unsure or any_nullable(fitted)
+    return result, unsure or f.any_nullable(fitted)
 
 
 _INTERVAL_PARTS: Final = (*(f.INT,) * 6, _INTERVAL_SECONDS)

@@ -15,21 +15,7 @@ from rocky.language.datatypes.parts import holds_kind, make_nullable, parts_of
 from rocky.language.datatypes.text import TypeSyntaxError, parse_schema, parse_type, type_from_json
 from rocky.language.datatypes.types import DataType
 from rocky.language.functions import operand as f
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Operand,
-    Refusal,
-    Rule,
-    Typing,
-    any_nullable,
-    by_name,
-    expect,
-    not_constant,
-    take,
-    uncastable,
-    unexpected_null,
-    unexpected_type,
-)
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 
 _ONE_NAME: Final = re.compile(r"\s*\w+\s*(\(.*\))?\s*")
 _COLON: Final = re.compile(r"\s*\w+\s*:")
@@ -107,12 +93,12 @@ def _check_options(name: str, args: Sequence[Operand], index: int) -> None:
 
 def _check_text(name: str, arg: Operand) -> None:
     if arg.type.kind not in t.STRING_KINDS and arg.type.kind not in ("void", "unknown"):
-        raise unexpected_type(name, 0, "`string`", arg.type)
+        raise f.unexpected_type(name, 0, "`string`", arg.type)
 
 
 def _read(name: str, args: Sequence[Operand]) -> DataType:
     """The nullable schema of `from_json`, `from_csv` or `from_xml` once its arguments are good."""
-    take(name, args, 2, 3)
+    f.take(name, args, 2, 3)
     schema = read_schema(name, args[1], 1)
     if name == "from_csv" and schema.kind not in ("struct", "unknown"):
         raise Refusal(
@@ -169,21 +155,21 @@ def type_from_csv(name: str, args: Sequence[Operand]) -> Typing:
 
 def type_schema_of(name: str, args: Sequence[Operand]) -> Typing:
     """`schema_of_json`, `schema_of_csv` and `schema_of_xml`."""
-    take(name, args, 1, 2)
+    f.take(name, args, 1, 2)
     _check_options(name, args, 1)
     sample = args[0]
     if sample.type is not t.UNKNOWN:
         if not sample.foldable:
-            raise not_constant(name, 0, "the sample")
+            raise f.not_constant(name, 0, "the sample")
         if sample.value is None:
-            raise unexpected_null(name, 0)
+            raise f.unexpected_null(name, 0)
         _check_text(name, sample)
     return t.STRING, False
 
 
 def type_to_text(name: str, args: Sequence[Operand]) -> Typing:
     """`to_json`, `to_csv` and `to_xml`."""
-    take(name, args, 1, 2)
+    f.take(name, args, 1, 2)
     _check_options(name, args, 1)
     _check_writable(name, args[0].type)
     return t.STRING, True
@@ -200,7 +186,7 @@ def _check_writable(name: str, found: DataType) -> None:
     if found.kind in _WRITABLE[name] and not (name == "to_csv" and holds_kind(found, "variant")):
         return
     if name == "to_xml":
-        raise unexpected_type(name, 0, "a struct", found)
+        raise f.unexpected_type(name, 0, "a struct", found)
     condition = "INVALID_JSON_SCHEMA" if name == "to_json" else "UNSUPPORTED_INPUT_TYPE"
     raise Refusal(f"DATATYPE_MISMATCH.{condition}", f"`{name}` cannot write `{found}`", 0)
 
@@ -209,32 +195,32 @@ def _check_writable(name: str, found: DataType) -> None:
 
 
 def type_parse_json(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 1)
+    f.take(name, args, 1)
     _check_text(name, args[0])
     return t.VARIANT, name == "try_parse_json" or args[0].nullable
 
 
 def type_variant_get(name: str, args: Sequence[Operand]) -> Typing:
     """`variant_get(value, path[, type])`: a variant unless a type is written out."""
-    take(name, args, 2, 3)
+    f.take(name, args, 2, 3)
     found = t.VARIANT if len(args) == 2 else read_schema(name, args[2], 2)
-    expect(name, args[:2], (f.VARIANT, f.STRING))
+    f.expect(name, args[:2], (f.VARIANT, f.STRING))
     if found is not t.UNKNOWN and not can_cast(t.VARIANT, found):
-        raise uncastable(name, 2, t.VARIANT, found)
+        raise f.uncastable(name, 2, t.VARIANT, found)
     return make_nullable(found), True
 
 
 def type_to_variant_object(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 1)
+    f.take(name, args, 1)
     found = args[0].type
     nested = found.kind in ("array", "map", "struct")
     timed = holds_kind(found, *t.INTERVAL_KINDS)
     if found is not t.UNKNOWN and (not nested or timed or _has_odd_key(found)):
-        raise uncastable(name, 0, found, t.VARIANT)
-    return t.VARIANT, any_nullable(args)
+        raise f.uncastable(name, 0, found, t.VARIANT)
+    return t.VARIANT, f.any_nullable(args)
 
 
-FORMATS: dict[str, Rule] = by_name(
+FORMATS: dict[str, Rule] = f.by_name(
     {
         type_from_text: "from_json from_xml",
         type_from_csv: "from_csv",

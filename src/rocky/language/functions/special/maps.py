@@ -13,22 +13,7 @@ from rocky.language.datatypes.operators import is_orderable
 from rocky.language.datatypes.parts import holds_kind
 from rocky.language.datatypes.types import DataType, StructField
 from rocky.language.functions import operand as f
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Operand,
-    Refusal,
-    Rule,
-    Typing,
-    any_nullable,
-    different_types,
-    expect,
-    fit,
-    take,
-    unexpected_null,
-    unexpected_type,
-    unordered,
-    wrong_count,
-)
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 from rocky.language.functions.special.conditionals import becomes_nullable, common_type
 
 
@@ -37,13 +22,13 @@ def type_array(name: str, args: Sequence[Operand]) -> Typing:
         return t.array(t.NULL, False), False
     found = common_type([arg.type for arg in args])
     if found is None:
-        raise different_types(name, args)
+        raise f.different_types(name, args)
     return t.array(found, any(becomes_nullable(arg, found) for arg in args)), False
 
 
 def type_map(name: str, args: Sequence[Operand]) -> Typing:
     if len(args) % 2:
-        raise wrong_count(name, "an even number of", len(args))
+        raise f.wrong_count(name, "an even number of", len(args))
     if not args:
         return t.map_of(t.NULL, t.NULL, False), False
     keys, values = args[::2], args[1::2]
@@ -82,7 +67,7 @@ def type_struct(name: str, args: Sequence[Operand]) -> Typing:  # noqa: ARG001 -
 
 def type_named_struct(name: str, args: Sequence[Operand]) -> Typing:
     if len(args) % 2:
-        raise wrong_count(name, "an even number of", len(args))
+        raise f.wrong_count(name, "an even number of", len(args))
     fields = []
     for index in range(0, len(args), 2):
         label = args[index]
@@ -97,7 +82,7 @@ def type_named_struct(name: str, args: Sequence[Operand]) -> Typing:
         if label.value is NO_VALUE:
             return t.UNKNOWN, False
         if label.value is None:
-            raise unexpected_null(name, index)
+            raise f.unexpected_null(name, index)
         part = args[index + 1]
         fields.append(StructField(str(label.value), part.type, part.nullable))
     return t.struct(tuple(fields)), False
@@ -112,16 +97,16 @@ CONSTRUCTORS: dict[str, Rule] = {
 
 
 def type_from_arrays(name: str, args: Sequence[Operand]) -> Typing:
-    fitted = expect(name, args, (f.ARRAY, f.ARRAY))
+    fitted = f.expect(name, args, (f.ARRAY, f.ARRAY))
     keys, values = fitted[0].type, fitted[1].type
     if not isinstance(keys, t.ArrayType) or not isinstance(values, t.ArrayType):
-        return t.UNKNOWN, any_nullable(args)
+        return t.UNKNOWN, f.any_nullable(args)
     check_map_key(keys.element)
-    return t.map_of(keys.element, values.element, values.contains_null), any_nullable(args)
+    return t.map_of(keys.element, values.element, values.contains_null), f.any_nullable(args)
 
 
 def type_from_entries(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 1)
+    f.take(name, args, 1)
     found = args[0].type
     if found is t.UNKNOWN:
         return t.UNKNOWN, True
@@ -131,7 +116,7 @@ def type_from_entries(name: str, args: Sequence[Operand]) -> Typing:
         or not isinstance(entry, t.StructType)
         or len(entry.fields) != 2
     ):
-        raise unexpected_type(name, 0, "an array of pairs", found)
+        raise f.unexpected_type(name, 0, "an array of pairs", found)
     key, value = entry.fields
     check_map_key(key.type)
     nullable = args[0].nullable or found.contains_null
@@ -146,14 +131,14 @@ def type_concat(name: str, args: Sequence[Operand]) -> Typing:
         raise Refusal("DATATYPE_MISMATCH.MAP_CONCAT_DIFF_TYPES", f"`{name}` takes only maps")
     found = common_type([arg.type for arg in args])
     if found is None:
-        raise different_types(name, args)
+        raise f.different_types(name, args)
     if isinstance(found, t.MapType):
         check_map_key(found.key)
-    return found, any_nullable(args)
+    return found, f.any_nullable(args)
 
 
 def type_entries(name: str, args: Sequence[Operand]) -> Typing:
-    fitted = expect(name, args, (f.MAP,))
+    fitted = f.expect(name, args, (f.MAP,))
     found = fitted[0].type
     if not isinstance(found, t.MapType):
         return t.UNKNOWN, args[0].nullable
@@ -164,7 +149,7 @@ def type_entries(name: str, args: Sequence[Operand]) -> Typing:
 
 def type_keys(name: str, args: Sequence[Operand]) -> Typing:
     """`map_keys` and `map_values`: Spark declares both arrays as holding nulls."""
-    fitted = expect(name, args, (f.MAP,))
+    fitted = f.expect(name, args, (f.MAP,))
     found = fitted[0].type
     if not isinstance(found, t.MapType):
         return t.UNKNOWN, args[0].nullable
@@ -193,7 +178,7 @@ def _meet_key(name: str, found: t.MapType, key: DataType, *, lossy: bool) -> Dat
 
 
 def type_contains_key(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 2)
+    f.take(name, args, 2)
     found, key = args[0].type, args[1].type
     if key is t.NULL:
         raise Refusal("DATATYPE_MISMATCH.NULL_TYPE", f"`{name}` does not take untyped nulls")
@@ -203,14 +188,14 @@ def type_contains_key(name: str, args: Sequence[Operand]) -> Typing:
         raise _diff_types(name, found, key)
     met = _meet_key(name, found, key, lossy=True)
     if not is_orderable(met):
-        raise unordered(name, met)
+        raise f.unordered(name, met)
     # Spark looks the key up among `map_keys`, whose elements it believes nullable.
     return t.BOOLEAN, True
 
 
 def type_element_at(name: str, args: Sequence[Operand]) -> Typing:
     """`element_at` and `try_element_at`, on arrays from one and on maps by key."""
-    take(name, args, 2)
+    f.take(name, args, 2)
     found, key = args[0].type, args[1]
     if isinstance(found, t.MapType):
         _meet_key(name, found, key.type, lossy=False)
@@ -218,9 +203,9 @@ def type_element_at(name: str, args: Sequence[Operand]) -> Typing:
     if found is t.UNKNOWN:
         return t.UNKNOWN, True
     if not isinstance(found, t.ArrayType):
-        raise unexpected_type(name, 0, "an array or a map", found)
+        raise f.unexpected_type(name, 0, "an array or a map", found)
     if key.type.kind not in ("int", "smallint", "tinyint", "unknown"):
-        raise unexpected_type(name, 1, "`int`", key.type)
+        raise f.unexpected_type(name, 1, "`int`", key.type)
     if name != "element_at":
         return found.element, True
     # With a constant place Spark looks at the very element, when it sees one; only a constant
@@ -232,15 +217,15 @@ def type_element_at(name: str, args: Sequence[Operand]) -> Typing:
 
 def type_get(name: str, args: Sequence[Operand]) -> Typing:
     if args and args[0].type is t.NULL:
-        raise unexpected_type(name, 0, "an array", t.NULL)
-    fitted = fit(name, args, (f.ARRAY, f.INT))
+        raise f.unexpected_type(name, 0, "an array", t.NULL)
+    fitted = f.fit(name, args, (f.ARRAY, f.INT))
     found = fitted[0].type
     return (found.element if isinstance(found, t.ArrayType) else t.UNKNOWN), True
 
 
 def type_str_to_map(name: str, args: Sequence[Operand]) -> Typing:
-    fitted = expect(name, args, (f.STRING, f.STRING, f.STRING), optional=2)
-    return t.map_of(t.STRING, t.STRING, True), any_nullable(fitted)
+    fitted = f.expect(name, args, (f.STRING, f.STRING, f.STRING), optional=2)
+    return t.map_of(t.STRING, t.STRING, True), f.any_nullable(fitted)
 
 
 _INTERVALS = frozenset({"interval", "interval_ym", "interval_dt"})
@@ -248,7 +233,7 @@ _INTERVALS = frozenset({"interval", "interval_ym", "interval_dt"})
 
 def type_sequence(name: str, args: Sequence[Operand]) -> Typing:
     """`sequence(start, stop[, step])`: numbers meet the step too, moments step by intervals."""
-    take(name, args, 2, 3)
+    f.take(name, args, 2, 3)
     if any(arg.type is t.UNKNOWN for arg in args):
         return t.UNKNOWN, True
     step = args[2] if len(args) == 3 else None
@@ -266,7 +251,7 @@ def type_sequence(name: str, args: Sequence[Operand]) -> Typing:
             f"`{name}` takes integers, or dates or timestamps with an interval as step",
         )
     casts = [f.cast_operand(arg, found) for arg in bounds]
-    return t.array(found, False), any_nullable(casts) or (step is not None and step.nullable)
+    return t.array(found, False), f.any_nullable(casts) or (step is not None and step.nullable)
 
 
 MAPS: dict[str, Rule] = {

@@ -15,19 +15,7 @@ from rocky.language.datatypes.arithmetic import arithmetic, sign
 from rocky.language.datatypes.casts import cast_nullable, cast_refusal
 from rocky.language.datatypes.types import DataType
 from rocky.language.functions import operand as f
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Operand,
-    Refusal,
-    Rule,
-    Typing,
-    any_nullable,
-    cast_operand,
-    fit,
-    not_constant,
-    take,
-    unless_refused,
-)
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 
 _SIGNED: Final = f.one_of(f.NUMERIC, f.DAY_TIME, f.YEAR_MONTH)
 
@@ -56,11 +44,11 @@ def rounded(found: t.DecimalType, scale: int) -> DataType:
 
 def type_round(name: str, args: Sequence[Operand]) -> Typing:
     """`round` and `bround`."""
-    fitted = fit(name, args, (f.NUMERIC, f.INT), optional=1)
+    fitted = f.fit(name, args, (f.NUMERIC, f.INT), optional=1)
     scale: int | None = 0
     if len(args) == 2:
         if not args[1].foldable and args[1].type is not t.UNKNOWN:
-            raise not_constant(name, 1, "the scale")
+            raise f.not_constant(name, 1, "the scale")
         scale = _scale_of(args[1])
     found = fitted[0].type
     if not isinstance(found, t.DecimalType):
@@ -73,10 +61,10 @@ _CEILED: Final = f.one_of(f.DOUBLE, f.DECIMAL, f.BIGINT)
 
 def type_ceil(name: str, args: Sequence[Operand]) -> Typing:
     """`ceil` and `floor`: to a whole number, or with a scale to a decimal."""
-    take(name, args, 1, 2)
+    f.take(name, args, 1, 2)
     if len(args) == 2:
         return _ceil_to_scale(name, args)
-    fitted = fit(name, args, (_CEILED,))
+    fitted = f.fit(name, args, (_CEILED,))
     found = fitted[0].type
     if not isinstance(found, t.DecimalType):
         return (found if found is t.UNKNOWN else t.BIGINT), True
@@ -92,7 +80,7 @@ def _ceil_to_scale(name: str, args: Sequence[Operand]) -> Typing:
         raise Refusal(
             "NON_FOLDABLE_ARGUMENT", f"argument 2 of `{name}`, the scale, must be an integer", 1
         )
-    fitted = fit(name, args, (f.DECIMAL, f.INT))
+    fitted = f.fit(name, args, (f.DECIMAL, f.INT))
     found, digits = fitted[0].type, _scale_of(scale)
     if not isinstance(found, t.DecimalType) or digits is None or scale.value is NO_VALUE:
         return t.UNKNOWN, True
@@ -100,14 +88,14 @@ def _ceil_to_scale(name: str, args: Sequence[Operand]) -> Typing:
 
 
 def type_abs(name: str, args: Sequence[Operand]) -> Typing:
-    fitted = fit(name, args, (_SIGNED,))
+    fitted = f.fit(name, args, (_SIGNED,))
     return fitted[0].type, fitted[0].nullable
 
 
 def type_sign(name: str, args: Sequence[Operand]) -> Typing:
     """`negative` and `positive`, the named forms of unary `-` and `+`."""
-    take(name, args, 1)
-    return unless_refused(sign("-" if name == "negative" else "+", args[0]))
+    f.take(name, args, 1)
+    return f.unless_refused(sign("-" if name == "negative" else "+", args[0]))
 
 
 _OPERATORS: Final = {
@@ -124,15 +112,15 @@ _OPERATORS: Final = {
 
 def type_operator(name: str, args: Sequence[Operand]) -> Typing:
     """Named forms of operators, all of them nullable."""
-    take(name, args, 2)
-    return unless_refused(arithmetic(_OPERATORS[name], args[0], args[1]))[0], True
+    f.take(name, args, 2)
+    return f.unless_refused(arithmetic(_OPERATORS[name], args[0], args[1]))[0], True
 
 
 _BUCKETED: Final = f.one_of(f.DOUBLE, f.YEAR_MONTH, f.DAY_TIME)
 
 
 def type_width_bucket(name: str, args: Sequence[Operand]) -> Typing:
-    fitted = fit(name, args, (_BUCKETED, _BUCKETED, _BUCKETED, f.BIGINT))
+    fitted = f.fit(name, args, (_BUCKETED, _BUCKETED, _BUCKETED, f.BIGINT))
     kinds = {arg.type.kind for arg in fitted[:3]} - {"unknown"}
     if len(kinds) > 1:
         raise Refusal(
@@ -143,15 +131,15 @@ def type_width_bucket(name: str, args: Sequence[Operand]) -> Typing:
 
 
 def type_nanvl(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 2)
+    f.take(name, args, 2)
     family = f.one_of(f.DOUBLE, f.exactly(t.FLOAT))
     left, right = args
     if right.type is t.NULL:
-        right = cast_operand(right, left.type)
-    fitted = fit(name, (left, right), (family, family))
+        right = f.cast_operand(right, left.type)
+    fitted = f.fit(name, (left, right), (family, family))
     types = {arg.type for arg in fitted}
     found = fitted[0].type if len(types) == 1 else t.DOUBLE
-    return (t.UNKNOWN if t.UNKNOWN in types else found), any_nullable(fitted)
+    return (t.UNKNOWN if t.UNKNOWN in types else found), f.any_nullable(fitted)
 
 
 NUMBERS: dict[str, Rule] = {
@@ -232,13 +220,13 @@ def _refuse_bad_format(name: str, pattern: str) -> None:
 
 
 def type_to_number(name: str, args: Sequence[Operand]) -> Typing:
-    fitted = fit(name, args, (f.STRING, f.STRING))
+    fitted = f.fit(name, args, (f.STRING, f.STRING))
     pattern = args[1]
     if pattern.type is t.UNKNOWN:
         return t.UNKNOWN, True
     if not pattern.foldable:
-        raise not_constant(name, 1, "the format")
-    nullable = name == "try_to_number" or any_nullable(fitted)
+        raise f.not_constant(name, 1, "the format")
+    nullable = name == "try_to_number" or f.any_nullable(fitted)
     if pattern.value is None:
         return t.decimal(10, 0), True
     if pattern.value is NO_VALUE:
@@ -253,21 +241,21 @@ _BYTE_FORMATS: Final = frozenset({"base64", "hex", "utf-8"})
 
 def type_to_char(name: str, args: Sequence[Operand]) -> Typing:
     """`to_char` and `to_varchar`: of moments, of bytes, and otherwise of numbers."""
-    take(name, args, 2)
+    f.take(name, args, 2)
     value, pattern = args
     if value.type is t.UNKNOWN or pattern.type is t.UNKNOWN:
         return t.STRING, True
     if value.type.kind in _MOMENTS:
-        fitted = fit(name, args, (f.TIMESTAMP, f.STRING))
-        return t.STRING, any_nullable(fitted)
+        fitted = f.fit(name, args, (f.TIMESTAMP, f.STRING))
+        return t.STRING, f.any_nullable(fitted)
     if value.type is t.BINARY:
         return _bytes_to_char(name, value, pattern)
-    fitted = fit(name, args, (f.DECIMAL, f.STRING))
+    fitted = f.fit(name, args, (f.DECIMAL, f.STRING))
     if not pattern.foldable:
-        raise not_constant(name, 1, "the format")
+        raise f.not_constant(name, 1, "the format")
     if pattern.value is not NO_VALUE and pattern.value is not None:
         _refuse_bad_format(name, str(pattern.value))
-    return t.STRING, any_nullable(fitted)
+    return t.STRING, f.any_nullable(fitted)
 
 
 def _bytes_to_char(name: str, value: Operand, pattern: Operand) -> Typing:
@@ -287,7 +275,7 @@ def _bytes_to_char(name: str, value: Operand, pattern: Operand) -> Typing:
             1,
         )
     # Decoding text may meet bytes that are none.
-    return t.STRING, chosen == "utf-8" or cast_operand(value, t.BINARY).nullable
+    return t.STRING, chosen == "utf-8" or f.cast_operand(value, t.BINARY).nullable
 
 
 NUMBER_FORMATS: dict[str, Rule] = {
@@ -317,7 +305,7 @@ _TARGETS: Final[dict[str, DataType]] = {
 
 def type_cast(name: str, args: Sequence[Operand]) -> Typing:
     """The cast the function stands for."""
-    take(name, args, 1)
+    f.take(name, args, 1)
     target, found = _TARGETS[name], args[0].type
     refusal = cast_refusal(found, target)
     if refusal is not None:

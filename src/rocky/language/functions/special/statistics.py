@@ -11,22 +11,7 @@ from typing import Final
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.types import DataType, StructField, is_wider_decimal
 from rocky.language.functions import operand as f
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Family,
-    Operand,
-    Refusal,
-    Rule,
-    Typing,
-    expect,
-    fit,
-    not_constant,
-    take,
-    unexpected_null,
-    unexpected_type,
-    within_group_missing,
-    wrong_count,
-)
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 from rocky.language.functions.special.aggregates import WHOLE_DAY_TIME, WHOLE_YEAR_MONTH
 
 _MEASURE: Final = f.one_of(f.NUMERIC, f.DAY_TIME, f.YEAR_MONTH)
@@ -36,7 +21,7 @@ _ARRAY_OF_DOUBLE: Final = f.exactly(t.array(t.DOUBLE, False))
 _LARGEST_INT: Final = 2**31 - 1
 
 
-def _percentage_family(arg: Operand) -> Family:
+def _percentage_family(arg: Operand) -> f.Family:
     return _ARRAY_OF_DOUBLE if arg.type.kind == "array" else f.DOUBLE
 
 
@@ -54,9 +39,9 @@ def _check_constant(name: str, args: Sequence[Operand], index: int, what: str) -
     if arg.type is t.UNKNOWN:
         return
     if not arg.foldable:
-        raise not_constant(name, index, what)
+        raise f.not_constant(name, index, what)
     if arg.value is None:
-        raise unexpected_null(name, index)
+        raise f.unexpected_null(name, index)
 
 
 def _check_range(name: str, arg: Operand, index: int, least: float, most: float) -> None:
@@ -78,7 +63,7 @@ def _shape(percentage: Operand, result: DataType) -> Typing:
 
 def type_percentile(name: str, args: Sequence[Operand]) -> Typing:
     percentage = _percentage_family(args[1]) if len(args) > 1 else f.DOUBLE
-    fitted = fit(name, args, (_MEASURE, percentage, f.INTEGRAL), optional=1)
+    fitted = f.fit(name, args, (_MEASURE, percentage, f.INTEGRAL), optional=1)
     _check_constant(name, args, 1, "the percentage")
     _check_range(name, args[1], 1, 0, 1)
     return _shape(args[1], _interpolated(fitted[0].type))
@@ -87,15 +72,15 @@ def type_percentile(name: str, args: Sequence[Operand]) -> Typing:
 def type_ordered_percentile(name: str, args: Sequence[Operand]) -> Typing:
     """`percentile_cont` and `percentile_disc`: what WITHIN GROUP orders by comes first."""
     if len(args) == 1:
-        raise within_group_missing(name)
+        raise f.within_group_missing(name)
     if len(args) != 2:
-        raise wrong_count(name, "1", max(len(args) - 1, 0))
+        raise f.wrong_count(name, "1", max(len(args) - 1, 0))
     return type_percentile(name, args)
 
 
 def type_approx_percentile(name: str, args: Sequence[Operand]) -> Typing:
     percentage = _percentage_family(args[1]) if len(args) > 1 else f.DOUBLE
-    fitted = fit(name, args, (_POINT, percentage, f.INTEGRAL), optional=1)
+    fitted = f.fit(name, args, (_POINT, percentage, f.INTEGRAL), optional=1)
     _check_constant(name, args, 1, "the percentage")
     if len(args) == 3:
         _check_constant(name, args, 2, "the accuracy")
@@ -105,12 +90,12 @@ def type_approx_percentile(name: str, args: Sequence[Operand]) -> Typing:
 
 
 def type_median(name: str, args: Sequence[Operand]) -> Typing:
-    fitted = fit(name, args, (_MEASURE,))
+    fitted = f.fit(name, args, (_MEASURE,))
     return _interpolated(fitted[0].type), True
 
 
 def type_histogram(name: str, args: Sequence[Operand]) -> Typing:
-    fitted = fit(name, args, (_HISTOGRAM, f.INT))
+    fitted = f.fit(name, args, (_HISTOGRAM, f.INT))
     _check_constant(name, args, 1, "the number of bins")
     _check_range(name, args[1], 1, 2, _LARGEST_INT)
     bin_type = t.struct(
@@ -147,10 +132,10 @@ def _check_constants(name: str, args: Sequence[Operand]) -> None:
 
 def _check_item(name: str, args: Sequence[Operand], most: int) -> None:
     if not 1 <= len(args) <= most:
-        raise wrong_count(name, f"1 to {most}", len(args))
+        raise f.wrong_count(name, f"1 to {most}", len(args))
     for index, arg in enumerate(args[1:], 1):
         if f.INT.fit(arg.type) is None:
-            raise unexpected_type(name, index, "`int`", arg.type)
+            raise f.unexpected_type(name, index, "`int`", arg.type)
     if args[0].type.kind in _UNSUPPORTED:
         raise _hint(f"`{name}` cannot count `{args[0].type}`", 0)
     _check_constants(name, args)
@@ -183,12 +168,12 @@ def type_top_k_accumulate(name: str, args: Sequence[Operand]) -> Typing:
 
 
 def _item_of_state(name: str, args: Sequence[Operand]) -> DataType:
-    take(name, args, 1, 2)
+    f.take(name, args, 1, 2)
     found = args[0].type
     if found is t.UNKNOWN:
         return t.UNKNOWN
     if not isinstance(found, t.StructType) and found is not t.NULL:
-        raise unexpected_type(name, 0, "a struct", found)
+        raise f.unexpected_type(name, 0, "a struct", found)
     if not isinstance(found, t.StructType) or len(found.fields) != 4:
         raise _hint(f"`{name}` needs the state `approx_top_k_accumulate` gives", 0)
     _check_constants(name, args)
@@ -209,13 +194,13 @@ _PARTS: Final = ("the error", "the confidence", "the seed")
 
 
 def type_count_min_sketch(name: str, args: Sequence[Operand]) -> Typing:
-    expect(name, args, (_COUNTED, f.DOUBLE, f.DOUBLE, _SEED))
+    f.expect(name, args, (_COUNTED, f.DOUBLE, f.DOUBLE, _SEED))
     for index, what in enumerate(_PARTS, 1):
         if not args[index].foldable and args[index].type is not t.UNKNOWN:
-            raise not_constant(name, index, what)
+            raise f.not_constant(name, index, what)
     for index in range(1, 4):
         if args[index].value is None:
-            raise unexpected_null(name, index)
+            raise f.unexpected_null(name, index)
     error, confidence = args[1].value, args[2].value
     too_small = error is not NO_VALUE and error <= 0
     if too_small or (confidence is not NO_VALUE and not 0 < confidence <= 1):
@@ -244,17 +229,17 @@ def _check_seed(name: str, args: Sequence[Operand], index: int) -> None:
     if len(args) <= index or args[index].type is t.UNKNOWN:
         return
     if args[index].type.kind not in _SEEDS:
-        raise unexpected_type(name, index, "`int` or `bigint`", args[index].type)
+        raise f.unexpected_type(name, index, "`int` or `bigint`", args[index].type)
     if not args[index].foldable:
-        raise not_constant(name, index, "the seed")
+        raise f.not_constant(name, index, "the seed")
 
 
 def type_rand(name: str, args: Sequence[Operand]) -> Typing:
     """`rand`, `random` and `randn`."""
-    take(name, args, 0, 1)
+    f.take(name, args, 0, 1)
     if args and args[0].type is not t.UNKNOWN:
         if args[0].type.kind not in _SEEDS:
-            raise unexpected_type(name, 0, "`int` or `bigint`", args[0].type)
+            raise f.unexpected_type(name, 0, "`int` or `bigint`", args[0].type)
         if not args[0].foldable:
             raise Refusal(
                 "SEED_EXPRESSION_IS_UNFOLDABLE", f"the seed of `{name}` must be a constant", 0
@@ -264,15 +249,15 @@ def type_rand(name: str, args: Sequence[Operand]) -> Typing:
 
 def type_uniform(name: str, args: Sequence[Operand]) -> Typing:
     """A number between two bounds, of the wider of their types."""
-    take(name, args, 2, 3)
+    f.take(name, args, 2, 3)
     for index, bound in enumerate(args[:2]):
         if bound.type.kind not in t.NUMERIC_KINDS and bound.type.kind not in ("void", "unknown"):
-            raise unexpected_type(name, index, "numeric", bound.type)
+            raise f.unexpected_type(name, index, "numeric", bound.type)
     if len(args) == 3 and args[2].type.kind not in _SEEDS:
-        raise unexpected_type(name, 2, "`int` or `bigint`", args[2].type)
+        raise f.unexpected_type(name, 2, "`int` or `bigint`", args[2].type)
     for index, bound in enumerate(args[:2]):
         if not bound.foldable and bound.type is not t.UNKNOWN:
-            raise not_constant(name, index, "a bound")
+            raise f.not_constant(name, index, "a bound")
     _check_seed(name, args, 2)
     return _wider(*(t.DOUBLE if bound.type is t.NULL else bound.type for bound in args[:2])), False
 
@@ -286,12 +271,12 @@ def _wider(a: DataType, b: DataType) -> DataType:
 
 
 def type_randstr(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 1, 2)
+    f.take(name, args, 1, 2)
     if f.INT.fit(args[0].type) is None:
-        raise unexpected_type(name, 0, "`int`", args[0].type)
+        raise f.unexpected_type(name, 0, "`int`", args[0].type)
     _check_seed(name, args, 1)
     if not args[0].foldable and args[0].type is not t.UNKNOWN:
-        raise not_constant(name, 0, "the length")
+        raise f.not_constant(name, 0, "the length")
     return t.STRING, False
 
 

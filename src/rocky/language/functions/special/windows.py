@@ -11,30 +11,15 @@ from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import can_cast
 from rocky.language.datatypes.types import DataType
 from rocky.language.functions import operand as f
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Family,
-    Operand,
-    Refusal,
-    Rule,
-    Typing,
-    cast_operand,
-    exactly,
-    fit,
-    not_constant,
-    take,
-    uncastable,
-    unexpected_type,
-    wrong_count,
-)
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 
-_OF_TYPE: dict[DataType, Family] = {}
+_OF_TYPE: dict[DataType, f.Family] = {}
 
 
-def _family_of(found: DataType) -> Family:
+def _family_of(found: DataType) -> f.Family:
     family = _OF_TYPE.get(found)
     if family is None:
-        family = _OF_TYPE[found] = exactly(found)
+        family = _OF_TYPE[found] = f.exactly(found)
     return family
 
 
@@ -44,7 +29,7 @@ def type_offset(name: str, args: Sequence[Operand]) -> Typing:
         # Odd, but Spark takes it: a column of nothing.
         return t.NULL, True
     if len(args) > 3:
-        raise wrong_count(name, "1 to 3", len(args))
+        raise f.wrong_count(name, "1 to 3", len(args))
     value = args[0]
     if len(args) > 1:
         _check_offset(name, args[1])
@@ -55,17 +40,17 @@ def type_offset(name: str, args: Sequence[Operand]) -> Typing:
         return value.type, value.nullable or default.nullable
     target = _family_of(value.type).fit(default.type)
     if target is None:
-        raise unexpected_type(name, 2, f"`{value.type}`", default.type)
+        raise f.unexpected_type(name, 2, f"`{value.type}`", default.type)
     if not can_cast(default.type, target):
-        raise uncastable(name, 2, default.type, target)
-    return value.type, value.nullable or cast_operand(default, target).nullable
+        raise f.uncastable(name, 2, default.type, target)
+    return value.type, value.nullable or f.cast_operand(default, target).nullable
 
 
 def _check_offset(name: str, offset: Operand) -> None:
     if offset.type is t.UNKNOWN or (offset.type is t.INT and offset.foldable):
         return
     if not offset.foldable:
-        raise not_constant(name, 1, "the offset")
+        raise f.not_constant(name, 1, "the offset")
     if name == "lag" and offset.type.kind in t.STRING_KINDS:
         condition = "FAILED_FUNCTION_CALL"
     else:
@@ -83,12 +68,12 @@ def _out_of_range(name: str, index: int, what: str) -> Refusal:
 
 def type_nth_value(name: str, args: Sequence[Operand]) -> Typing:
     if not 2 <= len(args) <= 3:
-        raise wrong_count(name, "2", len(args))
-    fit(name, args[:2], (f.ANY, f.INT))
+        raise f.wrong_count(name, "2", len(args))
+    f.fit(name, args[:2], (f.ANY, f.INT))
     place = args[1]
     if place.type is not t.UNKNOWN:
         if not place.foldable:
-            raise not_constant(name, 1, "the place")
+            raise f.not_constant(name, 1, "the place")
         if place.value is None or (isinstance(place.value, int) and place.value < 1):
             raise _out_of_range(name, 1, "the place")
     return args[0].type, True
@@ -96,13 +81,13 @@ def type_nth_value(name: str, args: Sequence[Operand]) -> Typing:
 
 def type_ntile(name: str, args: Sequence[Operand]) -> Typing:
     if len(args) > 1:
-        raise wrong_count(name, "1", len(args))
+        raise f.wrong_count(name, "1", len(args))
     if args and args[0].type is not t.UNKNOWN:
         buckets = args[0]
         if not buckets.foldable:
-            raise not_constant(name, 0, "the number of buckets")
+            raise f.not_constant(name, 0, "the number of buckets")
         if buckets.type is not t.INT:
-            raise unexpected_type(name, 0, "`int`", buckets.type)
+            raise f.unexpected_type(name, 0, "`int`", buckets.type)
         if buckets.value is not NO_VALUE and buckets.value < 1:
             raise _out_of_range(name, 0, "the number of buckets")
     return t.INT, False
@@ -112,7 +97,7 @@ def _ranked(result: DataType, *, arguments: bool) -> Rule:
     def rule(name: str, args: Sequence[Operand]) -> Typing:
         # Ranks tolerate arguments, for the sake of WITHIN GROUP elsewhere, and ignore them.
         if args and not arguments:
-            raise wrong_count(name, "no", len(args))
+            raise f.wrong_count(name, "no", len(args))
         return result, False
 
     return rule
@@ -136,7 +121,7 @@ def _is_duration(arg: Operand) -> bool:
 
 def type_window(name: str, args: Sequence[Operand]) -> Typing:
     """`window(time, duration[, slide[, start]])`: the window a row falls into."""
-    take(name, args, 2, 4)
+    f.take(name, args, 2, 4)
     for index, arg in enumerate(args[1:], 1):
         if not _is_duration(arg):
             raise Refusal(
@@ -147,25 +132,25 @@ def type_window(name: str, args: Sequence[Operand]) -> Typing:
     found = args[0].type
     if found in _WINDOWS:
         return found, False
-    fitted = fit(name, args[:1], (f.ANY_TIMESTAMP,))
+    fitted = f.fit(name, args[:1], (f.ANY_TIMESTAMP,))
     # Windows that slide may hold a row several times, and Spark then expects nulls among them.
     sliding = len(args) > 2 and args[2].value != args[1].value
     return _window_of(fitted[0].type), sliding
 
 
 def type_session_window(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 2)
-    fitted = fit(name, args[:1], (f.ANY_TIMESTAMP,))
+    f.take(name, args, 2)
+    fitted = f.fit(name, args[:1], (f.ANY_TIMESTAMP,))
     return _window_of(fitted[0].type), False
 
 
 def type_window_time(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 1)
+    f.take(name, args, 1)
     found = args[0].type
     if found is t.UNKNOWN:
         return t.UNKNOWN, True
     if not isinstance(found, t.StructType):
-        raise unexpected_type(name, 0, "a struct", found)
+        raise f.unexpected_type(name, 0, "a struct", found)
     return next((field.type for field in found.fields if field.name == "end"), t.TIMESTAMP), True
 
 
