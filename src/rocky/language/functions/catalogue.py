@@ -12,19 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import expression_type
-from rocky.language.datatypes.types import (
-    DOUBLE,
-    INT,
-    NUMERIC_KINDS,
-    STRING,
-    UNKNOWN,
-    ArrayType,
-    DataType,
-    MapType,
-    array,
-    map_of,
-)
+from rocky.language.datatypes.types import DataType
 from rocky.language.functions.operand import Operand, Refusal, Typing
 from rocky.language.functions.templates import (
     ALL_CLASSES,
@@ -40,7 +30,7 @@ from rocky.language.functions.templates import (
 
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 _UNEXPECTED: Final = "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE"
-_STAND_INS: Final = (DOUBLE, INT, STRING)
+_STAND_INS: Final = (t.DOUBLE, t.INT, t.STRING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +48,7 @@ class Entry:
     rule: NullRule | None = None
 
 
-UNKNOWN_ENTRY: Final = Entry(typing=(UNKNOWN, True))
+UNKNOWN_ENTRY: Final = Entry(typing=(t.UNKNOWN, True))
 
 
 class Rules:
@@ -128,7 +118,7 @@ class Signature:
         classes = [class_of(each) for each in seen]
         if None not in classes:
             return self._entry(self._walk(classes), seen)
-        if UNKNOWN in seen:
+        if t.UNKNOWN in seen:
             return self._among(seen)
         return self._renamed(seen)
 
@@ -155,7 +145,7 @@ class Signature:
         maker, when = rules.maker(template), rules.stored[rule]
         if follows_flags(rules.templates[template]):
             return Entry(maker=maker, rule=rules.null_rule(rule))
-        made = maker(types, (False,) * len(types)) or UNKNOWN
+        made = maker(types, (False,) * len(types)) or t.UNKNOWN
         if isinstance(when, bool):
             return Entry(typing=(made, when))
         return Entry(type=made, rule=rules.null_rule(rule))
@@ -188,7 +178,7 @@ class Signature:
         if not is_fixed(self.rules.templates[template]):
             return UNKNOWN_ENTRY
         never = all(self.rules.stored[each[1]] is False for each in accepted)
-        made = self.rules.maker(template)(types, (True,) * len(types)) or UNKNOWN
+        made = self.rules.maker(template)(types, (True,) * len(types)) or t.UNKNOWN
         return Entry(typing=(made, not never))
 
     def _renamed(self, types: tuple[DataType, ...]) -> Entry:
@@ -233,34 +223,34 @@ def _renamings(types: tuple[DataType, ...]) -> list[dict[DataType, DataType]]:
     """Ways to read the parts that have no class as parts that have one."""
     parts: dict[DataType, None] = {}
     for each in types:
-        if class_of(each) is None and isinstance(each, ArrayType):
+        if class_of(each) is None and isinstance(each, t.ArrayType):
             parts[each.element] = None
-        elif class_of(each) is None and isinstance(each, MapType):
+        elif class_of(each) is None and isinstance(each, t.MapType):
             # A map is renamed as a whole: both of its classes are asked.
             parts[each.key] = parts[each.value] = None
     if len(parts) == 1:
         part = next(iter(parts))
-        order = _STAND_INS if part.kind in NUMERIC_KINDS else (STRING, INT, DOUBLE)
+        order = _STAND_INS if part.kind in t.NUMERIC_KINDS else (t.STRING, t.INT, t.DOUBLE)
         return [{part: other} for other in order]
     pair = list(parts)[:2]
-    return [{pair[0]: one, pair[1]: two} for one, two in ((STRING, INT), (INT, STRING))]
+    return [{pair[0]: one, pair[1]: two} for one, two in ((t.STRING, t.INT), (t.INT, t.STRING))]
 
 
 def _rename(type: DataType, names: dict[DataType, DataType]) -> DataType:  # noqa: A002 - the noun of this package
     if type in names:
         return names[type]
-    if isinstance(type, ArrayType):
-        return array(_rename(type.element, names), type.contains_null)
-    if isinstance(type, MapType):
+    if isinstance(type, t.ArrayType):
+        return t.array(_rename(type.element, names), type.contains_null)
+    if isinstance(type, t.MapType):
         key, value = _rename(type.key, names), _rename(type.value, names)
         if key.kind == value.kind:
-            value = INT if key is STRING else STRING
-        return map_of(key, value, type.contains_null)
+            value = t.INT if key is t.STRING else t.STRING
+        return t.map_of(key, value, type.contains_null)
     return type
 
 
 SPARK_VERSION: Final = "4.1"
-_UNKNOWN_TYPING: Final[Typing] = (UNKNOWN, True)
+_UNKNOWN_TYPING: Final[Typing] = (t.UNKNOWN, True)
 
 
 class FunctionInfo:
@@ -337,7 +327,7 @@ def type_call(info: FunctionInfo, args: Sequence[Operand]) -> Typing:
     if entry.refusal is not None:
         raise Refusal(*entry.refusal)
     for at, condition in signature.foldable.items():
-        if not args[at].foldable and args[at].type is not UNKNOWN:
+        if not args[at].foldable and args[at].type is not t.UNKNOWN:
             message = f"argument {at + 1} of `{signature.name}` must be a constant"
             raise Refusal(condition, message, at)
     if entry.typing is not None:
@@ -345,7 +335,7 @@ def type_call(info: FunctionInfo, args: Sequence[Operand]) -> Typing:
     flags = [arg.nullable for arg in args]
     rule, found = entry.rule, entry.type
     if found is None:
-        found = (entry.maker(types, flags) if entry.maker is not None else None) or UNKNOWN
+        found = (entry.maker(types, flags) if entry.maker is not None else None) or t.UNKNOWN
     return found, rule is None or rule(types, flags)
 
 
@@ -365,7 +355,7 @@ def _type_tail(info: FunctionInfo, args: Sequence[Operand], most: int) -> Typing
     head = args[: most - 1]
     found = [type_call(info, [*head, last]) for last in args[most - 1 :]]
     types = {typing[0] for typing in found}
-    return types.pop() if len(types) == 1 else UNKNOWN, any(nullable for _, nullable in found)
+    return types.pop() if len(types) == 1 else t.UNKNOWN, any(nullable for _, nullable in found)
 
 
 def _wrong_count(info: FunctionInfo, count: int) -> Refusal:
