@@ -10,17 +10,8 @@ from collections.abc import Callable, Sequence
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.parts import make_nullable
 from rocky.language.datatypes.types import DataType
-from rocky.language.functions.operand import (
-    BIGINT,
-    INT,
-    NO_VALUE,
-    Operand,
-    Refusal,
-    not_constant,
-    take,
-    unexpected_type,
-    wrong_count,
-)
+from rocky.language.functions import operand as f
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal
 
 Columns = list[tuple[str, DataType, bool]]
 Generator = Callable[[str, Sequence[Operand]], Columns]
@@ -29,7 +20,7 @@ Generator = Callable[[str, Sequence[Operand]], Columns]
 def _one_argument(name: str, args: Sequence[Operand], parameter: str) -> None:
     if not args:
         raise Refusal("REQUIRED_PARAMETER_NOT_FOUND", f"`{name}` needs its parameter `{parameter}`")
-    take(name, args, 1)
+    f.take(name, args, 1)
 
 
 def columns_of_explode(name: str, args: Sequence[Operand]) -> Columns:
@@ -45,7 +36,7 @@ def columns_of_explode(name: str, args: Sequence[Operand]) -> Columns:
         return [*columns, ("key", found.key, outer), value]
     if found is t.UNKNOWN:
         return [*columns, ("col", t.UNKNOWN, True)]
-    raise unexpected_type(name, 0, "an array or a map", found)
+    raise f.unexpected_type(name, 0, "an array or a map", found)
 
 
 def columns_of_inline(name: str, args: Sequence[Operand]) -> Columns:
@@ -55,7 +46,7 @@ def columns_of_inline(name: str, args: Sequence[Operand]) -> Columns:
     if found is t.UNKNOWN:
         return []
     if not isinstance(found, t.ArrayType) or not isinstance(found.element, t.StructType):
-        raise unexpected_type(name, 0, "an array of structs", found)
+        raise f.unexpected_type(name, 0, "an array of structs", found)
     outer = name.endswith("_outer")
     # A null element has null fields all the way down.
     element = make_nullable(found.element) if found.contains_null else found.element
@@ -65,14 +56,14 @@ def columns_of_inline(name: str, args: Sequence[Operand]) -> Columns:
 
 def columns_of_stack(name: str, args: Sequence[Operand]) -> Columns:
     """`stack(n, ...)`: the values laid out over `n` rows."""
-    take(name, args, 2, None)
+    f.take(name, args, 2, None)
     rows = args[0]
     if rows.type is t.UNKNOWN:
         return []
     if rows.type is not t.INT:
-        raise unexpected_type(name, 0, "`int`", rows.type)
+        raise f.unexpected_type(name, 0, "`int`", rows.type)
     if not rows.foldable:
-        raise not_constant(name, 0, "the number of rows")
+        raise f.not_constant(name, 0, "the number of rows")
     if rows.value is None:
         raise Refusal(
             "DATATYPE_MISMATCH.UNEXPECTED_NULL", f"argument 1 of `{name}` must not be null", 0
@@ -112,7 +103,7 @@ def _stacked_type(values: Sequence[Operand]) -> DataType | None:
 
 
 def columns_of_json_tuple(name: str, args: Sequence[Operand]) -> Columns:
-    take(name, args, 2, None)
+    f.take(name, args, 2, None)
     for index, arg in enumerate(args):
         if arg.type.kind not in t.STRING_KINDS and arg.type is not t.UNKNOWN:
             raise Refusal(
@@ -127,13 +118,13 @@ def columns_of_variant_explode(name: str, args: Sequence[Operand]) -> Columns:
     _one_argument(name, args, "input")
     found = args[0].type
     if found.kind not in ("variant", "void", "unknown"):
-        raise unexpected_type(name, 0, "`variant`", found)
+        raise f.unexpected_type(name, 0, "`variant`", found)
     outer = name.endswith("_outer")
     return [("pos", t.INT, outer), ("key", t.STRING, True), ("value", t.VARIANT, outer)]
 
 
 def columns_of_range(name: str, args: Sequence[Operand]) -> Columns:
-    take(name, args, 1, 4)
+    f.take(name, args, 1, 4)
     for index, arg in enumerate(args):
         if arg.type is t.UNKNOWN:
             continue
@@ -141,7 +132,7 @@ def columns_of_range(name: str, args: Sequence[Operand]) -> Columns:
             raise Refusal(
                 "NON_FOLDABLE_ARGUMENT", f"argument {index + 1} of `{name}` must be a constant"
             )
-        family = INT if index == 3 else BIGINT
+        family = f.INT if index == 3 else f.BIGINT
         if arg.type is t.NULL or family.fit(arg.type) is None:
             raise Refusal(
                 "UNEXPECTED_INPUT_TYPE",
@@ -156,7 +147,7 @@ def columns_of_range(name: str, args: Sequence[Operand]) -> Columns:
 def _fixed(*columns: tuple[str, DataType, bool]) -> Generator:
     def rule(name: str, args: Sequence[Operand]) -> Columns:
         if args:
-            raise wrong_count(name, "no", len(args))
+            raise f.wrong_count(name, "no", len(args))
         return list(columns)
 
     return rule

@@ -20,20 +20,9 @@ from rocky.language.datatypes.comparison import (
 )
 from rocky.language.datatypes.operators import OperandMismatch, is_orderable, like
 from rocky.language.datatypes.types import DataType
+from rocky.language.functions import operand as f
 from rocky.language.functions.catalogue import find_function, type_call
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Operand,
-    Refusal,
-    Rule,
-    Typing,
-    different_types,
-    take,
-    unexpected_type,
-    unless_refused,
-    unordered,
-    wrong_count,
-)
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 
 _ZERO = Operand(t.INT, False, 0, True)
 
@@ -64,10 +53,10 @@ def becomes_nullable(arg: Operand, target: DataType) -> bool:
 
 
 def type_coalesce(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 1, None)
+    f.take(name, args, 1, None)
     found = common_type([arg.type for arg in args])
     if found is None:
-        raise different_types(name, args)
+        raise f.different_types(name, args)
     for arg in args:
         if not becomes_nullable(arg, found):
             return found, False
@@ -75,66 +64,66 @@ def type_coalesce(name: str, args: Sequence[Operand]) -> Typing:
 
 
 def type_nvl(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 2)
+    f.take(name, args, 2)
     return type_coalesce("coalesce", args)
 
 
 def type_if(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 3)
+    f.take(name, args, 3)
     condition = args[0].type
     if condition.kind not in ("boolean", "void", "unknown"):
-        raise unexpected_type(name, 0, "`boolean`", condition)
+        raise f.unexpected_type(name, 0, "`boolean`", condition)
     if condition is t.NULL and common_type([args[1].type, args[2].type]) is None:
         # Spark casts the NULL condition only once the branches agree.
-        raise unexpected_type(name, 0, "`boolean`", condition)
+        raise f.unexpected_type(name, 0, "`boolean`", condition)
     return _type_branches(name, args[1:])
 
 
 def type_nvl2(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 3)
+    f.take(name, args, 3)
     return _type_branches("if", args[1:])
 
 
 def _type_branches(name: str, branches: Sequence[Operand]) -> Typing:
     found = common_type([branch.type for branch in branches])
     if found is None:
-        raise different_types(name, branches)
+        raise f.different_types(name, branches)
     return found, any(becomes_nullable(branch, found) for branch in branches)
 
 
 def type_nullif(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 2)
-    unless_refused(comparison("=", args[0], args[1]))
+    f.take(name, args, 2)
+    f.unless_refused(comparison("=", args[0], args[1]))
     return args[0].type, True
 
 
 def type_nullifzero(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 1)
+    f.take(name, args, 1)
     return type_nullif(name, (args[0], _ZERO))
 
 
 def type_zeroifnull(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 1)
+    f.take(name, args, 1)
     return type_coalesce("coalesce", (args[0], _ZERO))
 
 
 def type_greatest(name: str, args: Sequence[Operand]) -> Typing:
     """`greatest` and `least`: strings are not promoted to the other arguments' type."""
-    take(name, args, 2, None)
+    f.take(name, args, 2, None)
     found: DataType = args[0].type
     for arg in args[1:]:
         wider = found if arg.type is found else widest_without_string(found, arg.type)
         if wider is None:
-            raise different_types(name, args)
+            raise f.different_types(name, args)
         found = wider
     if not is_orderable(found):
-        raise unordered(name, found)
+        raise f.unordered(name, found)
     return found, all(becomes_nullable(arg, found) for arg in args)
 
 
 def type_equal_null(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 2)
-    unless_refused(comparison("<=>", args[0], args[1]))
+    f.take(name, args, 2)
+    f.unless_refused(comparison("<=>", args[0], args[1]))
     return t.BOOLEAN, False
 
 
@@ -146,10 +135,10 @@ def type_decode(name: str, args: Sequence[Operand]) -> Typing:
     results = [*args[2::2], *(args[-1:] if len(args) % 2 == 0 else ())]
     for search in args[1:-1:2]:
         if isinstance(comparison("<=>", args[0], search), OperandMismatch):
-            raise different_types(name, [args[0], search])
+            raise f.different_types(name, [args[0], search])
     found = common_type([result.type for result in results])
     if found is None:
-        raise different_types(name, results)
+        raise f.different_types(name, results)
     has_default = len(args) % 2 == 0
     return found, not has_default or any(becomes_nullable(result, found) for result in results)
 
@@ -171,13 +160,13 @@ CONDITIONAL: dict[str, Rule] = {
 
 
 def type_in(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 1, None)
-    return t.BOOLEAN, unless_refused(in_list(args[0], args[1:])).nullable
+    f.take(name, args, 1, None)
+    return t.BOOLEAN, f.unless_refused(in_list(args[0], args[1:])).nullable
 
 
 def type_between(name: str, args: Sequence[Operand]) -> Typing:
-    take(name, args, 3)
-    return unless_refused(between(args[0], args[1], args[2]))
+    f.take(name, args, 3)
+    return f.unless_refused(between(args[0], args[1], args[2]))
 
 
 _LIKES: Final = {
@@ -193,23 +182,23 @@ def type_like(name: str, args: Sequence[Operand]) -> Typing:
     """A third argument, the escape of LIKE, changes nothing."""
     most = 3 if name in ("like", "ilike") else 2
     if not 2 <= len(args) <= most:
-        raise wrong_count(name, "2" if most == 2 else "2 or 3", len(args))
-    return unless_refused(like(_LIKES[name], args[0], [args[1]]))
+        raise f.wrong_count(name, "2" if most == 2 else "2 or 3", len(args))
+    return f.unless_refused(like(_LIKES[name], args[0], [args[1]]))
 
 
 def type_when(name: str, args: Sequence[Operand]) -> Typing:
     """`when(condition, value, ..., [otherwise])`."""
-    take(name, args, 1, None)
+    f.take(name, args, 1, None)
     pairs = len(args) // 2
     has_else = bool(len(args) % 2)
     values = list(args[1 : 2 * pairs : 2])
     if has_else:
         values.append(args[-1])
-    outcome = unless_refused(case_branches(values, has_else=has_else))
+    outcome = f.unless_refused(case_branches(values, has_else=has_else))
     for place in range(pairs):
         condition = args[2 * place].type
         if condition.kind not in ("boolean", "unknown"):
-            raise unexpected_type(name, place, "`boolean`", condition)
+            raise f.unexpected_type(name, place, "`boolean`", condition)
     return outcome
 
 
@@ -234,7 +223,7 @@ def _read_collation(label: str) -> str | None:
 
 def type_collate(name: str, args: Sequence[Operand]) -> Typing:
     """`collate(text, 'UNICODE')`: the same text under another collation."""
-    take(name, args, 2)
+    f.take(name, args, 2)
     text, label = args
     if label.type is t.UNKNOWN:
         return t.UNKNOWN, text.nullable
@@ -248,7 +237,7 @@ def type_collate(name: str, args: Sequence[Operand]) -> Typing:
     if collation is None:
         raise Refusal("COLLATION_INVALID_NAME", f"`{label.value}` is not a collation", 1)
     if text.type.kind not in t.STRING_KINDS and text.type.kind not in ("void", "unknown"):
-        raise unexpected_type(name, 0, "`string`", text.type)
+        raise f.unexpected_type(name, 0, "`string`", text.type)
     return t.string(collation), text.nullable
 
 

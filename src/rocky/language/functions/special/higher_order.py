@@ -12,15 +12,8 @@ from rocky.language.datatypes.casts import force_nullable
 from rocky.language.datatypes.coercion import same_type, widest_type
 from rocky.language.datatypes.operators import is_orderable
 from rocky.language.datatypes.types import DataType
-from rocky.language.functions.operand import (
-    Operand,
-    Refusal,
-    Rule,
-    Typing,
-    unexpected_type,
-    unordered,
-    wrong_count,
-)
+from rocky.language.functions import operand as f
+from rocky.language.functions.operand import Operand, Refusal, Rule, Typing
 from rocky.language.functions.special.maps import check_map_key
 
 Parameters = list[tuple[DataType, bool]]
@@ -68,11 +61,11 @@ class HigherOrder:
     def _check(self, name: str, args: Bound) -> None:
         if len(args) not in self.counts:
             expected = " or ".join(str(count) for count in self.counts)
-            raise wrong_count(name, expected, len(args))
+            raise f.wrong_count(name, expected, len(args))
         for index, arg in enumerate(args[: self.collections]):
             if arg is not None and arg.type.kind not in (self._kind, "unknown"):
                 article = "an array" if self._kind == "array" else "a map"
-                raise unexpected_type(name, index, article, arg.type)
+                raise f.unexpected_type(name, index, article, arg.type)
 
 
 def _type_at(args: Bound, index: int) -> DataType:
@@ -150,7 +143,7 @@ def _type_transform(name: str, args: Sequence[Operand]) -> Typing:  # noqa: ARG0
 
 def _check_predicate(name: str, args: Sequence[Operand]) -> None:
     if args[1].type.kind not in ("boolean", "void", "unknown"):
-        raise unexpected_type(name, 1, "a lambda giving `boolean`", args[1].type)
+        raise f.unexpected_type(name, 1, "a lambda giving `boolean`", args[1].type)
 
 
 def _type_filter(name: str, args: Sequence[Operand]) -> Typing:
@@ -167,7 +160,7 @@ def _type_aggregate(name: str, args: Sequence[Operand]) -> Typing:
     start, merged = args[1].type, args[2].type
     known = start is not t.UNKNOWN and merged is not t.UNKNOWN
     if known and merged is not t.NULL and not same_shape(start, merged):
-        raise unexpected_type(name, 2, f"a lambda giving `{start}`", merged)
+        raise f.unexpected_type(name, 2, f"a lambda giving `{start}`", merged)
     if len(args) == 3:
         return start, True
     return args[3].type, args[0].nullable or args[3].nullable
@@ -211,7 +204,7 @@ def _type_array_sort(name: str, args: Sequence[Operand]) -> Typing:
     if len(args) == 1:
         found = args[0].type
         if not is_orderable(found):
-            raise unordered(name, _element(args)[0], 0)
+            raise f.unordered(name, _element(args)[0], 0)
     elif args[1].type.kind not in ("int", "unknown"):
         raise Refusal(
             "DATATYPE_MISMATCH.UNEXPECTED_RETURN_TYPE",
