@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import force_nullable
-from rocky.language.datatypes.coercion import tightest_type, widest_of
+from rocky.language.datatypes.coercion import widest_of
 from rocky.language.datatypes.text import parse_type, type_from_json
 from rocky.language.datatypes.types import DataType, StructField
 
@@ -161,8 +161,6 @@ def build_maker(template: Any) -> Maker:
             return lambda types, _flags: widest_of([types[at] for at in positions])
         case ["text", *positions]:
             return lambda types, _flags: _text([types[at] for at in positions])
-        case ["tight", one, two]:
-            return lambda types, _flags: tightest_type(types[one], types[two])
         case [hole, position]:
             pick = HOLES[hole]
             return lambda types, _flags: pick(types[position])
@@ -242,23 +240,6 @@ def _text(types: Types) -> DataType:
     return t.STRING
 
 
-def _element_text(type: DataType) -> DataType:  # noqa: A002 - the noun of this package
-    inner = _element(type)
-    return t.STRING if inner is None else _text([inner])
-
-
-def _first_field(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
-    inner = _element(type)
-    fields = inner.fields if isinstance(inner, t.StructType) else ()
-    return fields[0].type if len(fields) == 2 else None
-
-
-def _second_field(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
-    inner = _element(type)
-    fields = inner.fields if isinstance(inner, t.StructType) else ()
-    return fields[1].type if len(fields) == 2 else None
-
-
 def _sum(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
     if isinstance(type, t.DecimalType):
         return t.decimal(min(type.precision + 10, t.MAX_PRECISION), type.scale)
@@ -272,17 +253,8 @@ def _average(type: DataType) -> DataType | None:  # noqa: A002 - the noun of thi
     return None
 
 
-def _whole(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
-    """A decimal rounded to no fraction: one more digit, for the carry."""
-    if isinstance(type, t.DecimalType):
-        if type.scale == 0:
-            return type
-        return t.decimal(min(type.precision - type.scale + 1, t.MAX_PRECISION), 0)
-    return None
-
-
 def _carried(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
-    """As `whole`, but a carry is feared even where there is no fraction to round away."""
+    """A decimal rounded to no fraction: one more digit, for a carry, even where there is none."""
     if isinstance(type, t.DecimalType):
         return t.decimal(min(type.precision - type.scale + 1, t.MAX_PRECISION), 0)
     return None
@@ -297,15 +269,11 @@ def _widest_unit(type: DataType) -> DataType | None:  # noqa: A002 - the noun of
 HOLES: Final[dict[str, Callable[[DataType], DataType | None]]] = {
     "arg": lambda type: type,  # noqa: A006 - the noun of this package
     "elem": _element,
-    "elem_text": _element_text,
     "elem_elem": _inner_element,
     "key": _key,
     "value": _value,
-    "first_field": _first_field,
-    "second_field": _second_field,
     "sum": _sum,
     "avg": _average,
-    "whole": _whole,
     "carried": _carried,
     "unit": _widest_unit,
 }
