@@ -6,6 +6,7 @@ is always nullable, whatever its start.
 """
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import force_nullable
@@ -20,31 +21,21 @@ Parameters = list[tuple[DataType, bool]]
 Bound = Sequence[Operand | None]
 
 
-class HigherOrder:
+class HigherOrder(NamedTuple):
     """A function that takes lambdas; `collections` is how many leading arrays or maps it takes."""
 
-    __slots__ = ("_find", "_kind", "_result", "collections", "counts")
-
-    def __init__(
-        self,
-        kind: str,
-        counts: tuple[int, ...],
-        find: Callable[[Bound, int, int], Parameters],
-        result: Rule,
-        collections: int = 1,
-    ) -> None:
-        self._kind = kind
-        self.counts = counts
-        self._find = find
-        self._result = result
-        self.collections = collections
+    kind: str
+    counts: tuple[int, ...]
+    find: Callable[[Bound, int, int], Parameters]
+    result: Rule
+    collections: int = 1
 
     def parameters(self, name: str, args: Bound, index: int, count: int) -> Parameters:
         """Type and nullability of the `count` parameters of the lambda at `index`."""
         self._check(name, args)
         if any(arg is None or arg.type is t.UNKNOWN for arg in args[: self.collections]):
             return [(t.UNKNOWN, True)] * count
-        found = self._find(args, index, count)
+        found = self.find(args, index, count)
         if len(found) == count:
             return found
         raise Refusal(
@@ -56,15 +47,15 @@ class HigherOrder:
     def typing(self, name: str, args: Sequence[Operand]) -> Typing:
         """The result from all arguments, with each lambda's body in the lambda's place."""
         self._check(name, args)
-        return self._result(name, args)
+        return self.result(name, args)
 
     def _check(self, name: str, args: Bound) -> None:
         if len(args) not in self.counts:
             expected = " or ".join(str(count) for count in self.counts)
             raise f.wrong_count(name, expected, len(args))
         for index, arg in enumerate(args[: self.collections]):
-            if arg is not None and arg.type.kind not in (self._kind, "unknown"):
-                article = "an array" if self._kind == "array" else "a map"
+            if arg is not None and arg.type.kind not in (self.kind, "unknown"):
+                article = "an array" if self.kind == "array" else "a map"
                 raise f.unexpected_type(name, index, article, arg.type)
 
 
