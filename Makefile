@@ -93,7 +93,7 @@ lint: $(INSTALLED_DEV)
 FAST := $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -o tmp_path_retention_policy=failed
 
 check: lint
-	@$(KEEP) $(FAST) -m "not spark and not slow and not exhaustive" --sample $${ROCKY_SEED:-1}
+	@$(KEEP) $(FAST) -m "not spark and not server and not slow and not exhaustive" --sample $${ROCKY_SEED:-1}
 
 # What `rocky COMMAND -o json` prints is a typed report; a test wants the schemas to be its own.
 schemas: $(INSTALLED_DEV)

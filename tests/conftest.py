@@ -21,13 +21,6 @@ settings.register_profile(
 )
 settings.load_profile("house")
 
-# Every JVM that a test starts: it lives for seconds over a few rows, which code that is compiled
-# well and collected beside the work never repays.
-os.environ.setdefault(
-    "JDK_JAVA_OPTIONS",
-    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
-)
-
 
 MEMORY = Path("/dev/shm")
 ROOM = 4 << 30

@@ -147,7 +147,7 @@ def test_a_deletion_warns_in_its_report_as_json_too(branch_shop):
     answer = branch_shop.rocky("branch", "delete", "b1", "-o", "json")
 
     (warning,) = json.loads(answer.out)["warnings"]
-    assert "the tables know a later state of `.rocky-state.db`" in warning
+    assert "the warehouse has a later anchor than `.rocky-state.db`" in warning
 
 
 # ------------------------------------------------------------------ runs

@@ -22,6 +22,8 @@ from tests.branches.shops import BranchShop, Template, enter_shop
 from tests.ledger.conftest import a_run
 from tests.run.runs import PROJECT, write
 
+pytestmark = pytest.mark.slow
+
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
 COUNTED = "SELECT count(*) AS n FROM stg_orders"
 TWO_PLACES = {

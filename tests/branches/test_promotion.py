@@ -6,6 +6,8 @@ from rocky.ledger.branches import load_promotions
 from rocky.ledger.readers.lookup import open_lookup_reader
 from tests.branches.shops import TABLE, BranchShop, Template
 
+pytestmark = pytest.mark.slow
+
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
 
 

@@ -13,7 +13,7 @@ from rocky.store.journal import has_journal
 from tests.branches.shops import TABLE, BranchShop, Template
 from tests.processes import run_process
 
-pytestmark = pytest.mark.sampled
+pytestmark = [pytest.mark.sampled, pytest.mark.slow]
 
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
 MOVED = ("stg_orders", "latest", "extra")

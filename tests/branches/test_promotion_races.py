@@ -17,6 +17,8 @@ from tests.branches.shops import TABLE, BranchShop, Template, enter_shop
 from tests.ledger.conftest import a_run
 from tests.processes import Running
 
+pytestmark = pytest.mark.slow
+
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
 
 

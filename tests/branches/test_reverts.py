@@ -15,6 +15,8 @@ from rocky.store.parquet.rows import load_rows
 from tests.branches.shops import TABLE, BranchShop, Template
 from tests.run.runs import write
 
+pytestmark = pytest.mark.slow
+
 TODAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 DAYS = [f"{TODAY - timedelta(days=back):%Y-%m-%d}" for back in (3, 2, 1)]
 MORE = {

@@ -12,6 +12,8 @@ from tests.cli.test_schemas import check
 from tests.pipelines.lakes import ORDERS, LakeProject, at
 from tests.run.memory_engine import MemoryEngine
 
+pytestmark = pytest.mark.slow
+
 LOAD = """
 [pipeline.files]
 type = "load"

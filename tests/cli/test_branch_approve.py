@@ -18,6 +18,8 @@ from tests.cli.test_schemas import check
 from tests.project.git.repos import Repo, make_repo
 from tests.run.memory_engine import MemoryEngine
 
+pytestmark = pytest.mark.slow
+
 FILES = {
     "rocky.toml": '[pipeline.shop]\nmodels = "models/**"\n[branch.approval]\nrequired = true\n',
     "models/numbers.sql": "SELECT 1 AS one",

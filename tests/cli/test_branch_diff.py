@@ -9,6 +9,8 @@ from rocky.run.engine import spark
 from tests.branches.shops import BranchShop, enter_shop
 from tests.cli.test_schemas import check
 
+pytestmark = pytest.mark.slow
+
 OTHERS = (
     "SELECT id + 1 AS id, CASE WHEN id = 1 THEN 'PL' ELSE country END AS country FROM raw.orders"
 )

@@ -9,6 +9,8 @@ from rocky.compiler import stale_models
 from rocky.compiler.stale_models import PARALLEL_FROM
 from tests.compiler.projects import answers, compiled, edit
 
+pytestmark = pytest.mark.slow
+
 MODELS = PARALLEL_FROM + 20
 
 

@@ -33,6 +33,8 @@ from tests.evidence.mutations import append, compact, opened, rows_of
 from tests.evidence.shops import STATE, Recorded, audit, codes, script_codes, verify, write_orders
 from tests.run.runs import Shop
 
+pytestmark = pytest.mark.slow
+
 NOW = datetime(2027, 6, 1, 12, 0, 0, tzinfo=UTC)
 ALL_BUT_ONE = StateRetention(max_age_days=30, min_runs_kept=1)
 

@@ -20,6 +20,8 @@ from tests.evidence.shops import Recorded, audit, codes, script_codes, verify, w
 from tests.run.runs import TABLE, Shop
 from tests.run.test_crash_points import kill_at
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory) -> Recorded:

@@ -50,6 +50,8 @@ from tests.architecture.sources import MODULES, PACKAGE, load_source
 from tests.branches.shops import TABLE, BranchShop, Template, enter_shop
 from tests.run.runs import write
 
+pytestmark = pytest.mark.slow
+
 RULES = "[branch.approval]\nrequired = true\nmax_age_seconds = 86400\n"
 MORE = "SELECT max(n) AS most, 1 AS one FROM by_country"
 BREAKING = "SELECT 1 AS one FROM by_country"

@@ -16,6 +16,8 @@ from rocky.run.engine.protocol import EngineFacts
 from tests.replay.replays import STATE, Replays, reason_of, verdict_on, verdicts
 from tests.run.runs import Shop, write
 
+pytestmark = pytest.mark.slow
+
 EXACT = {
     "alone": "bit_exact",
     "by_country": "bit_exact",

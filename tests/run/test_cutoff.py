@@ -10,6 +10,8 @@ from rocky.run.prepare.resources import RunParameters
 from tests.run.runs import Shop, reasons
 from tests.run.test_reuse import built, reused
 
+pytestmark = pytest.mark.slow
+
 WIDE = "SELECT id, country, upper(country) AS loud FROM raw.orders"
 QUIET = WIDE.replace("upper", "lower")
 

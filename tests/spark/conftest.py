@@ -1,5 +1,6 @@
 """One Spark session for every test that asks Spark: starting a JVM takes seconds."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -19,8 +20,22 @@ OF_TESTS = {
 }
 
 
+JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+"""A JVM of a test lives for seconds over a few rows: code that is compiled well, and collected
+beside the work, never repays that."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def jvm_options() -> Iterator[None]:
+    """Options of every JVM that a test starts; they count as the environment of its tables."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "JDK_JAVA_OPTIONS" not in os.environ:
+            patch.setenv("JDK_JAVA_OPTIONS", JVM)
+        yield
+
+
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def spark(jvm_options) -> Iterator[SparkSession]:
     """A local session of one core: ANSI on, UTC, no UI."""
     try:
         with pytest.MonkeyPatch.context() as patch:

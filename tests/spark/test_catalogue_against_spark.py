@@ -14,6 +14,7 @@ from rocky.language.functions.catalogue import (
     type_call,
 )
 from rocky.language.functions.operand import Operand, Refusal
+from tests.language.functions.special_cases import ask
 from tools.function_catalogue.probes import CLASSES, NULLABLE, Probe, view_schema
 
 pytestmark = pytest.mark.spark
@@ -38,7 +39,7 @@ def sample() -> list[tuple[FunctionInfo, tuple[Probe, ...]]]:
         if signature is None or signature.foldable:
             continue
         probes = tuple(_nullable(chance, chance.choice(CLASSES)) for _ in range(count))
-        found = type_call(info, [_operand(probe) for probe in probes])
+        found = ask(type_call, info, [_operand(probe) for probe in probes])
         side = refused if isinstance(found, Refusal) else taken
         if len(side) < SAMPLE // 2 and (isinstance(found, Refusal) or found[0] is not UNKNOWN):
             side.append((info, probes))
@@ -84,7 +85,7 @@ def test_spark_answers_a_sample_of_calls_as_the_catalogue_does(probes):
     expected, actual = {}, {}
     for info, arguments in sample():
         call = f"{info.name}({', '.join(str(probe.type) for probe in arguments)})"
-        found = type_call(info, [_operand(probe) for probe in arguments])
+        found = ask(type_call, info, [_operand(probe) for probe in arguments])
         expected[call] = _answer(probes, info, arguments)
         actual[call] = found.condition if isinstance(found, Refusal) else (str(found[0]), found[1])
     different = {

@@ -16,6 +16,8 @@ from tests.store.writers import (
     replace_many,
 )
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 50
 FAR_FUTURE_MS = 2**52
 

@@ -37,6 +37,8 @@ from rocky.language.datatypes.types import (
 from rocky.store.iceberg import publish_iceberg
 from tests.store.parquet_files import open_table, placed, snapshot_of
 
+pytestmark = pytest.mark.slow
+
 
 def column(name, datatype, nullable=True):
     return StructField(name, datatype, nullable)

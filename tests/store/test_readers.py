@@ -32,6 +32,8 @@ from rocky.store.iceberg import publish_iceberg
 from rocky.store.parquet.rows import load_rows
 from tests.store.parquet_files import open_table, placed
 
+pytestmark = pytest.mark.slow
+
 FIELDS = (
     StructField("id", BIGINT, False),
     StructField("land", STRING, True),

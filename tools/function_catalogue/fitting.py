@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from rocky.language.datatypes.coercion import tightest_type, widest_of
+from rocky.language.datatypes.coercion import widest_of
 from rocky.language.datatypes.text import type_to_json
 from rocky.language.datatypes.types import STRING, ArrayType, DataType, MapType, StructType
 from rocky.language.functions.templates import (
@@ -91,9 +91,6 @@ def _templates_of(observation: Observation) -> list[Any]:
             template = ["text", *chosen]
             holes.append((template, build_maker(template)(types, flags) or STRING))
     for one, two in itertools.combinations(range(len(types)), 2):
-        tight = tightest_type(types[one], types[two])
-        if tight is not None:
-            holes.append((["tight", one, two], tight))
         wide = widest_of([types[one], types[two]])
         if wide is not None:
             holes.append((["wide", one, two], wide))

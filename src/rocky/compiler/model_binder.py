@@ -24,15 +24,9 @@ from rocky.language.binder.expr import EXPRESSION, NO_SOURCES, Column, merge_sou
 from rocky.language.binder.logic.normal_form import normal_hash
 from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.binder.scopes import Binding
+from rocky.language.datatypes import types as t
 from rocky.language.datatypes.text import encode_type
-from rocky.language.datatypes.types import (
-    BOOLEAN,
-    STRING,
-    TIMESTAMP,
-    UNKNOWN,
-    DataType,
-    StructField,
-)
+from rocky.language.datatypes.types import DataType, StructField
 from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, ModelIr, OutputColumn
 from rocky.language.tables import Table, Tables
 from rocky.project import ModelFile
@@ -45,10 +39,10 @@ from rocky.project.configuration.strategies import (
 from rocky.project.python_models import VOLATILE, Input, content_hash, inputs_of, output_of
 
 _TYPES: Final[tuple[tuple[DataType, bool], ...]] = (
-    (TIMESTAMP, False),
-    (TIMESTAMP, True),
-    (BOOLEAN, False),
-    (STRING, False),
+    (t.TIMESTAMP, False),
+    (t.TIMESTAMP, True),
+    (t.BOOLEAN, False),
+    (t.STRING, False),
 )
 
 
@@ -104,7 +98,7 @@ def record_of(
         tuple(binding.reads) if binding is not None else (),
         face_of(model, packed_schema),
         len(columns),
-        sum(column.type is UNKNOWN for column in columns),
+        sum(column.type is t.UNKNOWN for column in columns),
         _open_star(bound, binding) if binding is not None else None,
         names_columns(model),
         tuple(sorted(binding.volatile)) if binding is not None else (),
@@ -242,7 +236,7 @@ def bind_python(model: ModelFile, key: bytes, tables: NotedTables) -> Record:
         tuple(reads),
         face_of(model, packed),
         len(columns),
-        sum(field.type is UNKNOWN for field in columns),
+        sum(field.type is t.UNKNOWN for field in columns),
         None,
         names_columns(model),
         () if skip is not None and skip.deterministic else (VOLATILE,),

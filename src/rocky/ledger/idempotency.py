@@ -16,7 +16,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from rocky.canonical import record_json
@@ -90,12 +89,7 @@ class HeldKey(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if not self._done:
             self.finish(succeeded=False)
 

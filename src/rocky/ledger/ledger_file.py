@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 from rocky.errors import LedgerUnreadable, LedgerUnwritable
 from rocky.ledger.chain import (
@@ -32,6 +31,7 @@ from rocky.ledger.readers.lookup import LookupReader, open_lookup_reader
 from rocky.ledger.record import RunId
 from rocky.ledger.schema import RowWriter, load_head, load_ledger_id
 
+R = TypeVar("R")
 COLLECTOR: Final = "rocky gc"
 
 
@@ -89,17 +89,11 @@ class LedgerFile:
 
     def reader(self) -> HistoryReader:
         """A reader of the same file, with a connection of its own."""
-        reader = open_history_reader(self.path)
-        if reader is None:
-            raise self._lost()
-        return reader
+        return self._there(open_history_reader(self.path))
 
     def lookups(self) -> LookupReader:
         """Look-ups in the same file, with a connection of their own."""
-        lookups = open_lookup_reader(self.path)
-        if lookups is None:
-            raise self._lost()
-        return lookups
+        return self._there(open_lookup_reader(self.path))
 
     @contextmanager
     def transaction(self) -> Iterator[RowWriter]:
@@ -121,12 +115,7 @@ class LedgerFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _hold(
@@ -136,6 +125,11 @@ class LedgerFile:
         refuse_claimed(self.path, targets)
         claim = Claim(name, os.getpid(), platform.node(), since, targets, command)
         return hold_claim(self.path, claim)
+
+    def _there(self, reader: R | None) -> R:
+        if reader is None:
+            raise self._lost()
+        return reader
 
     def _lost(self) -> LedgerUnwritable:
         return LedgerUnwritable(

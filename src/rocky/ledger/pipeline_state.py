@@ -116,9 +116,6 @@ def _in_table(files: Iterable[LoadedFile]) -> frozenset[str]:
     )
 
 
-_COUNTS_TABLE = "check_history"
-
-
 class CountedTable(NamedTuple):
     """A table, how many of its counts are kept, and the newest."""
 
@@ -127,28 +124,17 @@ class CountedTable(NamedTuple):
     last: RowCount
 
 
-def open_pipeline_state_reader(
-    path: Path, patience: float = READER_PATIENCE_SECONDS
-) -> "PipelineStateReader | None":
-    """A reader, or None when there is no ledger yet. Raises LedgerUnreadable, LedgerLocked."""
-    connection = connect_reader(path, patience)
-    return PipelineStateReader(path, connection) if connection is not None else None
-
-
 class PipelineStateReader(LedgerReader):
     """Answers from a ledger. For one thread; others open their own."""
 
     def grace_periods(self) -> tuple[GracePeriod, ...]:
         """Columns that stay until their period ends, by table and column."""
-        rows = self._ask("SELECT key, value FROM grace_periods ORDER BY key")
-        return tuple(
-            load_record(GracePeriod, self.path, "grace_periods", key, value) for key, value in rows
-        )
+        return self._all(GracePeriod, "grace_periods")
 
     def counted_tables(self) -> tuple[CountedTable, ...]:
         """Tables whose rows were counted, by name."""
         rows = self._ask("SELECT key, value FROM check_history ORDER BY key")
-        found = [(key, self._counts(key, value)) for key, value in rows]
+        found = [(key, _parse_counts(self.path, key, value)) for key, value in rows]
         return tuple(CountedTable(key, len(counts), counts[-1]) for key, counts in found if counts)
 
     def loaded_files(self) -> dict[str, int]:
@@ -161,23 +147,12 @@ class PipelineStateReader(LedgerReader):
 
     def keys_in_flight(self, now: datetime) -> tuple[IdempotencyRecord, ...]:
         """Idempotency keys whose run has not ended."""
-        rows = self._ask("SELECT key, value FROM idempotency_keys ORDER BY key")
-        keys = (
-            load_record(IdempotencyRecord, self.path, KEY_TABLE, key, value) for key, value in rows
-        )
+        keys = self._all(IdempotencyRecord, KEY_TABLE)
         return tuple(
             each
             for each in keys
             if each.state == IN_FLIGHT and not is_key_free(self.path, each, now)
         )
 
-    def _counts(self, key: str, value: str) -> list[RowCount]:
-        try:
-            document = json.loads(value)
-            # An object would be gone through by its keys.
-            found = [RowCount.from_json(each) for each in document]
-        except (TypeError, ValueError) as wrong:
-            raise unusable_row(self.path, _COUNTS_TABLE, key, wrong) from wrong
-        if not isinstance(document, list):
-            raise unusable_row(self.path, _COUNTS_TABLE, key, "not a JSON array")
-        return found
+
+open_pipeline_state_reader = PipelineStateReader.open

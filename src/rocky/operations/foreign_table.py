@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Literal
 
 from rocky.errors import InvalidRequest
 from rocky.ledger.record import RunId
-from rocky.operations.branch.resolution import known_branch
 from rocky.operations.report import same_fields
-from rocky.operations.workspace import Workspace, caller_of, load_workspace, state_path
+from rocky.operations.workspace import (
+    Workspace,
+    caller_of,
+    known_branch,
+    load_workspace,
+    state_path,
+)
 from rocky.plan.adapters import main_adapter
+from rocky.plan.arguments import Request
 
 # `rocky state` shows the state too, and must not wait for all that runs.
 if TYPE_CHECKING:
@@ -19,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignTableRequest:
+class ForeignTableRequest(Request):
     """The table, by its full name, and why it is decided so; `adapter` says where it is."""
 
     table: str

@@ -13,7 +13,6 @@ from typing import (
     Any,
     Final,
     Literal,
-    NamedTuple,
     Union,
     get_args,
     get_origin,
@@ -21,13 +20,7 @@ from typing import (
 )
 
 from rocky.errors import InvalidRequest
-
-
-class AtLeast(NamedTuple):
-    """What is noted of a number that means nothing when it is smaller."""
-
-    least: int
-
+from rocky.project.toml.documents import AtLeast
 
 Count = Annotated[int, AtLeast(1)]
 Natural = Annotated[int, AtLeast(0)]
@@ -66,7 +59,7 @@ def refuse_unfit(name: str, value: Any, hint: Any) -> None:
             odd = next(one for one in held if not fits(one, inner[0]))
             raise InvalidRequest(f"each of `{name}` is {_describe(inner[0])}, not {_show(odd)}")
     least = next((each for each in _bounds(hint) if fits(value, int)), None)
-    wanted = _describe(hint) if least is None else f"at least {least}"
+    wanted = _describe(hint) if least is None else f"at least {least:g}"
     raise InvalidRequest(f"`{name}` is {wanted}, not {_show(value)}")
 
 
@@ -95,7 +88,7 @@ def fits(value: Any, hint: Any) -> bool:
     return isinstance(value, hint) and (hint is not int or type(value) is not bool)
 
 
-def _bounds(hint: Any) -> list[int]:
+def _bounds(hint: Any) -> list[float]:
     if get_origin(hint) is Annotated:
         return [each.least for each in hint.__metadata__ if isinstance(each, AtLeast)]
     return [least for each in get_args(hint) for least in _bounds(each)]

@@ -27,16 +27,8 @@ from blake3 import blake3
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.diagnostics.suggestion import suggestion
-from rocky.language.datatypes.types import (
-    BIGINT,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    STRING,
-    TIMESTAMP,
-    DataType,
-    StructField,
-)
+from rocky.language.datatypes import types as t
+from rocky.language.datatypes.types import DataType, StructField
 from rocky.project.columns import read_classifications, read_columns
 from rocky.project.configuration.model import TargetSetting
 from rocky.project.files import Report, child_path, read_text, scan_folders
@@ -60,11 +52,11 @@ def infer_types(cells: Iterable[str]) -> DataType:
     """The type of one column."""
     values = {cell for cell in cells if cell}
     if not values:
-        return STRING
+        return t.STRING
     for fits, found in _CANDIDATES:
         if all(map(fits, values)):
             return found
-    return STRING
+    return t.STRING
 
 
 def _is_whole(cell: str) -> bool:
@@ -110,11 +102,11 @@ def _is_flag(cell: str) -> bool:
 
 
 _CANDIDATES: Final = (
-    (_is_whole, BIGINT),
-    (_is_number, DOUBLE),
-    (_is_date, DATE),
-    (_is_timestamp, TIMESTAMP),
-    (_is_flag, BOOLEAN),
+    (_is_whole, t.BIGINT),
+    (_is_number, t.DOUBLE),
+    (_is_date, t.DATE),
+    (_is_timestamp, t.TIMESTAMP),
+    (_is_flag, t.BOOLEAN),
 )
 
 

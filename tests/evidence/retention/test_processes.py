@@ -10,6 +10,8 @@ from tests.evidence.retention.histories import KEEP_NOTHING, Past
 from tests.processes import Running, run_program
 from tests.store.tables import read_ids
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 15
 
 PRELUDE = """

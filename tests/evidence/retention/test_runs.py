@@ -15,6 +15,8 @@ from rocky.store.warehouse import open_warehouse
 from tests.evidence.retention.histories import KEEP_NOTHING
 from tests.run.runs import TABLE, Shop, statuses
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def shop(tmp_path) -> Shop:

@@ -5,6 +5,7 @@ the file, everything else is a literal. `!` after a part of a type means it is n
 """
 
 import json
+from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -49,6 +50,14 @@ def spell(found: t.DataType) -> str:
 
 def _mark(nullable: bool) -> str:
     return "" if nullable else " !"
+
+
+def ask(rule: Callable[..., Any], *args: Any) -> Any:
+    """What a rule answers, or the refusal it raises."""
+    try:
+        return rule(*args)
+    except Refusal as refusal:
+        return refusal
 
 
 def answer(outcome: tuple[t.DataType, bool] | Refusal) -> str:

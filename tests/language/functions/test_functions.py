@@ -24,6 +24,7 @@ from rocky.language.datatypes.types import (
 )
 from rocky.language.functions.catalogue import FunctionInfo, all_names, find_function, type_call
 from rocky.language.functions.operand import Operand, Refusal, Typing
+from tests.language.functions.special_cases import ask
 
 
 def function(name: str) -> FunctionInfo:
@@ -37,7 +38,7 @@ def call(name: str, *types: object, nullable: bool = False) -> Typing | Refusal:
         each if isinstance(each, Operand) else Operand(each, nullable or each is NULL)
         for each in types
     ]
-    return type_call(function(name), operands)
+    return ask(type_call, function(name), operands)
 
 
 def refused(name: str, *types: object) -> tuple[str, int | None]:

@@ -5,11 +5,11 @@ import pytest
 from rocky.language.datatypes import types as t
 from rocky.language.functions.generators import GENERATORS
 from rocky.language.functions.operand import Operand, Refusal
-from tests.language.functions.special_cases import answer, load_cases, operand
+from tests.language.functions.special_cases import answer, ask, load_cases, operand
 
 
 def columns(name: str, args: list[Operand]) -> list[list[str]] | str:
-    found = GENERATORS[name](name, args)
+    found = ask(GENERATORS[name], name, args)
     if isinstance(found, Refusal):
         return answer(found)
     return [[label, answer((kind, nullable))] for label, kind, nullable in found]

@@ -7,7 +7,7 @@ import pytest
 from rocky.language.datatypes import types as t
 from rocky.language.functions.operand import Operand, Refusal
 from rocky.language.functions.special.higher_order import HIGHER_ORDER
-from tests.language.functions.special_cases import answer, load_cases, operand
+from tests.language.functions.special_cases import answer, ask, load_cases, operand
 
 Parameters = list[tuple[t.DataType, bool]]
 NAMES = ("x", "j", "k")
@@ -39,11 +39,11 @@ def bind(name: str, args: list[str], lambdas: list[tuple[int, str]]) -> str:
     rule = HIGHER_ORDER[name]
     bound: list[Operand | None] = [*(operand(arg) for arg in args), *(None for _ in lambdas)]
     for place, (count, body) in enumerate(lambdas, len(args)):
-        parameters = rule.parameters(name, bound, place, count)
+        parameters = ask(rule.parameters, name, bound, place, count)
         if isinstance(parameters, Refusal):
             return answer(parameters)
         bound[place] = BODIES[body](parameters)
-    return answer(rule.typing(name, [arg for arg in bound if arg is not None]))
+    return answer(ask(rule.typing, name, [arg for arg in bound if arg is not None]))
 
 
 @pytest.mark.parametrize("name", sorted(load_cases()["lambdas"]))

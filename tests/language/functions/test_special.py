@@ -3,7 +3,7 @@
 from rocky.language.datatypes import types as t
 from rocky.language.functions.operand import Operand, Refusal
 from rocky.language.functions.special import SPECIAL
-from tests.language.functions.special_cases import answer, load_cases, operand
+from tests.language.functions.special_cases import answer, ask, load_cases, operand
 
 CALLS = [
     (function.removesuffix(" over"), args, result)
@@ -15,7 +15,7 @@ CALLS = [
 def test_a_special_function_types_as_spark_does():
     different = {}
     for name, args, expected in CALLS:
-        actual = answer(SPECIAL[name](name, [operand(arg) for arg in args]))
+        actual = answer(ask(SPECIAL[name], name, [operand(arg) for arg in args]))
         if expected != actual:
             different[f"{name}({', '.join(args)})"] = (expected, actual)
 
@@ -31,14 +31,14 @@ def test_an_unknown_argument_never_makes_a_good_call_refused():
         for place in range(len(operands)):
             blurred = [*operands]
             blurred[place] = Operand(t.UNKNOWN, True)
-            if isinstance(SPECIAL[name](name, blurred), Refusal):
+            if isinstance(ask(SPECIAL[name], name, blurred), Refusal):
                 refused.append((name, args, place))
 
     assert [] == refused
 
 
 def test_a_refusal_names_the_argument_at_fault():
-    refusal = SPECIAL["sum"]("sum", [Operand(t.BOOLEAN, True)])
+    refusal = ask(SPECIAL["sum"], "sum", [Operand(t.BOOLEAN, True)])
 
     assert isinstance(refusal, Refusal)
     assert (

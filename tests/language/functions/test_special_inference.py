@@ -6,13 +6,13 @@ from rocky.language.datatypes import types as t
 from rocky.language.functions.operand import NO_VALUE, Operand
 from rocky.language.functions.special import SPECIAL
 from rocky.language.functions.special.inference import fold_call
-from tests.language.functions.special_cases import answer
+from tests.language.functions.special_cases import answer, ask
 
 
 def read_with(reader: str, finder: str, sample: str) -> str:
     schema = fold_call(finder, [Operand(t.STRING, False, sample, True)])
     text = Operand(t.STRING, True)
-    return answer(SPECIAL[reader](reader, [text, Operand(t.STRING, False, schema, True)]))
+    return answer(ask(SPECIAL[reader], reader, [text, Operand(t.STRING, False, schema, True)]))
 
 
 @pytest.mark.parametrize(

@@ -14,17 +14,9 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from rocky.analysis.changes.change import Change, change_of
+from rocky.language.datatypes import types as t
 from rocky.language.datatypes.parts import make_nullable
-from rocky.language.datatypes.types import (
-    UNKNOWN,
-    ArrayType,
-    DataType,
-    DecimalType,
-    MapType,
-    StringType,
-    StructField,
-    StructType,
-)
+from rocky.language.datatypes.types import DataType, StructField
 
 WIDER_KINDS: Final[dict[str, tuple[str, ...]]] = {
     "tinyint": ("smallint", "int", "bigint", "double"),
@@ -44,18 +36,18 @@ def widening_reason(before: DataType, after: DataType) -> str | None:
     if before is after:
         return None
     match before, after:
-        case DecimalType(), DecimalType():
+        case t.DecimalType(), t.DecimalType():
             return _decimal_reason(before.precision, before.scale, after)
-        case DataType(), DecimalType() if before.kind in INTEGRAL_DIGITS:
+        case DataType(), t.DecimalType() if before.kind in INTEGRAL_DIGITS:
             return _decimal_reason(INTEGRAL_DIGITS[before.kind], 0, after)
-        case StringType(), StringType():
+        case t.StringType(), t.StringType():
             return _string_reason(before, after)
-        case ArrayType(), ArrayType():
+        case t.ArrayType(), t.ArrayType():
             return _parts_reason([("its elements", before.element, after.element)])
-        case MapType(), MapType():
+        case t.MapType(), t.MapType():
             keys = ("its keys", before.key, after.key)
             return _parts_reason([keys, ("its values", before.value, after.value)])
-        case StructType(), StructType():
+        case t.StructType(), t.StructType():
             return _struct_reason(before, after)
         case _ if after.kind in WIDER_KINDS.get(before.kind, ()):
             return f"every `{before}` is a `{after}`"
@@ -63,14 +55,14 @@ def widening_reason(before: DataType, after: DataType) -> str | None:
             return None
 
 
-def _decimal_reason(precision: int, scale: int, after: DecimalType) -> str | None:
+def _decimal_reason(precision: int, scale: int, after: t.DecimalType) -> str | None:
     more, fraction = after.precision - precision, after.scale - scale
     if more >= fraction >= 0:
         return "it has as many digits on both sides of the point, or more"
     return None
 
 
-def _string_reason(before: StringType, after: StringType) -> str | None:
+def _string_reason(before: t.StringType, after: t.StringType) -> str | None:
     if before.collation != after.collation:
         return None
     if after.length is None:
@@ -94,7 +86,7 @@ def _parts_reason(parts: list[tuple[str, DataType, DataType]]) -> str | None:
     return "; ".join(reasons) or None
 
 
-def _struct_reason(before: StructType, after: StructType) -> str | None:
+def _struct_reason(before: t.StructType, after: t.StructType) -> str | None:
     """Fields are found by place and name; new ones come last and can be null."""
     kept, added = after.fields[: len(before.fields)], after.fields[len(before.fields) :]
     if len(kept) < len(before.fields) or not all(field.nullable for field in added):
@@ -207,13 +199,13 @@ def _missing(column: ColumnLike, *, complete: bool) -> Change:
     if complete:
         return change_of("column_removed", column.name, shown(column), None)
     detail = "the list of columns is not complete, so it may be gone"
-    return change_of("column_type_changed", column.name, shown(column), str(UNKNOWN), detail)
+    return change_of("column_type_changed", column.name, shown(column), str(t.UNKNOWN), detail)
 
 
 def _doubt(before: DataType, after: DataType) -> str:
-    if after is UNKNOWN:
+    if after is t.UNKNOWN:
         return "its type cannot be told any more"
-    return "its type could not be told before" if before is UNKNOWN else ""
+    return "its type could not be told before" if before is t.UNKNOWN else ""
 
 
 def _null_change(name: str, path: str, *, was: bool) -> Change:
@@ -231,16 +223,16 @@ def _null_paths(before: DataType, after: DataType, path: str) -> Iterator[tuple[
 
 def _walk_nulls(before: DataType, after: DataType, path: str) -> Iterator[tuple[str, bool]]:
     match before, after:
-        case ArrayType(), ArrayType():
+        case t.ArrayType(), t.ArrayType():
             if before.contains_null != after.contains_null:
                 yield f"{path}.element", before.contains_null
             yield from _walk_nulls(before.element, after.element, f"{path}.element")
-        case MapType(), MapType():
+        case t.MapType(), t.MapType():
             if before.contains_null != after.contains_null:
                 yield f"{path}.value", before.contains_null
             yield from _walk_nulls(before.key, after.key, f"{path}.key")
             yield from _walk_nulls(before.value, after.value, f"{path}.value")
-        case StructType(), StructType():
+        case t.StructType(), t.StructType():
             fields = {field.name.lower(): field for field in after.fields}
             for field in before.fields:
                 other = fields.get(field.name.lower())

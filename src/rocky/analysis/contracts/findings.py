@@ -16,15 +16,9 @@ from typing import Final, NamedTuple
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import severity_of
 from rocky.diagnostics.diagnostic import Span
+from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import can_cast, cast_nullable, expression_type
-from rocky.language.datatypes.types import (
-    UNKNOWN,
-    ArrayType,
-    DataType,
-    DecimalType,
-    MapType,
-    StructType,
-)
+from rocky.language.datatypes.types import DataType
 from rocky.language.ir import ModelIr, OutputColumn
 from rocky.language.names import quote_if_needed
 from rocky.project.contracts import Contract, ContractColumn
@@ -110,7 +104,7 @@ _BY_KIND: Final = {
 
 def fallback_for(type: DataType) -> str:  # noqa: A002 - the noun of the types' package
     """A never-null SQL value of the type, or `...` where there is no short one."""
-    if isinstance(type, DecimalType):
+    if isinstance(type, t.DecimalType):
         return f"0.{'0' * type.scale}" if type.scale else "0BD"
     return _BY_KIND.get(type.kind, "...")
 
@@ -124,9 +118,9 @@ class Difference(NamedTuple):
 
 def first_difference(promised: DataType, actual: DataType, path: str) -> Difference | None:
     """The first part, in the promise's order, that is not as promised."""
-    if promised is actual or promised is UNKNOWN or actual is UNKNOWN:
+    if promised is actual or promised is t.UNKNOWN or actual is t.UNKNOWN:
         return None
-    if isinstance(promised, StructType) and isinstance(actual, StructType):
+    if isinstance(promised, t.StructType) and isinstance(actual, t.StructType):
         found = _field_difference(promised, actual, path)
         if found is not None:
             return found
@@ -141,7 +135,7 @@ def first_difference(promised: DataType, actual: DataType, path: str) -> Differe
 
 def first_null(promised: DataType, actual: DataType, path: str) -> str | None:
     """The first part that is promised NOT NULL and can be null. The types are otherwise equal."""
-    if promised is actual or promised is UNKNOWN or actual is UNKNOWN:
+    if promised is actual or promised is t.UNKNOWN or actual is t.UNKNOWN:
         return None
     for name in _nullable_parts(promised, actual):
         return f"{path}.{name}"
@@ -157,7 +151,7 @@ def _same_shape(promised: DataType, actual: DataType) -> bool:
     return promised.kind == actual.kind and promised.kind in ("array", "map")
 
 
-def _field_difference(promised: StructType, actual: StructType, path: str) -> Difference | None:
+def _field_difference(promised: t.StructType, actual: t.StructType, path: str) -> Difference | None:
     wanted = [field.name.lower() for field in promised.fields]
     given = [field.name.lower() for field in actual.fields]
     if wanted == given:
@@ -177,27 +171,27 @@ def _field_difference(promised: StructType, actual: StructType, path: str) -> Di
 
 def _parts(promised: DataType, actual: DataType) -> Iterator[tuple[str, DataType, DataType]]:
     """The parts of two types of one shape, side by side, under the names Spark gives them."""
-    if isinstance(promised, StructType) and isinstance(actual, StructType):
+    if isinstance(promised, t.StructType) and isinstance(actual, t.StructType):
         for one, other in zip(promised.fields, actual.fields, strict=False):
             yield one.name, one.type, other.type
-    elif isinstance(promised, ArrayType) and isinstance(actual, ArrayType):
+    elif isinstance(promised, t.ArrayType) and isinstance(actual, t.ArrayType):
         yield "element", promised.element, actual.element
-    elif isinstance(promised, MapType) and isinstance(actual, MapType):
+    elif isinstance(promised, t.MapType) and isinstance(actual, t.MapType):
         yield "key", promised.key, actual.key
         yield "value", promised.value, actual.value
 
 
 def _nullable_parts(promised: DataType, actual: DataType) -> Iterator[str]:
-    if isinstance(promised, StructType) and isinstance(actual, StructType):
+    if isinstance(promised, t.StructType) and isinstance(actual, t.StructType):
         for one, other in zip(promised.fields, actual.fields, strict=False):
             if other.nullable and not one.nullable:
                 yield one.name
-    elif isinstance(promised, ArrayType) and isinstance(actual, ArrayType):
+    elif isinstance(promised, t.ArrayType) and isinstance(actual, t.ArrayType):
         if actual.contains_null and not promised.contains_null:
             yield "element"
     elif (
-        isinstance(promised, MapType)
-        and isinstance(actual, MapType)
+        isinstance(promised, t.MapType)
+        and isinstance(actual, t.MapType)
         and actual.contains_null
         and not promised.contains_null
     ):
@@ -210,7 +204,7 @@ def mistyped_columns(contract: Contract, model: ModelFile, ir: ModelIr) -> Itera
         if promise.type is None:
             continue
         column = ir.column(promise.name)
-        if column is None or column.type is UNKNOWN:
+        if column is None or column.type is t.UNKNOWN:
             continue
         found = first_difference(promise.type, column.type, column.name)
         if found is not None:

@@ -8,6 +8,7 @@ coercion turns into a date comes back to them: `'2020-01-01' - DATE'2019-01-01'`
 
 from typing import Final
 
+from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import expression_type, force_nullable
 from rocky.language.datatypes.coercion import implicit_cast, promote_string
 from rocky.language.datatypes.operators import (
@@ -22,34 +23,14 @@ from rocky.language.datatypes.operators import (
     uncastable,
     unexpected_type,
 )
-from rocky.language.datatypes.types import (
-    BIGINT,
-    CALENDAR_INTERVAL,
-    DATE,
-    DOUBLE,
-    INT,
-    INTEGRAL_KINDS,
-    INTERVAL_KINDS,
-    NULL,
-    NUMERIC_KINDS,
-    STRING,
-    STRING_KINDS,
-    TIMESTAMP,
-    UNKNOWN,
-    DataType,
-    DecimalType,
-    IntervalType,
-    decimal_result,
-    interval,
-    time,
-)
+from rocky.language.datatypes.types import DataType
 
 Outcome = Typing | OperandMismatch | None
 
-_DAY: Final = interval("day", "day")
-_DAY_TO_SECOND: Final = interval("day", "second")
-_YEAR_TO_MONTH: Final = interval("year", "month")
-_HOUR_TO_SECOND: Final = interval("hour", "second")
+_DAY: Final = t.interval("day", "day")
+_DAY_TO_SECOND: Final = t.interval("day", "second")
+_YEAR_TO_MONTH: Final = t.interval("year", "month")
+_HOUR_TO_SECOND: Final = t.interval("hour", "second")
 _TIMESTAMPS: Final = frozenset({"timestamp", "timestamp_ntz"})
 _MOMENTS: Final = _TIMESTAMPS | {"date", "time"}
 _DURATIONS: Final = frozenset({"interval", "interval_dt"})
@@ -69,9 +50,9 @@ def datetime_arithmetic(op: str, left: DataType, right: DataType) -> Outcome:
 
 
 def _add(left: DataType, right: DataType) -> Outcome:
-    if left.kind in _MOMENTS and right is NULL:
+    if left.kind in _MOMENTS and right is t.NULL:
         return _forced(_add(left, _DAY_TO_SECOND))
-    if right.kind in _MOMENTS and left is NULL:
+    if right.kind in _MOMENTS and left is t.NULL:
         return _forced(_add(_DAY_TO_SECOND, right))
     if left.kind in _INTERVALS and right.kind in _INTERVALS:
         return _add_intervals(left, right)
@@ -93,9 +74,9 @@ def _add_intervals(left: DataType, right: DataType) -> Outcome:
 
 
 def _subtract(left: DataType, right: DataType) -> Outcome:  # noqa: PLR0911 - an ordered table
-    if left.kind in _MOMENTS and right is NULL:
+    if left.kind in _MOMENTS and right is t.NULL:
         return _forced(_subtract(left, left))
-    if right.kind in _MOMENTS and left is NULL:
+    if right.kind in _MOMENTS and left is t.NULL:
         return _forced(_subtract(right, right))
     if left.kind == "time" and right.kind == "time":
         return _HOUR_TO_SECOND, True
@@ -119,12 +100,12 @@ def _subtract(left: DataType, right: DataType) -> Outcome:  # noqa: PLR0911 - an
 
 def _date_less(right: DataType) -> Outcome:
     # A plain string is read as a date, a collated one as a number of days.
-    return (_DAY, True) if right is STRING else _count_days("-", right, 1)
+    return (_DAY, True) if right is t.STRING else _count_days("-", right, 1)
 
 
 def _subtract_timestamps(left: DataType, right: DataType) -> Outcome:
     for at, (given, other) in enumerate(((left, right), (right, left))):
-        if given.kind in STRING_KINDS:
+        if given.kind in t.STRING_KINDS:
             return _DAY_TO_SECOND, True
         if given.kind not in _TIMESTAMPS and given.kind != "date":
             return unexpected_type("-", given, "a timestamp", at)
@@ -134,9 +115,9 @@ def _subtract_timestamps(left: DataType, right: DataType) -> Outcome:
 
 
 def _subtract_date(left: DataType) -> Outcome:
-    if left is DATE:
+    if left is t.DATE:
         return _DAY, False
-    if left.kind in STRING_KINDS:
+    if left.kind in t.STRING_KINDS:
         return _DAY, True
     if left.kind == "time":
         return uncastable("-", left, 0)
@@ -145,34 +126,34 @@ def _subtract_date(left: DataType) -> Outcome:
 
 def _shift_by(op: str, moment: DataType, by: DataType, at: int) -> Outcome:
     """A moment moved by an interval; `at` is the moment's place."""
-    if moment is NULL and by is not CALENDAR_INTERVAL:
+    if moment is t.NULL and by is not t.CALENDAR_INTERVAL:
         return None
     if moment.kind == "date":
         by_time = by.kind == "interval_dt" and by is not _DAY
-        return (TIMESTAMP if by_time else DATE), False
-    if moment.kind == "time" and isinstance(by, IntervalType) and by.kind == "interval_dt":
+        return (t.TIMESTAMP if by_time else t.DATE), False
+    if moment.kind == "time" and isinstance(by, t.IntervalType) and by.kind == "interval_dt":
         return _time_shifted(moment, by), True
     if moment.kind in _TIMESTAMPS:
         return moment, False
     if by.kind == "interval_ym":
         return None
-    if moment.kind in STRING_KINDS:
+    if moment.kind in t.STRING_KINDS:
         return moment, True
-    if moment is NULL:
+    if moment is t.NULL:
         return uncastable(op, moment, at) if op == "+" or at == 0 else None
     return unexpected_type(op, moment, "a timestamp", at)
 
 
-def _time_shifted(moment: DataType, by: IntervalType) -> DataType:
-    return time(6) if by.last == "second" else moment
+def _time_shifted(moment: DataType, by: t.IntervalType) -> DataType:
+    return t.time(6) if by.last == "second" else moment
 
 
 def _count_days(op: str, days: DataType, at: int) -> Outcome:
     """A date moved by a number of days; `at` is the place of the number."""
     if days.kind in _DAY_COUNTS:
-        return DATE, False
-    if days.kind in STRING_KINDS and days is not STRING:
-        return DATE, True
+        return t.DATE, False
+    if days.kind in t.STRING_KINDS and days is not t.STRING:
+        return t.DATE, True
     return unexpected_type(op, days, "an `int`, `smallint` or `tinyint` number of days", at)
 
 
@@ -187,14 +168,14 @@ def _multiply(left: DataType, right: DataType) -> Outcome:
 
 def _scale(op: str, by: DataType, number: DataType, at: int) -> Outcome:
     """An interval times or over a number; `at` is the place of the number."""
-    if by is CALENDAR_INTERVAL:
-        if number is NULL or number.kind in STRING_KINDS or number.kind in NUMERIC_KINDS:
+    if by is t.CALENDAR_INTERVAL:
+        if number is t.NULL or number.kind in t.STRING_KINDS or number.kind in t.NUMERIC_KINDS:
             return by, True
         return unexpected_type(op, number, "a `double`", at)
     result = _YEAR_TO_MONTH if by.kind == "interval_ym" else _DAY_TO_SECOND
-    if number.kind in NUMERIC_KINDS:
+    if number.kind in t.NUMERIC_KINDS:
         return result, False
-    if number is NULL or number.kind in STRING_KINDS:
+    if number is t.NULL or number.kind in t.STRING_KINDS:
         return result, True
     return unexpected_type(op, number, "a number", at)
 
@@ -203,19 +184,19 @@ def _forced(outcome: Outcome) -> Outcome:
     return (outcome[0], True) if isinstance(outcome, tuple) else outcome
 
 
-_SUMMABLE: Final = NUMERIC_KINDS | INTERVAL_KINDS
+_SUMMABLE: Final = t.NUMERIC_KINDS | t.INTERVAL_KINDS
 _ACCEPTED: Final[dict[str, frozenset[str]]] = {
     "+": _SUMMABLE,
     "-": _SUMMABLE,
-    "*": NUMERIC_KINDS,
+    "*": t.NUMERIC_KINDS,
     "/": frozenset({"double", "decimal"}),
-    "%": NUMERIC_KINDS,
+    "%": t.NUMERIC_KINDS,
     "div": frozenset({"bigint", "decimal", "interval_ym", "interval_dt"}),
-    "&": INTEGRAL_KINDS,
-    "|": INTEGRAL_KINDS,
-    "^": INTEGRAL_KINDS,
+    "&": t.INTEGRAL_KINDS,
+    "|": t.INTEGRAL_KINDS,
+    "^": t.INTEGRAL_KINDS,
 }
-_OF_NULLS: Final = {"&": INT, "|": INT, "^": INT, "div": BIGINT}
+_OF_NULLS: Final = {"&": t.INT, "|": t.INT, "^": t.INT, "div": t.BIGINT}
 
 
 class ArithmeticRule:
@@ -248,16 +229,16 @@ def arithmetic(op: str, left: Operand, right: Operand) -> Typing | OperandMismat
 def sign(op: str, operand: Operand) -> Typing | OperandMismatch:
     """The result of unary `-`, `+` or `~`."""
     given = expression_type(operand.type)
-    if given is UNKNOWN:
-        return UNKNOWN, True
+    if given is t.UNKNOWN:
+        return t.UNKNOWN, True
     if op == "~":
-        if given is NULL:
-            return INT, True
-        if given.kind in INTEGRAL_KINDS:
+        if given is t.NULL:
+            return t.INT, True
+        if given.kind in t.INTEGRAL_KINDS:
             return given, operand.nullable
         return unexpected_type(op, given, "an integer", 0)
-    if given is NULL or given.kind in STRING_KINDS:
-        return DOUBLE, True
+    if given is t.NULL or given.kind in t.STRING_KINDS:
+        return t.DOUBLE, True
     if given.kind in _SUMMABLE:
         return given, operand.nullable
     return unexpected_type(op, given, "a number or an interval", 0)
@@ -266,8 +247,8 @@ def sign(op: str, operand: Operand) -> Typing | OperandMismatch:
 def arithmetic_rule(op: str, left: DataType, right: DataType) -> ArithmeticRule | OperandMismatch:
     """What `op` makes of operands that are not literals."""
     left, right = expression_type(left), expression_type(right)
-    if left is UNKNOWN or right is UNKNOWN:
-        return ArithmeticRule(UNKNOWN, always_null=True)
+    if left is t.UNKNOWN or right is t.UNKNOWN:
+        return ArithmeticRule(t.UNKNOWN, always_null=True)
     if op in {"<<", ">>", ">>>"}:
         return _shift(op, left, right)
     moment = datetime_arithmetic(op, left, right)
@@ -279,8 +260,8 @@ def arithmetic_rule(op: str, left: DataType, right: DataType) -> ArithmeticRule 
 
 
 def _number(op: str, left: DataType, right: DataType) -> ArithmeticRule | OperandMismatch:
-    if left is NULL and right is NULL:
-        return ArithmeticRule(_OF_NULLS.get(op, DOUBLE), always_null=True)
+    if left is t.NULL and right is t.NULL:
+        return ArithmeticRule(_OF_NULLS.get(op, t.DOUBLE), always_null=True)
     accepted = _ACCEPTED[op]
 
     def accepts(given: DataType) -> bool:
@@ -295,50 +276,50 @@ def _number(op: str, left: DataType, right: DataType) -> ArithmeticRule | Operan
     checked = check_sides(op, left, right, met, accepts)
     if isinstance(checked, OperandMismatch):
         return checked
-    result = BIGINT if op == "div" else _result(op, met)
+    result = t.BIGINT if op == "div" else _result(op, met)
     kinds = {left.kind, right.kind}
     return ArithmeticRule(
         result,
         always_null=met.forced or op in {"/", "%", "div"},
-        literal="decimal" in kinds and not kinds.isdisjoint(INTEGRAL_KINDS),
+        literal="decimal" in kinds and not kinds.isdisjoint(t.INTEGRAL_KINDS),
     )
 
 
 def _as_bigint(given: DataType) -> DataType:
-    return BIGINT if given.kind in INTEGRAL_KINDS else given
+    return t.BIGINT if given.kind in t.INTEGRAL_KINDS else given
 
 
 def _coerce_division(left: DataType, right: DataType, accepts: Accepts) -> CoercedSides:
     met = (
         CoercedSides(left, right, forced=False)
-        if left is NULL
+        if left is t.NULL
         else coerce_sides(left, right, accepts)
     )
     if accepts(met.left):
         return met
     if _is_number_or_null(met.left) and _is_number_or_null(met.right):
-        return CoercedSides(DOUBLE, DOUBLE, met.forced)
+        return CoercedSides(t.DOUBLE, t.DOUBLE, met.forced)
     return coerce_sides(left, right, accepts)
 
 
 def _is_number_or_null(given: DataType) -> bool:
-    return given is NULL or given.kind in NUMERIC_KINDS
+    return given is t.NULL or given.kind in t.NUMERIC_KINDS
 
 
 def _result(op: str, met: CoercedSides) -> DataType:
-    if isinstance(met.left, DecimalType) and isinstance(met.right, DecimalType):
-        return decimal_result(op, met.left, met.right)
+    if isinstance(met.left, t.DecimalType) and isinstance(met.right, t.DecimalType):
+        return t.decimal_result(op, met.left, met.right)
     return met.left
 
 
 def _shift(op: str, left: DataType, right: DataType) -> ArithmeticRule | OperandMismatch:
-    shifted = implicit_cast(left, (INT, BIGINT))
+    shifted = implicit_cast(left, (t.INT, t.BIGINT))
     if shifted is None:
         return unexpected_type(op, left, "an integer", 0)
-    if implicit_cast(right, INT) is None:
+    if implicit_cast(right, t.INT) is None:
         return unexpected_type(op, right, "an `int`", 1)
     return ArithmeticRule(
-        shifted, always_null=force_nullable(left, shifted) or force_nullable(right, INT)
+        shifted, always_null=force_nullable(left, shifted) or force_nullable(right, t.INT)
     )
 
 

@@ -10,48 +10,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, cast
 
+from rocky.language.datatypes import types as t
 from rocky.language.datatypes.safe_casts import can_up_cast
-from rocky.language.datatypes.types import (
-    FRACTIONAL_KINDS,
-    INTEGRAL_KINDS,
-    INTERVAL_KINDS,
-    NULL,
-    NUMERIC_KINDS,
-    STRING,
-    STRING_KINDS,
-    UNKNOWN,
-    ArrayType,
-    DataType,
-    DecimalType,
-    MapType,
-    StructField,
-    StructType,
-    array,
-    decimal_for,
-    is_wider_decimal,
-    map_of,
-    struct,
-)
+from rocky.language.datatypes.types import DataType, StructField
 
 COMPLEX_KINDS: Final = frozenset({"array", "map", "struct"})
-_EXACT_KINDS: Final = INTEGRAL_KINDS | {"decimal"}
+_EXACT_KINDS: Final = t.INTEGRAL_KINDS | {"decimal"}
 _ANSI_INTERVALS: Final = frozenset({"interval_ym", "interval_dt"})
 _TIMESTAMPS: Final = frozenset({"timestamp", "timestamp_ntz"})
 
 # Targets besides string (every type casts to it), by the kind of the source.
 _ANSI_TARGETS: Final[dict[str, frozenset[str]]] = {
-    "boolean": NUMERIC_KINDS | {"boolean", "variant"},
+    "boolean": t.NUMERIC_KINDS | {"boolean", "variant"},
     **dict.fromkeys(
-        _EXACT_KINDS, NUMERIC_KINDS | _ANSI_INTERVALS | {"boolean", "timestamp", "variant"}
+        _EXACT_KINDS, t.NUMERIC_KINDS | _ANSI_INTERVALS | {"boolean", "timestamp", "variant"}
     ),
-    **dict.fromkeys(("float", "double"), NUMERIC_KINDS | {"boolean", "timestamp", "variant"}),
-    "string": NUMERIC_KINDS
-    | INTERVAL_KINDS
+    **dict.fromkeys(("float", "double"), t.NUMERIC_KINDS | {"boolean", "timestamp", "variant"}),
+    "string": t.NUMERIC_KINDS
+    | t.INTERVAL_KINDS
     | _TIMESTAMPS
     | {"boolean", "binary", "date", "time", "variant"},
     "binary": frozenset({"binary", "variant"}),
     "date": _TIMESTAMPS | {"date", "variant"},
-    "timestamp": NUMERIC_KINDS | _TIMESTAMPS | {"date", "variant"},
+    "timestamp": t.NUMERIC_KINDS | _TIMESTAMPS | {"date", "variant"},
     "timestamp_ntz": _TIMESTAMPS | {"date", "variant"},
     "time": _EXACT_KINDS | {"time", "variant"},
     "interval_ym": _EXACT_KINDS | {"interval_ym"},
@@ -61,8 +42,8 @@ _ANSI_TARGETS: Final[dict[str, frozenset[str]]] = {
 _LEGACY_TARGETS: Final[dict[str, frozenset[str]]] = {
     **_ANSI_TARGETS,
     "boolean": _ANSI_TARGETS["boolean"] | {"timestamp"},
-    **{kind: _ANSI_TARGETS[kind] | {"binary"} for kind in INTEGRAL_KINDS},
-    "date": _ANSI_TARGETS["date"] | NUMERIC_KINDS | {"boolean"},
+    **{kind: _ANSI_TARGETS[kind] | {"binary"} for kind in t.INTEGRAL_KINDS},
+    "date": _ANSI_TARGETS["date"] | t.NUMERIC_KINDS | {"boolean"},
     "timestamp": _ANSI_TARGETS["timestamp"] | {"boolean"},
 }
 
@@ -77,7 +58,7 @@ class CastRefusal:
 
 def expression_type(given: DataType) -> DataType:
     """The type as expressions see it: CHAR and VARCHAR are read as string."""
-    return STRING if given.kind == "char" or given.kind == "varchar" else given
+    return t.STRING if given.kind == "char" or given.kind == "varchar" else given
 
 
 # -- may it be cast ---------------------------------------------------------------------------
@@ -101,9 +82,9 @@ def can_cast(source: DataType, target: DataType, *, ansi: bool = True) -> bool:
 def can_try_cast(source: DataType, target: DataType) -> bool:
     """Whether TRY_CAST is allowed: as ANSI casts, but a map key must not become null."""
     source, target = expression_type(source), expression_type(target)
-    if isinstance(source, ArrayType) and isinstance(target, ArrayType):
+    if isinstance(source, t.ArrayType) and isinstance(target, t.ArrayType):
         return can_cast(source, target) and can_try_cast(source.element, target.element)
-    if isinstance(source, MapType) and isinstance(target, MapType):
+    if isinstance(source, t.MapType) and isinstance(target, t.MapType):
         return (
             can_cast(source, target)
             and can_try_cast(source.key, target.key)
@@ -111,7 +92,7 @@ def can_try_cast(source: DataType, target: DataType) -> bool:
             and not force_nullable(source.key, target.key)
             and (target.contains_null or not force_nullable(source.value, target.value))
         )
-    if isinstance(source, StructType) and isinstance(target, StructType):
+    if isinstance(source, t.StructType) and isinstance(target, t.StructType):
         return can_cast(source, target) and all(
             can_try_cast(a.type, b.type) for a, b in zip(source.fields, target.fields, strict=True)
         )
@@ -119,9 +100,9 @@ def can_try_cast(source: DataType, target: DataType) -> bool:
 
 
 def _can_cast(source: DataType, target: DataType, *, ansi: bool) -> bool:
-    if source is target or source is UNKNOWN or target is UNKNOWN:
+    if source is target or source is t.UNKNOWN or target is t.UNKNOWN:
         return True
-    if source is NULL or target.kind in STRING_KINDS:
+    if source is t.NULL or target.kind in t.STRING_KINDS:
         return True
     if source.kind == "variant":
         return _from_variant(target)
@@ -129,16 +110,16 @@ def _can_cast(source: DataType, target: DataType, *, ansi: bool) -> bool:
         return _to_variant(source)
     if source.kind in COMPLEX_KINDS:
         return source.kind == target.kind and _can_cast_complex(source, target, ansi=ansi)
-    kind = "string" if source.kind in STRING_KINDS else source.kind
+    kind = "string" if source.kind in t.STRING_KINDS else source.kind
     return target.kind in (_ANSI_TARGETS if ansi else _LEGACY_TARGETS)[kind]
 
 
 def _can_cast_complex(source: DataType, target: DataType, *, ansi: bool) -> bool:
-    if isinstance(source, ArrayType) and isinstance(target, ArrayType):
+    if isinstance(source, t.ArrayType) and isinstance(target, t.ArrayType):
         return can_cast(source.element, target.element, ansi=ansi) and _room_for_null(
             source.element, target.element, source.contains_null, target.contains_null, ansi=ansi
         )
-    if isinstance(source, MapType) and isinstance(target, MapType):
+    if isinstance(source, t.MapType) and isinstance(target, t.MapType):
         return (
             can_cast(source.key, target.key, ansi=ansi)
             and (ansi or not force_nullable(source.key, target.key))
@@ -147,7 +128,7 @@ def _can_cast_complex(source: DataType, target: DataType, *, ansi: bool) -> bool
                 source.value, target.value, source.contains_null, target.contains_null, ansi=ansi
             )
         )
-    left, right = cast("StructType", source).fields, cast("StructType", target).fields
+    left, right = cast("t.StructType", source).fields, cast("t.StructType", target).fields
     return len(left) == len(right) and all(
         can_cast(a.type, b.type, ansi=ansi)
         and _room_for_null(a.type, b.type, a.nullable, b.nullable, ansi=ansi)
@@ -170,20 +151,20 @@ def _room_for_null(
 
 def _from_variant(target: DataType) -> bool:
     match target:
-        case ArrayType(element=element):
+        case t.ArrayType(element=element):
             return _from_variant(element)
-        case MapType(key=key, value=value):
-            return key.kind in STRING_KINDS and _from_variant(value)
-        case StructType(fields=fields):
+        case t.MapType(key=key, value=value):
+            return key.kind in t.STRING_KINDS and _from_variant(value)
+        case t.StructType(fields=fields):
             return all(_from_variant(field.type) for field in fields)
         case _:
-            return target.kind not in INTERVAL_KINDS and target is not NULL
+            return target.kind not in t.INTERVAL_KINDS and target is not t.NULL
 
 
 def _to_variant(source: DataType) -> bool:
-    if isinstance(source, ArrayType):
-        return source.element is not NULL and _to_variant(source.element)
-    return source.kind not in INTERVAL_KINDS and source.kind not in {"map", "struct"}
+    if isinstance(source, t.ArrayType):
+        return source.element is not t.NULL and _to_variant(source.element)
+    return source.kind not in t.INTERVAL_KINDS and source.kind not in {"map", "struct"}
 
 
 # -- may it give null -------------------------------------------------------------------------
@@ -209,20 +190,20 @@ def cast_nullable(source: DataType, target: DataType, nullable: bool) -> bool:  
 
 def try_cast_nullable(source: DataType, target: DataType, nullable: bool) -> bool:  # noqa: FBT001 - the operand's own flag
     """Nullability of `TRY_CAST(x AS target)`: only casts that cannot fail keep NOT NULL."""
-    if nullable or (source.kind in STRING_KINDS and target.kind == "binary"):
+    if nullable or (source.kind in t.STRING_KINDS and target.kind == "binary"):
         return nullable
-    decimal_to_integer = source.kind == "decimal" and target.kind in INTEGRAL_KINDS
+    decimal_to_integer = source.kind == "decimal" and target.kind in t.INTEGRAL_KINDS
     return decimal_to_integer or not can_up_cast(source, target)
 
 
 def _force_nullable(source: DataType, target: DataType) -> bool:
-    if source is target or source is NULL:
+    if source is target or source is t.NULL:
         return False
-    if source is UNKNOWN or target is UNKNOWN or source.kind == "variant":
+    if source is t.UNKNOWN or target is t.UNKNOWN or source.kind == "variant":
         return True
-    if source.kind in STRING_KINDS:
-        return target.kind not in STRING_KINDS and target.kind != "binary"
-    if target.kind in STRING_KINDS:
+    if source.kind in t.STRING_KINDS:
+        return target.kind not in t.STRING_KINDS and target.kind != "binary"
+    if target.kind in t.STRING_KINDS:
         return False
     if target.kind == "date":
         return source.kind != "timestamp"
@@ -230,28 +211,28 @@ def _force_nullable(source: DataType, target: DataType) -> bool:
         return target.kind != "timestamp"
     if target.kind == "interval":
         return True
-    if isinstance(target, DecimalType):
+    if isinstance(target, t.DecimalType):
         return not _fits_decimal(source, target)
     return _may_lose_number(source.kind, target.kind)
 
 
 def _may_lose_number(source: str, target: str) -> bool:
-    if source in FRACTIONAL_KINDS:
-        return target in INTEGRAL_KINDS or (source != "decimal" and target == "timestamp")
+    if source in t.FRACTIONAL_KINDS:
+        return target in t.INTEGRAL_KINDS or (source != "decimal" and target == "timestamp")
     if source == "timestamp":
         return target in {"tinyint", "smallint", "int"}
     return source == "time" and target in {"tinyint", "smallint"}
 
 
-def _fits_decimal(source: DataType, target: DecimalType) -> bool:
+def _fits_decimal(source: DataType, target: t.DecimalType) -> bool:
     if source.kind == "boolean":
         return target.precision > target.scale
-    if isinstance(source, DecimalType):
+    if isinstance(source, t.DecimalType):
         return (
-            is_wider_decimal(target, source)
+            t.is_wider_decimal(target, source)
             or source.precision - source.scale < target.precision - target.scale
         )
-    return source.kind in INTEGRAL_KINDS and is_wider_decimal(target, decimal_for(source))
+    return source.kind in t.INTEGRAL_KINDS and t.is_wider_decimal(target, t.decimal_for(source))
 
 
 def cast_refusal(
@@ -268,9 +249,9 @@ def cast_refusal(
 
 
 def _suggestion(source: DataType, target: DataType, *, ansi: bool) -> str:
-    if source.kind in NUMERIC_KINDS and target.kind == "date":
+    if source.kind in t.NUMERIC_KINDS and target.kind == "date":
         return "CAST_WITH_FUNC_SUGGESTION"
-    if source.kind == "date" and target.kind in NUMERIC_KINDS:
+    if source.kind == "date" and target.kind in t.NUMERIC_KINDS:
         return "CAST_WITH_FUNC_SUGGESTION"
     if ansi and can_cast(source, target, ansi=False):
         return "CAST_WITH_CONF_SUGGESTION"
@@ -283,32 +264,32 @@ Finder = Callable[[DataType, DataType], DataType | None]
 
 def merge_parts(a: DataType, b: DataType, find: Finder) -> DataType | None:
     """The common type of two types of one shape; None for any others."""
-    if isinstance(a, ArrayType) and isinstance(b, ArrayType):
+    if isinstance(a, t.ArrayType) and isinstance(b, t.ArrayType):
         element = find(a.element, b.element)
         if element is None:
             return None
-        return array(
+        return t.array(
             element,
             a.contains_null
             or b.contains_null
             or force_nullable(a.element, element)
             or force_nullable(b.element, element),
         )
-    if isinstance(a, MapType) and isinstance(b, MapType):
+    if isinstance(a, t.MapType) and isinstance(b, t.MapType):
         return _map_type(a, b, find)
-    if isinstance(a, StructType) and isinstance(b, StructType):
+    if isinstance(a, t.StructType) and isinstance(b, t.StructType):
         return _struct_type(a, b, find)
     return None
 
 
-def _map_type(a: MapType, b: MapType, find: Finder) -> DataType | None:
+def _map_type(a: t.MapType, b: t.MapType, find: Finder) -> DataType | None:
     key = find(a.key, b.key)
     if key is None or force_nullable(a.key, key) or force_nullable(b.key, key):
         return None
     value = find(a.value, b.value)
     if value is None:
         return None
-    return map_of(
+    return t.map_of(
         key,
         value,
         a.contains_null
@@ -318,7 +299,7 @@ def _map_type(a: MapType, b: MapType, find: Finder) -> DataType | None:
     )
 
 
-def _struct_type(a: StructType, b: StructType, find: Finder) -> DataType | None:
+def _struct_type(a: t.StructType, b: t.StructType, find: Finder) -> DataType | None:
     if len(a.fields) != len(b.fields):
         return None
     merged: list[StructField] = []
@@ -335,4 +316,4 @@ def _struct_type(a: StructType, b: StructType, find: Finder) -> DataType | None:
             or force_nullable(right.type, found)
         )
         merged.append(StructField(left.name, found, nullable))
-    return struct(tuple(merged))
+    return t.struct(tuple(merged))

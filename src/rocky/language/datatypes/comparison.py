@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
+from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import expression_type, force_nullable
 from rocky.language.datatypes.coercion import (
     implicit_cast,
@@ -30,30 +31,12 @@ from rocky.language.datatypes.operators import (
     unexpected_type,
     unordered,
 )
-from rocky.language.datatypes.types import (
-    BIGINT,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    INT,
-    INTEGRAL_KINDS,
-    NULL,
-    SMALLINT,
-    STRING,
-    STRING_KINDS,
-    TIMESTAMP,
-    TINYINT,
-    UNKNOWN,
-    DataType,
-    DecimalType,
-    StructField,
-    StructType,
-    struct,
-    wider_decimal,
-)
+from rocky.language.datatypes.types import DataType, StructField
 
 _RANGE_OPERATORS: Final = frozenset({"<", "<=", ">", ">="})
-_PLAIN_ATOMS: Final = frozenset({TINYINT, SMALLINT, INT, BIGINT, DOUBLE, STRING, DATE, TIMESTAMP})
+_PLAIN_ATOMS: Final = frozenset(
+    {t.TINYINT, t.SMALLINT, t.INT, t.BIGINT, t.DOUBLE, t.STRING, t.DATE, t.TIMESTAMP}
+)
 _LONG_MIN: Final = -(2**63)
 _LONG_MAX: Final = 2**63 - 1
 
@@ -101,11 +84,11 @@ def comparison(op: str, left: Operand, right: Operand) -> Comparison | OperandMi
 def _rule(op: str, left: DataType, right: DataType) -> _Rule | OperandMismatch:
     left, right = _one_collation(expression_type(left), expression_type(right))
     right = with_field_names(left, right)
-    if left is UNKNOWN or right is UNKNOWN:
-        return _finish(UNKNOWN, forced=True, unsafe=False, literal=False)
+    if left is t.UNKNOWN or right is t.UNKNOWN:
+        return _finish(t.UNKNOWN, forced=True, unsafe=False, literal=False)
     met = coerce_sides(left, right, _accepts_any)
-    if isinstance(met.left, DecimalType) and isinstance(met.right, DecimalType):
-        common: DataType = wider_decimal(met.left, met.right)
+    if isinstance(met.left, t.DecimalType) and isinstance(met.right, t.DecimalType):
+        common: DataType = t.wider_decimal(met.left, met.right)
     else:
         checked = check_sides(op, left, right, met, _accepts_any)
         if isinstance(checked, OperandMismatch):
@@ -118,18 +101,18 @@ def _rule(op: str, left: DataType, right: DataType) -> _Rule | OperandMismatch:
         common,
         forced=met.forced,
         unsafe=is_unsafe_comparison(left, right),
-        literal="decimal" in kinds and not kinds.isdisjoint(INTEGRAL_KINDS),
+        literal="decimal" in kinds and not kinds.isdisjoint(t.INTEGRAL_KINDS),
     )
 
 
 def with_field_names(wanted: DataType, given: DataType) -> DataType:
     """`given` with the field names of `wanted` where only those differ: Spark compares by place."""
     if (
-        isinstance(wanted, StructType)
-        and isinstance(given, StructType)
+        isinstance(wanted, t.StructType)
+        and isinstance(given, t.StructType)
         and len(wanted.fields) == len(given.fields)
     ):
-        renamed = struct(
+        renamed = t.struct(
             tuple(
                 StructField(ours.name, with_field_names(ours.type, theirs.type), theirs.nullable)
                 for ours, theirs in zip(wanted.fields, given.fields, strict=True)
@@ -153,18 +136,18 @@ def _accepts_any(given: DataType) -> bool:  # noqa: ARG001 - a comparison takes 
 def _one_collation(left: DataType, right: DataType) -> tuple[DataType, DataType]:
     # Which collation wins depends on where each comes from (column, literal, COLLATE), which
     # types do not tell; the result is a boolean whichever it is.
-    if left.kind in STRING_KINDS and right.kind in STRING_KINDS:
+    if left.kind in t.STRING_KINDS and right.kind in t.STRING_KINDS:
         return left, left
     return left, right
 
 
 def is_unsafe_comparison(left: DataType, right: DataType) -> bool:
     """Whether two types only meet by casting a string that may not be readable as the other."""
-    left_string, right_string = left.kind in STRING_KINDS, right.kind in STRING_KINDS
+    left_string, right_string = left.kind in t.STRING_KINDS, right.kind in t.STRING_KINDS
     if left_string == right_string:
         return False
     other = right if left_string else left
-    return other is not UNKNOWN and other is not NULL and other.kind != "binary"
+    return other is not t.UNKNOWN and other is not t.NULL and other.kind != "binary"
 
 
 def _is_range_literal(op: str, side: Operand, other: Operand) -> bool:
@@ -172,7 +155,7 @@ def _is_range_literal(op: str, side: Operand, other: Operand) -> bool:
     return (
         op in _RANGE_OPERATORS
         and isinstance(side.value, Decimal)
-        and other.type.kind in INTEGRAL_KINDS
+        and other.type.kind in t.INTEGRAL_KINDS
     )
 
 
@@ -202,8 +185,8 @@ def in_list(value: Operand, items: Sequence[Operand]) -> Comparison | OperandMis
         return Comparison(nullable=nullable, common=own, unsafe=False)
     members = [value, *items]
     types = [with_field_names(own, expression_type(member.type)) for member in members]
-    if UNKNOWN in types:
-        return Comparison(nullable=True, common=UNKNOWN, unsafe=False)
+    if t.UNKNOWN in types:
+        return Comparison(nullable=True, common=t.UNKNOWN, unsafe=False)
     common = _list_type(types)
     if common is None:
         return no_common_type("IN", types)
@@ -220,7 +203,7 @@ def in_list(value: Operand, items: Sequence[Operand]) -> Comparison | OperandMis
 
 
 def _list_type(types: list[DataType]) -> DataType | None:
-    if all(given.kind in STRING_KINDS for given in types):
+    if all(given.kind in t.STRING_KINDS for given in types):
         return types[0]
     return widest_of(types)
 
@@ -251,7 +234,7 @@ def between(value: Operand, low: Operand, high: Operand) -> Typing | OperandMism
     below = comparison("<=", value, high)
     if isinstance(below, OperandMismatch):
         return below
-    return BOOLEAN, above.nullable or below.nullable
+    return t.BOOLEAN, above.nullable or below.nullable
 
 
 def case_branches(
@@ -272,7 +255,7 @@ def branch_type(op: str, types: Sequence[DataType]) -> DataType | OperandMismatc
     if first.kind not in {"char", "varchar"} and all(given is first for given in types):
         return first
     listed = [expression_type(given) for given in types]
-    if all(given.kind in STRING_KINDS for given in listed):
+    if all(given.kind in t.STRING_KINDS for given in listed):
         return _collated(listed)
     common = widest_of(listed)
     return no_common_type(op, listed) if common is None else common
@@ -280,14 +263,14 @@ def branch_type(op: str, types: Sequence[DataType]) -> DataType | OperandMismatc
 
 def _collated(types: Sequence[DataType]) -> DataType:
     # A collation other than the default is one the author asked for.
-    return next((given for given in types if given is not STRING), STRING)
+    return next((given for given in types if given is not t.STRING), t.STRING)
 
 
 def concatenation(values: Sequence[Operand], op: str = "||") -> Typing | OperandMismatch:
     """`a || b` and `concat`: strings, or binaries alone, or arrays alone."""
     types = [expression_type(value.type) for value in values]
-    if UNKNOWN in types:
-        return UNKNOWN, True
+    if t.UNKNOWN in types:
+        return t.UNKNOWN, True
     nullable = any(value.nullable for value in values)
     if all(given.kind == "array" for given in types):
         common = widest_of(types)

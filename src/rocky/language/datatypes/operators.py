@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import expression_type, force_nullable
 from rocky.language.datatypes.coercion import (
     implicit_cast,
@@ -19,20 +20,7 @@ from rocky.language.datatypes.coercion import (
     tightest_type,
 )
 from rocky.language.datatypes.parts import holds_kind
-from rocky.language.datatypes.types import (
-    BOOLEAN,
-    DOUBLE,
-    INTEGRAL_KINDS,
-    NULL,
-    STRING,
-    UNKNOWN,
-    ArrayType,
-    DataType,
-    DecimalType,
-    StructType,
-    decimal,
-    decimal_for,
-)
+from rocky.language.datatypes.types import DataType
 
 Typing = tuple[DataType, bool]
 """A result type and whether it may be null."""
@@ -115,9 +103,9 @@ def no_common_type(op: str, types: list[DataType]) -> OperandMismatch:
 def is_orderable(given: DataType) -> bool:
     """Whether ORDER BY, comparisons, MIN and MAX take the type."""
     match given:
-        case ArrayType(element=element):
+        case t.ArrayType(element=element):
             return is_orderable(element)
-        case StructType(fields=fields):
+        case t.StructType(fields=fields):
             return all(is_orderable(field.type) for field in fields)
         case _:
             return given.kind not in {"map", "variant", "interval"}
@@ -197,19 +185,19 @@ def _cast_both(left: DataType, right: DataType, to: DataType) -> CoercedSides:
 
 
 def _coerce_decimal(left: DataType, right: DataType, accepts: Accepts) -> CoercedSides:
-    if left is NULL or right is NULL:
+    if left is t.NULL or right is t.NULL:
         return _tighten(left, right, accepts)
     new_left, new_right = _beside_decimal(left, right), _beside_decimal(right, left)
-    if isinstance(new_left, DecimalType) or isinstance(new_right, DecimalType):
+    if isinstance(new_left, t.DecimalType) or isinstance(new_right, t.DecimalType):
         return CoercedSides(new_left, new_right, forced=False)
     return _tighten(new_left, new_right, accepts)
 
 
 def _beside_decimal(given: DataType, other: DataType) -> DataType:
-    if given.kind in INTEGRAL_KINDS and other.kind == "decimal":
-        return decimal_for(given)
+    if given.kind in t.INTEGRAL_KINDS and other.kind == "decimal":
+        return t.decimal_for(given)
     if given.kind == "decimal" and other.kind in {"float", "double"}:
-        return DOUBLE
+        return t.DOUBLE
     return given
 
 
@@ -225,11 +213,15 @@ def narrowed_literal(operand: Operand, other: Operand) -> DataType:
     """The operand's type, but an integer literal beside a decimal is as narrow as its digits."""
     given = operand.type
     # Spark leaves tinyint literals as they are.
-    if other.type.kind != "decimal" or given.kind not in INTEGRAL_KINDS or given.kind == "tinyint":
+    if (
+        other.type.kind != "decimal"
+        or given.kind not in t.INTEGRAL_KINDS
+        or given.kind == "tinyint"
+    ):
         return given
     value = operand.value
     if isinstance(value, int) and not isinstance(value, bool):
-        return decimal(len(str(abs(value))), 0)
+        return t.decimal(len(str(abs(value))), 0)
     return given
 
 
@@ -238,8 +230,8 @@ _CONDITIONS: dict[tuple[DataType, DataType], bool] = {}
 
 def conjunction(op: str, left: Operand, right: Operand) -> Typing | OperandMismatch:
     """`left AND right`, `left OR right`."""
-    if left.type is BOOLEAN and right.type is BOOLEAN:
-        return BOOLEAN, left.nullable or right.nullable
+    if left.type is t.BOOLEAN and right.type is t.BOOLEAN:
+        return t.BOOLEAN, left.nullable or right.nullable
     key = (left.type, right.type)
     forced = _CONDITIONS.get(key)
     if forced is None:
@@ -251,15 +243,15 @@ def conjunction(op: str, left: Operand, right: Operand) -> Typing | OperandMisma
         if isinstance(found, OperandMismatch):
             return found
         forced = _CONDITIONS[key] = found
-    return BOOLEAN, forced or left.nullable or right.nullable
+    return t.BOOLEAN, forced or left.nullable or right.nullable
 
 
 def _forced_boolean(op: str, left: DataType, right: DataType) -> bool | OperandMismatch:
-    if left is UNKNOWN or right is UNKNOWN or (left is NULL and right is NULL):
+    if left is t.UNKNOWN or right is t.UNKNOWN or (left is t.NULL and right is t.NULL):
         return True
 
     def accepts(given: DataType) -> bool:
-        return given is BOOLEAN
+        return given is t.BOOLEAN
 
     met = coerce_sides(left, right, accepts)
     checked = check_sides(op, left, right, met, accepts)
@@ -269,9 +261,9 @@ def _forced_boolean(op: str, left: DataType, right: DataType) -> bool | OperandM
 def negation(operand: Operand) -> Typing | OperandMismatch:
     """`NOT operand`."""
     given = expression_type(operand.type)
-    if implicit_cast(given, BOOLEAN) is None:
+    if implicit_cast(given, t.BOOLEAN) is None:
         return unexpected_type("NOT", given, "a `boolean`", 0)
-    return BOOLEAN, operand.nullable or force_nullable(given, BOOLEAN)
+    return t.BOOLEAN, operand.nullable or force_nullable(given, t.BOOLEAN)
 
 
 def like(
@@ -287,5 +279,5 @@ def like(
         given = expression_type(operand.type)
         if implicit_cast(given, "string") is None:
             return unexpected_type(op, given, "a `string`", at)
-        nullable = nullable or operand.nullable or force_nullable(given, STRING)
-    return BOOLEAN, nullable
+        nullable = nullable or operand.nullable or force_nullable(given, t.STRING)
+    return t.BOOLEAN, nullable

@@ -2,29 +2,20 @@
 
 from collections.abc import Callable, Iterator
 
-from rocky.language.datatypes.types import (
-    UNKNOWN,
-    ArrayType,
-    DataType,
-    MapType,
-    StructField,
-    StructType,
-    array,
-    map_of,
-    struct,
-)
+from rocky.language.datatypes import types as t
+from rocky.language.datatypes.types import DataType, StructField
 
 
 def parts_of(kind: DataType) -> Iterator[DataType]:
     """The type itself and every type in it."""
     yield kind
     match kind:
-        case ArrayType(element=element):
+        case t.ArrayType(element=element):
             yield from parts_of(element)
-        case MapType(key=key, value=value):
+        case t.MapType(key=key, value=value):
             yield from parts_of(key)
             yield from parts_of(value)
-        case StructType(fields=fields):
+        case t.StructType(fields=fields):
             for field in fields:
                 yield from parts_of(field.type)
         case _:
@@ -38,7 +29,7 @@ def holds_kind(kind: DataType, *kinds: str) -> bool:
 
 def is_complete(kind: DataType) -> bool:
     """Whether a type is known through and through."""
-    return all(part is not UNKNOWN for part in parts_of(kind))
+    return all(part is not t.UNKNOWN for part in parts_of(kind))
 
 
 def make_nullable(
@@ -53,12 +44,12 @@ def make_nullable(
         return make_nullable(part, name=name, leaf=leaf)
 
     match kind:
-        case ArrayType(element=element):
-            return array(made(element))
-        case MapType(key=key, value=value):
-            return map_of(made(key), made(value))
-        case StructType(fields=fields):
-            return struct(
+        case t.ArrayType(element=element):
+            return t.array(made(element))
+        case t.MapType(key=key, value=value):
+            return t.map_of(made(key), made(value))
+        case t.StructType(fields=fields):
+            return t.struct(
                 tuple(StructField(name(each.name), made(each.type), True) for each in fields)
             )
         case _:

@@ -12,19 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import expression_type
-from rocky.language.datatypes.types import (
-    DOUBLE,
-    INT,
-    NUMERIC_KINDS,
-    STRING,
-    UNKNOWN,
-    ArrayType,
-    DataType,
-    MapType,
-    array,
-    map_of,
-)
+from rocky.language.datatypes.types import DataType
 from rocky.language.functions.operand import Operand, Refusal, Typing
 from rocky.language.functions.templates import (
     ALL_CLASSES,
@@ -40,7 +30,7 @@ from rocky.language.functions.templates import (
 
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 _UNEXPECTED: Final = "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE"
-_STAND_INS: Final = (DOUBLE, INT, STRING)
+_STAND_INS: Final = (t.DOUBLE, t.INT, t.STRING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +42,13 @@ class Entry:
     """
 
     typing: Typing | None = None
-    refusal: Refusal | None = None
+    refusal: tuple[str, str, int | None] | None = None
     type: DataType | None = None
     maker: Maker | None = None
     rule: NullRule | None = None
 
 
-UNKNOWN_ENTRY: Final = Entry(typing=(UNKNOWN, True))
+UNKNOWN_ENTRY: Final = Entry(typing=(t.UNKNOWN, True))
 
 
 class Rules:
@@ -128,7 +118,7 @@ class Signature:
         classes = [class_of(each) for each in seen]
         if None not in classes:
             return self._entry(self._walk(classes), seen)
-        if UNKNOWN in seen:
+        if t.UNKNOWN in seen:
             return self._among(seen)
         return self._renamed(seen)
 
@@ -155,16 +145,16 @@ class Signature:
         maker, when = rules.maker(template), rules.stored[rule]
         if follows_flags(rules.templates[template]):
             return Entry(maker=maker, rule=rules.null_rule(rule))
-        made = maker(types, (False,) * len(types)) or UNKNOWN
+        made = maker(types, (False,) * len(types)) or t.UNKNOWN
         if isinstance(when, bool):
             return Entry(typing=(made, when))
         return Entry(type=made, rule=rules.null_rule(rule))
 
-    def _refusal(self, at: int, types: tuple[DataType, ...]) -> Refusal:
+    def _refusal(self, at: int, types: tuple[DataType, ...]) -> tuple[str, str, int | None]:
         condition, argument, required = self.rules.refusals[at]
         if argument is None or argument >= len(types):
             taken = ", ".join(f"`{each}`" for each in types)
-            return Refusal(condition, f"`{self.name}` does not take {taken} together", None)
+            return condition, f"`{self.name}` does not take {taken} together", None
         ordinal = _ORDINALS[argument]
         if not required:
             message = f"`{self.name}` does not take `{types[argument]}` as {ordinal} argument"
@@ -172,7 +162,7 @@ class Signature:
             wanted = required.strip("()").replace('"', "`").lower()
             message = f"the {ordinal} argument of `{self.name}` must be {wanted}"
             message += f", not `{types[argument]}`"
-        return Refusal(condition, message, argument)
+        return condition, message, argument
 
     # -- types of no class ------------------------------------------------------------------
 
@@ -188,7 +178,7 @@ class Signature:
         if not is_fixed(self.rules.templates[template]):
             return UNKNOWN_ENTRY
         never = all(self.rules.stored[each[1]] is False for each in accepted)
-        made = self.rules.maker(template)(types, (True,) * len(types)) or UNKNOWN
+        made = self.rules.maker(template)(types, (True,) * len(types)) or t.UNKNOWN
         return Entry(typing=(made, not never))
 
     def _renamed(self, types: tuple[DataType, ...]) -> Entry:
@@ -233,34 +223,34 @@ def _renamings(types: tuple[DataType, ...]) -> list[dict[DataType, DataType]]:
     """Ways to read the parts that have no class as parts that have one."""
     parts: dict[DataType, None] = {}
     for each in types:
-        if class_of(each) is None and isinstance(each, ArrayType):
+        if class_of(each) is None and isinstance(each, t.ArrayType):
             parts[each.element] = None
-        elif class_of(each) is None and isinstance(each, MapType):
+        elif class_of(each) is None and isinstance(each, t.MapType):
             # A map is renamed as a whole: both of its classes are asked.
             parts[each.key] = parts[each.value] = None
     if len(parts) == 1:
         part = next(iter(parts))
-        order = _STAND_INS if part.kind in NUMERIC_KINDS else (STRING, INT, DOUBLE)
+        order = _STAND_INS if part.kind in t.NUMERIC_KINDS else (t.STRING, t.INT, t.DOUBLE)
         return [{part: other} for other in order]
     pair = list(parts)[:2]
-    return [{pair[0]: one, pair[1]: two} for one, two in ((STRING, INT), (INT, STRING))]
+    return [{pair[0]: one, pair[1]: two} for one, two in ((t.STRING, t.INT), (t.INT, t.STRING))]
 
 
 def _rename(type: DataType, names: dict[DataType, DataType]) -> DataType:  # noqa: A002 - the noun of this package
     if type in names:
         return names[type]
-    if isinstance(type, ArrayType):
-        return array(_rename(type.element, names), type.contains_null)
-    if isinstance(type, MapType):
+    if isinstance(type, t.ArrayType):
+        return t.array(_rename(type.element, names), type.contains_null)
+    if isinstance(type, t.MapType):
         key, value = _rename(type.key, names), _rename(type.value, names)
         if key.kind == value.kind:
-            value = INT if key is STRING else STRING
-        return map_of(key, value, type.contains_null)
+            value = t.INT if key is t.STRING else t.STRING
+        return t.map_of(key, value, type.contains_null)
     return type
 
 
 SPARK_VERSION: Final = "4.1"
-_UNKNOWN_TYPING: Final[Typing] = (UNKNOWN, True)
+_UNKNOWN_TYPING: Final[Typing] = (t.UNKNOWN, True)
 
 
 class FunctionInfo:
@@ -326,8 +316,8 @@ def all_names() -> tuple[str, ...]:
     return tuple(sorted(_load_catalogue()[0]))
 
 
-def type_call(info: FunctionInfo, args: Sequence[Operand]) -> Typing | Refusal:
-    """What a call gives, or why Spark would not take it."""
+def type_call(info: FunctionInfo, args: Sequence[Operand]) -> Typing:
+    """What a call gives. Raises `Refusal` when Spark would not take it."""
     count = len(args)
     signature = info.signatures.get(count) or info.signature(count)
     if signature is None:
@@ -335,32 +325,24 @@ def type_call(info: FunctionInfo, args: Sequence[Operand]) -> Typing | Refusal:
     types = tuple([arg.type for arg in args])
     entry = signature.memo.get(types) or signature.entry(types)
     if entry.refusal is not None:
-        return entry.refusal
-    if signature.foldable:
-        refusal = _refuse_columns(signature, args)
-        if refusal is not None:
-            return refusal
+        raise Refusal(*entry.refusal)
+    for at, condition in signature.foldable.items():
+        if not args[at].foldable and args[at].type is not t.UNKNOWN:
+            message = f"argument {at + 1} of `{signature.name}` must be a constant"
+            raise Refusal(condition, message, at)
     if entry.typing is not None:
         return entry.typing
     flags = [arg.nullable for arg in args]
     rule, found = entry.rule, entry.type
     if found is None:
-        found = (entry.maker(types, flags) if entry.maker is not None else None) or UNKNOWN
+        found = (entry.maker(types, flags) if entry.maker is not None else None) or t.UNKNOWN
     return found, rule is None or rule(types, flags)
 
 
-def _refuse_columns(signature: Signature, args: Sequence[Operand]) -> Refusal | None:
-    for at, condition in signature.foldable.items():
-        if not args[at].foldable and args[at].type is not UNKNOWN:
-            message = f"argument {at + 1} of `{signature.name}` must be a constant"
-            return Refusal(condition, message, at)
-    return None
-
-
-def _type_untold(info: FunctionInfo, args: Sequence[Operand]) -> Typing | Refusal:
+def _type_untold(info: FunctionInfo, args: Sequence[Operand]) -> Typing:
     count = len(args)
     if not info.takes(count):
-        return _wrong_count(info, count)
+        raise _wrong_count(info, count)
     known = [int(text) for text in info.stored]
     most = max(known, default=0)
     if isinstance(info.arities, tuple) and most and count > most:
@@ -368,17 +350,12 @@ def _type_untold(info: FunctionInfo, args: Sequence[Operand]) -> Typing | Refusa
     return _UNKNOWN_TYPING
 
 
-def _type_tail(info: FunctionInfo, args: Sequence[Operand], most: int) -> Typing | Refusal:
+def _type_tail(info: FunctionInfo, args: Sequence[Operand], most: int) -> Typing:
     """A call longer than any that was asked: each further argument behaves like the last."""
     head = args[: most - 1]
-    found: list[Typing] = []
-    for last in args[most - 1 :]:
-        typing = type_call(info, [*head, last])
-        if isinstance(typing, Refusal):
-            return typing
-        found.append(typing)
+    found = [type_call(info, [*head, last]) for last in args[most - 1 :]]
     types = {typing[0] for typing in found}
-    return types.pop() if len(types) == 1 else UNKNOWN, any(nullable for _, nullable in found)
+    return types.pop() if len(types) == 1 else t.UNKNOWN, any(nullable for _, nullable in found)
 
 
 def _wrong_count(info: FunctionInfo, count: int) -> Refusal:

@@ -10,34 +10,22 @@ from collections.abc import Callable, Sequence
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.parts import make_nullable
 from rocky.language.datatypes.types import DataType
-from rocky.language.functions.operand import (
-    BIGINT,
-    INT,
-    NO_VALUE,
-    Operand,
-    Refusal,
-    not_constant,
-    unexpected_type,
-    wrong_count,
-)
+from rocky.language.functions import operand as f
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal
 
 Columns = list[tuple[str, DataType, bool]]
-Generator = Callable[[str, Sequence[Operand]], Columns | Refusal]
+Generator = Callable[[str, Sequence[Operand]], Columns]
 
 
-def _one_argument(name: str, args: Sequence[Operand], parameter: str) -> Refusal | None:
+def _one_argument(name: str, args: Sequence[Operand], parameter: str) -> None:
     if not args:
-        return Refusal(
-            "REQUIRED_PARAMETER_NOT_FOUND", f"`{name}` needs its parameter `{parameter}`"
-        )
-    return wrong_count(name, "1", len(args)) if len(args) > 1 else None
+        raise Refusal("REQUIRED_PARAMETER_NOT_FOUND", f"`{name}` needs its parameter `{parameter}`")
+    f.take(name, args, 1)
 
 
-def columns_of_explode(name: str, args: Sequence[Operand]) -> Columns | Refusal:
+def columns_of_explode(name: str, args: Sequence[Operand]) -> Columns:
     """`explode` and `posexplode`, inner and outer."""
-    refusal = _one_argument(name, args, "collection")
-    if refusal is not None:
-        return refusal
+    _one_argument(name, args, "collection")
     outer = name.endswith("_outer")
     columns: Columns = [("pos", t.INT, outer)] if name.startswith("pos") else []
     found = args[0].type
@@ -48,19 +36,17 @@ def columns_of_explode(name: str, args: Sequence[Operand]) -> Columns | Refusal:
         return [*columns, ("key", found.key, outer), value]
     if found is t.UNKNOWN:
         return [*columns, ("col", t.UNKNOWN, True)]
-    return unexpected_type(name, 0, "an array or a map", found)
+    raise f.unexpected_type(name, 0, "an array or a map", found)
 
 
-def columns_of_inline(name: str, args: Sequence[Operand]) -> Columns | Refusal:
+def columns_of_inline(name: str, args: Sequence[Operand]) -> Columns:
     """An array of structs, one row an element and one column a field."""
-    refusal = _one_argument(name, args, "input")
-    if refusal is not None:
-        return refusal
+    _one_argument(name, args, "input")
     found = args[0].type
     if found is t.UNKNOWN:
         return []
     if not isinstance(found, t.ArrayType) or not isinstance(found.element, t.StructType):
-        return unexpected_type(name, 0, "an array of structs", found)
+        raise f.unexpected_type(name, 0, "an array of structs", found)
     outer = name.endswith("_outer")
     # A null element has null fields all the way down.
     element = make_nullable(found.element) if found.contains_null else found.element
@@ -68,25 +54,24 @@ def columns_of_inline(name: str, args: Sequence[Operand]) -> Columns | Refusal:
     return [(field.name, field.type, outer or field.nullable) for field in fields]
 
 
-def columns_of_stack(name: str, args: Sequence[Operand]) -> Columns | Refusal:
+def columns_of_stack(name: str, args: Sequence[Operand]) -> Columns:
     """`stack(n, ...)`: the values laid out over `n` rows."""
-    if len(args) < 2:
-        return wrong_count(name, "2 or more", len(args))
+    f.take(name, args, 2, None)
     rows = args[0]
     if rows.type is t.UNKNOWN:
         return []
     if rows.type is not t.INT:
-        return unexpected_type(name, 0, "`int`", rows.type)
+        raise f.unexpected_type(name, 0, "`int`", rows.type)
     if not rows.foldable:
-        return not_constant(name, 0, "the number of rows")
+        raise f.not_constant(name, 0, "the number of rows")
     if rows.value is None:
-        return Refusal(
+        raise Refusal(
             "DATATYPE_MISMATCH.UNEXPECTED_NULL", f"argument 1 of `{name}` must not be null", 0
         )
     if rows.value is NO_VALUE:
         return []
     if rows.value <= 0:
-        return Refusal(
+        raise Refusal(
             "DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE",
             f"argument 1 of `{name}` must be at least 1, not {rows.value}",
             0,
@@ -97,7 +82,7 @@ def columns_of_stack(name: str, args: Sequence[Operand]) -> Columns | Refusal:
     for place in range(width):
         found = _stacked_type(values[place::width])
         if found is None:
-            return Refusal(
+            raise Refusal(
                 "DATATYPE_MISMATCH.STACK_COLUMN_DIFF_TYPES",
                 f"column {place + 1} of `{name}` must be of one type in every row",
             )
@@ -117,12 +102,11 @@ def _stacked_type(values: Sequence[Operand]) -> DataType | None:
     return found
 
 
-def columns_of_json_tuple(name: str, args: Sequence[Operand]) -> Columns | Refusal:
-    if len(args) < 2:
-        return wrong_count(name, "2 or more", len(args))
+def columns_of_json_tuple(name: str, args: Sequence[Operand]) -> Columns:
+    f.take(name, args, 2, None)
     for index, arg in enumerate(args):
         if arg.type.kind not in t.STRING_KINDS and arg.type is not t.UNKNOWN:
-            return Refusal(
+            raise Refusal(
                 "DATATYPE_MISMATCH.NON_STRING_TYPE",
                 f"argument {index + 1} of `{name}` must be `string`, but it is `{arg.type}`",
                 index,
@@ -130,42 +114,41 @@ def columns_of_json_tuple(name: str, args: Sequence[Operand]) -> Columns | Refus
     return [(f"c{place}", t.STRING, True) for place in range(len(args) - 1)]
 
 
-def columns_of_variant_explode(name: str, args: Sequence[Operand]) -> Columns | Refusal:
-    refusal = _one_argument(name, args, "input")
-    if refusal is not None:
-        return refusal
+def columns_of_variant_explode(name: str, args: Sequence[Operand]) -> Columns:
+    _one_argument(name, args, "input")
     found = args[0].type
     if found.kind not in ("variant", "void", "unknown"):
-        return unexpected_type(name, 0, "`variant`", found)
+        raise f.unexpected_type(name, 0, "`variant`", found)
     outer = name.endswith("_outer")
     return [("pos", t.INT, outer), ("key", t.STRING, True), ("value", t.VARIANT, outer)]
 
 
-def columns_of_range(name: str, args: Sequence[Operand]) -> Columns | Refusal:
-    if not 1 <= len(args) <= 4:
-        return wrong_count(name, "1 to 4", len(args))
+def columns_of_range(name: str, args: Sequence[Operand]) -> Columns:
+    f.take(name, args, 1, 4)
     for index, arg in enumerate(args):
         if arg.type is t.UNKNOWN:
             continue
         if not arg.foldable:
-            return Refusal(
+            raise Refusal(
                 "NON_FOLDABLE_ARGUMENT", f"argument {index + 1} of `{name}` must be a constant"
             )
-        family = INT if index == 3 else BIGINT
+        family = f.INT if index == 3 else f.BIGINT
         if arg.type is t.NULL or family.fit(arg.type) is None:
-            return Refusal(
+            raise Refusal(
                 "UNEXPECTED_INPUT_TYPE",
                 f"argument {index + 1} of `{name}` must be {family.text}, but it is `{arg.type}`",
                 index,
             )
     if len(args) > 2 and args[2].value == 0:
-        return Refusal("FAILED_FUNCTION_CALL", f"the step of `{name}` must not be zero", 2)
+        raise Refusal("FAILED_FUNCTION_CALL", f"the step of `{name}` must not be zero", 2)
     return [("id", t.BIGINT, False)]
 
 
 def _fixed(*columns: tuple[str, DataType, bool]) -> Generator:
-    def rule(name: str, args: Sequence[Operand]) -> Columns | Refusal:
-        return wrong_count(name, "no", len(args)) if args else list(columns)
+    def rule(name: str, args: Sequence[Operand]) -> Columns:
+        if args:
+            raise f.wrong_count(name, "no", len(args))
+        return list(columns)
 
     return rule
 

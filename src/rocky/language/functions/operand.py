@@ -7,8 +7,8 @@ strings become almost anything, numbers become each other, and an unknown type f
 unchanged.
 """
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import can_cast, force_nullable
@@ -16,6 +16,7 @@ from rocky.language.datatypes.coercion import implicit_cast
 from rocky.language.datatypes.operators import OperandMismatch
 from rocky.language.datatypes.types import DataType
 
+Outcome = TypeVar("Outcome")
 NO_VALUE: Final = object()
 """The `value` of an operand that is not a literal; None would be the NULL literal."""
 
@@ -45,12 +46,14 @@ class Operand:
         self.name = name
 
 
-class Refusal:
-    """Why Spark would not take a call: its condition, our message, and which argument."""
+class Refusal(Exception):
+    """Why Spark would not take a call: its condition, our message, and which argument.
 
-    __slots__ = ("argument", "condition", "message")
+    Raised by rules, and caught by the binder, which makes a diagnostic of it.
+    """
 
     def __init__(self, condition: str, message: str, argument: int | None = None) -> None:
+        super().__init__(condition, message, argument)
         self.condition = condition
         self.message = message
         self.argument = argument
@@ -60,7 +63,23 @@ Typing = tuple[DataType, bool]
 """A result type and whether it may be null."""
 
 
-Rows = Sequence[Operand]
+Rule = Callable[[str, Sequence[Operand]], Typing]
+"""What a call gives, from the lower-case name and the arguments. Raises `Refusal`."""
+
+
+def by_name(rules: Mapping[Rule, str]) -> dict[str, Rule]:
+    """Rules by the names of their functions, given as one text a rule."""
+    return {name: rule for rule, names in rules.items() for name in names.split()}
+
+
+def take(name: str, args: Sequence[Operand], least: int, most: int | None = -1) -> None:
+    """Refuses a call with fewer or more arguments; without `most` there are exactly `least`."""
+    top = least if most == -1 else most
+    if len(args) < least or (top is not None and len(args) > top):
+        if top is None:
+            raise wrong_count(name, f"{least} or more", len(args))
+        word = "or" if top == least + 1 else "to"
+        raise wrong_count(name, str(least) if top == least else f"{least} {word} {top}", len(args))
 
 
 def wrong_count(name: str, expected: str, got: int) -> Refusal:
@@ -90,7 +109,7 @@ def uncastable(name: str, index: int, found: DataType, target: DataType) -> Refu
     )
 
 
-def different_types(name: str, args: Rows) -> Refusal:
+def different_types(name: str, args: Sequence[Operand]) -> Refusal:
     """The arguments have no type in common."""
     seen = list(dict.fromkeys(arg.type.text for arg in args))
     return Refusal(
@@ -135,11 +154,11 @@ def within_group_missing(name: str) -> Refusal:
     )
 
 
-def refused(outcome: object) -> Refusal | None:
-    """The refusal in what an operator's rule answered, if it refused."""
+def unless_refused(outcome: Outcome | OperandMismatch) -> Outcome:
+    """What an operator's rule answered. Raises its refusal."""
     if isinstance(outcome, OperandMismatch):
-        return Refusal(outcome.condition, outcome.message, outcome.argument)
-    return None
+        raise Refusal(outcome.condition, outcome.message, outcome.argument)
+    return outcome
 
 
 Target = str | DataType | tuple[str | DataType, ...]
@@ -221,15 +240,15 @@ VARIANT: Final = exactly(t.VARIANT)
 
 def fit(
     name: str, args: Sequence[Operand], families: Sequence[Family], optional: int = 0
-) -> Sequence[Operand] | Refusal:
-    """The arguments after Spark's implicit casts, or why they do not fit.
+) -> Sequence[Operand]:
+    """The arguments after Spark's implicit casts. Raises `Refusal` when they do not fit.
 
     The last `optional` families may be left without an argument.
     """
     if not len(families) - optional <= len(args) <= len(families):
         least = len(families) - optional
         expected = str(least) if not optional else f"{least} to {len(families)}"
-        return wrong_count(name, expected, len(args))
+        raise wrong_count(name, expected, len(args))
     fitted: list[Operand] | None = None
     misfit: Refusal | None = None
     for index, (arg, family) in enumerate(zip(args, families, strict=False)):
@@ -241,22 +260,22 @@ def fit(
             continue
         # Spark checks the casts it has planned before the call they are part of.
         if not can_cast(arg.type, target):
-            return uncastable(name, index, arg.type, target)
+            raise uncastable(name, index, arg.type, target)
         if fitted is None:
             fitted = list(args)
         fitted[index] = cast_operand(arg, target)
     if misfit is not None:
-        return misfit
+        raise misfit
     return args if fitted is None else fitted
 
 
 def expect(
     name: str, args: Sequence[Operand], families: Sequence[Family], optional: int = 0
-) -> Sequence[Operand] | Refusal:
+) -> Sequence[Operand]:
     """As `fit`, for functions that cast nothing but the NULL literal."""
     for index, (arg, family) in enumerate(zip(args, families, strict=False)):
         if arg.type is not t.NULL and not family.accepts(arg.type):
-            return unexpected_type(name, index, family.text, arg.type)
+            raise unexpected_type(name, index, family.text, arg.type)
     return fit(name, args, families, optional)
 
 

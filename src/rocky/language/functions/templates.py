@@ -10,25 +10,11 @@ a list of atoms of which any holds, or `{"all": [...]}`. The atoms: `n0`, argume
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import force_nullable
-from rocky.language.datatypes.coercion import tightest_type, widest_of
+from rocky.language.datatypes.coercion import widest_of
 from rocky.language.datatypes.text import parse_type, type_from_json
-from rocky.language.datatypes.types import (
-    MAX_PRECISION,
-    STRING,
-    ArrayType,
-    DataType,
-    DecimalType,
-    MapType,
-    StringType,
-    StructField,
-    StructType,
-    array,
-    decimal,
-    interval,
-    map_of,
-    struct,
-)
+from rocky.language.datatypes.types import DataType, StructField
 
 CLASS_TEXTS: Final = (
     "void",
@@ -90,9 +76,9 @@ ALL_CLASSES: Final = tuple(range(len(CLASS_TEXTS)))
 
 def class_of(type: DataType) -> int | None:  # noqa: A002 - the noun of this package
     """The class a type is read as; None when the catalogue has only relatives of it."""
-    if isinstance(type, ArrayType):
+    if isinstance(type, t.ArrayType):
         return _BY_ELEMENT.get(type.element.kind)
-    if isinstance(type, MapType):
+    if isinstance(type, t.MapType):
         return _BY_ENTRY.get((type.key.kind, type.value.kind))
     return _BY_KIND.get(type.kind)
 
@@ -102,9 +88,9 @@ def relatives_of(type: DataType) -> tuple[int, ...]:  # noqa: A002 - the noun of
     own = class_of(type)
     if own is not None:
         return (own,)
-    if isinstance(type, ArrayType):
+    if isinstance(type, t.ArrayType):
         return ARRAY_CLASSES
-    return MAP_CLASSES if isinstance(type, MapType) else ALL_CLASSES
+    return MAP_CLASSES if isinstance(type, t.MapType) else ALL_CLASSES
 
 
 Types = Sequence[DataType]
@@ -126,7 +112,7 @@ def build_null_rule(rule: Any) -> NullRule:
 
 
 def contains_null(type: DataType) -> bool:  # noqa: A002 - the noun of this package
-    return isinstance(type, ArrayType | MapType) and type.contains_null
+    return isinstance(type, t.ArrayType | t.MapType) and type.contains_null
 
 
 def _build_any_nullable(positions: list[int]) -> NullRule:
@@ -175,8 +161,6 @@ def build_maker(template: Any) -> Maker:
             return lambda types, _flags: widest_of([types[at] for at in positions])
         case ["text", *positions]:
             return lambda types, _flags: _text([types[at] for at in positions])
-        case ["tight", one, two]:
-            return lambda types, _flags: tightest_type(types[one], types[two])
         case [hole, position]:
             pick = HOLES[hole]
             return lambda types, _flags: pick(types[position])
@@ -202,7 +186,7 @@ def is_fixed(template: Any) -> bool:
 def _array_maker(element: Maker, bit: NullRule) -> Maker:
     def make(types: Types, flags: Flags) -> DataType | None:
         inner = element(types, flags)
-        return None if inner is None else array(inner, bit(types, flags))
+        return None if inner is None else t.array(inner, bit(types, flags))
 
     return make
 
@@ -210,7 +194,7 @@ def _array_maker(element: Maker, bit: NullRule) -> Maker:
 def _map_maker(key: Maker, value: Maker, bit: NullRule) -> Maker:
     def make(types: Types, flags: Flags) -> DataType | None:
         left, right = key(types, flags), value(types, flags)
-        return None if left is None or right is None else map_of(left, right, bit(types, flags))
+        return None if left is None or right is None else t.map_of(left, right, bit(types, flags))
 
     return make
 
@@ -223,7 +207,7 @@ def _struct_maker(fields: list[tuple[str, Maker, NullRule]]) -> Maker:
             if inner is None:
                 return None
             made.append(StructField(name, inner, bit(types, flags)))
-        return struct(tuple(made))
+        return t.struct(tuple(made))
 
     return make
 
@@ -232,7 +216,7 @@ def _struct_maker(fields: list[tuple[str, Maker, NullRule]]) -> Maker:
 
 
 def _element(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
-    return type.element if isinstance(type, ArrayType) else None
+    return type.element if isinstance(type, t.ArrayType) else None
 
 
 def _inner_element(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
@@ -241,85 +225,55 @@ def _inner_element(type: DataType) -> DataType | None:  # noqa: A002 - the noun 
 
 
 def _key(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
-    return type.key if isinstance(type, MapType) else None
+    return type.key if isinstance(type, t.MapType) else None
 
 
 def _value(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
-    return type.value if isinstance(type, MapType) else None
+    return type.value if isinstance(type, t.MapType) else None
 
 
 def _text(types: Types) -> DataType:
     """A string of the one collation among the arguments that is not the default."""
     for each in types:
-        if isinstance(each, StringType) and each.collation != STRING.collation:
+        if isinstance(each, t.StringType) and each.collation != t.STRING.collation:
             return each
-    return STRING
-
-
-def _element_text(type: DataType) -> DataType:  # noqa: A002 - the noun of this package
-    inner = _element(type)
-    return STRING if inner is None else _text([inner])
-
-
-def _first_field(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
-    inner = _element(type)
-    fields = inner.fields if isinstance(inner, StructType) else ()
-    return fields[0].type if len(fields) == 2 else None
-
-
-def _second_field(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
-    inner = _element(type)
-    fields = inner.fields if isinstance(inner, StructType) else ()
-    return fields[1].type if len(fields) == 2 else None
+    return t.STRING
 
 
 def _sum(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
-    if isinstance(type, DecimalType):
-        return decimal(min(type.precision + 10, MAX_PRECISION), type.scale)
+    if isinstance(type, t.DecimalType):
+        return t.decimal(min(type.precision + 10, t.MAX_PRECISION), type.scale)
     return None
 
 
 def _average(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
-    if isinstance(type, DecimalType):
+    if isinstance(type, t.DecimalType):
         precision, scale = type.precision + 4, type.scale + 4
-        return decimal(min(precision, MAX_PRECISION), min(scale, MAX_PRECISION))
-    return None
-
-
-def _whole(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
-    """A decimal rounded to no fraction: one more digit, for the carry."""
-    if isinstance(type, DecimalType):
-        if type.scale == 0:
-            return type
-        return decimal(min(type.precision - type.scale + 1, MAX_PRECISION), 0)
+        return t.decimal(min(precision, t.MAX_PRECISION), min(scale, t.MAX_PRECISION))
     return None
 
 
 def _carried(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
-    """As `whole`, but a carry is feared even where there is no fraction to round away."""
-    if isinstance(type, DecimalType):
-        return decimal(min(type.precision - type.scale + 1, MAX_PRECISION), 0)
+    """A decimal rounded to no fraction: one more digit, for a carry, even where there is none."""
+    if isinstance(type, t.DecimalType):
+        return t.decimal(min(type.precision - type.scale + 1, t.MAX_PRECISION), 0)
     return None
 
 
 def _widest_unit(type: DataType) -> DataType | None:  # noqa: A002 - the noun of this package
     if type.kind == "interval_ym":
-        return interval("year", "month")
-    return interval("day", "second") if type.kind == "interval_dt" else None
+        return t.interval("year", "month")
+    return t.interval("day", "second") if type.kind == "interval_dt" else None
 
 
 HOLES: Final[dict[str, Callable[[DataType], DataType | None]]] = {
     "arg": lambda type: type,  # noqa: A006 - the noun of this package
     "elem": _element,
-    "elem_text": _element_text,
     "elem_elem": _inner_element,
     "key": _key,
     "value": _value,
-    "first_field": _first_field,
-    "second_field": _second_field,
     "sum": _sum,
     "avg": _average,
-    "whole": _whole,
     "carried": _carried,
     "unit": _widest_unit,
 }

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, NamedTuple, Self, TypeVar
 
 from rocky.errors import RockyError
@@ -56,6 +55,12 @@ class LedgerReader:
         with translated(path, writing=False):
             self.schema_version = stored_version(connection)
 
+    @classmethod
+    def open(cls, path: Path, patience: float = READER_PATIENCE_SECONDS) -> Self | None:
+        """A reader, or None when there is no ledger yet. Raises LedgerUnreadable, LedgerLocked."""
+        connection = connect_reader(path, patience)
+        return cls(path, connection) if connection is not None else None
+
     @property
     def is_chained(self) -> bool:
         """Whether the file has a chain: not so until a newer Rocky has written to it."""
@@ -67,24 +72,25 @@ class LedgerReader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _below(self, kind: type[R], table: str, first: str) -> tuple[R, ...]:
         with translated(self.path, writing=False):
             rows = rows_below(self._connection, table, first)
-        return tuple(load_record(kind, self.path, table, key, value) for key, value in rows)
+        return tuple(load_record(kind, self.path, table, *row) for row in rows)
+
+    def _all(self, kind: type[R], table: str) -> tuple[R, ...]:
+        rows = self._ask(f"SELECT key, value FROM {table} ORDER BY key")  # noqa: S608 - one of our own names
+        return tuple(load_record(kind, self.path, table, *row) for row in rows)
+
+    def _one(self, kind: type[R], table: str, key: str) -> R | None:
+        rows = self._ask(f"SELECT key, value FROM {table} WHERE key = ?", key)  # noqa: S608 - one of our own names
+        return load_record(kind, self.path, table, *rows[0]) if rows else None
 
     def _execution(self, key: str, value: Any) -> RecordedExecution:
-        return RecordedExecution(
-            RunId(key.partition("|")[0]),
-            load_record(ModelExecution, self.path, "model_executions", key, value),
-        )
+        found = load_record(ModelExecution, self.path, "model_executions", key, value)
+        return RecordedExecution(RunId(key.partition("|")[0]), found)
 
     def _newest_rows(
         self, models: Iterable[str], value: str = "value"
@@ -114,8 +120,6 @@ class LedgerReader:
 LATEST: Final = "latest"
 _EVERYTHING: Final = -1
 
-RecordKind = TypeVar("RecordKind", bound=Record)
-
 
 class LedgerTotals(NamedTuple):
     """How much a ledger holds."""
@@ -126,14 +130,6 @@ class LedgerTotals(NamedTuple):
 
 
 EMPTY_TOTALS: Final = LedgerTotals(0, 0, 0)
-
-
-def open_history_reader(
-    path: Path, patience: float = READER_PATIENCE_SECONDS
-) -> "HistoryReader | None":
-    """A reader, or None when there is no ledger yet. Raises LedgerUnreadable, LedgerLocked."""
-    connection = connect_reader(path, patience)
-    return HistoryReader(path, connection) if connection is not None else None
 
 
 class HistoryReader(LedgerReader):
@@ -153,14 +149,15 @@ class HistoryReader(LedgerReader):
             first,
             _EVERYTHING if limit is None else limit,
         )
-        return tuple(self._completed(self._run(key, value)) for key, value in rows)
+        found = (load_record(RunRecord, self.path, "run_history", *row) for row in rows)
+        return tuple(map(self._completed, found))
 
     def run(self, run_id: str) -> RunRecord | None:
         """One run; `latest` is the newest."""
         if run_id == LATEST:
             return next(iter(self.runs(limit=1)), None)
-        rows = self._ask("SELECT key, value FROM run_history WHERE key = ?", run_id)
-        return self._completed(self._run(*rows[0])) if rows else None
+        found = self._one(RunRecord, "run_history", run_id)
+        return self._completed(found) if found is not None else None
 
     def executions(
         self, model: str, limit: int | None = None, since: datetime | None = None
@@ -209,8 +206,7 @@ class HistoryReader(LedgerReader):
             return run
         if run.run_id not in self.alive_elsewhere and not is_alive(self.path, run.run_id):
             # It may have ended in an orderly way since we read its record.
-            rows = self._ask("SELECT key, value FROM run_history WHERE key = ?", run.run_id)
-            run = self._run(*rows[0]) if rows else run
+            run = self._one(RunRecord, "run_history", run.run_id) or run
             if run.status is not RunStatus.RUNNING:
                 return run
             run = replace(run, status=RunStatus.FAILURE, reason=DIED)
@@ -218,12 +214,8 @@ class HistoryReader(LedgerReader):
         in_order = sorted(done, key=lambda each: (each.started_at, each.model_name))
         return replace(run, models_executed=tuple(in_order))
 
-    def _run(self, key: str, value: Any) -> RunRecord:
-        return load_record(RunRecord, self.path, "run_history", key, value)
 
-    def _all(self, kind: type[RecordKind], table: str) -> tuple[RecordKind, ...]:
-        rows = self._ask(f"SELECT key, value FROM {table} ORDER BY key")  # noqa: S608 - one of our own names
-        return tuple(load_record(kind, self.path, table, key, value) for key, value in rows)
+open_history_reader = HistoryReader.open
 
 
 def open_evidence_reader(
@@ -269,10 +261,8 @@ class EvidenceReader(LedgerReader):
 
     def collected(self) -> tuple[CollectedFile, ...]:
         """The files that were removed, in the order in which they were."""
-        return tuple(self._records(CollectedFile, "collected_files"))
-
-    def _records(self, kind: type[R], table: str) -> Iterator[R]:
-        return (load_record(kind, self.path, table, key, value) for key, value in self.rows(table))
+        table = "collected_files"
+        return tuple(load_record(CollectedFile, self.path, table, *row) for row in self.rows(table))
 
 
 def _decode(stored: bytes) -> str:

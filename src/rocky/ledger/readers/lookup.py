@@ -8,12 +8,11 @@ still there only the tables can say.
 import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from rocky.errors import LedgerUnreadable
 from rocky.ledger.claims import is_alive
-from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
+from rocky.ledger.database import translated
 from rocky.ledger.pipeline_records import GracePeriod
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.readers.history import LedgerReader, RecordedExecution
@@ -80,13 +79,8 @@ class PipelineReader(LedgerReader):
 
     def last_copies(self, tables: Iterable[str]) -> dict[str, RecordedCopy]:
         """The newest execution of each copy, however it ended, by the name that was given."""
-        return {
-            table: RecordedCopy(
-                RunId(key.partition("|")[0]),
-                load_record(LastCopy, self.path, "model_executions", key, value),
-            )
-            for table, key, value in self._newest_rows(tables, _OF_LAST_COPY)
-        }
+        newest = self._newest_rows(tables, _OF_LAST_COPY)
+        return {table: self._copy(key, value) for table, key, value in newest}
 
     def committed_copies(self, tables: Iterable[str]) -> dict[str, RecordedCopy]:
         """Of each copy the newest execution that left something in its table, by the name."""
@@ -98,13 +92,11 @@ class PipelineReader(LedgerReader):
             " FROM json_each(?) AS wanted)",
             json.dumps(list(wanted)),
         )
-        return {
-            wanted[key.partition("|")[2]]: RecordedCopy(
-                RunId(key.partition("|")[0]),
-                load_record(LastCopy, self.path, "model_executions", key, value),
-            )
-            for key, value in rows
-        }
+        return {wanted[key.partition("|")[2]]: self._copy(key, value) for key, value in rows}
+
+    def _copy(self, key: str, value: str) -> RecordedCopy:
+        found = load_record(LastCopy, self.path, "model_executions", key, value)
+        return RecordedCopy(RunId(key.partition("|")[0]), found)
 
     def source_columns(self, model: str) -> str | None:
         """JSON of the columns that a copy's source had when it was last copied."""
@@ -158,10 +150,7 @@ class PipelineReader(LedgerReader):
 
     def grace_periods(self) -> tuple[GracePeriod, ...]:
         """Every column on notice, by table."""
-        rows = self._ask("SELECT key, value FROM grace_periods ORDER BY key")
-        return tuple(
-            load_record(GracePeriod, self.path, "grace_periods", key, value) for key, value in rows
-        )
+        return self._all(GracePeriod, "grace_periods")
 
     def runs_of_plan(self, plan_id: str) -> tuple[RunId, ...]:
         """The runs that were made to carry out a kept plan, oldest first."""
@@ -181,14 +170,6 @@ class PipelineReader(LedgerReader):
         return RunId(rows[0][0]) if rows else None
 
 
-def open_lookup_reader(
-    path: Path, patience: float = READER_PATIENCE_SECONDS
-) -> "LookupReader | None":
-    """Look-ups, or None when there is no ledger yet. Raises LedgerUnreadable, LedgerLocked."""
-    connection = connect_reader(path, patience)
-    return LookupReader(path, connection) if connection is not None else None
-
-
 class NewestCommit(NamedTuple):
     """The newest commit to a table that is recorded, and the execution of a run that records it."""
 
@@ -202,9 +183,7 @@ class LookupReader(PipelineReader):
 
     def provenance(self, run_id: str, model: str) -> ProvenanceRecord | None:
         """What a run made a model from; None when it did not build it."""
-        key = key_of(run_id, model.lower())
-        rows = self._ask("SELECT key, value FROM input_provenance WHERE key = ?", key)
-        return self._provenance(*rows[0]) if rows else None
+        return self._one(ProvenanceRecord, "input_provenance", key_of(run_id, model.lower()))
 
     def provenances(self, run_id: str) -> tuple[ProvenanceRecord, ...]:
         """What a run made its models from, by model."""
@@ -294,5 +273,5 @@ class LookupReader(PipelineReader):
         running = self._ask(f"SELECT key FROM run_history WHERE {RUNNING}")  # noqa: S608 - one of our own expressions
         return frozenset(RunId(key) for (key,) in running if not is_alive(self.path, key))
 
-    def _provenance(self, key: str, value: str) -> ProvenanceRecord:
-        return load_record(ProvenanceRecord, self.path, "input_provenance", key, value)
+
+open_lookup_reader = LookupReader.open

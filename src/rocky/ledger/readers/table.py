@@ -8,10 +8,9 @@ has written since, and what a promotion says it has replaced.
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from rocky.ledger.branch_records import PROMOTIONS, PromotedTable, PromotionRecord
-from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
+from rocky.ledger.database import translated
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
 from rocky.ledger.provenance import ProvenanceRecord
 from rocky.ledger.readers.history import RecordedExecution
@@ -62,12 +61,6 @@ def _until(known: TableRecords, bound: str) -> TableRecords:
     )
 
 
-def open_table_record_reader(path: Path) -> "TableRecordReader | None":
-    """Look-ups of tables, or None when there is no ledger yet."""
-    connection = connect_reader(path, READER_PATIENCE_SECONDS)
-    return TableRecordReader(path, connection) if connection is not None else None
-
-
 class TableRecordReader(LookupReader):
     """Finds all there is to know of tables. For one thread."""
 
@@ -114,8 +107,8 @@ class TableRecordReader(LookupReader):
         rows = self._ask(
             "SELECT key, value FROM input_provenance WHERE key > ? ORDER BY key", f"{run_id}}}"
         )
-        for key, value in rows:
-            made = self._provenance(key, value)
+        for row in rows:
+            made = load_record(ProvenanceRecord, self.path, "input_provenance", *row)
             found = self.execution(made.run_id, made.model_name)
             if found is not None:
                 yield found.execution, made
@@ -165,10 +158,7 @@ class TableRecordReader(LookupReader):
         return None if entry is None else self.provenance(entry.run_id, entry.model_name)
 
     def _watermark(self, target: str) -> WatermarkState | None:
-        rows = self._ask("SELECT key, value FROM watermarks WHERE key = ?", key_of(target))
-        if not rows:
-            return None
-        return load_record(WatermarkState, self.path, "watermarks", *rows[0])
+        return self._one(WatermarkState, "watermarks", key_of(target))
 
     def git_commit_runs(self, commit: str) -> tuple[RunId, ...]:
         """The runs of a commit of the code that did not fail, oldest first."""
@@ -179,3 +169,6 @@ class TableRecordReader(LookupReader):
             json.dumps(["Success", "PartialFailure"]),
         )
         return tuple(RunId(key) for (key,) in rows)
+
+
+open_table_record_reader = TableRecordReader.open

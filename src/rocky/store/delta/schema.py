@@ -14,6 +14,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
+from rocky.language.datatypes import types as t
 from rocky.language.datatypes.parts import holds_kind, parts_of
 from rocky.language.datatypes.safe_casts import is_lossless
 from rocky.language.datatypes.text import (
@@ -24,20 +25,7 @@ from rocky.language.datatypes.text import (
     type_from_json,
     type_to_json,
 )
-from rocky.language.datatypes.types import (
-    BIGINT,
-    INT,
-    STRING,
-    ArrayType,
-    DataType,
-    MapType,
-    StringType,
-    StructField,
-    StructType,
-    array,
-    map_of,
-    struct,
-)
+from rocky.language.datatypes.types import DataType, StructField
 
 FULL_TYPE: Final = "rocky.type"
 """Column metadata: the Spark type, where Delta's is a lesser one."""
@@ -48,11 +36,11 @@ FEATURES: Final = {"timestamp_ntz": "timestampNtz", "variant": "variantType"}
 """Types that a table may hold only when its protocol names the feature."""
 
 _STORED_AS: Final = {
-    "char": STRING,
-    "varchar": STRING,
-    "string": STRING,
-    "interval_ym": INT,
-    "interval_dt": BIGINT,
+    "char": t.STRING,
+    "varchar": t.STRING,
+    "string": t.STRING,
+    "interval_ym": t.INT,
+    "interval_dt": t.BIGINT,
 }
 _PLAIN: Final = frozenset(
     "boolean tinyint smallint int bigint float double decimal binary date timestamp timestamp_ntz"
@@ -105,13 +93,13 @@ def refuse_unstorable(columns: Sequence[StructField]) -> None:
 def stored_type(type: DataType, path: str) -> DataType:  # noqa: A002 - the noun of this package
     """The type that Delta and the files hold a column as. `path` names it where it is refused."""
     match type:
-        case ArrayType():
-            return array(stored_type(type.element, f"{path}.element"), type.contains_null)
-        case MapType():
+        case t.ArrayType():
+            return t.array(stored_type(type.element, f"{path}.element"), type.contains_null)
+        case t.MapType():
             key = stored_type(type.key, f"{path}.key")
-            return map_of(key, stored_type(type.value, f"{path}.value"), type.contains_null)
-        case StructType() if type.fields:
-            return struct(
+            return t.map_of(key, stored_type(type.value, f"{path}.value"), type.contains_null)
+        case t.StructType() if type.fields:
+            return t.struct(
                 tuple(
                     StructField(f.name, stored_type(f.type, f"{path}.{f.name}"), f.nullable)
                     for f in type.fields
@@ -153,7 +141,7 @@ def _parse_field(field: Any) -> StructField:
         # Another tool may have changed the column and left our note behind.
         if stored_type(full, field["name"]) is found:
             found = full
-    elif found is STRING and SIZED_STRING in metadata:
+    elif found is t.STRING and SIZED_STRING in metadata:
         found = parse_type(metadata[SIZED_STRING])
     return StructField(field["name"], found, field["nullable"])
 
@@ -192,15 +180,15 @@ def _type_evolves(old: DataType, new: DataType, path: str) -> str | None:
     if old is new:
         return None
     match old, new:
-        case StructType(), StructType():
+        case t.StructType(), t.StructType():
             return _fields_evolve(old.fields, new.fields, f"{path}.")
-        case ArrayType(), ArrayType() if new.contains_null or not old.contains_null:
+        case t.ArrayType(), t.ArrayType() if new.contains_null or not old.contains_null:
             return _type_evolves(old.element, new.element, f"{path}.element")
-        case MapType(), MapType() if new.contains_null or not old.contains_null:
+        case t.MapType(), t.MapType() if new.contains_null or not old.contains_null:
             return _type_evolves(old.key, new.key, f"{path}.key") or _type_evolves(
                 old.value, new.value, f"{path}.value"
             )
-        case StringType(), StringType() if is_lossless(old, new):
+        case t.StringType(), t.StringType() if is_lossless(old, new):
             return None
         case _:
             pass

@@ -19,14 +19,8 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.utils.datetime import date_to_days, datetime_to_micros
 
 from rocky.errors import StoreUnwritable
-from rocky.language.datatypes.types import (
-    ArrayType,
-    DataType,
-    DecimalType,
-    MapType,
-    StructField,
-    StructType,
-)
+from rocky.language.datatypes import types as t
+from rocky.language.datatypes.types import DataType, StructField
 from rocky.store.data_file import DataFile
 
 _ATOMS: Final[Mapping[str, iceberg.PrimitiveType]] = {
@@ -62,14 +56,14 @@ def _field(field: StructField, ids: "count[int]") -> iceberg.NestedField:
 
 
 def _type(type: DataType, column: str, ids: "count[int]") -> iceberg.IcebergType:  # noqa: A002 - the noun of `datatypes`
-    if isinstance(type, DecimalType):
+    if isinstance(type, t.DecimalType):
         return iceberg.DecimalType(type.precision, type.scale)
-    if isinstance(type, StructType):
+    if isinstance(type, t.StructType):
         return iceberg.StructType(*[_field(field, ids) for field in type.fields])
-    if isinstance(type, ArrayType):
+    if isinstance(type, t.ArrayType):
         number = next(ids)
         return iceberg.ListType(number, _type(type.element, column, ids), element_required=False)
-    if isinstance(type, MapType):
+    if isinstance(type, t.MapType):
         key, value = next(ids), next(ids)
         return iceberg.MapType(
             key,

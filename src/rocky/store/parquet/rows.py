@@ -14,14 +14,8 @@ import pyarrow.parquet as pq
 from obstore.exceptions import BaseError
 
 from rocky.errors import StoreUnreadable
-from rocky.language.datatypes.types import (
-    ArrayType,
-    DataType,
-    DecimalType,
-    MapType,
-    StructField,
-    StructType,
-)
+from rocky.language.datatypes import types as t
+from rocky.language.datatypes.types import DataType, StructField
 from rocky.store.data_file import DataFile
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.objects import open_object
@@ -58,13 +52,13 @@ def arrow_schema(fields: Sequence[StructField]) -> Any:
 
 def arrow_type(type: DataType) -> Any:  # noqa: A002 - the noun of `datatypes`
     """The Arrow type that a column of this type is stored as."""
-    if isinstance(type, DecimalType):
+    if isinstance(type, t.DecimalType):
         return pa.decimal128(type.precision, type.scale)
-    if isinstance(type, StructType):
+    if isinstance(type, t.StructType):
         return pa.struct([_field(field) for field in type.fields])
-    if isinstance(type, ArrayType):
+    if isinstance(type, t.ArrayType):
         return pa.list_(pa.field("element", arrow_type(type.element), type.contains_null))
-    if isinstance(type, MapType):
+    if isinstance(type, t.MapType):
         value = pa.field("value", arrow_type(type.value), type.contains_null)
         return pa.map_(arrow_type(type.key), value)
     atom = _ATOMS.get(type.kind)

@@ -190,13 +190,14 @@ def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
             "UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS",
         )
         return Relation([], known=False)
-    outcome = rule(key, args)
-    if isinstance(outcome, Refusal):
-        report_refusal(key, outcome, args, call, scope)
+    try:
+        found = rule(key, args)
+    except Refusal as refusal:
+        report_refusal(key, refusal, args, call, scope)
         return Relation([], known=False)
     sources = merge_sources(args, EXPRESSION)
     return Relation(
-        [Column(name, kind, nullable, sources, binding.fresh()) for name, kind, nullable in outcome]
+        [Column(name, kind, nullable, sources, binding.fresh()) for name, kind, nullable in found]
     )
 
 

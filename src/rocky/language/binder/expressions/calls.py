@@ -182,9 +182,10 @@ def bind_higher_order(key: str, node: exp.Expr, nodes: list[Any], scope: Scope) 
                 each,
                 "INVALID_LAMBDA_FUNCTION_CALL.DUPLICATE_ARG_NAMES",
             )
-        parameters = rule.parameters(key, bound, index, len(names))
-        if isinstance(parameters, Refusal):
-            return report_refusal(key, parameters, outer, node, scope)
+        try:
+            parameters = rule.parameters(key, bound, index, len(names))
+        except Refusal as refusal:
+            return report_refusal(key, refusal, outer, node, scope)
         sources = merge_sources(outer, EXPRESSION)
         inner = scope.within(scope.clause)
         inner.lambdas = dict(scope.lambdas or {})
@@ -200,7 +201,8 @@ def bind_higher_order(key: str, node: exp.Expr, nodes: list[Any], scope: Scope) 
             )
         bound[index] = body
     args = [arg for arg in bound if arg is not None]
-    outcome = rule.typing(key, args)
-    if isinstance(outcome, Refusal):
-        return report_refusal(key, outcome, args, node, scope)
-    return Expr(outcome[0], outcome[1], merge_sources(args, EXPRESSION), merge_flags(args))
+    try:
+        found, nullable = rule.typing(key, args)
+    except Refusal as refusal:
+        return report_refusal(key, refusal, args, node, scope)
+    return Expr(found, nullable, merge_sources(args, EXPRESSION), merge_flags(args))

@@ -189,14 +189,15 @@ def type_function(
     if problem is not None:
         return problem
     rule = SPECIAL.get(key)
-    if rule is not None:
-        outcome = rule(key, args)
-    elif info is not None:
-        outcome = type_call(info, args)
-    else:
-        return scope.binding.give_up(f"function `{key}`")
-    if isinstance(outcome, Refusal):
-        return report_refusal(key, outcome, args, node, scope)
+    try:
+        if rule is not None:
+            outcome = rule(key, args)
+        elif info is not None:
+            outcome = type_call(info, args)
+        else:
+            return scope.binding.give_up(f"function `{key}`")
+    except Refusal as refusal:
+        return report_refusal(key, refusal, args, node, scope)
     if outcome[0] is t.UNKNOWN and all(arg.type is not t.UNKNOWN for arg in args):
         scope.binding.give_up(f"function `{key}`")
     return _result(key, info, args, outcome, "window" if windowed else kind, node, scope)

@@ -89,33 +89,16 @@ UNSEEN_CASTS: Final = frozenset(
 
 # How many arguments are printed; the others are settings of the function.
 KEPT: Final = {
-    "any_value": 1,
-    "approx_count_distinct": 1,
-    "dense_rank": 0,
-    "first": 1,
-    "first_value": 1,
-    "from_csv": 1,
-    "from_json": 1,
-    "from_xml": 1,
-    "hour": 1,
-    "ilike": 2,
-    "last": 1,
-    "last_value": 1,
-    "minute": 1,
-    "percent_rank": 0,
-    "rank": 0,
-    "schema_of_csv": 1,
-    "schema_of_json": 1,
-    "schema_of_xml": 1,
-    "second": 1,
-    "shuffle": 1,
-    "to_csv": 1,
-    "to_json": 1,
-    "to_xml": 1,
-    "try_make_timestamp": 6,
-    "try_variant_get": 2,
-    "uuid": 0,
-    "variant_get": 2,
+    name: count
+    for count, names in {
+        0: "dense_rank percent_rank rank uuid",
+        1: "any_value approx_count_distinct first first_value from_csv from_json from_xml "
+        "hour last last_value minute schema_of_csv schema_of_json schema_of_xml second "
+        "shuffle to_csv to_json to_xml",
+        2: "ilike try_variant_get variant_get",
+        6: "try_make_timestamp",
+    }.items()
+    for name in names.split()
 }
 
 _SECONDS: Final = "yyyy-MM-dd HH:mm:ss"

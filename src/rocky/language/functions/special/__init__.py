@@ -1,12 +1,10 @@
 """Special functions: those whose result no table of argument types can say.
 
 A rule takes the lower-case name and the bound arguments and answers with the result type and
-nullability, or with Spark's refusal. Rules never refuse because of an unknown argument.
+nullability, or raises Spark's refusal. Rules never refuse because of an unknown argument.
 """
 
-from collections.abc import Callable, Sequence
-
-from rocky.language.functions.operand import Operand, Refusal, Typing
+from rocky.language.functions.operand import Rule
 from rocky.language.functions.special.aggregates import AGGREGATES
 from rocky.language.functions.special.arrays import ARRAYS
 from rocky.language.functions.special.conditionals import CONDITIONAL, PREDICATES
@@ -18,8 +16,6 @@ from rocky.language.functions.special.numbers import NUMBER_FORMATS, NUMBERS, TY
 from rocky.language.functions.special.statistics import PERCENTILES, RANDOMNESS, SKETCHES
 from rocky.language.functions.special.strings import CONCATENATION, REFLECTION, STRINGS
 from rocky.language.functions.special.windows import RANKS, WINDOWS
-
-Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]
 
 SPECIAL: dict[str, Rule] = {
     **AGGREGATES,

@@ -4,28 +4,14 @@ Sums of decimals gain ten digits and averages four of each; intervals stay inter
 average of them always spans the whole family.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.operators import is_orderable
 from rocky.language.datatypes.parts import parts_of
 from rocky.language.datatypes.types import DataType
 from rocky.language.functions import operand as f
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Family,
-    Operand,
-    Refusal,
-    Typing,
-    fit,
-    not_constant,
-    unexpected_null,
-    unordered,
-    within_group_missing,
-    wrong_count,
-)
-
-Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 
 SUMMABLE = f.one_of(f.NUMERIC, f.YEAR_MONTH, f.DAY_TIME)
 WHOLE_YEAR_MONTH = t.interval("year", "month")
@@ -34,14 +20,12 @@ _SUMMED: dict[DataType, Typing] = {}
 _AVERAGED: dict[DataType, Typing] = {}
 
 
-def type_sum(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_sum(name: str, args: Sequence[Operand]) -> Typing:
     if len(args) == 1:
         known = _SUMMED.get(args[0].type)
         if known is not None:
             return known
     fitted = _fit_number(name, args)
-    if isinstance(fitted, Refusal):
-        return fitted
     result = _SUMMED[args[0].type] = (_sum_of(fitted), True)
     return result
 
@@ -54,14 +38,12 @@ def _sum_of(found: DataType) -> DataType:
     return found if found.kind in ("interval_ym", "interval_dt", "unknown") else t.DOUBLE
 
 
-def type_avg(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_avg(name: str, args: Sequence[Operand]) -> Typing:
     if len(args) == 1:
         known = _AVERAGED.get(args[0].type)
         if known is not None:
             return known
     fitted = _fit_number(name, args)
-    if isinstance(fitted, Refusal):
-        return fitted
     result = _AVERAGED[args[0].type] = (_average_of(fitted), True)
     return result
 
@@ -78,28 +60,27 @@ def _average_of(found: DataType) -> DataType:
     return t.UNKNOWN if found is t.UNKNOWN else t.DOUBLE
 
 
-def _fit_number(name: str, args: Sequence[Operand]) -> DataType | Refusal:
+def _fit_number(name: str, args: Sequence[Operand]) -> DataType:
     # Spark sums timestamps as seconds, for the sake of old Hive queries.
     if len(args) == 1 and args[0].type is t.TIMESTAMP:
         return t.DOUBLE
-    fitted = fit(name, args, (SUMMABLE,))
-    return fitted if isinstance(fitted, Refusal) else fitted[0].type
+    return f.fit(name, args, (SUMMABLE,))[0].type
 
 
-def type_extreme(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_extreme(name: str, args: Sequence[Operand]) -> Typing:
     """`min` and `max`."""
-    if len(args) != 1:
-        return wrong_count(name, "1", len(args))
+    f.take(name, args, 1)
     found = args[0].type
-    return (found, True) if is_orderable(found) else unordered(name, found, 0)
+    if not is_orderable(found):
+        raise f.unordered(name, found, 0)
+    return found, True
 
 
-def type_first(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_first(name: str, args: Sequence[Operand]) -> Typing:
     """`first`, `last`, `any_value`: the optional flag must be spelt out as true or false."""
-    if not 1 <= len(args) <= 2:
-        return wrong_count(name, "1 or 2", len(args))
+    f.take(name, args, 1, 2)
     if len(args) == 2 and not isinstance(args[1].value, bool) and args[1].type is not t.UNKNOWN:
-        return Refusal(
+        raise Refusal(
             "_LEGACY_ERROR_TEMP_1210",
             f"argument 2 of `{name}` must be `true` or `false`",
             1,
@@ -107,28 +88,26 @@ def type_first(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     return args[0].type, True
 
 
-def type_extreme_by(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_extreme_by(name: str, args: Sequence[Operand]) -> Typing:
     """`max_by` and `min_by`: the value where the second argument is largest or smallest."""
-    if len(args) != 2:
-        return wrong_count(name, "2", len(args))
+    f.take(name, args, 2)
     if not is_orderable(args[1].type):
-        return unordered(name, args[1].type, 1)
+        raise f.unordered(name, args[1].type, 1)
     return args[0].type, True
 
 
-def type_mode(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_mode(name: str, args: Sequence[Operand]) -> Typing:
     if not args:
-        return within_group_missing(name)
-    if not 1 <= len(args) <= 2:
-        return wrong_count(name, "1 or 2", len(args))
+        raise f.within_group_missing(name)
+    f.take(name, args, 1, 2)
     if len(args) == 2 and args[1].type is not t.UNKNOWN:
         flag = args[1]
         if not flag.foldable:
-            return Refusal("NON_FOLDABLE_ARGUMENT", f"argument 2 of `{name}` must be a constant", 1)
+            raise Refusal("NON_FOLDABLE_ARGUMENT", f"argument 2 of `{name}` must be a constant", 1)
         if flag.value is None:
-            return unexpected_null(name, 1)
+            raise f.unexpected_null(name, 1)
         if flag.type is not t.BOOLEAN:
-            return Refusal(
+            raise Refusal(
                 "UNEXPECTED_INPUT_TYPE",
                 f"argument 2 of `{name}` must be `boolean`, but it is `{flag.type}`",
                 1,
@@ -136,20 +115,19 @@ def type_mode(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     return args[0].type, True
 
 
-def type_count(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_count(name: str, args: Sequence[Operand]) -> Typing:
     if not args:
-        return Refusal(
+        raise Refusal(
             "WRONG_NUM_ARGS.WITH_SUGGESTION", f"`{name}` takes 1 or more arguments, not 0"
         )
     return t.BIGINT, False
 
 
-def type_collect(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_collect(name: str, args: Sequence[Operand]) -> Typing:
     """`collect_list` and its like leave nulls out, so the elements are never null."""
-    if len(args) != 1:
-        return wrong_count(name, "1", len(args))
+    f.take(name, args, 1)
     if name == "collect_set" and _holds_map(args[0].type):
-        return Refusal(
+        raise Refusal(
             "DATATYPE_MISMATCH.UNSUPPORTED_INPUT_TYPE",
             f"`{name}` cannot collect `{args[0].type}`: maps have no equality",
             0,
@@ -167,17 +145,15 @@ def _holds_map(found: DataType) -> bool:
 _TEXT_OR_BYTES = f.one_of(f.STRING, f.BINARY)
 
 
-def type_listagg(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    fitted = fit(name, args, (_TEXT_OR_BYTES, _TEXT_OR_BYTES), optional=1)
-    if isinstance(fitted, Refusal):
-        return fitted
+def type_listagg(name: str, args: Sequence[Operand]) -> Typing:
+    fitted = f.fit(name, args, (_TEXT_OR_BYTES, _TEXT_OR_BYTES), optional=1)
     found = fitted[0].type
     if len(args) == 1 or args[1].type.kind in ("void", "unknown"):
         return found, True
     if not args[1].foldable:
-        return not_constant(name, 1, "the delimiter")
+        raise f.not_constant(name, 1, "the delimiter")
     if found is not t.UNKNOWN and fitted[1].type.kind != found.kind:
-        return Refusal(
+        raise Refusal(
             "DATATYPE_MISMATCH.DATA_DIFF_TYPES",
             f"the delimiter of `{name}` must be `{found}`, but it is `{fitted[1].type}`",
             1,
@@ -185,28 +161,27 @@ def type_listagg(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     return found, True
 
 
-def _fixed(result: DataType, nullable: bool, *parameters: Family) -> Rule:  # noqa: FBT001 - read as a table
-    def rule(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-        fitted = fit(name, args, parameters)
-        return fitted if isinstance(fitted, Refusal) else (result, nullable)
+def _fixed(result: DataType, nullable: bool, *parameters: f.Family) -> Rule:  # noqa: FBT001 - read as a table
+    def rule(name: str, args: Sequence[Operand]) -> Typing:
+        f.fit(name, args, parameters)
+        return result, nullable
 
     return rule
 
 
-def type_bits(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_bits(name: str, args: Sequence[Operand]) -> Typing:
     """`bit_and`, `bit_or`, `bit_xor` over integers of one width."""
-    fitted = fit(name, args, (f.INTEGRAL,))
-    return fitted if isinstance(fitted, Refusal) else (fitted[0].type, True)
+    fitted = f.fit(name, args, (f.INTEGRAL,))
+    return fitted[0].type, True
 
 
-def type_approx_count_distinct(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if not 1 <= len(args) <= 2:
-        return wrong_count(name, "1 or 2", len(args))
+def type_approx_count_distinct(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 1, 2)
     if len(args) == 2 and args[1].type is not t.UNKNOWN:
         deviation = args[1]
         literal = deviation.value is not NO_VALUE and deviation.value is not None
         if not literal or deviation.type.kind not in ("double", "decimal"):
-            return Refusal(
+            raise Refusal(
                 "_LEGACY_ERROR_TEMP_1104",
                 f"argument 2 of `{name}` must be a fraction such as 0.05",
                 1,
@@ -214,43 +189,27 @@ def type_approx_count_distinct(name: str, args: Sequence[Operand]) -> Typing | R
     return t.BIGINT, False
 
 
-def type_counted(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    fitted = fit(name, args, (f.BOOLEAN,))
-    return fitted if isinstance(fitted, Refusal) else (t.BIGINT, False)
+def type_counted(name: str, args: Sequence[Operand]) -> Typing:
+    f.fit(name, args, (f.BOOLEAN,))
+    return t.BIGINT, False
 
 
 _BOOLEAN = _fixed(t.BOOLEAN, True, f.BOOLEAN)
 
-AGGREGATES: dict[str, Rule] = {
-    "sum": type_sum,
-    "try_sum": type_sum,
-    "avg": type_avg,
-    "mean": type_avg,
-    "try_avg": type_avg,
-    "min": type_extreme,
-    "max": type_extreme,
-    "first": type_first,
-    "first_value": type_first,
-    "last": type_first,
-    "last_value": type_first,
-    "any_value": type_first,
-    "max_by": type_extreme_by,
-    "min_by": type_extreme_by,
-    "mode": type_mode,
-    "count": type_count,
-    "count_if": type_counted,
-    "collect_list": type_collect,
-    "collect_set": type_collect,
-    "array_agg": type_collect,
-    "listagg": type_listagg,
-    "string_agg": type_listagg,
-    "bool_and": _BOOLEAN,
-    "bool_or": _BOOLEAN,
-    "every": _BOOLEAN,
-    "some": _BOOLEAN,
-    "any": _BOOLEAN,
-    "bit_and": type_bits,
-    "bit_or": type_bits,
-    "bit_xor": type_bits,
-    "approx_count_distinct": type_approx_count_distinct,
-}
+AGGREGATES: dict[str, Rule] = f.by_name(
+    {
+        type_sum: "sum try_sum",
+        type_avg: "avg mean try_avg",
+        type_extreme: "min max",
+        type_first: "first first_value last last_value any_value",
+        type_extreme_by: "max_by min_by",
+        type_mode: "mode",
+        type_count: "count",
+        type_counted: "count_if",
+        type_collect: "collect_list collect_set array_agg",
+        type_listagg: "listagg string_agg",
+        _BOOLEAN: "bool_and bool_or every some any",
+        type_bits: "bit_and bit_or bit_xor",
+        type_approx_count_distinct: "approx_count_distinct",
+    }
+)

@@ -5,7 +5,7 @@ of its first argument: only the comparison needs a common one.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from rocky.language.datatypes import types as t
@@ -20,18 +20,9 @@ from rocky.language.datatypes.comparison import (
 )
 from rocky.language.datatypes.operators import OperandMismatch, is_orderable, like
 from rocky.language.datatypes.types import DataType
+from rocky.language.functions import operand as f
 from rocky.language.functions.catalogue import find_function, type_call
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Operand,
-    Refusal,
-    Typing,
-    different_types,
-    refused,
-    unexpected_type,
-    unordered,
-    wrong_count,
-)
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 
 _ZERO = Operand(t.INT, False, 0, True)
 
@@ -61,97 +52,82 @@ def becomes_nullable(arg: Operand, target: DataType) -> bool:
     return arg.nullable or (arg.type is not target and force_nullable(arg.type, target))
 
 
-def type_coalesce(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if not args:
-        return wrong_count(name, "1 or more", 0)
+def type_coalesce(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 1, None)
     found = common_type([arg.type for arg in args])
     if found is None:
-        return different_types(name, args)
+        raise f.different_types(name, args)
     for arg in args:
         if not becomes_nullable(arg, found):
             return found, False
     return found, True
 
 
-def type_nvl(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 2:
-        return wrong_count(name, "2", len(args))
+def type_nvl(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 2)
     return type_coalesce("coalesce", args)
 
 
-def type_if(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 3:
-        return wrong_count(name, "3", len(args))
+def type_if(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 3)
     condition = args[0].type
     if condition.kind not in ("boolean", "void", "unknown"):
-        return unexpected_type(name, 0, "`boolean`", condition)
-    found = _type_branches(name, args[1:])
-    if isinstance(found, Refusal) and condition is t.NULL:
+        raise f.unexpected_type(name, 0, "`boolean`", condition)
+    if condition is t.NULL and common_type([args[1].type, args[2].type]) is None:
         # Spark casts the NULL condition only once the branches agree.
-        return unexpected_type(name, 0, "`boolean`", condition)
-    return found
+        raise f.unexpected_type(name, 0, "`boolean`", condition)
+    return _type_branches(name, args[1:])
 
 
-def type_nvl2(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 3:
-        return wrong_count(name, "3", len(args))
+def type_nvl2(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 3)
     return _type_branches("if", args[1:])
 
 
-def _type_branches(name: str, branches: Sequence[Operand]) -> Typing | Refusal:
+def _type_branches(name: str, branches: Sequence[Operand]) -> Typing:
     found = common_type([branch.type for branch in branches])
     if found is None:
-        return different_types(name, branches)
+        raise f.different_types(name, branches)
     return found, any(becomes_nullable(branch, found) for branch in branches)
 
 
-def check_comparison(op: str, args: Sequence[Operand]) -> Refusal | None:
-    """Why two values cannot be compared, if they cannot."""
-    return refused(comparison(op, args[0], args[1]))
+def type_nullif(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 2)
+    f.unless_refused(comparison("=", args[0], args[1]))
+    return args[0].type, True
 
 
-def type_nullif(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 2:
-        return wrong_count(name, "2", len(args))
-    refusal = check_comparison("=", args)
-    return refusal if refusal is not None else (args[0].type, True)
-
-
-def type_nullifzero(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 1:
-        return wrong_count(name, "1", len(args))
+def type_nullifzero(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 1)
     return type_nullif(name, (args[0], _ZERO))
 
 
-def type_zeroifnull(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 1:
-        return wrong_count(name, "1", len(args))
+def type_zeroifnull(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 1)
     return type_coalesce("coalesce", (args[0], _ZERO))
 
 
-def type_greatest(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_greatest(name: str, args: Sequence[Operand]) -> Typing:
     """`greatest` and `least`: strings are not promoted to the other arguments' type."""
-    if len(args) < 2:
-        return wrong_count(name, "2 or more", len(args))
+    f.take(name, args, 2, None)
     found: DataType = args[0].type
     for arg in args[1:]:
         wider = found if arg.type is found else widest_without_string(found, arg.type)
         if wider is None:
-            return different_types(name, args)
+            raise f.different_types(name, args)
         found = wider
     if not is_orderable(found):
-        return unordered(name, found)
+        raise f.unordered(name, found)
     return found, all(becomes_nullable(arg, found) for arg in args)
 
 
-def type_equal_null(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 2:
-        return wrong_count(name, "2", len(args))
-    refusal = check_comparison("<=>", args)
-    return refusal if refusal is not None else (t.BOOLEAN, False)
+def type_equal_null(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 2)
+    f.unless_refused(comparison("<=>", args[0], args[1]))
+    return t.BOOLEAN, False
 
 
-def type_decode(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_decode(name: str, args: Sequence[Operand]) -> Typing:
     """`decode(bytes, charset)`, or `decode(value, search, result, ..., default)`."""
     if len(args) < 3:
         info = find_function("decode")
@@ -159,15 +135,15 @@ def type_decode(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     results = [*args[2::2], *(args[-1:] if len(args) % 2 == 0 else ())]
     for search in args[1:-1:2]:
         if isinstance(comparison("<=>", args[0], search), OperandMismatch):
-            return different_types(name, [args[0], search])
+            raise f.different_types(name, [args[0], search])
     found = common_type([result.type for result in results])
     if found is None:
-        return different_types(name, results)
+        raise f.different_types(name, results)
     has_default = len(args) % 2 == 0
     return found, not has_default or any(becomes_nullable(result, found) for result in results)
 
 
-CONDITIONAL: dict[str, Callable[[str, Sequence[Operand]], Typing | Refusal]] = {
+CONDITIONAL: dict[str, Rule] = {
     "coalesce": type_coalesce,
     "if": type_if,
     "ifnull": type_nvl,
@@ -183,28 +159,14 @@ CONDITIONAL: dict[str, Callable[[str, Sequence[Operand]], Typing | Refusal]] = {
 }
 
 
-Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]
+def type_in(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 1, None)
+    return t.BOOLEAN, f.unless_refused(in_list(args[0], args[1:])).nullable
 
 
-def _or_refusal(outcome: Typing | OperandMismatch) -> Typing | Refusal:
-    if isinstance(outcome, OperandMismatch):
-        return refused(outcome) or Refusal(outcome.condition, outcome.message)
-    return outcome
-
-
-def type_in(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if not args:
-        return wrong_count(name, "1 or more", 0)
-    outcome = in_list(args[0], args[1:])
-    if isinstance(outcome, OperandMismatch):
-        return _or_refusal(outcome)
-    return t.BOOLEAN, outcome.nullable
-
-
-def type_between(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 3:
-        return wrong_count(name, "3", len(args))
-    return _or_refusal(between(args[0], args[1], args[2]))
+def type_between(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 3)
+    return f.unless_refused(between(args[0], args[1], args[2]))
 
 
 _LIKES: Final = {
@@ -216,30 +178,27 @@ _LIKES: Final = {
 }
 
 
-def type_like(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_like(name: str, args: Sequence[Operand]) -> Typing:
     """A third argument, the escape of LIKE, changes nothing."""
     most = 3 if name in ("like", "ilike") else 2
     if not 2 <= len(args) <= most:
-        return wrong_count(name, "2" if most == 2 else "2 or 3", len(args))
-    return _or_refusal(like(_LIKES[name], args[0], [args[1]]))
+        raise f.wrong_count(name, "2" if most == 2 else "2 or 3", len(args))
+    return f.unless_refused(like(_LIKES[name], args[0], [args[1]]))
 
 
-def type_when(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_when(name: str, args: Sequence[Operand]) -> Typing:
     """`when(condition, value, ..., [otherwise])`."""
-    if not args:
-        return wrong_count(name, "1 or more", 0)
+    f.take(name, args, 1, None)
     pairs = len(args) // 2
     has_else = bool(len(args) % 2)
     values = list(args[1 : 2 * pairs : 2])
     if has_else:
         values.append(args[-1])
-    outcome = _or_refusal(case_branches(values, has_else=has_else))
-    if isinstance(outcome, Refusal):
-        return outcome
+    outcome = f.unless_refused(case_branches(values, has_else=has_else))
     for place in range(pairs):
         condition = args[2 * place].type
         if condition.kind not in ("boolean", "unknown"):
-            return unexpected_type(name, place, "`boolean`", condition)
+            raise f.unexpected_type(name, place, "`boolean`", condition)
     return outcome
 
 
@@ -262,24 +221,23 @@ def _read_collation(label: str) -> str | None:
     return f"{language.lower()}{script.title()}{country.upper()}{suffix.upper()}"
 
 
-def type_collate(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_collate(name: str, args: Sequence[Operand]) -> Typing:
     """`collate(text, 'UNICODE')`: the same text under another collation."""
-    if len(args) != 2:
-        return wrong_count(name, "2", len(args))
+    f.take(name, args, 2)
     text, label = args
     if label.type is t.UNKNOWN:
         return t.UNKNOWN, text.nullable
     if not label.foldable:
-        return Refusal("NON_FOLDABLE_ARGUMENT", f"argument 2 of `{name}` must be a constant", 1)
+        raise Refusal("NON_FOLDABLE_ARGUMENT", f"argument 2 of `{name}` must be a constant", 1)
     if label.value is None or label.type.kind not in t.STRING_KINDS:
-        return Refusal("UNEXPECTED_INPUT_TYPE", f"argument 2 of `{name}` must be `string`", 1)
+        raise Refusal("UNEXPECTED_INPUT_TYPE", f"argument 2 of `{name}` must be `string`", 1)
     if label.value is NO_VALUE:
         return t.UNKNOWN, text.nullable
     collation = _read_collation(str(label.value))
     if collation is None:
-        return Refusal("COLLATION_INVALID_NAME", f"`{label.value}` is not a collation", 1)
+        raise Refusal("COLLATION_INVALID_NAME", f"`{label.value}` is not a collation", 1)
     if text.type.kind not in t.STRING_KINDS and text.type.kind not in ("void", "unknown"):
-        return unexpected_type(name, 0, "`string`", text.type)
+        raise f.unexpected_type(name, 0, "`string`", text.type)
     return t.string(collation), text.nullable
 
 

@@ -4,26 +4,13 @@ What a field gives depends on its name: a second has fractions, a month of an in
 tinyint. Units such as DAY arrive as string literals in the first place.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.types import DataType
 from rocky.language.functions import operand as f
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Family,
-    Operand,
-    Refusal,
-    Typing,
-    any_nullable,
-    expect,
-    fit,
-    unexpected_type,
-    wrong_count,
-)
-
-Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 
 SECONDS: Final = t.decimal(8, 6)
 
@@ -55,15 +42,14 @@ _OF_INTERVAL: Final[dict[str, DataType]] = {
 }
 
 
-def type_date_part(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_date_part(name: str, args: Sequence[Operand]) -> Typing:
     """`date_part(field, source)`, `datepart` and `extract(field FROM source)`."""
-    if len(args) != 2:
-        return wrong_count(name, "2", len(args))
+    f.take(name, args, 2)
     label, source = args
     if label.type is t.UNKNOWN:
         return t.UNKNOWN, True
     if not label.foldable:
-        return Refusal(
+        raise Refusal(
             "NON_FOLDABLE_ARGUMENT", f"argument 1 of `{name}`, the field, must be a constant", 0
         )
     if label.value is None:
@@ -76,10 +62,10 @@ def type_date_part(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     outcome = None if field is None else _type_field(name, field, source)
     if outcome is not None:
         return outcome
-    return Refusal("INVALID_EXTRACT_FIELD", f"`{label.value}` is not a field of `{source.type}`", 0)
+    raise Refusal("INVALID_EXTRACT_FIELD", f"`{label.value}` is not a field of `{source.type}`", 0)
 
 
-def _type_field(name: str, field: str, source: Operand) -> Typing | Refusal | None:
+def _type_field(name: str, field: str, source: Operand) -> Typing | None:
     found = source.type
     if isinstance(found, t.IntervalType):
         units = t.YEAR_MONTH_UNITS if found.kind == "interval_ym" else t.DAY_TIME_UNITS
@@ -92,88 +78,68 @@ def _type_field(name: str, field: str, source: Operand) -> Typing | Refusal | No
     if found.kind == "time":
         return (SECONDS if field == "second" else t.INT, True) if of_clock else None
     family = f.ANY_TIMESTAMP if of_clock else f.DATE
-    fitted = fit(name, (source,), (family,))
-    if isinstance(fitted, Refusal):
-        return unexpected_type(name, 1, family.text, found)
+    try:
+        fitted = f.fit(name, (source,), (family,))
+    except Refusal:
+        raise f.unexpected_type(name, 1, family.text, found) from None
     return (SECONDS if field == "second" else t.INT), fitted[0].nullable
 
 
 _UNITS: Final = frozenset(
-    {
-        "year",
-        "quarter",
-        "month",
-        "week",
-        "day",
-        "dayofyear",
-        "hour",
-        "minute",
-        "second",
-        "millisecond",
-        "microsecond",
-    }
+    "year quarter month week day dayofyear hour minute second millisecond microsecond".split()
 )
 
 
-def _check_unit(name: str, unit: Operand) -> Refusal | None:
-    if unit.type is t.UNKNOWN or str(unit.value).lower() in _UNITS:
-        return None
-    return Refusal(
-        "INVALID_PARAMETER_VALUE.DATETIME_UNIT", f"`{unit.value}` is not a unit for `{name}`", 0
-    )
+def _check_unit(name: str, unit: Operand) -> None:
+    if unit.type is not t.UNKNOWN and str(unit.value).lower() not in _UNITS:
+        message = f"`{unit.value}` is not a unit for `{name}`"
+        raise Refusal("INVALID_PARAMETER_VALUE.DATETIME_UNIT", message, 0)
 
 
 _SMALL: Final = f.one_of(f.INT, f.exactly(t.SMALLINT), f.exactly(t.TINYINT))
 
 
-def type_date_add(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_date_add(name: str, args: Sequence[Operand]) -> Typing:
     """`date_add(date, days)`, and with a unit first a timestamp moved by so many units."""
     if len(args) == 3:
         return type_timestamp_add(name, args)
-    if len(args) != 2:
-        return wrong_count(name, "2", len(args))
+    f.take(name, args, 2)
     days = args[1]
     # Days may be a string or a small integer; nothing wider is narrowed.
     if days.type.kind not in ("int", "smallint", "tinyint", "string", "void", "unknown"):
-        return unexpected_type(name, 1, "`int`", days.type)
+        raise f.unexpected_type(name, 1, "`int`", days.type)
     if args[0].type.kind == "time":
-        return unexpected_type(name, 0, "`date`", args[0].type)
-    fitted = fit(name, args, (f.DATE, _SMALL))
-    return fitted if isinstance(fitted, Refusal) else (t.DATE, any_nullable(fitted))
+        raise f.unexpected_type(name, 0, "`date`", args[0].type)
+    fitted = f.fit(name, args, (f.DATE, _SMALL))
+    return t.DATE, f.any_nullable(fitted)
 
 
-def type_timestamp_add(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 3:
-        return wrong_count(name, "3", len(args))
-    refusal = _check_unit(name, args[0])
-    if refusal is not None:
-        return refusal
-    fitted = fit(name, args[1:], (f.BIGINT, f.ANY_TIMESTAMP))
-    return fitted if isinstance(fitted, Refusal) else (fitted[1].type, any_nullable(fitted))
+def type_timestamp_add(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 3)
+    _check_unit(name, args[0])
+    fitted = f.fit(name, args[1:], (f.BIGINT, f.ANY_TIMESTAMP))
+    return fitted[1].type, f.any_nullable(fitted)
 
 
-def type_date_diff(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_date_diff(name: str, args: Sequence[Operand]) -> Typing:
     """`datediff(end, start)` in days, and with a unit first in whole units."""
     if len(args) == 3:
         return type_timestamp_diff(name, args)
-    fitted = fit(name, args, (f.DATE, f.DATE))
-    return fitted if isinstance(fitted, Refusal) else (t.INT, any_nullable(fitted))
+    fitted = f.fit(name, args, (f.DATE, f.DATE))
+    return t.INT, f.any_nullable(fitted)
 
 
-def type_timestamp_diff(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 3:
-        return wrong_count(name, "3", len(args))
-    refusal = _check_unit(name, args[0])
-    if refusal is not None:
-        return refusal
-    fitted = fit(name, args[1:], (f.TIMESTAMP, f.TIMESTAMP))
-    return fitted if isinstance(fitted, Refusal) else (t.BIGINT, any_nullable(fitted))
+def type_timestamp_diff(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 3)
+    _check_unit(name, args[0])
+    fitted = f.fit(name, args[1:], (f.TIMESTAMP, f.TIMESTAMP))
+    return t.BIGINT, f.any_nullable(fitted)
 
 
-def type_date_trunc(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_date_trunc(name: str, args: Sequence[Operand]) -> Typing:
     """Always nullable: an unknown unit gives null even in ANSI mode."""
-    fitted = fit(name, args, (f.STRING, f.TIMESTAMP))
-    return fitted if isinstance(fitted, Refusal) else (t.TIMESTAMP, True)
+    f.fit(name, args, (f.STRING, f.TIMESTAMP))
+    return t.TIMESTAMP, True
 
 
 # -- moments and intervals from parts ---------------------------------------------------------
@@ -182,33 +148,29 @@ _INTERVAL_SECONDS: Final = f.exactly(t.decimal(18, 6))
 _CLOCK_SECONDS: Final = f.exactly(t.decimal(16, 6))
 
 
-def _built(result: DataType, families: Sequence[Family], optional: int) -> Rule:
-    def rule(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-        fitted = fit(name, args, families, optional)
-        if isinstance(fitted, Refusal):
-            return fitted
-        return result, name.startswith("try_") or any_nullable(fitted)
+def _built(result: DataType, families: Sequence[f.Family], optional: int) -> Rule:
+    def rule(name: str, args: Sequence[Operand]) -> Typing:
+        fitted = f.fit(name, args, families, optional)
+        return result, name.startswith("try_") or f.any_nullable(fitted)
 
     return rule
 
 
-def type_make_timestamp(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_make_timestamp(name: str, args: Sequence[Operand]) -> Typing:
     """From six numbers, or from a date and a time; a zone may follow."""
     local = name.endswith("_ntz")
     result = t.TIMESTAMP_NTZ if local else t.TIMESTAMP
     counts = (2, 6) if local else (2, 3, 6, 7) if name.endswith("_ltz") else (1, 2, 3, 6, 7)
     if len(args) not in counts:
-        return wrong_count(name, " or ".join(str(count) for count in counts), len(args))
+        raise f.wrong_count(name, " or ".join(str(count) for count in counts), len(args))
     if len(args) <= 3:
         # A TIME argument of any precision is taken as it is.
-        families: tuple[Family, ...] = (f.DATE, f.TIME, f.STRING)
+        families: tuple[f.Family, ...] = (f.DATE, f.TIME, f.STRING)
     else:
         families = (*(f.INT,) * 5, _CLOCK_SECONDS, f.STRING)
-    fitted = (expect if len(args) <= 3 else fit)(name, args, families[: len(args)])
-    if isinstance(fitted, Refusal):
-        return fitted
+    fitted = (f.expect if len(args) <= 3 else f.fit)(name, args, families[: len(args)])
     unsure = local if len(args) <= 3 else name.startswith("try_")
-    return result, unsure or any_nullable(fitted)
+    return result, unsure or f.any_nullable(fitted)
 
 
 _INTERVAL_PARTS: Final = (*(f.INT,) * 6, _INTERVAL_SECONDS)

@@ -6,7 +6,7 @@ dropped, since the text read may hold anything.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from rocky.language.datatypes import types as t
@@ -15,33 +15,19 @@ from rocky.language.datatypes.parts import holds_kind, make_nullable, parts_of
 from rocky.language.datatypes.text import TypeSyntaxError, parse_schema, parse_type, type_from_json
 from rocky.language.datatypes.types import DataType
 from rocky.language.functions import operand as f
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Operand,
-    Refusal,
-    Typing,
-    any_nullable,
-    expect,
-    not_constant,
-    uncastable,
-    unexpected_null,
-    unexpected_type,
-    wrong_count,
-)
-
-Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 
 _ONE_NAME: Final = re.compile(r"\s*\w+\s*(\(.*\))?\s*")
 _COLON: Final = re.compile(r"\s*\w+\s*:")
 _PRECISION: Final = re.compile(r"(?:decimal|dec|numeric)\s*\(\s*(\d+)", re.IGNORECASE)
 
 
-def read_schema(name: str, arg: Operand, index: int) -> DataType | Refusal:
+def read_schema(name: str, arg: Operand, index: int) -> DataType:
     """The type a schema argument writes out; UNKNOWN when it is constant but not spelt out."""
     if arg.type is t.UNKNOWN:
         return t.UNKNOWN
     if not arg.foldable or arg.value is None or arg.type.kind not in t.STRING_KINDS:
-        return Refusal(
+        raise Refusal(
             "INVALID_SCHEMA.NON_STRING_LITERAL",
             f"argument {index + 1} of `{name}`, the schema, must be a string literal",
             index,
@@ -51,9 +37,9 @@ def read_schema(name: str, arg: Operand, index: int) -> DataType | Refusal:
     text = str(arg.value)
     found = _parse_any(text)
     if found is None:
-        return Refusal(_condition_of(text), f"`{text}` is not a schema", index)
+        raise Refusal(_condition_of(text), f"`{text}` is not a schema", index)
     if holds_kind(found, "char", "varchar"):
-        return Refusal(
+        raise Refusal(
             "UNSUPPORTED_CHAR_OR_VARCHAR_AS_STRING",
             f"the schema of `{name}` must use `string`, not `char` or `varchar`",
             index,
@@ -87,48 +73,43 @@ def _condition_of(text: str) -> str:
     return "UNSUPPORTED_DATATYPE" if _ONE_NAME.fullmatch(text) else "PARSE_SYNTAX_ERROR"
 
 
-def _check_options(name: str, args: Sequence[Operand], index: int) -> Refusal | None:
+def _check_options(name: str, args: Sequence[Operand], index: int) -> None:
     if len(args) <= index or args[index].type is t.UNKNOWN:
-        return None
+        return
     found = args[index].type
     if not isinstance(found, t.MapType) or args[index].name is not None:
-        return Refusal(
+        raise Refusal(
             "INVALID_OPTIONS.NON_MAP_FUNCTION",
             f"argument {index + 1} of `{name}`, the options, must be written with `map(...)`",
             index,
         )
     if not {found.key.kind, found.value.kind} <= t.STRING_KINDS:
-        return Refusal(
+        raise Refusal(
             "INVALID_OPTIONS.NON_STRING_TYPE",
             f"the options of `{name}` must be strings, but they are `{found}`",
             index,
         )
-    return None
 
 
-def _check_text(name: str, arg: Operand) -> Refusal | None:
-    if arg.type.kind in t.STRING_KINDS or arg.type.kind in ("void", "unknown"):
-        return None
-    return unexpected_type(name, 0, "`string`", arg.type)
+def _check_text(name: str, arg: Operand) -> None:
+    if arg.type.kind not in t.STRING_KINDS and arg.type.kind not in ("void", "unknown"):
+        raise f.unexpected_type(name, 0, "`string`", arg.type)
 
 
-def _read(name: str, args: Sequence[Operand]) -> DataType | Refusal:
+def _read(name: str, args: Sequence[Operand]) -> DataType:
     """The nullable schema of `from_json`, `from_csv` or `from_xml` once its arguments are good."""
-    if not 2 <= len(args) <= 3:
-        return wrong_count(name, "2 or 3", len(args))
+    f.take(name, args, 2, 3)
     schema = read_schema(name, args[1], 1)
-    if isinstance(schema, Refusal):
-        return schema
     if name == "from_csv" and schema.kind not in ("struct", "unknown"):
-        return Refusal(
+        raise Refusal(
             "INVALID_SCHEMA.NON_STRUCT_TYPE",
             f"the schema of `{name}` must be columns, but it is `{schema}`",
             1,
         )
-    refusal = (
-        _check_options(name, args, 2) or _check_schema(name, schema) or _check_text(name, args[0])
-    )
-    return refusal if refusal is not None else make_nullable(schema)
+    _check_options(name, args, 2)
+    _check_schema(name, schema)
+    _check_text(name, args[0])
+    return make_nullable(schema)
 
 
 _READABLE: Final = {
@@ -137,23 +118,22 @@ _READABLE: Final = {
 }
 
 
-def _check_schema(name: str, schema: DataType) -> Refusal | None:
+def _check_schema(name: str, schema: DataType) -> None:
     if name not in _READABLE:
-        return None
+        return
     language, kinds = _READABLE[name]
     if schema.kind not in kinds:
-        return Refusal(
+        raise Refusal(
             f"DATATYPE_MISMATCH.INVALID_{language}_SCHEMA",
             f"`{name}` cannot give `{schema}`",
             1,
         )
     if _has_odd_key(schema):
-        return Refusal(
+        raise Refusal(
             f"DATATYPE_MISMATCH.INVALID_{language}_MAP_KEY_TYPE",
             f"maps in {language} have `string` keys, which `{schema}` does not",
             1,
         )
-    return None
 
 
 def _has_odd_key(found: DataType) -> bool:
@@ -163,41 +143,36 @@ def _has_odd_key(found: DataType) -> bool:
     )
 
 
-def type_from_text(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_from_text(name: str, args: Sequence[Operand]) -> Typing:
     """`from_json` and `from_xml`, null for text that cannot be read."""
-    found = _read(name, args)
-    return found if isinstance(found, Refusal) else (found, True)
+    return _read(name, args), True
 
 
-def type_from_csv(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_from_csv(name: str, args: Sequence[Operand]) -> Typing:
     """A bad CSV line still gives a struct, of nulls."""
-    found = _read(name, args)
-    return found if isinstance(found, Refusal) else (found, args[0].nullable)
+    return _read(name, args), args[0].nullable
 
 
-def type_schema_of(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_schema_of(name: str, args: Sequence[Operand]) -> Typing:
     """`schema_of_json`, `schema_of_csv` and `schema_of_xml`."""
-    if not 1 <= len(args) <= 2:
-        return wrong_count(name, "1 or 2", len(args))
-    refusal = _check_options(name, args, 1)
-    if refusal is not None:
-        return refusal
+    f.take(name, args, 1, 2)
+    _check_options(name, args, 1)
     sample = args[0]
     if sample.type is not t.UNKNOWN:
         if not sample.foldable:
-            return not_constant(name, 0, "the sample")
+            raise f.not_constant(name, 0, "the sample")
         if sample.value is None:
-            return unexpected_null(name, 0)
-        refusal = _check_text(name, sample)
-    return refusal if refusal is not None else (t.STRING, False)
+            raise f.unexpected_null(name, 0)
+        _check_text(name, sample)
+    return t.STRING, False
 
 
-def type_to_text(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_to_text(name: str, args: Sequence[Operand]) -> Typing:
     """`to_json`, `to_csv` and `to_xml`."""
-    if not 1 <= len(args) <= 2:
-        return wrong_count(name, "1 or 2", len(args))
-    refusal = _check_options(name, args, 1) or _check_writable(name, args[0].type)
-    return refusal if refusal is not None else (t.STRING, True)
+    f.take(name, args, 1, 2)
+    _check_options(name, args, 1)
+    _check_writable(name, args[0].type)
+    return t.STRING, True
 
 
 _WRITABLE: Final = {
@@ -207,66 +182,52 @@ _WRITABLE: Final = {
 }
 
 
-def _check_writable(name: str, found: DataType) -> Refusal | None:
+def _check_writable(name: str, found: DataType) -> None:
     if found.kind in _WRITABLE[name] and not (name == "to_csv" and holds_kind(found, "variant")):
-        return None
+        return
     if name == "to_xml":
-        return unexpected_type(name, 0, "a struct", found)
+        raise f.unexpected_type(name, 0, "a struct", found)
     condition = "INVALID_JSON_SCHEMA" if name == "to_json" else "UNSUPPORTED_INPUT_TYPE"
-    return Refusal(f"DATATYPE_MISMATCH.{condition}", f"`{name}` cannot write `{found}`", 0)
+    raise Refusal(f"DATATYPE_MISMATCH.{condition}", f"`{name}` cannot write `{found}`", 0)
 
 
 # -- variants ---------------------------------------------------------------------------------
 
 
-def type_parse_json(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 1:
-        return wrong_count(name, "1", len(args))
-    refusal = _check_text(name, args[0])
-    if refusal is not None:
-        return refusal
+def type_parse_json(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 1)
+    _check_text(name, args[0])
     return t.VARIANT, name == "try_parse_json" or args[0].nullable
 
 
-def type_variant_get(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_variant_get(name: str, args: Sequence[Operand]) -> Typing:
     """`variant_get(value, path[, type])`: a variant unless a type is written out."""
-    if not 2 <= len(args) <= 3:
-        return wrong_count(name, "2 or 3", len(args))
-    found: DataType | Refusal = t.VARIANT if len(args) == 2 else read_schema(name, args[2], 2)
-    if isinstance(found, Refusal):
-        return found
-    fitted = expect(name, args[:2], (f.VARIANT, f.STRING))
-    if isinstance(fitted, Refusal):
-        return fitted
+    f.take(name, args, 2, 3)
+    found = t.VARIANT if len(args) == 2 else read_schema(name, args[2], 2)
+    f.expect(name, args[:2], (f.VARIANT, f.STRING))
     if found is not t.UNKNOWN and not can_cast(t.VARIANT, found):
-        return uncastable(name, 2, t.VARIANT, found)
+        raise f.uncastable(name, 2, t.VARIANT, found)
     return make_nullable(found), True
 
 
-def type_to_variant_object(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 1:
-        return wrong_count(name, "1", len(args))
+def type_to_variant_object(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 1)
     found = args[0].type
     nested = found.kind in ("array", "map", "struct")
     timed = holds_kind(found, *t.INTERVAL_KINDS)
     if found is not t.UNKNOWN and (not nested or timed or _has_odd_key(found)):
-        return uncastable(name, 0, found, t.VARIANT)
-    return t.VARIANT, any_nullable(args)
+        raise f.uncastable(name, 0, found, t.VARIANT)
+    return t.VARIANT, f.any_nullable(args)
 
 
-FORMATS: dict[str, Rule] = {
-    "from_json": type_from_text,
-    "from_xml": type_from_text,
-    "from_csv": type_from_csv,
-    "schema_of_json": type_schema_of,
-    "schema_of_csv": type_schema_of,
-    "schema_of_xml": type_schema_of,
-    "to_json": type_to_text,
-    "to_csv": type_to_text,
-    "to_xml": type_to_text,
-    "parse_json": type_parse_json,
-    "try_parse_json": type_parse_json,
-    "variant_get": type_variant_get,
-    "try_variant_get": type_variant_get,
-    "to_variant_object": type_to_variant_object,
-}
+FORMATS: dict[str, Rule] = f.by_name(
+    {
+        type_from_text: "from_json from_xml",
+        type_from_csv: "from_csv",
+        type_schema_of: "schema_of_json schema_of_csv schema_of_xml",
+        type_to_text: "to_json to_csv to_xml",
+        type_parse_json: "parse_json try_parse_json",
+        type_variant_get: "variant_get try_variant_get",
+        type_to_variant_object: "to_variant_object",
+    }
+)

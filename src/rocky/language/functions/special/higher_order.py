@@ -6,77 +6,57 @@ is always nullable, whatever its start.
 """
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import force_nullable
 from rocky.language.datatypes.coercion import same_type, widest_type
 from rocky.language.datatypes.operators import is_orderable
 from rocky.language.datatypes.types import DataType
-from rocky.language.functions.operand import (
-    Operand,
-    Refusal,
-    Typing,
-    unexpected_type,
-    unordered,
-    wrong_count,
-)
+from rocky.language.functions import operand as f
+from rocky.language.functions.operand import Operand, Refusal, Rule, Typing
 from rocky.language.functions.special.maps import check_map_key
 
 Parameters = list[tuple[DataType, bool]]
 Bound = Sequence[Operand | None]
 
 
-class HigherOrder:
+class HigherOrder(NamedTuple):
     """A function that takes lambdas; `collections` is how many leading arrays or maps it takes."""
 
-    __slots__ = ("_find", "_kind", "_result", "collections", "counts")
+    kind: str
+    counts: tuple[int, ...]
+    find: Callable[[Bound, int, int], Parameters]
+    result: Rule
+    collections: int = 1
 
-    def __init__(
-        self,
-        kind: str,
-        counts: tuple[int, ...],
-        find: Callable[[Bound, int, int], Parameters | Refusal],
-        result: Callable[[str, Sequence[Operand]], Typing | Refusal],
-        collections: int = 1,
-    ) -> None:
-        self._kind = kind
-        self.counts = counts
-        self._find = find
-        self._result = result
-        self.collections = collections
-
-    def parameters(self, name: str, args: Bound, index: int, count: int) -> Parameters | Refusal:
+    def parameters(self, name: str, args: Bound, index: int, count: int) -> Parameters:
         """Type and nullability of the `count` parameters of the lambda at `index`."""
-        refusal = self._check(name, args)
-        if refusal is not None:
-            return refusal
+        self._check(name, args)
         if any(arg is None or arg.type is t.UNKNOWN for arg in args[: self.collections]):
             return [(t.UNKNOWN, True)] * count
-        found = self._find(args, index, count)
-        if isinstance(found, Refusal) or len(found) == count:
+        found = self.find(args, index, count)
+        if len(found) == count:
             return found
-        return Refusal(
+        raise Refusal(
             "INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH",
             f"the lambda of `{name}` takes {len(found)} parameters, not {count}",
             index,
         )
 
-    def typing(self, name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    def typing(self, name: str, args: Sequence[Operand]) -> Typing:
         """The result from all arguments, with each lambda's body in the lambda's place."""
-        refusal = self._check(name, args)
-        if refusal is not None:
-            return refusal
-        return self._result(name, args)
+        self._check(name, args)
+        return self.result(name, args)
 
-    def _check(self, name: str, args: Bound) -> Refusal | None:
+    def _check(self, name: str, args: Bound) -> None:
         if len(args) not in self.counts:
             expected = " or ".join(str(count) for count in self.counts)
-            return wrong_count(name, expected, len(args))
+            raise f.wrong_count(name, expected, len(args))
         for index, arg in enumerate(args[: self.collections]):
-            if arg is not None and arg.type.kind not in (self._kind, "unknown"):
-                article = "an array" if self._kind == "array" else "a map"
-                return unexpected_type(name, index, article, arg.type)
-        return None
+            if arg is not None and arg.type.kind not in (self.kind, "unknown"):
+                article = "an array" if self.kind == "array" else "a map"
+                raise f.unexpected_type(name, index, article, arg.type)
 
 
 def _type_at(args: Bound, index: int) -> DataType:
@@ -127,18 +107,16 @@ def _two_elements(args: Bound, index: int, count: int) -> Parameters:  # noqa: A
     return [(_element(args)[0], True), (_element(args, 1)[0], True)]
 
 
-def _zipped_entries(args: Bound, index: int, count: int) -> Parameters | Refusal:  # noqa: ARG001 - one signature for all
+def _zipped_entries(args: Bound, index: int, count: int) -> Parameters:  # noqa: ARG001 - one signature for all
     key = _zipped_key(args)
-    if isinstance(key, Refusal):
-        return key
     return [(key, False), (_value(args)[0], True), (_value(args, 1)[0], True)]
 
 
-def _zipped_key(args: Bound) -> DataType | Refusal:
+def _zipped_key(args: Bound) -> DataType:
     left, right = _key(args), _key(args, 1)
     found = left if same_type(left, right) else widest_type(left, right)
     if found is None or force_nullable(left, found) or force_nullable(right, found):
-        return Refusal(
+        raise Refusal(
             "DATATYPE_MISMATCH.MAP_ZIP_WITH_DIFF_TYPES",
             f"the maps of `map_zip_with` must share one key type, but they have "
             f"`{left}` and `{right}`",
@@ -154,29 +132,26 @@ def _type_transform(name: str, args: Sequence[Operand]) -> Typing:  # noqa: ARG0
     return t.array(args[1].type, args[1].nullable), args[0].nullable
 
 
-def _check_predicate(name: str, args: Sequence[Operand]) -> Refusal | None:
-    if args[1].type.kind in ("boolean", "void", "unknown"):
-        return None
-    return unexpected_type(name, 1, "a lambda giving `boolean`", args[1].type)
+def _check_predicate(name: str, args: Sequence[Operand]) -> None:
+    if args[1].type.kind not in ("boolean", "void", "unknown"):
+        raise f.unexpected_type(name, 1, "a lambda giving `boolean`", args[1].type)
 
 
-def _type_filter(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    refusal = _check_predicate(name, args)
-    return refusal if refusal is not None else (args[0].type, args[0].nullable)
+def _type_filter(name: str, args: Sequence[Operand]) -> Typing:
+    _check_predicate(name, args)
+    return args[0].type, args[0].nullable
 
 
-def _type_exists(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    refusal = _check_predicate(name, args)
-    if refusal is not None:
-        return refusal
+def _type_exists(name: str, args: Sequence[Operand]) -> Typing:
+    _check_predicate(name, args)
     return t.BOOLEAN, args[0].nullable or args[1].nullable or args[1].type is t.NULL
 
 
-def _type_aggregate(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def _type_aggregate(name: str, args: Sequence[Operand]) -> Typing:
     start, merged = args[1].type, args[2].type
     known = start is not t.UNKNOWN and merged is not t.UNKNOWN
     if known and merged is not t.NULL and not same_shape(start, merged):
-        return unexpected_type(name, 2, f"a lambda giving `{start}`", merged)
+        raise f.unexpected_type(name, 2, f"a lambda giving `{start}`", merged)
     if len(args) == 3:
         return start, True
     return args[3].type, args[0].nullable or args[3].nullable
@@ -200,10 +175,8 @@ def _type_zip_with(name: str, args: Sequence[Operand]) -> Typing:  # noqa: ARG00
     return t.array(args[2].type, args[2].nullable), nullable
 
 
-def _type_transform_keys(name: str, args: Sequence[Operand]) -> Typing | Refusal:  # noqa: ARG001 - one signature for all
-    refusal = check_map_key(args[1].type)
-    if refusal is not None:
-        return refusal
+def _type_transform_keys(name: str, args: Sequence[Operand]) -> Typing:  # noqa: ARG001 - one signature for all
+    check_map_key(args[1].type)
     value, contains_null = _value(args)
     return t.map_of(args[1].type, value, contains_null), args[0].nullable
 
@@ -212,21 +185,19 @@ def _type_transform_values(name: str, args: Sequence[Operand]) -> Typing:  # noq
     return t.map_of(_key(args), args[1].type, args[1].nullable), args[0].nullable
 
 
-def _type_map_zip_with(name: str, args: Sequence[Operand]) -> Typing | Refusal:  # noqa: ARG001 - one signature for all
+def _type_map_zip_with(name: str, args: Sequence[Operand]) -> Typing:  # noqa: ARG001 - one signature for all
     key = _zipped_key(args)
-    if isinstance(key, Refusal):
-        return key
     nullable = args[0].nullable or args[1].nullable
     return t.map_of(key, args[2].type, args[2].nullable), nullable
 
 
-def _type_array_sort(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def _type_array_sort(name: str, args: Sequence[Operand]) -> Typing:
     if len(args) == 1:
         found = args[0].type
         if not is_orderable(found):
-            return unordered(name, _element(args)[0], 0)
+            raise f.unordered(name, _element(args)[0], 0)
     elif args[1].type.kind not in ("int", "unknown"):
-        return Refusal(
+        raise Refusal(
             "DATATYPE_MISMATCH.UNEXPECTED_RETURN_TYPE",
             f"the lambda of `{name}` must give `int`, but it gives `{args[1].type}`",
             1,

@@ -5,7 +5,7 @@ type without loss; a map's look-up is always nullable, while an array's fails in
 null.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.coercion import same_type, tightest_type, widest_without_string
@@ -13,65 +13,50 @@ from rocky.language.datatypes.operators import is_orderable
 from rocky.language.datatypes.parts import holds_kind
 from rocky.language.datatypes.types import DataType, StructField
 from rocky.language.functions import operand as f
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Operand,
-    Refusal,
-    Typing,
-    any_nullable,
-    different_types,
-    expect,
-    fit,
-    unexpected_null,
-    unexpected_type,
-    unordered,
-    wrong_count,
-)
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 from rocky.language.functions.special.conditionals import becomes_nullable, common_type
 
 
-def type_array(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_array(name: str, args: Sequence[Operand]) -> Typing:
     if not args:
         return t.array(t.NULL, False), False
     found = common_type([arg.type for arg in args])
     if found is None:
-        return different_types(name, args)
+        raise f.different_types(name, args)
     return t.array(found, any(becomes_nullable(arg, found) for arg in args)), False
 
 
-def type_map(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_map(name: str, args: Sequence[Operand]) -> Typing:
     if len(args) % 2:
-        return wrong_count(name, "an even number of", len(args))
+        raise f.wrong_count(name, "an even number of", len(args))
     if not args:
         return t.map_of(t.NULL, t.NULL, False), False
     keys, values = args[::2], args[1::2]
     key = common_type([arg.type for arg in keys])
     if key is None:
-        return Refusal(
+        raise Refusal(
             "DATATYPE_MISMATCH.CREATE_MAP_KEY_DIFF_TYPES",
             f"the keys of `{name}` must share one type",
         )
     value = common_type([arg.type for arg in values])
     if value is None:
-        return Refusal(
+        raise Refusal(
             "DATATYPE_MISMATCH.CREATE_MAP_VALUE_DIFF_TYPES",
             f"the values of `{name}` must share one type",
         )
-    refusal = check_map_key(key)
-    if refusal is not None:
-        return refusal
+    check_map_key(key)
     nullable = any(becomes_nullable(arg, value) for arg in values)
     return t.map_of(key, value, nullable), False
 
 
-def check_map_key(key: DataType) -> Refusal | None:
+def check_map_key(key: DataType) -> None:
     """Why a type cannot be the key of a map: it is, or holds, a map or a variant."""
     if not holds_kind(key, "map", "variant"):
-        return None
-    return Refusal("DATATYPE_MISMATCH.INVALID_MAP_KEY_TYPE", f"the key of a map cannot be `{key}`")
+        return
+    raise Refusal("DATATYPE_MISMATCH.INVALID_MAP_KEY_TYPE", f"the key of a map cannot be `{key}`")
 
 
-def type_struct(name: str, args: Sequence[Operand]) -> Typing | Refusal:  # noqa: ARG001 - a Rule
+def type_struct(name: str, args: Sequence[Operand]) -> Typing:  # noqa: ARG001 - a Rule
     """`struct(a, b + 1)`: fields take the column's name, or `colN` where there is none."""
     fields = tuple(
         StructField(arg.name if arg.name is not None else f"col{place}", arg.type, arg.nullable)
@@ -80,16 +65,16 @@ def type_struct(name: str, args: Sequence[Operand]) -> Typing | Refusal:  # noqa
     return t.struct(fields), False
 
 
-def type_named_struct(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_named_struct(name: str, args: Sequence[Operand]) -> Typing:
     if len(args) % 2:
-        return wrong_count(name, "an even number of", len(args))
+        raise f.wrong_count(name, "an even number of", len(args))
     fields = []
     for index in range(0, len(args), 2):
         label = args[index]
         if label.type is t.UNKNOWN:
             return t.UNKNOWN, False
         if not label.foldable or label.type.kind not in t.STRING_KINDS:
-            return Refusal(
+            raise Refusal(
                 "DATATYPE_MISMATCH.CREATE_NAMED_STRUCT_WITHOUT_FOLDABLE_STRING",
                 f"argument {index + 1} of `{name}`, a field name, must be a constant string",
                 index,
@@ -97,13 +82,13 @@ def type_named_struct(name: str, args: Sequence[Operand]) -> Typing | Refusal:
         if label.value is NO_VALUE:
             return t.UNKNOWN, False
         if label.value is None:
-            return unexpected_null(name, index)
+            raise f.unexpected_null(name, index)
         part = args[index + 1]
         fields.append(StructField(str(label.value), part.type, part.nullable))
     return t.struct(tuple(fields)), False
 
 
-CONSTRUCTORS: dict[str, Callable[[str, Sequence[Operand]], Typing | Refusal]] = {
+CONSTRUCTORS: dict[str, Rule] = {
     "array": type_array,
     "map": type_map,
     "struct": type_struct,
@@ -111,22 +96,17 @@ CONSTRUCTORS: dict[str, Callable[[str, Sequence[Operand]], Typing | Refusal]] = 
 }
 
 
-def type_from_arrays(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    fitted = expect(name, args, (f.ARRAY, f.ARRAY))
-    if isinstance(fitted, Refusal):
-        return fitted
+def type_from_arrays(name: str, args: Sequence[Operand]) -> Typing:
+    fitted = f.expect(name, args, (f.ARRAY, f.ARRAY))
     keys, values = fitted[0].type, fitted[1].type
     if not isinstance(keys, t.ArrayType) or not isinstance(values, t.ArrayType):
-        return t.UNKNOWN, any_nullable(args)
-    refusal = check_map_key(keys.element)
-    if refusal is not None:
-        return refusal
-    return t.map_of(keys.element, values.element, values.contains_null), any_nullable(args)
+        return t.UNKNOWN, f.any_nullable(args)
+    check_map_key(keys.element)
+    return t.map_of(keys.element, values.element, values.contains_null), f.any_nullable(args)
 
 
-def type_from_entries(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 1:
-        return wrong_count(name, "1", len(args))
+def type_from_entries(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 1)
     found = args[0].type
     if found is t.UNKNOWN:
         return t.UNKNOWN, True
@@ -136,35 +116,29 @@ def type_from_entries(name: str, args: Sequence[Operand]) -> Typing | Refusal:
         or not isinstance(entry, t.StructType)
         or len(entry.fields) != 2
     ):
-        return unexpected_type(name, 0, "an array of pairs", found)
+        raise f.unexpected_type(name, 0, "an array of pairs", found)
     key, value = entry.fields
-    refusal = check_map_key(key.type)
-    if refusal is not None:
-        return refusal
+    check_map_key(key.type)
     nullable = args[0].nullable or found.contains_null
     return t.map_of(key.type, value.type, value.nullable), nullable
 
 
-def type_concat(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_concat(name: str, args: Sequence[Operand]) -> Typing:
     """`map_concat`."""
     if not args:
         return t.map_of(t.STRING, t.STRING, True), False
     if any(arg.type.kind not in ("map", "unknown") for arg in args):
-        return Refusal("DATATYPE_MISMATCH.MAP_CONCAT_DIFF_TYPES", f"`{name}` takes only maps")
+        raise Refusal("DATATYPE_MISMATCH.MAP_CONCAT_DIFF_TYPES", f"`{name}` takes only maps")
     found = common_type([arg.type for arg in args])
     if found is None:
-        return different_types(name, args)
+        raise f.different_types(name, args)
     if isinstance(found, t.MapType):
-        refusal = check_map_key(found.key)
-        if refusal is not None:
-            return refusal
-    return found, any_nullable(args)
+        check_map_key(found.key)
+    return found, f.any_nullable(args)
 
 
-def type_entries(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    fitted = expect(name, args, (f.MAP,))
-    if isinstance(fitted, Refusal):
-        return fitted
+def type_entries(name: str, args: Sequence[Operand]) -> Typing:
+    fitted = f.expect(name, args, (f.MAP,))
     found = fitted[0].type
     if not isinstance(found, t.MapType):
         return t.UNKNOWN, args[0].nullable
@@ -173,11 +147,9 @@ def type_entries(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     return t.array(entry, False), args[0].nullable
 
 
-def type_keys(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_keys(name: str, args: Sequence[Operand]) -> Typing:
     """`map_keys` and `map_values`: Spark declares both arrays as holding nulls."""
-    fitted = expect(name, args, (f.MAP,))
-    if isinstance(fitted, Refusal):
-        return fitted
+    fitted = f.expect(name, args, (f.MAP,))
     found = fitted[0].type
     if not isinstance(found, t.MapType):
         return t.UNKNOWN, args[0].nullable
@@ -192,7 +164,7 @@ def _diff_types(name: str, found: DataType, key: DataType) -> Refusal:
     )
 
 
-def _meet_key(name: str, found: t.MapType, key: DataType, *, lossy: bool) -> DataType | Refusal:
+def _meet_key(name: str, found: t.MapType, key: DataType, *, lossy: bool) -> DataType:
     if key is t.UNKNOWN or same_type(found.key, key):
         return found.key
     met = (
@@ -200,42 +172,40 @@ def _meet_key(name: str, found: t.MapType, key: DataType, *, lossy: bool) -> Dat
         if lossy
         else tightest_type(found.key, key, ansi=False)
     )
-    return met if met is not None else _diff_types(name, found, key)
+    if met is None:
+        raise _diff_types(name, found, key)
+    return met
 
 
-def type_contains_key(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 2:
-        return wrong_count(name, "2", len(args))
+def type_contains_key(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 2)
     found, key = args[0].type, args[1].type
     if key is t.NULL:
-        return Refusal("DATATYPE_MISMATCH.NULL_TYPE", f"`{name}` does not take untyped nulls")
+        raise Refusal("DATATYPE_MISMATCH.NULL_TYPE", f"`{name}` does not take untyped nulls")
     if found is t.UNKNOWN:
         return t.BOOLEAN, True
     if not isinstance(found, t.MapType):
-        return _diff_types(name, found, key)
+        raise _diff_types(name, found, key)
     met = _meet_key(name, found, key, lossy=True)
-    if isinstance(met, Refusal):
-        return met
     if not is_orderable(met):
-        return unordered(name, met)
+        raise f.unordered(name, met)
     # Spark looks the key up among `map_keys`, whose elements it believes nullable.
     return t.BOOLEAN, True
 
 
-def type_element_at(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_element_at(name: str, args: Sequence[Operand]) -> Typing:
     """`element_at` and `try_element_at`, on arrays from one and on maps by key."""
-    if len(args) != 2:
-        return wrong_count(name, "2", len(args))
+    f.take(name, args, 2)
     found, key = args[0].type, args[1]
     if isinstance(found, t.MapType):
-        met = _meet_key(name, found, key.type, lossy=False)
-        return met if isinstance(met, Refusal) else (found.value, True)
+        _meet_key(name, found, key.type, lossy=False)
+        return found.value, True
     if found is t.UNKNOWN:
         return t.UNKNOWN, True
     if not isinstance(found, t.ArrayType):
-        return unexpected_type(name, 0, "an array or a map", found)
+        raise f.unexpected_type(name, 0, "an array or a map", found)
     if key.type.kind not in ("int", "smallint", "tinyint", "unknown"):
-        return unexpected_type(name, 1, "`int`", key.type)
+        raise f.unexpected_type(name, 1, "`int`", key.type)
     if name != "element_at":
         return found.element, True
     # With a constant place Spark looks at the very element, when it sees one; only a constant
@@ -245,30 +215,25 @@ def type_element_at(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     return found.element, nullable
 
 
-def type_get(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_get(name: str, args: Sequence[Operand]) -> Typing:
     if args and args[0].type is t.NULL:
-        return unexpected_type(name, 0, "an array", t.NULL)
-    fitted = fit(name, args, (f.ARRAY, f.INT))
-    if isinstance(fitted, Refusal):
-        return fitted
+        raise f.unexpected_type(name, 0, "an array", t.NULL)
+    fitted = f.fit(name, args, (f.ARRAY, f.INT))
     found = fitted[0].type
     return (found.element if isinstance(found, t.ArrayType) else t.UNKNOWN), True
 
 
-def type_str_to_map(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    fitted = expect(name, args, (f.STRING, f.STRING, f.STRING), optional=2)
-    if isinstance(fitted, Refusal):
-        return fitted
-    return t.map_of(t.STRING, t.STRING, True), any_nullable(fitted)
+def type_str_to_map(name: str, args: Sequence[Operand]) -> Typing:
+    fitted = f.expect(name, args, (f.STRING, f.STRING, f.STRING), optional=2)
+    return t.map_of(t.STRING, t.STRING, True), f.any_nullable(fitted)
 
 
 _INTERVALS = frozenset({"interval", "interval_ym", "interval_dt"})
 
 
-def type_sequence(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_sequence(name: str, args: Sequence[Operand]) -> Typing:
     """`sequence(start, stop[, step])`: numbers meet the step too, moments step by intervals."""
-    if not 2 <= len(args) <= 3:
-        return wrong_count(name, "2 or 3", len(args))
+    f.take(name, args, 2, 3)
     if any(arg.type is t.UNKNOWN for arg in args):
         return t.UNKNOWN, True
     step = args[2] if len(args) == 3 else None
@@ -281,15 +246,15 @@ def type_sequence(name: str, args: Sequence[Operand]) -> Typing | Refusal:
         or (found.kind in t.DATETIME_KINDS and (step is None or stepped_by_interval))
     )
     if found is None or not good:
-        return Refusal(
+        raise Refusal(
             "DATATYPE_MISMATCH.SEQUENCE_WRONG_INPUT_TYPES",
             f"`{name}` takes integers, or dates or timestamps with an interval as step",
         )
     casts = [f.cast_operand(arg, found) for arg in bounds]
-    return t.array(found, False), any_nullable(casts) or (step is not None and step.nullable)
+    return t.array(found, False), f.any_nullable(casts) or (step is not None and step.nullable)
 
 
-MAPS: dict[str, Callable[[str, Sequence[Operand]], Typing | Refusal]] = {
+MAPS: dict[str, Rule] = {
     "map_from_arrays": type_from_arrays,
     "map_from_entries": type_from_entries,
     "map_concat": type_concat,

@@ -6,30 +6,16 @@ Rounding is nullable throughout, as Spark declares it, and one digit wider befor
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.arithmetic import arithmetic, sign
 from rocky.language.datatypes.casts import cast_nullable, cast_refusal
-from rocky.language.datatypes.operators import OperandMismatch
 from rocky.language.datatypes.types import DataType
 from rocky.language.functions import operand as f
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Operand,
-    Refusal,
-    Typing,
-    any_nullable,
-    cast_operand,
-    fit,
-    not_constant,
-    refused,
-    wrong_count,
-)
-
-Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 
 _SIGNED: Final = f.one_of(f.NUMERIC, f.DAY_TIME, f.YEAR_MONTH)
 
@@ -56,15 +42,13 @@ def rounded(found: t.DecimalType, scale: int) -> DataType:
     return t.decimal(min(whole + kept, t.MAX_PRECISION), kept)
 
 
-def type_round(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_round(name: str, args: Sequence[Operand]) -> Typing:
     """`round` and `bround`."""
-    fitted = fit(name, args, (f.NUMERIC, f.INT), optional=1)
-    if isinstance(fitted, Refusal):
-        return fitted
+    fitted = f.fit(name, args, (f.NUMERIC, f.INT), optional=1)
     scale: int | None = 0
     if len(args) == 2:
         if not args[1].foldable and args[1].type is not t.UNKNOWN:
-            return not_constant(name, 1, "the scale")
+            raise f.not_constant(name, 1, "the scale")
         scale = _scale_of(args[1])
     found = fitted[0].type
     if not isinstance(found, t.DecimalType):
@@ -75,15 +59,12 @@ def type_round(name: str, args: Sequence[Operand]) -> Typing | Refusal:
 _CEILED: Final = f.one_of(f.DOUBLE, f.DECIMAL, f.BIGINT)
 
 
-def type_ceil(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_ceil(name: str, args: Sequence[Operand]) -> Typing:
     """`ceil` and `floor`: to a whole number, or with a scale to a decimal."""
-    if not 1 <= len(args) <= 2:
-        return wrong_count(name, "1 or 2", len(args))
+    f.take(name, args, 1, 2)
     if len(args) == 2:
         return _ceil_to_scale(name, args)
-    fitted = fit(name, args, (_CEILED,))
-    if isinstance(fitted, Refusal):
-        return fitted
+    fitted = f.fit(name, args, (_CEILED,))
     found = fitted[0].type
     if not isinstance(found, t.DecimalType):
         return (found if found is t.UNKNOWN else t.BIGINT), True
@@ -92,37 +73,29 @@ def type_ceil(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     return t.decimal(min(found.precision - found.scale + 1, t.MAX_PRECISION), 0), True
 
 
-def _ceil_to_scale(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def _ceil_to_scale(name: str, args: Sequence[Operand]) -> Typing:
     scale = args[1]
     known = scale.type is t.UNKNOWN or (scale.type is t.INT and scale.foldable)
     if not known or scale.value is None:
-        return Refusal(
+        raise Refusal(
             "NON_FOLDABLE_ARGUMENT", f"argument 2 of `{name}`, the scale, must be an integer", 1
         )
-    fitted = fit(name, args, (f.DECIMAL, f.INT))
-    if isinstance(fitted, Refusal):
-        return fitted
+    fitted = f.fit(name, args, (f.DECIMAL, f.INT))
     found, digits = fitted[0].type, _scale_of(scale)
     if not isinstance(found, t.DecimalType) or digits is None or scale.value is NO_VALUE:
         return t.UNKNOWN, True
     return rounded(found, digits), True
 
 
-def type_abs(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    fitted = fit(name, args, (_SIGNED,))
-    return fitted if isinstance(fitted, Refusal) else (fitted[0].type, fitted[0].nullable)
+def type_abs(name: str, args: Sequence[Operand]) -> Typing:
+    fitted = f.fit(name, args, (_SIGNED,))
+    return fitted[0].type, fitted[0].nullable
 
 
-def type_sign(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_sign(name: str, args: Sequence[Operand]) -> Typing:
     """`negative` and `positive`, the named forms of unary `-` and `+`."""
-    if len(args) != 1:
-        return wrong_count(name, "1", len(args))
-    outcome = sign("-" if name == "negative" else "+", args[0])
-    return outcome if not isinstance(outcome, OperandMismatch) else _refusal(outcome)
-
-
-def _refusal(outcome: OperandMismatch) -> Refusal:
-    return refused(outcome) or Refusal(outcome.condition, outcome.message)
+    f.take(name, args, 1)
+    return f.unless_refused(sign("-" if name == "negative" else "+", args[0]))
 
 
 _OPERATORS: Final = {
@@ -137,43 +110,36 @@ _OPERATORS: Final = {
 }
 
 
-def type_operator(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_operator(name: str, args: Sequence[Operand]) -> Typing:
     """Named forms of operators, all of them nullable."""
-    if len(args) != 2:
-        return wrong_count(name, "2", len(args))
-    outcome = arithmetic(_OPERATORS[name], args[0], args[1])
-    return _refusal(outcome) if isinstance(outcome, OperandMismatch) else (outcome[0], True)
+    f.take(name, args, 2)
+    return f.unless_refused(arithmetic(_OPERATORS[name], args[0], args[1]))[0], True
 
 
 _BUCKETED: Final = f.one_of(f.DOUBLE, f.YEAR_MONTH, f.DAY_TIME)
 
 
-def type_width_bucket(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    fitted = fit(name, args, (_BUCKETED, _BUCKETED, _BUCKETED, f.BIGINT))
-    if isinstance(fitted, Refusal):
-        return fitted
+def type_width_bucket(name: str, args: Sequence[Operand]) -> Typing:
+    fitted = f.fit(name, args, (_BUCKETED, _BUCKETED, _BUCKETED, f.BIGINT))
     kinds = {arg.type.kind for arg in fitted[:3]} - {"unknown"}
     if len(kinds) > 1:
-        return Refusal(
+        raise Refusal(
             "DATATYPE_MISMATCH.DATA_DIFF_TYPES",
             f"the value and the bounds of `{name}` must be of one kind",
         )
     return t.BIGINT, True
 
 
-def type_nanvl(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 2:
-        return wrong_count(name, "2", len(args))
+def type_nanvl(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 2)
     family = f.one_of(f.DOUBLE, f.exactly(t.FLOAT))
     left, right = args
     if right.type is t.NULL:
-        right = cast_operand(right, left.type)
-    fitted = fit(name, (left, right), (family, family))
-    if isinstance(fitted, Refusal):
-        return fitted
+        right = f.cast_operand(right, left.type)
+    fitted = f.fit(name, (left, right), (family, family))
     types = {arg.type for arg in fitted}
     found = fitted[0].type if len(types) == 1 else t.DOUBLE
-    return (t.UNKNOWN if t.UNKNOWN in types else found), any_nullable(fitted)
+    return (t.UNKNOWN if t.UNKNOWN in types else found), f.any_nullable(fitted)
 
 
 NUMBERS: dict[str, Rule] = {
@@ -246,32 +212,26 @@ def decimal_of_format(pattern: str) -> t.DecimalType:
     return t.decimal(sum(counts), sum(counts[whole:]))
 
 
-def _bad_format(name: str, pattern: str) -> Refusal | None:
+def _refuse_bad_format(name: str, pattern: str) -> None:
     condition = check_format(pattern)
-    if condition is None:
-        return None
-    return Refusal(
-        f"INVALID_FORMAT.{condition}", f"`{pattern}` is not a number format for `{name}`", 1
-    )
+    if condition is not None:
+        message = f"`{pattern}` is not a number format for `{name}`"
+        raise Refusal(f"INVALID_FORMAT.{condition}", message, 1)
 
 
-def type_to_number(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    fitted = fit(name, args, (f.STRING, f.STRING))
-    if isinstance(fitted, Refusal):
-        return fitted
+def type_to_number(name: str, args: Sequence[Operand]) -> Typing:
+    fitted = f.fit(name, args, (f.STRING, f.STRING))
     pattern = args[1]
     if pattern.type is t.UNKNOWN:
         return t.UNKNOWN, True
     if not pattern.foldable:
-        return not_constant(name, 1, "the format")
-    nullable = name == "try_to_number" or any_nullable(fitted)
+        raise f.not_constant(name, 1, "the format")
+    nullable = name == "try_to_number" or f.any_nullable(fitted)
     if pattern.value is None:
         return t.decimal(10, 0), True
     if pattern.value is NO_VALUE:
         return t.UNKNOWN, nullable
-    refusal = _bad_format(name, str(pattern.value))
-    if refusal is not None:
-        return refusal
+    _refuse_bad_format(name, str(pattern.value))
     return decimal_of_format(str(pattern.value)), nullable
 
 
@@ -279,51 +239,46 @@ _MOMENTS: Final = t.DATETIME_KINDS | {"time"}
 _BYTE_FORMATS: Final = frozenset({"base64", "hex", "utf-8"})
 
 
-def type_to_char(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_to_char(name: str, args: Sequence[Operand]) -> Typing:
     """`to_char` and `to_varchar`: of moments, of bytes, and otherwise of numbers."""
-    if len(args) != 2:
-        return wrong_count(name, "2", len(args))
+    f.take(name, args, 2)
     value, pattern = args
     if value.type is t.UNKNOWN or pattern.type is t.UNKNOWN:
         return t.STRING, True
     if value.type.kind in _MOMENTS:
-        fitted = fit(name, args, (f.TIMESTAMP, f.STRING))
-        return fitted if isinstance(fitted, Refusal) else (t.STRING, any_nullable(fitted))
+        fitted = f.fit(name, args, (f.TIMESTAMP, f.STRING))
+        return t.STRING, f.any_nullable(fitted)
     if value.type is t.BINARY:
         return _bytes_to_char(name, value, pattern)
-    fitted = fit(name, args, (f.DECIMAL, f.STRING))
-    if isinstance(fitted, Refusal):
-        return fitted
+    fitted = f.fit(name, args, (f.DECIMAL, f.STRING))
     if not pattern.foldable:
-        return not_constant(name, 1, "the format")
+        raise f.not_constant(name, 1, "the format")
     if pattern.value is not NO_VALUE and pattern.value is not None:
-        refusal = _bad_format(name, str(pattern.value))
-        if refusal is not None:
-            return refusal
-    return t.STRING, any_nullable(fitted)
+        _refuse_bad_format(name, str(pattern.value))
+    return t.STRING, f.any_nullable(fitted)
 
 
-def _bytes_to_char(name: str, value: Operand, pattern: Operand) -> Typing | Refusal:
+def _bytes_to_char(name: str, value: Operand, pattern: Operand) -> Typing:
     if not pattern.foldable:
-        return Refusal("NON_FOLDABLE_ARGUMENT", f"argument 2 of `{name}` must be a constant", 1)
+        raise Refusal("NON_FOLDABLE_ARGUMENT", f"argument 2 of `{name}` must be a constant", 1)
     if pattern.type.kind not in t.STRING_KINDS:
-        return Refusal(
+        raise Refusal(
             "NON_FOLDABLE_ARGUMENT",
             f"argument 2 of `{name}` must be `string`, but it is `{pattern.type}`",
             1,
         )
     chosen = str(pattern.value).lower()
     if pattern.value is not NO_VALUE and chosen not in _BYTE_FORMATS:
-        return Refusal(
+        raise Refusal(
             "INVALID_PARAMETER_VALUE.BINARY_FORMAT",
             f"argument 2 of `{name}` must be 'base64', 'hex' or 'utf-8' for bytes",
             1,
         )
     # Decoding text may meet bytes that are none.
-    return t.STRING, chosen == "utf-8" or cast_operand(value, t.BINARY).nullable
+    return t.STRING, chosen == "utf-8" or f.cast_operand(value, t.BINARY).nullable
 
 
-NUMBER_FORMATS: dict[str, Callable[[str, Sequence[Operand]], Typing | Refusal]] = {
+NUMBER_FORMATS: dict[str, Rule] = {
     "to_number": type_to_number,
     "try_to_number": type_to_number,
     "to_char": type_to_char,
@@ -348,17 +303,14 @@ _TARGETS: Final[dict[str, DataType]] = {
 }
 
 
-def type_cast(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_cast(name: str, args: Sequence[Operand]) -> Typing:
     """The cast the function stands for."""
-    if len(args) != 1:
-        return wrong_count(name, "1", len(args))
+    f.take(name, args, 1)
     target, found = _TARGETS[name], args[0].type
     refusal = cast_refusal(found, target)
     if refusal is not None:
-        return Refusal(refusal.condition, refusal.message, 0)
+        raise Refusal(refusal.condition, refusal.message, 0)
     return target, cast_nullable(found, target, args[0].nullable)
 
 
-TYPE_CASTS: dict[str, Callable[[str, Sequence[Operand]], Typing | Refusal]] = dict.fromkeys(
-    _TARGETS, type_cast
-)
+TYPE_CASTS: dict[str, Rule] = dict.fromkeys(_TARGETS, type_cast)

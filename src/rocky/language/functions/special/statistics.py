@@ -5,26 +5,13 @@ values that occur, and keep the column's type. The state of a top-k sketch carri
 as a field. Seeds and bounds of random values must be constant.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.types import DataType, StructField, is_wider_decimal
 from rocky.language.functions import operand as f
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Family,
-    Operand,
-    Refusal,
-    Typing,
-    expect,
-    fit,
-    not_constant,
-    unexpected_null,
-    unexpected_type,
-    within_group_missing,
-    wrong_count,
-)
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 from rocky.language.functions.special.aggregates import WHOLE_DAY_TIME, WHOLE_YEAR_MONTH
 
 _MEASURE: Final = f.one_of(f.NUMERIC, f.DAY_TIME, f.YEAR_MONTH)
@@ -34,7 +21,7 @@ _ARRAY_OF_DOUBLE: Final = f.exactly(t.array(t.DOUBLE, False))
 _LARGEST_INT: Final = 2**31 - 1
 
 
-def _percentage_family(arg: Operand) -> Family:
+def _percentage_family(arg: Operand) -> f.Family:
     return _ARRAY_OF_DOUBLE if arg.type.kind == "array" else f.DOUBLE
 
 
@@ -46,21 +33,22 @@ def _interpolated(found: DataType) -> DataType:
     return t.UNKNOWN if found is t.UNKNOWN else t.DOUBLE
 
 
-def _check_constant(name: str, args: Sequence[Operand], index: int, what: str) -> Refusal | None:
+def _check_constant(name: str, args: Sequence[Operand], index: int, what: str) -> None:
     """Refuse an argument that is not constant, or is the NULL literal."""
     arg = args[index]
     if arg.type is t.UNKNOWN:
-        return None
+        return
     if not arg.foldable:
-        return not_constant(name, index, what)
-    return unexpected_null(name, index) if arg.value is None else None
+        raise f.not_constant(name, index, what)
+    if arg.value is None:
+        raise f.unexpected_null(name, index)
 
 
-def _check_range(name: str, arg: Operand, index: int, least: float, most: float) -> Refusal | None:
+def _check_range(name: str, arg: Operand, index: int, least: float, most: float) -> None:
     value = arg.value
     if value is NO_VALUE or isinstance(value, str | bytes) or least <= value <= most:
-        return None
-    return Refusal(
+        return
+    raise Refusal(
         "DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE",
         f"argument {index + 1} of `{name}` must be between {least} and {most}, not {value}",
         index,
@@ -73,65 +61,50 @@ def _shape(percentage: Operand, result: DataType) -> Typing:
     return result, True
 
 
-def type_percentile(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_percentile(name: str, args: Sequence[Operand]) -> Typing:
     percentage = _percentage_family(args[1]) if len(args) > 1 else f.DOUBLE
-    fitted = fit(name, args, (_MEASURE, percentage, f.INTEGRAL), optional=1)
-    if isinstance(fitted, Refusal):
-        return fitted
-    refusal = _check_constant(name, args, 1, "the percentage") or _check_range(
-        name, args[1], 1, 0, 1
-    )
-    if refusal is not None:
-        return refusal
+    fitted = f.fit(name, args, (_MEASURE, percentage, f.INTEGRAL), optional=1)
+    _check_constant(name, args, 1, "the percentage")
+    _check_range(name, args[1], 1, 0, 1)
     return _shape(args[1], _interpolated(fitted[0].type))
 
 
-def type_ordered_percentile(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_ordered_percentile(name: str, args: Sequence[Operand]) -> Typing:
     """`percentile_cont` and `percentile_disc`: what WITHIN GROUP orders by comes first."""
     if len(args) == 1:
-        return within_group_missing(name)
+        raise f.within_group_missing(name)
     if len(args) != 2:
-        return wrong_count(name, "1", max(len(args) - 1, 0))
+        raise f.wrong_count(name, "1", max(len(args) - 1, 0))
     return type_percentile(name, args)
 
 
-def type_approx_percentile(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_approx_percentile(name: str, args: Sequence[Operand]) -> Typing:
     percentage = _percentage_family(args[1]) if len(args) > 1 else f.DOUBLE
-    fitted = fit(name, args, (_POINT, percentage, f.INTEGRAL), optional=1)
-    if isinstance(fitted, Refusal):
-        return fitted
-    refusal = _check_constant(name, args, 1, "the percentage")
-    if refusal is None and len(args) == 3:
-        refusal = _check_constant(name, args, 2, "the accuracy") or _check_range(
-            name, args[2], 2, 1, _LARGEST_INT
-        )
-    refusal = refusal or _check_range(name, args[1], 1, 0, 1)
-    if refusal is not None:
-        return refusal
+    fitted = f.fit(name, args, (_POINT, percentage, f.INTEGRAL), optional=1)
+    _check_constant(name, args, 1, "the percentage")
+    if len(args) == 3:
+        _check_constant(name, args, 2, "the accuracy")
+        _check_range(name, args[2], 2, 1, _LARGEST_INT)
+    _check_range(name, args[1], 1, 0, 1)
     return _shape(args[1], fitted[0].type)
 
 
-def type_median(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    fitted = fit(name, args, (_MEASURE,))
-    return fitted if isinstance(fitted, Refusal) else (_interpolated(fitted[0].type), True)
+def type_median(name: str, args: Sequence[Operand]) -> Typing:
+    fitted = f.fit(name, args, (_MEASURE,))
+    return _interpolated(fitted[0].type), True
 
 
-def type_histogram(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    fitted = fit(name, args, (_HISTOGRAM, f.INT))
-    if isinstance(fitted, Refusal):
-        return fitted
-    refusal = _check_constant(name, args, 1, "the number of bins") or _check_range(
-        name, args[1], 1, 2, _LARGEST_INT
-    )
-    if refusal is not None:
-        return refusal
+def type_histogram(name: str, args: Sequence[Operand]) -> Typing:
+    fitted = f.fit(name, args, (_HISTOGRAM, f.INT))
+    _check_constant(name, args, 1, "the number of bins")
+    _check_range(name, args[1], 1, 2, _LARGEST_INT)
     bin_type = t.struct(
         (t.StructField("x", fitted[0].type, True), t.StructField("y", t.DOUBLE, True))
     )
     return t.array(bin_type, True), True
 
 
-PERCENTILES: dict[str, Callable[[str, Sequence[Operand]], Typing | Refusal]] = {
+PERCENTILES: dict[str, Rule] = {
     "percentile": type_percentile,
     "percentile_cont": type_ordered_percentile,
     "percentile_disc": type_ordered_percentile,
@@ -142,8 +115,6 @@ PERCENTILES: dict[str, Callable[[str, Sequence[Operand]], Typing | Refusal]] = {
 }
 
 
-Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]
-
 _UNSUPPORTED: Final = frozenset(
     {"void", "binary", "variant", "array", "map", "struct", "time"} | t.INTERVAL_KINDS
 )
@@ -153,22 +124,21 @@ def _hint(message: str, index: int) -> Refusal:
     return Refusal("DATATYPE_MISMATCH.TYPE_CHECK_FAILURE_WITH_HINT", message, index)
 
 
-def _check_constants(name: str, args: Sequence[Operand]) -> Refusal | None:
+def _check_constants(name: str, args: Sequence[Operand]) -> None:
     for index, arg in enumerate(args[1:], 1):
         if not arg.foldable and arg.type is not t.UNKNOWN:
-            return _hint(f"argument {index + 1} of `{name}` must be a literal", index)
-    return None
+            raise _hint(f"argument {index + 1} of `{name}` must be a literal", index)
 
 
-def _check_item(name: str, args: Sequence[Operand], most: int) -> Refusal | None:
+def _check_item(name: str, args: Sequence[Operand], most: int) -> None:
     if not 1 <= len(args) <= most:
-        return wrong_count(name, f"1 to {most}", len(args))
+        raise f.wrong_count(name, f"1 to {most}", len(args))
     for index, arg in enumerate(args[1:], 1):
         if f.INT.fit(arg.type) is None:
-            return unexpected_type(name, index, "`int`", arg.type)
+            raise f.unexpected_type(name, index, "`int`", arg.type)
     if args[0].type.kind in _UNSUPPORTED:
-        return _hint(f"`{name}` cannot count `{args[0].type}`", 0)
-    return _check_constants(name, args)
+        raise _hint(f"`{name}` cannot count `{args[0].type}`", 0)
+    _check_constants(name, args)
 
 
 def _items(item: DataType) -> DataType:
@@ -187,38 +157,35 @@ def _state(item: DataType) -> DataType:
     )
 
 
-def type_top_k(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    refusal = _check_item(name, args, 3)
-    return refusal if refusal is not None else (_items(args[0].type), False)
+def type_top_k(name: str, args: Sequence[Operand]) -> Typing:
+    _check_item(name, args, 3)
+    return _items(args[0].type), False
 
 
-def type_top_k_accumulate(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    refusal = _check_item(name, args, 2)
-    return refusal if refusal is not None else (_state(args[0].type), False)
+def type_top_k_accumulate(name: str, args: Sequence[Operand]) -> Typing:
+    _check_item(name, args, 2)
+    return _state(args[0].type), False
 
 
-def _item_of_state(name: str, args: Sequence[Operand]) -> DataType | Refusal:
-    if not 1 <= len(args) <= 2:
-        return wrong_count(name, "1 or 2", len(args))
+def _item_of_state(name: str, args: Sequence[Operand]) -> DataType:
+    f.take(name, args, 1, 2)
     found = args[0].type
     if found is t.UNKNOWN:
         return t.UNKNOWN
     if not isinstance(found, t.StructType) and found is not t.NULL:
-        return unexpected_type(name, 0, "a struct", found)
+        raise f.unexpected_type(name, 0, "a struct", found)
     if not isinstance(found, t.StructType) or len(found.fields) != 4:
-        return _hint(f"`{name}` needs the state `approx_top_k_accumulate` gives", 0)
-    refusal = _check_constants(name, args)
-    return refusal if refusal is not None else found.fields[2].type
+        raise _hint(f"`{name}` needs the state `approx_top_k_accumulate` gives", 0)
+    _check_constants(name, args)
+    return found.fields[2].type
 
 
-def type_top_k_combine(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    item = _item_of_state(name, args)
-    return item if isinstance(item, Refusal) else (_state(item), False)
+def type_top_k_combine(name: str, args: Sequence[Operand]) -> Typing:
+    return _state(_item_of_state(name, args)), False
 
 
-def type_top_k_estimate(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    item = _item_of_state(name, args)
-    return item if isinstance(item, Refusal) else (_items(item), False)
+def type_top_k_estimate(name: str, args: Sequence[Operand]) -> Typing:
+    return _items(_item_of_state(name, args)), False
 
 
 _COUNTED: Final = f.one_of(f.INTEGRAL, f.STRING, f.BINARY)
@@ -226,20 +193,18 @@ _SEED: Final = f.one_of(f.INT, f.BIGINT)
 _PARTS: Final = ("the error", "the confidence", "the seed")
 
 
-def type_count_min_sketch(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    fitted = expect(name, args, (_COUNTED, f.DOUBLE, f.DOUBLE, _SEED))
-    if isinstance(fitted, Refusal):
-        return fitted
+def type_count_min_sketch(name: str, args: Sequence[Operand]) -> Typing:
+    f.expect(name, args, (_COUNTED, f.DOUBLE, f.DOUBLE, _SEED))
     for index, what in enumerate(_PARTS, 1):
         if not args[index].foldable and args[index].type is not t.UNKNOWN:
-            return not_constant(name, index, what)
+            raise f.not_constant(name, index, what)
     for index in range(1, 4):
         if args[index].value is None:
-            return unexpected_null(name, index)
+            raise f.unexpected_null(name, index)
     error, confidence = args[1].value, args[2].value
     too_small = error is not NO_VALUE and error <= 0
     if too_small or (confidence is not NO_VALUE and not 0 < confidence <= 1):
-        return Refusal(
+        raise Refusal(
             "DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE",
             f"the error and the confidence of `{name}` must be above 0, the latter at most 1",
             1 if too_small else 2,
@@ -260,44 +225,40 @@ _NUMBER_ORDER: Final = ("tinyint", "smallint", "int", "bigint", "decimal", "floa
 _SEEDS: Final = ("int", "bigint", "void", "unknown")
 
 
-def _check_seed(name: str, args: Sequence[Operand], index: int) -> Refusal | None:
+def _check_seed(name: str, args: Sequence[Operand], index: int) -> None:
     if len(args) <= index or args[index].type is t.UNKNOWN:
-        return None
-    seed = args[index]
-    if seed.type.kind not in _SEEDS:
-        return unexpected_type(name, index, "`int` or `bigint`", seed.type)
-    return None if seed.foldable else not_constant(name, index, "the seed")
+        return
+    if args[index].type.kind not in _SEEDS:
+        raise f.unexpected_type(name, index, "`int` or `bigint`", args[index].type)
+    if not args[index].foldable:
+        raise f.not_constant(name, index, "the seed")
 
 
-def type_rand(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_rand(name: str, args: Sequence[Operand]) -> Typing:
     """`rand`, `random` and `randn`."""
-    if len(args) > 1:
-        return wrong_count(name, "0 or 1", len(args))
+    f.take(name, args, 0, 1)
     if args and args[0].type is not t.UNKNOWN:
         if args[0].type.kind not in _SEEDS:
-            return unexpected_type(name, 0, "`int` or `bigint`", args[0].type)
+            raise f.unexpected_type(name, 0, "`int` or `bigint`", args[0].type)
         if not args[0].foldable:
-            return Refusal(
+            raise Refusal(
                 "SEED_EXPRESSION_IS_UNFOLDABLE", f"the seed of `{name}` must be a constant", 0
             )
     return t.DOUBLE, False
 
 
-def type_uniform(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_uniform(name: str, args: Sequence[Operand]) -> Typing:
     """A number between two bounds, of the wider of their types."""
-    if not 2 <= len(args) <= 3:
-        return wrong_count(name, "2 or 3", len(args))
+    f.take(name, args, 2, 3)
     for index, bound in enumerate(args[:2]):
         if bound.type.kind not in t.NUMERIC_KINDS and bound.type.kind not in ("void", "unknown"):
-            return unexpected_type(name, index, "numeric", bound.type)
-    refusal = _check_seed(name, args, 2)
-    if refusal is not None and not refusal.condition.endswith("NON_FOLDABLE_INPUT"):
-        return refusal
+            raise f.unexpected_type(name, index, "numeric", bound.type)
+    if len(args) == 3 and args[2].type.kind not in _SEEDS:
+        raise f.unexpected_type(name, 2, "`int` or `bigint`", args[2].type)
     for index, bound in enumerate(args[:2]):
         if not bound.foldable and bound.type is not t.UNKNOWN:
-            return not_constant(name, index, "a bound")
-    if refusal is not None:
-        return refusal
+            raise f.not_constant(name, index, "a bound")
+    _check_seed(name, args, 2)
     return _wider(*(t.DOUBLE if bound.type is t.NULL else bound.type for bound in args[:2])), False
 
 
@@ -309,20 +270,17 @@ def _wider(a: DataType, b: DataType) -> DataType:
     return max(a, b, key=lambda bound: _NUMBER_ORDER.index(bound.kind))
 
 
-def type_randstr(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if not 1 <= len(args) <= 2:
-        return wrong_count(name, "1 or 2", len(args))
+def type_randstr(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 1, 2)
     if f.INT.fit(args[0].type) is None:
-        return unexpected_type(name, 0, "`int`", args[0].type)
-    refusal = _check_seed(name, args, 1)
-    if refusal is not None:
-        return refusal
+        raise f.unexpected_type(name, 0, "`int`", args[0].type)
+    _check_seed(name, args, 1)
     if not args[0].foldable and args[0].type is not t.UNKNOWN:
-        return not_constant(name, 0, "the length")
+        raise f.not_constant(name, 0, "the length")
     return t.STRING, False
 
 
-RANDOMNESS: dict[str, Callable[[str, Sequence[Operand]], Typing | Refusal]] = {
+RANDOMNESS: dict[str, Rule] = {
     "rand": type_rand,
     "random": type_rand,
     "randn": type_rand,

@@ -4,52 +4,35 @@
 the default is cast to the column's type, never the other way round.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import can_cast
 from rocky.language.datatypes.types import DataType
 from rocky.language.functions import operand as f
-from rocky.language.functions.operand import (
-    NO_VALUE,
-    Family,
-    Operand,
-    Refusal,
-    Typing,
-    cast_operand,
-    exactly,
-    fit,
-    not_constant,
-    uncastable,
-    unexpected_type,
-    wrong_count,
-)
+from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
 
-Rule = Callable[[str, Sequence[Operand]], Typing | Refusal]
-
-_OF_TYPE: dict[DataType, Family] = {}
+_OF_TYPE: dict[DataType, f.Family] = {}
 
 
-def _family_of(found: DataType) -> Family:
+def _family_of(found: DataType) -> f.Family:
     family = _OF_TYPE.get(found)
     if family is None:
-        family = _OF_TYPE[found] = exactly(found)
+        family = _OF_TYPE[found] = f.exactly(found)
     return family
 
 
-def type_offset(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_offset(name: str, args: Sequence[Operand]) -> Typing:
     """`lag` and `lead`."""
     if not args:
         # Odd, but Spark takes it: a column of nothing.
         return t.NULL, True
     if len(args) > 3:
-        return wrong_count(name, "1 to 3", len(args))
+        raise f.wrong_count(name, "1 to 3", len(args))
     value = args[0]
     if len(args) > 1:
-        refusal = _check_offset(name, args[1])
-        if refusal is not None:
-            return refusal
+        _check_offset(name, args[1])
     if len(args) < 3:
         return value.type, True
     default = args[2]
@@ -57,22 +40,22 @@ def type_offset(name: str, args: Sequence[Operand]) -> Typing | Refusal:
         return value.type, value.nullable or default.nullable
     target = _family_of(value.type).fit(default.type)
     if target is None:
-        return unexpected_type(name, 2, f"`{value.type}`", default.type)
+        raise f.unexpected_type(name, 2, f"`{value.type}`", default.type)
     if not can_cast(default.type, target):
-        return uncastable(name, 2, default.type, target)
-    return value.type, value.nullable or cast_operand(default, target).nullable
+        raise f.uncastable(name, 2, default.type, target)
+    return value.type, value.nullable or f.cast_operand(default, target).nullable
 
 
-def _check_offset(name: str, offset: Operand) -> Refusal | None:
+def _check_offset(name: str, offset: Operand) -> None:
     if offset.type is t.UNKNOWN or (offset.type is t.INT and offset.foldable):
-        return None
+        return
     if not offset.foldable:
-        return not_constant(name, 1, "the offset")
+        raise f.not_constant(name, 1, "the offset")
     if name == "lag" and offset.type.kind in t.STRING_KINDS:
         condition = "FAILED_FUNCTION_CALL"
     else:
         condition = "_LEGACY_ERROR_TEMP_1035"
-    return Refusal(condition, f"argument 2 of `{name}`, the offset, must be an `int` literal", 1)
+    raise Refusal(condition, f"argument 2 of `{name}`, the offset, must be an `int` literal", 1)
 
 
 def _out_of_range(name: str, index: int, what: str) -> Refusal:
@@ -83,40 +66,38 @@ def _out_of_range(name: str, index: int, what: str) -> Refusal:
     )
 
 
-def type_nth_value(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_nth_value(name: str, args: Sequence[Operand]) -> Typing:
     if not 2 <= len(args) <= 3:
-        return wrong_count(name, "2", len(args))
-    fitted = fit(name, args[:2], (f.ANY, f.INT))
-    if isinstance(fitted, Refusal):
-        return fitted
+        raise f.wrong_count(name, "2", len(args))
+    f.fit(name, args[:2], (f.ANY, f.INT))
     place = args[1]
     if place.type is not t.UNKNOWN:
         if not place.foldable:
-            return not_constant(name, 1, "the place")
+            raise f.not_constant(name, 1, "the place")
         if place.value is None or (isinstance(place.value, int) and place.value < 1):
-            return _out_of_range(name, 1, "the place")
+            raise _out_of_range(name, 1, "the place")
     return args[0].type, True
 
 
-def type_ntile(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_ntile(name: str, args: Sequence[Operand]) -> Typing:
     if len(args) > 1:
-        return wrong_count(name, "1", len(args))
+        raise f.wrong_count(name, "1", len(args))
     if args and args[0].type is not t.UNKNOWN:
         buckets = args[0]
         if not buckets.foldable:
-            return not_constant(name, 0, "the number of buckets")
+            raise f.not_constant(name, 0, "the number of buckets")
         if buckets.type is not t.INT:
-            return unexpected_type(name, 0, "`int`", buckets.type)
+            raise f.unexpected_type(name, 0, "`int`", buckets.type)
         if buckets.value is not NO_VALUE and buckets.value < 1:
-            return _out_of_range(name, 0, "the number of buckets")
+            raise _out_of_range(name, 0, "the number of buckets")
     return t.INT, False
 
 
 def _ranked(result: DataType, *, arguments: bool) -> Rule:
-    def rule(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+    def rule(name: str, args: Sequence[Operand]) -> Typing:
         # Ranks tolerate arguments, for the sake of WITHIN GROUP elsewhere, and ignore them.
         if args and not arguments:
-            return wrong_count(name, "no", len(args))
+            raise f.wrong_count(name, "no", len(args))
         return result, False
 
     return rule
@@ -138,13 +119,12 @@ def _is_duration(arg: Operand) -> bool:
     )
 
 
-def type_window(name: str, args: Sequence[Operand]) -> Typing | Refusal:
+def type_window(name: str, args: Sequence[Operand]) -> Typing:
     """`window(time, duration[, slide[, start]])`: the window a row falls into."""
-    if not 2 <= len(args) <= 4:
-        return wrong_count(name, "2 to 4", len(args))
+    f.take(name, args, 2, 4)
     for index, arg in enumerate(args[1:], 1):
         if not _is_duration(arg):
-            return Refusal(
+            raise Refusal(
                 "_LEGACY_ERROR_TEMP_1207",
                 f"argument {index + 1} of `{name}` must be a literal such as '5 minutes'",
                 index,
@@ -152,29 +132,25 @@ def type_window(name: str, args: Sequence[Operand]) -> Typing | Refusal:
     found = args[0].type
     if found in _WINDOWS:
         return found, False
-    fitted = fit(name, args[:1], (f.ANY_TIMESTAMP,))
-    if isinstance(fitted, Refusal):
-        return fitted
+    fitted = f.fit(name, args[:1], (f.ANY_TIMESTAMP,))
     # Windows that slide may hold a row several times, and Spark then expects nulls among them.
     sliding = len(args) > 2 and args[2].value != args[1].value
     return _window_of(fitted[0].type), sliding
 
 
-def type_session_window(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 2:
-        return wrong_count(name, "2", len(args))
-    fitted = fit(name, args[:1], (f.ANY_TIMESTAMP,))
-    return fitted if isinstance(fitted, Refusal) else (_window_of(fitted[0].type), False)
+def type_session_window(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 2)
+    fitted = f.fit(name, args[:1], (f.ANY_TIMESTAMP,))
+    return _window_of(fitted[0].type), False
 
 
-def type_window_time(name: str, args: Sequence[Operand]) -> Typing | Refusal:
-    if len(args) != 1:
-        return wrong_count(name, "1", len(args))
+def type_window_time(name: str, args: Sequence[Operand]) -> Typing:
+    f.take(name, args, 1)
     found = args[0].type
     if found is t.UNKNOWN:
         return t.UNKNOWN, True
     if not isinstance(found, t.StructType):
-        return unexpected_type(name, 0, "a struct", found)
+        raise f.unexpected_type(name, 0, "a struct", found)
     return next((field.type for field in found.fields if field.name == "end"), t.TIMESTAMP), True
 
 
