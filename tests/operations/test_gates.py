@@ -1,5 +1,6 @@
 """Gates: nothing moves production that is not let through, from Python as on the command line."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -44,6 +45,7 @@ from rocky.operations.branch.promotion import (
     revert,
 )
 from rocky.operations.workspace import Workspace, load_workspace
+from rocky.project.models import Target
 from rocky.run.prepare.session import RunSession
 from rocky.store.journal import Journal, JournalledTable, PreparedStamp, load_journals
 from tests.architecture.sources import MODULES, PACKAGE, load_source
@@ -365,7 +367,7 @@ def prepare_other(opened: RunSession, work: PromotionRun, target: str) -> Prepar
     """A move of a table that nobody has let through: it would get the rows of another."""
     here = {each.name: each for each in opened.resources.warehouse.tables()}
     table, source = here[f"{TABLE}{target}"], here[f"{TABLE}stg_orders"]
-    move = Move(table, table.snapshot(), source.snapshot(), source, {})
+    move = Move(table, table.snapshot(), source.snapshot(), source, {}, work.authority)
     return prepare_moves([move], PreparedStamp(0, work.run_id))[0]
 
 
@@ -383,7 +385,8 @@ def test_a_clearance_moves_no_other_table_and_gives_no_other_content(
     before = shop.contents()
 
     def move_other(opened, cleared, actor):
-        with open_promotion_run(opened, cleared, [f"{TABLE}{target}"], actor.at) as work:
+        table = opened.resources.warehouse.table(Target("spark_catalog", "default", target))
+        with open_promotion_run(opened, cleared, [table], actor.at) as work:
             move = prepare_other(opened, work, target)
             journal = journal_of(work.run_id, opened.resources.ledger.ledger_id, move)
             commit_moves(work, journal, [(move.move.table, move.commit)])
@@ -404,7 +407,10 @@ def test_a_journal_that_was_cleared_moves_nothing_but_what_it_says(shop, workspa
         cleared, now = clear_recovery(opened, journal), datetime.now(UTC)
 
         def finish(forge: Callable[[PreparedMove], Journal]) -> None:
-            with open_promotion_run(opened, cleared, [f"{TABLE}by_country"], now) as work:
+            table = opened.resources.warehouse.table(
+                Target("spark_catalog", "default", "by_country")
+            )
+            with open_promotion_run(opened, cleared, [table], now) as work:
                 move = prepare_other(opened, work, "by_country")
                 commit_moves(work, forge(move), [(move.move.table, move.commit)])
 
@@ -490,3 +496,35 @@ def test_a_journal_that_nobody_wrote_down_is_not_recovered(shop, workspace):
 
         with pytest.raises(PromotionRefused, match="no such journal"):
             clear_recovery(opened, forged)
+
+
+@pytest.mark.parametrize("change", ["approver", "signature", "run"])
+def test_a_journal_that_no_promotion_of_this_ledger_has_signed_moves_nothing(
+    shop, workspace, monkeypatch, change
+):
+    """Somebody who can only write the warehouse plants a journal with an approver of their own."""
+    sign(shop)
+    stop_before_commits(workspace, monkeypatch)
+    (path,) = shop.root.glob("warehouse/_rocky/promotions/*.json")
+    planted = json.loads(path.read_text())
+    if change == "approver":
+        planted["record"]["approvals"][0]["approver"] = "mallory@example.com"
+    elif change == "signature":
+        planted["signature"] = ""
+    else:
+        path.unlink()
+        planted["run_id"] = planted["record"]["run_id"] = "run-20990101-000000-000"
+        path = path.with_name(f"{planted['run_id']}.json")
+    path.write_text(json.dumps(planted))
+    before = shop.contents()
+
+    said = refused(shop, lambda: recover(workspace, RecoverRequest()), "branch", "recover")
+    assert "is foreign: no promotion of this ledger has signed it" in said
+    assert before == shop.contents()
+    assert () == load_promotions(shop.root / ".rocky-state.db")
+    found = rocky.open(shop.root).verify().findings
+    assert ["foreign_journal"] == [each.code for each in found if "journal" in each.code]
+    assert not any(
+        recover(workspace, RecoverRequest(forget=planted["run_id"])).tables_moved.values()
+    )
+    assert [] == [each.code for each in rocky.open(shop.root).verify().findings]

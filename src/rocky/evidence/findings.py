@@ -31,6 +31,7 @@ class FindingCode(StrEnum):
     ANCHOR_BEHIND = "anchor_behind"
     ANCHOR_MISSING = "anchor_missing"
     PROMOTION_UNFINISHED = "promotion_unfinished"
+    FOREIGN_JOURNAL = "foreign_journal"
 
 
 @dataclass(frozen=True, slots=True)

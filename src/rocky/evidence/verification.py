@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from rocky.errors import LedgerUnreadable
+from rocky.errors import LedgerUnreadable, StoreUnreadable
 from rocky.evidence.chain import check_anchor, check_chain, check_covered
 from rocky.evidence.chain_order import check_order
 from rocky.evidence.findings import Finding, FindingCode, Findings
@@ -47,7 +47,8 @@ from rocky.ledger.chain import CHAIN_TABLE
 from rocky.ledger.readers.history import EvidenceReader, open_evidence_reader
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution
 from rocky.store.delta.log import LOG_FOLDER, Log
-from rocky.store.journal import journalled_runs
+from rocky.store.delta.signature import is_signed
+from rocky.store.journal import load_journals
 from rocky.store.warehouse import Warehouse
 
 _READERS: Final = 16
@@ -254,13 +255,28 @@ class _Verifier:
 
     def _check_journals(self, warehouse: Warehouse) -> None:
         """A promotion that was interrupted has left some tables moved and others not."""
-        for run_id in journalled_runs(warehouse):
-            self._findings.add(
-                FindingCode.PROMOTION_UNFINISHED,
-                f"promotion {run_id}",
-                "it was interrupted: some tables may have moved and others not;"
-                " `rocky branch recover` finishes it",
-            )
+        try:
+            journals = load_journals(warehouse)
+        except StoreUnreadable as error:
+            self._findings.add(FindingCode.FOREIGN_JOURNAL, "promotions", str(error))
+            return
+        for journal in journals:
+            run = self._recorded.runs.get(journal.run_id)
+            key = run.commit_key if run is not None else None
+            if key is not None and is_signed(key, journal.statement, journal.signature):
+                self._findings.add(
+                    FindingCode.PROMOTION_UNFINISHED,
+                    f"promotion {journal.run_id}",
+                    "it was interrupted: some tables may have moved and others not;"
+                    " `rocky branch recover` finishes it",
+                )
+            else:
+                self._findings.add(
+                    FindingCode.FOREIGN_JOURNAL,
+                    f"promotion {journal.run_id}",
+                    "no promotion of this ledger has signed the journal: it was put there by hand;"
+                    f" `rocky branch recover --forget {journal.run_id}` removes it",
+                )
 
     def _roots(self) -> list[str]:
         found = {each.warehouse for each in self._recorded.runs.values()}

@@ -54,7 +54,8 @@ class JournalledTable:
 class Journal:
     """What is under way. `record` is the record of it, to be written when all tables have moved.
 
-    `details` is what the recorder of each table needs, by target.
+    `details` is what the recorder of each table needs, by target. `signature` is over all of it, by
+    the key of the run.
     """
 
     run_id: str
@@ -62,11 +63,17 @@ class Journal:
     record: dict[str, Any]
     tables: tuple[JournalledTable, ...]
     details: dict[str, Any] = field(default_factory=dict)
+    signature: str = ""
+
+    @property
+    def statement(self) -> bytes:
+        """What is signed."""
+        digest = blake3(ascii_json(_document(self)).encode()).hexdigest()
+        return f"rocky journal\n{self.run_id}\n{digest}\n".encode()
 
 
-def write_journal(warehouse: Warehouse, journal: Journal) -> None:
-    """Write a journal down. Raises StoreUnwritable, also when one of that name is there."""
-    document = {
+def _document(journal: Journal) -> dict[str, Any]:
+    return {
         "version": _VERSION,
         "run_id": journal.run_id,
         "ledger_id": journal.ledger_id,
@@ -83,6 +90,11 @@ def write_journal(warehouse: Warehouse, journal: Journal) -> None:
         ],
         "details": journal.details,
     }
+
+
+def write_journal(warehouse: Warehouse, journal: Journal) -> None:
+    """Write a journal down. Raises StoreUnwritable, also when one of that name is there."""
+    document = {**_document(journal), "signature": journal.signature}
     path = _journal_path(journal.run_id)
     if not warehouse.objects.create(path, ascii_json(document).encode()):
         raise StoreUnwritable(f"`{warehouse.objects.place(path)}` is there already")
@@ -95,14 +107,9 @@ def load_journals(warehouse: Warehouse) -> tuple[Journal, ...]:
 
 
 def has_journal(warehouse: Warehouse) -> bool:
-    """Whether something is under way, or was when its process died."""
-    return bool(journalled_runs(warehouse))
-
-
-def journalled_runs(warehouse: Warehouse) -> tuple[str, ...]:
-    """The runs whose journals there are, oldest first; without reading them."""
-    names = (info.path.rpartition("/")[2] for info in warehouse.objects.list(JOURNAL_FOLDER))
-    return tuple(sorted(name.removesuffix(".json") for name in names if name.endswith(".json")))
+    """Whether something is under way, or was when its process died; without reading it."""
+    found = warehouse.objects.list(JOURNAL_FOLDER)
+    return any(info.path.endswith(".json") for info in found)
 
 
 def remove_journal(warehouse: Warehouse, run_id: str) -> None:
@@ -131,6 +138,7 @@ def _load_journal(warehouse: Warehouse, path: str) -> Journal:
             document["record"],
             tuple(JournalledTable(**each) for each in document["tables"]),
             document["details"],
+            document.get("signature", ""),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise StoreUnreadable(f"could not read `{place}`: it is damaged ({error})") from error

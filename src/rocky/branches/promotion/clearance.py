@@ -43,7 +43,9 @@ from rocky.ledger.branch_records import (
 )
 from rocky.ledger.branches import branch_key, load_branches
 from rocky.ledger.readers.table import TableRecords
+from rocky.ledger.record import RunId
 from rocky.run.prepare.session import RunSession
+from rocky.store.delta.signature import is_signed
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.journal import Journal, load_journals
 
@@ -160,7 +162,8 @@ def clear_revert(opened: RunSession, wanted: str, *, discard_later: bool) -> Rev
 def clear_recovery(opened: RunSession, journal: Journal) -> RecoveryClearance:
     """Leave to finish an interrupted move that is written down in the warehouse.
 
-    Raises PromotionUnfinished for one of another ledger, PromotionRefused for one not there.
+    Raises PromotionUnfinished for one of another ledger, PromotionRefused for one not there, one
+    that no promotion of this ledger has signed, and one whose approvals are not signed.
     """
     if journal not in load_journals(opened.resources.warehouse):
         raise PromotionRefused(
@@ -173,7 +176,39 @@ def clear_recovery(opened: RunSession, journal: Journal) -> RecoveryClearance:
             f" `{journal.ledger_id}`): recover it with that one; if it is lost, `rocky branch"
             f" recover --forget {journal.run_id}` leaves the tables as they are"
         )
+    if not is_own_journal(opened, journal):
+        raise PromotionRefused(
+            f"the journal of promotion `{journal.run_id}` is foreign: no promotion of this ledger"
+            " has signed it, so nothing is moved by it; `rocky branch recover --forget"
+            f" {journal.run_id}` removes it"
+        )
+    promotion = PromotionRecord.from_json(journal.record)
+    _refuse_unsigned(promotion, Keygen(opened.caller.environment))
     return RecoveryClearance(what=f"branch recover {journal.run_id}", journal=journal, seal=SEAL)
+
+
+def is_own_journal(opened: RunSession, journal: Journal) -> bool:
+    """Whether a promotion that this ledger has recorded as begun has signed a journal."""
+    with opened.resources.ledger.lookups() as lookups:
+        key = lookups.commit_key(RunId(journal.run_id))
+    return key is not None and is_signed(key, journal.statement, journal.signature)
+
+
+def _refuse_unsigned(promotion: PromotionRecord, keygen: Keygen) -> None:
+    """Raises PromotionRefused unless each approval that was relied on is signed by its signer."""
+    for each in promotion.approvals:
+        answer = keygen.verify(
+            each.statement.encode(),
+            each.signature,
+            f"{each.allowed_signer}\n",
+            each.approver,
+            promotion.at,
+        )
+        if not answer.good:
+            raise PromotionRefused(
+                f"the approval `{each.approval_id}` by `{each.approver}` in the journal of"
+                f" `{promotion.run_id}` is not signed by them: {answer.detail}"
+            )
 
 
 def refuse_branch(view: BranchView, unready: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NoReturn
 
-from rocky.branches.promotion.clearance import clear_recovery
+from rocky.branches.promotion.clearance import clear_recovery, is_own_journal
 from rocky.branches.promotion.moves import (
     LostTable,
     PreparedMove,
@@ -226,7 +226,9 @@ def _recover(
 
 
 def forget_promotion(opened: RunSession, run_id: str) -> dict[str, bool]:
-    """Give up an interrupted promotion of a ledger that is lost: which of its tables had moved.
+    """Give up an interrupted promotion of a ledger that is lost, or a foreign one.
+
+    Returns which of its tables had moved.
 
     Raises NothingSelected when there is none, and PromotionUnfinished when it can be finished.
     """
@@ -236,7 +238,7 @@ def forget_promotion(opened: RunSession, run_id: str) -> dict[str, bool]:
     )
     if journal is None:
         raise NothingSelected(f"no promotion `{run_id}` was interrupted")
-    if journal.ledger_id == resources.ledger.ledger_id:
+    if journal.ledger_id == resources.ledger.ledger_id and is_own_journal(opened, journal):
         raise PromotionUnfinished(f"`{run_id}` can be finished: `rocky branch recover` does it")
     moved = {}
     for each in journal.tables:
