@@ -11,6 +11,7 @@ from rocky.version import __version__
 
 if TYPE_CHECKING:
     from rocky.analysis.compilation import Compilation
+    from rocky.api import open  # noqa: A004 - as it is called
     from rocky.api.branch import Branch
     from rocky.api.projects import (
         compile_project,
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
         load_project,
     )
     from rocky.api.reports import to_dict, to_json
-    from rocky.api.workspace import Workspace, open  # noqa: A004 - as it is called
+    from rocky.api.workspace import Workspace
     from rocky.compiler.check import CheckedColumn, CheckedQuery, check_sql
     from rocky.diagnostics import Diagnostic
     from rocky.errors import RockyError
@@ -99,9 +100,9 @@ def _home_of(name: str) -> ModuleType:
 
             return reports
         case "Workspace" | "open":
-            from rocky.api import workspace
+            from rocky import api
 
-            return workspace
+            return api
         case _:
             from rocky.api import projects
 

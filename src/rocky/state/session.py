@@ -148,24 +148,18 @@ class RemoteSession:
 
     def claim(self, targets: Iterable[str]) -> AbstractContextManager[RemoteClaim]:
         """Keep runs on other machines from these tables. Raises LedgerLocked, StateSyncFailed."""
-        if self._standing is None:
-            # It could not be reached a moment ago, and the run continues anyway.
-            return nullcontext(RemoteClaim.nobody())
         try:
-            return self._watched(self._claims.hold(targets))
+            # Without a standing it could not be reached a moment ago, and the run continues anyway.
+            if self._standing is not None:
+                return self._watched(self._claims.hold(targets))
         except TransferFailed as failure:
             self._go_unclaimed(failure, "claim tables in the remote state")
-            return nullcontext(RemoteClaim.nobody())
+        return nullcontext(RemoteClaim.nobody())
 
     def next_fence(self, newest: int) -> int | None:
-        """A fencing token above `newest` and above those of all machines. Raises StateSyncFailed.
-
-        None where the remote state cannot be reached and the run goes on all the same.
-        """
-        if self._standing is None:
-            return None
+        """A fencing token above `newest` and those of all machines. Raises StateSyncFailed."""
         try:
-            return self._claims.next_fence(newest)
+            return self._claims.next_fence(newest) if self._standing is not None else None
         except TransferFailed as failure:
             self._go_unclaimed(failure, "ask the remote state for a fencing token")
             return None
@@ -247,11 +241,7 @@ class RemoteSession:
             self._say.ended(DOWNLOAD, failure.outcome, transfer, detail=failure.why)
             raise error from failure
         self._say.ended(
-            DOWNLOAD,
-            Outcome.ERROR_THEN_FRESH,
-            transfer,
-            cause=failure.outcome,
-            detail=failure.why,
+            DOWNLOAD, Outcome.ERROR_THEN_FRESH, transfer, cause=failure.outcome, detail=failure.why
         )
         here = self._local.facts()
         what = "the state of this machine" if here is not None else "a fresh state"
@@ -405,10 +395,5 @@ def open_session(
     if state.backend == "local":
         return LocalSession()
     return RemoteSession(
-        state,
-        path,
-        environment,
-        listener=listener,
-        claim_seconds=claim_seconds,
-        clock=clock,
+        state, path, environment, listener=listener, claim_seconds=claim_seconds, clock=clock
     )
