@@ -229,6 +229,22 @@ PAIRS = (
     pair("gc --dry-run --target other", "gc.gc", "gc", dry_run=True, adapter="other"),
     pair("state", "state.show_state", "state"),
     pair("state delete --table t", "state.delete_watermark", "delete_watermark", "t"),
+    pair(
+        "state accept t -m why --target a",
+        "foreign_table.accept_foreign",
+        "accept_table",
+        "t",
+        message="why",
+        adapter="a",
+    ),
+    pair(
+        "state restore t -m why --target a",
+        "foreign_table.restore_foreign",
+        "restore_table",
+        "t",
+        message="why",
+        adapter="a",
+    ),
     pair("state retention sweep --dry-run", "state.sweep_state", "sweep_state", dry_run=True),
     pair("doctor --check java --check spark", "doctor.doctor", "doctor", "java", "spark"),
     pair(

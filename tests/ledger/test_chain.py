@@ -160,7 +160,7 @@ def test_the_chain_grows_with_every_write_of_evidence(ledger, path):
         return _
 
     run_id = after(ledger.begin_run(a_run()))
-    after(ledger.record_engine(run_id, EngineRecord("4.1.4", "parquet-mr")))
+    after(ledger.amend_run(run_id, engine=EngineRecord("4.1.4", "parquet-mr").to_json()))
     artifacts = [ArtifactRecord("ab", run_id, "a", f"{i}.parquet", 1, 9, START) for i in range(2)]
     after(ledger.record_models(run_id, [ModelRecords(a_model("a"), artifacts)]))
     after(ledger.record_models(run_id, [ModelRecords(a_model("b")), ModelRecords(a_model("c"))]))

@@ -117,7 +117,7 @@ def test_ids_that_begin_alike_do_not_share_models(path, ledger):
 def test_what_the_engine_is_can_be_added_once_it_has_started(ledger):
     run_id = ledger.begin_run(a_run())
     engine = EngineRecord("4.1.4", "parquet-mr", {"spark.sql.session.timeZone": "UTC"})
-    ledger.record_engine(run_id, engine)
+    ledger.amend_run(run_id, engine=engine.to_json())
 
     assert engine == ledger.finish_run(run_id, RunStatus.SUCCESS, END).engine
 

@@ -79,7 +79,7 @@ def test_what_was_recorded_is_put_back_and_the_rest_is_rejected(shop):
 
     done = rocky.open(shop.root).restore_table(TABLE, message="nobody knows who did this")
 
-    assert ("rejected", (1,), 2) == (done.verdict, done.versions, done.version)
+    assert ("rejected", (1,), 2) == (done.verdict, done.versions, done.commit_version)
     assert before == shop.rows("by_country")
     assert set() == codes(shop)
     (shop.root / "models/report.sql").write_text("SELECT min(n) AS least FROM by_country")
@@ -94,7 +94,7 @@ def test_a_table_is_taken_as_it_is_when_somebody_says_so(shop):
 
     done = rocky.open(shop.root).accept_table(TABLE, message="a repair by hand")
 
-    assert ("accepted", (1,), 1) == (done.verdict, done.versions, done.version)
+    assert ("accepted", (1,), 1) == (done.verdict, done.versions, done.commit_version)
     assert set() == codes(shop)
 
 

@@ -35,7 +35,7 @@ def dying(function: Callable[..., Any], times: int, *, before: bool) -> Callable
 POINTS: dict[str, tuple[Any, str]] = {
     "begin": (Ledger, "begin_run"),
     "anchor": (runner, "write_ledger_anchor"),
-    "engine": (Ledger, "record_engine"),
+    "engine": (Ledger, "amend_run"),
     "write": (MemoryEngine, "write"),
     "commit": (Table, "commit"),
     "record": (Ledger, "record_models"),

@@ -63,7 +63,7 @@ def test_a_whole_run_is_written_as_it_was_recorded(apart):
     ours, theirs, since = apart
     with open_ledger(ours.ledger) as ledger:
         run = ledger.begin_run(ours.begun())
-        ledger.record_engine(run, EngineRecord("4.1", "w", {"a": "b"}))
+        ledger.amend_run(run, engine=EngineRecord("4.1", "w", {"a": "b"}).to_json())
         ledger.record_models(run, [ModelRecords(*ours.records(run, "x"))])
         ledger.finish_run(run, RunStatus.PARTIAL_FAILURE, ours.now())
     theirs.record("y")

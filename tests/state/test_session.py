@@ -107,7 +107,7 @@ def test_records_travel_while_a_run_goes_on_and_the_chain_stays_one(machines):
             claim.name(run)
             heads = [session.publish(run)]
             first.run("a")
-            ledger.record_engine(run, EngineRecord("4", "w", {}))
+            ledger.amend_run(run, engine=EngineRecord("4", "w", {}).to_json())
             ledger.record_models(run, [ModelRecords(*second.records(run, "b"))])
             heads.append(session.publish(run))
             first.run("a")

@@ -27,7 +27,7 @@ from rocky.ledger.chain import (
 from rocky.ledger.claims import Claim, LocalClaim, hold_claim, refuse_claimed
 from rocky.ledger.database import describe_file, transaction, translated
 from rocky.ledger.readers.history import HistoryReader, open_history_reader
-from rocky.ledger.readers.lookup import LookupReader, open_lookup_reader
+from rocky.ledger.readers.lookup import CommitReader, open_lookup_reader
 from rocky.ledger.record import RunId
 from rocky.ledger.schema import RowWriter, load_head, load_ledger_id
 
@@ -91,7 +91,7 @@ class LedgerFile:
         """A reader of the same file, with a connection of its own."""
         return self._there(open_history_reader(self.path))
 
-    def lookups(self) -> LookupReader:
+    def lookups(self) -> CommitReader:
         """Look-ups in the same file, with a connection of their own."""
         return self._there(open_lookup_reader(self.path))
 

@@ -33,7 +33,6 @@ from rocky.ledger.run_records import (
     DIED,
     ArtifactRecord,
     BudgetBreach,
-    EngineRecord,
     ModelExecution,
     PartitionRecord,
     RunRecord,
@@ -162,24 +161,11 @@ class Ledger(LedgerFile):
         rows.put("metadata", FENCE_COUNTER, str(max(newest, fence)))
         return fence
 
-    def newest_fence(self) -> int:
-        """The highest fencing token that this ledger knows of."""
-        with self.transaction() as rows:
-            return int(rows.find("metadata", FENCE_COUNTER) or 0)
-
-    def record_commit_key(self, run_id: RunId, public: str) -> None:
-        """Say which key a run signs its commits with, before it signs any."""
+    def amend_run(self, run_id: RunId, **facts: Any) -> None:
+        """Add what is known of a run once it has begun, each fact once: `engine`, `commit_key`."""
         with self.transaction() as rows:
             document = self._run_document(rows, run_id)
-            document["commit_key"] = public
-            _put_json(rows, "run_history", run_id, document)
-
-    def record_engine(self, run_id: RunId, engine: EngineRecord) -> None:
-        """Add what is known of the engine once it has started."""
-        with self.transaction() as rows:
-            document = self._run_document(rows, run_id)
-            document["engine"] = engine.to_json()
-            _put_json(rows, "run_history", run_id, document)
+            _put_json(rows, "run_history", run_id, {**document, **facts})
 
     def record_models(self, run_id: RunId, records: Sequence[ModelRecords]) -> None:
         """All there is to say of several models in a run, in one transaction."""
@@ -278,6 +264,12 @@ class Ledger(LedgerFile):
         ended = {key: value for key, value in merged.items() if value is not None}
         _put_json(rows, "run_history", run_id, ended)
         return ended
+
+
+def newest_fence(ledger: Ledger) -> int:
+    """The highest fencing token that a ledger knows of."""
+    with ledger.transaction() as rows:
+        return int(rows.find("metadata", FENCE_COUNTER) or 0)
 
 
 def put_model(rows: RowWriter, run_id: RunId, records: ModelRecords) -> None:

@@ -37,7 +37,7 @@ class ForeignTableRequest(Request):
 class ForeignTableReport:
     """What was decided of a table, and the run that says so.
 
-    `versions` are those that no run has made, `version` is the one that the table has now.
+    `versions` are those that no run has made, `commit_version` is the one that the table has now.
     """
 
     run_id: RunId
@@ -45,7 +45,7 @@ class ForeignTableReport:
     model_name: str
     verdict: Literal["accepted", "rejected"]
     versions: tuple[int, ...]
-    version: int
+    commit_version: int
     reason: str
 
 

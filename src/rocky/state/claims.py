@@ -52,6 +52,7 @@ class RemoteClaim:
         self._claim = claim
         self._stop = Event()
         self.was_lost = False
+        self.fence: int | None = None
         self._lock = Lock()
         self._refreshed_at = 0.0
         self._heart: Thread | None = None
@@ -161,8 +162,11 @@ class RemoteClaims:
         self.seconds = seconds
         self.clock = transfers.clock
 
-    def hold(self, targets: Iterable[str]) -> RemoteClaim:
-        """A claim on tables, by full name. Raises LedgerLocked, TransferFailed."""
+    def hold(self, targets: Iterable[str], newest: int | None = None) -> RemoteClaim:
+        """A claim on tables, by full name. Raises LedgerLocked, TransferFailed.
+
+        It has a fencing token if it is to be above the `newest` that is known.
+        """
         wanted = tuple(targets)
         token = uuid.uuid4().hex
         tried = 0
@@ -175,6 +179,8 @@ class RemoteClaims:
                 self.give_up(token)
                 raise
             if other is None:
+                if newest is not None:
+                    held.fence = self._next_fence(newest)
                 return held
             self.give_up(token)
             tried += 1
@@ -254,7 +260,7 @@ class RemoteClaims:
             f" since {other.since:%Y-%m-%d %H:%M:%S} UTC, as the remote state says)"
         )
 
-    def next_fence(self, newest: int) -> int:
+    def _next_fence(self, newest: int) -> int:
         """A fencing token that nobody was given before, above `newest`. Raises TransferFailed."""
         transfer = self._transfers.begin(min(self._transfers.timeout_seconds, self.seconds))
         while True:

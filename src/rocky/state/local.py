@@ -165,12 +165,12 @@ class LocalSession:
     def finalize(self, run_id: str | None = None) -> None:
         """Nothing: what was recorded is where it stays."""
 
-    def claim(self, targets: Iterable[str]) -> AbstractContextManager[RemoteClaim]:  # noqa: ARG002 - as a remote one
+    def claim(
+        self,
+        targets: Iterable[str],  # noqa: ARG002 - as a remote one
+        newest: int | None = None,  # noqa: ARG002 - as a remote one
+    ) -> AbstractContextManager[RemoteClaim]:
         return nullcontext(RemoteClaim.nobody())
-
-    def next_fence(self, newest: int) -> int | None:
-        """The ledger's own next one."""
-        return newest + 1
 
     def is_alive(self, run_id: str) -> bool:  # noqa: ARG002 - as a remote one
         """No run is running on another machine."""

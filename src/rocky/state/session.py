@@ -146,23 +146,20 @@ class RemoteSession:
             if describe_copy(self._local.path) is not None:
                 self._send_rest(run_id)
 
-    def claim(self, targets: Iterable[str]) -> AbstractContextManager[RemoteClaim]:
-        """Keep runs on other machines from these tables. Raises LedgerLocked, StateSyncFailed."""
+    def claim(
+        self, targets: Iterable[str], newest: int | None = None
+    ) -> AbstractContextManager[RemoteClaim]:
+        """Keep runs on other machines from these tables. Raises LedgerLocked, StateSyncFailed.
+
+        The claim has a fencing token if it is to be above the `newest` that is known.
+        """
         try:
             # Without a standing it could not be reached a moment ago, and the run continues anyway.
             if self._standing is not None:
-                return self._watched(self._claims.hold(targets))
+                return self._watched(self._claims.hold(targets, newest))
         except TransferFailed as failure:
             self._go_unclaimed(failure, "claim tables in the remote state")
         return nullcontext(RemoteClaim.nobody())
-
-    def next_fence(self, newest: int) -> int | None:
-        """A fencing token above `newest` and those of all machines. Raises StateSyncFailed."""
-        try:
-            return self._claims.next_fence(newest) if self._standing is not None else None
-        except TransferFailed as failure:
-            self._go_unclaimed(failure, "ask the remote state for a fencing token")
-            return None
 
     def _go_unclaimed(self, failure: TransferFailed, what: str) -> None:
         error = failure.as_error(what)

@@ -105,7 +105,7 @@ def _say(command: str, report: ForeignTableReport, settings: Settings) -> ExitCo
         how = (
             f"accepted, version {versions}"
             if report.verdict == "accepted"
-            else (f"put back as version {report.version}; version {versions} is rejected")
+            else (f"put back as version {report.commit_version}; version {versions} is rejected")
         )
         write_line(f"`{report.target}`: {how} (recorded as `{report.run_id}`)")
     return ExitCode.OK

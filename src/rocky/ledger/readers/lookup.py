@@ -238,6 +238,15 @@ class LookupReader(PipelineReader):
         recorded = self._ask(f"SELECT key FROM run_history WHERE {UNFINISHED}")  # noqa: S608 - one of our own expressions
         return frozenset(RunId(key) for (key,) in recorded) | self.running_runs()
 
+    def running_runs(self) -> frozenset[RunId]:
+        """The runs that have not said how they ended, and that no process of this machine makes."""
+        running = self._ask(f"SELECT key FROM run_history WHERE {RUNNING}")  # noqa: S608 - one of our own expressions
+        return frozenset(RunId(key) for (key,) in running if not is_alive(self.path, key))
+
+
+class CommitReader(LookupReader):
+    """Finds commits too: which is the newest of a table, and what key their runs sign with."""
+
     def commit_key(self, run_id: RunId) -> str | None:
         """The key that a run has recorded for its commits; None where it has recorded none.
 
@@ -268,10 +277,5 @@ class LookupReader(PipelineReader):
             return NewestCommit(RunId(key.partition("|")[0]), found, commit)
         return None
 
-    def running_runs(self) -> frozenset[RunId]:
-        """The runs that have not said how they ended, and that no process of this machine makes."""
-        running = self._ask(f"SELECT key FROM run_history WHERE {RUNNING}")  # noqa: S608 - one of our own expressions
-        return frozenset(RunId(key) for (key,) in running if not is_alive(self.path, key))
 
-
-open_lookup_reader = LookupReader.open
+open_lookup_reader = CommitReader.open

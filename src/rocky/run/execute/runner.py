@@ -371,7 +371,7 @@ class _RunInProgress:
         engine = self._engine = self._resources.open_engine()
         facts = engine.facts
         record = EngineRecord(facts.spark_version, facts.writer, facts.settings)
-        self._ledger.record_engine(self._run_id, record)
+        self._ledger.amend_run(self._run_id, engine=record.to_json())
         return engine
 
     def _give_up(self, error: BaseException) -> None:

@@ -16,7 +16,7 @@ from rocky.errors import PromotionUnfinished, RockyError, StoreUnreadable
 from rocky.ledger.chain import Head
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunRecord, RunStatus
-from rocky.ledger.writer import Ledger
+from rocky.ledger.writer import Ledger, newest_fence
 from rocky.plan.steps import RunPlan
 from rocky.run.prepare.pins import warm_up
 from rocky.run.prepare.resources import (
@@ -59,12 +59,12 @@ def begin_run(
     targets = [each.name for each in tables]
     if remote is None or not remote.is_remote:
         # A ledger that was made anew counts from the start, its tables do not.
-        next_fence = max(ledger.newest_fence(), _fence_of(tables)) + 1
+        next_fence = max(newest_fence(ledger), _fence_of(tables)) + 1
         run_id = ledger.begin_run(replace(record, fence=next_fence), targets)
         return BegunRun(run_id, CommitAuthority(_RunSigner(resources, run_id), next_fence))
-    claim = held.enter_context(remote.claim(targets))
-    fence = remote.next_fence(max(ledger.newest_fence(), _fence_of(tables)))
-    run_id = ledger.begin_run(replace(record, fence=fence), targets)
+    newest = max(newest_fence(ledger), _fence_of(tables))
+    claim = held.enter_context(remote.claim(targets, newest))
+    run_id = ledger.begin_run(replace(record, fence=claim.fence), targets)
     try:
         claim.name(run_id)
         # Whoever comes after this process has died must know that it was there.
@@ -74,7 +74,9 @@ def begin_run(
         ledger.finish_run(run_id, RunStatus.FAILURE, now, reason=str(error))
         raise
     held.enter_context(publish_periodically(remote, ledger, run_id))
-    return BegunRun(run_id, CommitAuthority(_RunSigner(resources, run_id), fence, claim.check))
+    return BegunRun(
+        run_id, CommitAuthority(_RunSigner(resources, run_id), claim.fence, claim.check)
+    )
 
 
 def _fence_of(tables: Sequence[Table]) -> int:
@@ -109,7 +111,7 @@ class _RunSigner:
     def __call__(self, statement: bytes) -> str:
         with self._lock:
             if not self._is_recorded:
-                self._resources.ledger.record_commit_key(self._run_id, self._key.public)
+                self._resources.ledger.amend_run(self._run_id, commit_key=self._key.public)
                 remote = self._resources.remote
                 if remote is not None and remote.is_remote:
                     remote.publish(self._run_id)

@@ -41,7 +41,12 @@ PUBLISH_INTERVAL_SECONDS: Final = 15.0
 
 
 class RemoteClaim(Protocol):
-    """Tables that no other machine writes while this is held."""
+    """Tables that no other machine writes while this is held.
+
+    `fence` is a token that no machine was given before; None where none could be asked for.
+    """
+
+    fence: int | None
 
     def name(self, run_id: str) -> None:
         """Say which run holds them, once that is known."""
@@ -67,10 +72,9 @@ class RemoteState(Protocol):
     def knows(self, head: Head) -> bool:
         """Whether the ledger has this head, here or where it is kept."""
 
-    def claim(self, targets: Sequence[str]) -> AbstractContextManager[RemoteClaim]: ...
-
-    def next_fence(self, newest: int) -> int | None:
-        """A fencing token that no machine was given before, above `newest`."""
+    def claim(
+        self, targets: Sequence[str], newest: int | None = None
+    ) -> AbstractContextManager[RemoteClaim]: ...
 
     def publish(self, run_id: str, *, required: bool = True) -> Head | None: ...
 

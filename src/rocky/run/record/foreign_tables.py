@@ -44,14 +44,14 @@ _PARTS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class SettledTable:
-    """What was decided of a table: its foreign `versions`, and the `version` that it has now."""
+    """What was decided of a table: its foreign `versions`, and the `commit_version` it has now."""
 
     run_id: RunId
     target: str
     model_name: str
     verdict: Verdict
     versions: tuple[int, ...]
-    version: int
+    commit_version: int
     reason: str
 
 
