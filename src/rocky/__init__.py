@@ -11,6 +11,7 @@ from rocky.version import __version__
 
 if TYPE_CHECKING:
     from rocky.analysis.compilation import Compilation
+    from rocky.api import Workspace, open  # noqa: A004 - as it is called
     from rocky.api.branch import Branch
     from rocky.api.projects import (
         compile_project,
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
         load_project,
     )
     from rocky.api.reports import to_dict, to_json
-    from rocky.api.workspace import Workspace, open  # noqa: A004 - as it is called
     from rocky.compiler.check import CheckedColumn, CheckedQuery, check_sql
     from rocky.diagnostics import Diagnostic
     from rocky.errors import RockyError
@@ -62,6 +62,11 @@ def __getattr__(name: str) -> Any:
     return found
 
 
+def __dir__() -> list[str]:
+    """The public names alone: packages are there once somebody has imported them."""
+    return sorted(__all__)
+
+
 def _home_of(name: str) -> ModuleType:
     """The module that a public name is defined in."""
     # Imports and no names of modules, so that types and import contracts see them.
@@ -99,9 +104,9 @@ def _home_of(name: str) -> ModuleType:
 
             return reports
         case "Workspace" | "open":
-            from rocky.api import workspace
+            from rocky import api
 
-            return workspace
+            return api
         case _:
             from rocky.api import projects
 

@@ -5,12 +5,9 @@ are the operations that the command line calls, so they pass the same gates. Wha
 is loaded when its method is called.
 """
 
-import os
-from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from rocky.api.arguments import (
     Names,
@@ -56,10 +53,8 @@ if TYPE_CHECKING:
     from rocky.operations.trace import TraceReport
     from rocky.operations.validate import ValidateReport
     from rocky.operations.verify import VerifyReport
-    from rocky.run.outcomes import Listener
 
 # ruff: noqa: PLC0415 - an operation is loaded when it is asked for: `import rocky` stays cheap
-# ruff: noqa: PLR0913 - options by keyword, each with a default
 
 
 @name_arguments
@@ -348,43 +343,3 @@ class Workspace(operations.Workspace):
         from rocky.operations.branch.promotion import RecoverRequest, recover
 
         return recover(self, RecoverRequest(forget, adapter))
-
-
-def open(  # noqa: A001 - as it is called: `rocky.open`
-    path: str | Path | None = None,
-    *,
-    branch: str | None = None,
-    state_path: str | Path | None = None,
-    variables: Mapping[str, str] | None = None,
-    env: Mapping[str, str] | None = None,
-    spark: Any = None,
-    listener: "Listener | None" = None,
-    warn: Callable[[str], None] | None = None,
-) -> Workspace:
-    """The workspace of a project: its folder or its `rocky.toml`. Nothing is read yet.
-
-    Without a path it is the project of the working folder, or of the nearest above it. `branch`
-    chooses the tables and the state of a branch. `variables` are the values of
-    `@var(name)` in SQL, `env` those of `${VAR}` and of credentials; by default the process's.
-    `spark` is a session of yours, classic or Connect: it is used, and left as it was. `listener`
-    hears the progress of runs, `warn` a sentence about what went wrong beside the work.
-    """
-    for name, value, kind in (
-        ("path", path, str | Path | None),
-        ("branch", branch, str | None),
-        ("state_path", state_path, str | Path | None),
-        ("variables", variables, Mapping[str, str] | None),
-        ("env", env, Mapping[str, str] | None),
-    ):
-        refuse_unfit(name, value, kind)
-    opened = Workspace(
-        path_of(path),
-        path_of(state_path),
-        variables or {},
-        branch,
-        environment=os.environ if env is None else env,
-        spark=spark,
-    )
-    if listener is not None:
-        opened = replace(opened, listener=listener)
-    return opened if warn is None else replace(opened, warn=warn)

@@ -179,10 +179,16 @@ class ChangedFile:
     base_path: str | None = None
 
 
-def is_dirty(repository: Repository, *, untracked: bool = True) -> bool:
-    """Whether the project's folder is other than its last commit."""
-    found = "normal" if untracked else "no"
-    line = ("status", "--porcelain", "-z", f"--untracked-files={found}", "--", ".")
+def is_dirty(repository: Repository, paths: Sequence[str] = (".",)) -> bool:
+    """Whether something in the project's folder is other than its last commit.
+
+    Of files that git does not know only those at `paths` count.
+    """
+    line: tuple[str, ...] = ("status", "--porcelain", "-z")
+    tracked = demand_git(repository.folder, *line, "--untracked-files=no", "--", ".")
+    if tracked.out:
+        return True
+    line += ("--untracked-files=all", "--", *paths)
     told = split_names(demand_git(repository.folder, *line).out)
     own = tuple(f"?? {repository.prefix}{each}" for each in _OWN)
     return any(not each.startswith(own) for each in told)
