@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import traceback
+from types import SimpleNamespace
 
 import pytest
 
