@@ -11,7 +11,7 @@ from rocky.version import __version__
 
 if TYPE_CHECKING:
     from rocky.analysis.compilation import Compilation
-    from rocky.api import open  # noqa: A004 - as it is called
+    from rocky.api import Workspace, open  # noqa: A004 - as it is called
     from rocky.api.branch import Branch
     from rocky.api.projects import (
         compile_project,
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         load_project,
     )
     from rocky.api.reports import to_dict, to_json
-    from rocky.api.workspace import Workspace
     from rocky.compiler.check import CheckedColumn, CheckedQuery, check_sql
     from rocky.diagnostics import Diagnostic
     from rocky.errors import RockyError
@@ -61,6 +60,11 @@ def __getattr__(name: str) -> Any:
     found = getattr(_home_of(name), name)
     globals()[name] = found
     return found
+
+
+def __dir__() -> list[str]:
+    """The public names alone: packages are there once somebody has imported them."""
+    return sorted(__all__)
 
 
 def _home_of(name: str) -> ModuleType:

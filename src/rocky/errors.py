@@ -52,6 +52,14 @@ class ProjectNotFound(RockyError):
     """No `rocky.toml` at the place that was named."""
 
 
+class WouldOverwrite(RockyError):
+    """A file or folder that is there already stands where a new project would go."""
+
+
+class UnknownTemplate(RockyError):
+    """No playground is called so."""
+
+
 class InvalidRequest(RockyError):
     """The options contradict each other, or the project."""
 

@@ -39,6 +39,23 @@ CALLS = {
     "`path` is a text or a path, not 5": lambda _: rocky.open(5),
     "`branch` is a text, not 5": lambda _: rocky.open(branch=5),
     "each of `variables` is a text, not 1": (lambda _: rocky.open(variables={"n": 1})),
+    "each of `variables` is a text, not 2": (lambda _: rocky.open(variables={2: "n"})),
+    "`spark` is a session of Spark, not 'local[*]'": lambda _: rocky.open(spark="local[*]"),
+    "`warn` is a function that is given a sentence, not 'x'": lambda _: rocky.open(warn="x"),
+    "`listener` has no method `queued`; it needs queued, started, progress, retried, finished": (
+        lambda _: rocky.open(listener=print)
+    ),
+    "no option `force_rebuild`; it is `rebuild=`": lambda opened: opened.run(force_rebuild=True),
+    "no option `paralel`; did you mean `parallel`?": lambda opened: opened.plan(paralel=2),
+    "selectors are given one by one: `run('a', 'b')`": lambda opened: opened.run(select="a"),
+    "`limit` is a whole number, not 9223372036854775808": lambda opened: opened.history(
+        limit=2**63
+    ),
+    "`kind` is `models`, `sources` or `seeds`, not [1]": lambda opened: opened.list([1]),
+    "`sql` is a text, not None": lambda _: rocky.check_sql(None),
+    "`tables` maps the names of tables to their columns, not 'id BIGINT'": lambda _: (
+        rocky.check_sql("SELECT 1", "id BIGINT")
+    ),
     "`variables` is a mapping, not `n=1`": lambda _: rocky.open(variables="n=1"),
     "`select` is a tuple, not `report`": lambda _: rocky.RunRequest("report"),
     "`code` is a text, not 1": lambda _: rocky.explain(1),

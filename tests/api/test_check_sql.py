@@ -50,8 +50,3 @@ def test_a_finding_has_code_condition_and_offsets_into_the_text():
 def test_a_table_that_cannot_be_read_is_an_error_that_names_it(tables, said):
     with pytest.raises(RockyError, match=said):
         rocky.check_sql("SELECT 1", tables=tables)
-
-
-def test_only_text_is_a_query():
-    with pytest.raises(TypeError, match="wants the query as a str"):
-        rocky.check_sql(b"SELECT 1")  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import traceback
+from types import SimpleNamespace
 
 import pytest
 
@@ -89,10 +90,11 @@ def test_a_callers_session_listener_and_warnings_are_used(shop):
     heard = Heard()
     said: list[str] = []
 
-    opened = rocky.open(shop.root, spark="a session", listener=heard, warn=said.append)
+    session = SimpleNamespace(sql=None)
+    opened = rocky.open(shop.root, spark=session, listener=heard, warn=said.append)
     opened.run("alone")
 
-    assert ["a session"] == shop.sessions
+    assert [session] == shop.sessions
     assert ("started", "alone") in heard.said
     assert [] == said
     assert "api" == shop.records()[0].session_source

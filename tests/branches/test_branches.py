@@ -1,11 +1,13 @@
 """Branches: made without copying, run without touching production, deleted without a trace."""
 
 import json
+import shutil
+import sqlite3
 
 import pytest
 
 import rocky
-from rocky.errors import NothingSelected
+from rocky.errors import ChangeRefused, NothingSelected
 from rocky.ledger.branches import load_branches
 from tests.branches.shops import BranchShop, Template
 
@@ -209,3 +211,20 @@ def test_what_a_clone_took_is_no_estimate_of_a_build(shop):
 
     assert 0 == document["estimate"].get("from_runs", 0)
     assert "duration_ms" not in document["estimate"]
+
+
+def test_a_branch_of_another_state_file_is_not_overwritten(shop):
+    """Two people with one warehouse, each with a state file of their own."""
+    shop.do("branch", "create", "b1")
+    mine = shop.contents("b1")
+    colleague = shop.root / "colleague.db"
+    shutil.copyfile(shop.root / ".rocky-state.db", colleague)
+    with sqlite3.connect(colleague) as ledger:
+        ledger.execute("DELETE FROM branches")
+
+    workspace = rocky.open(shop.root, state_path=colleague)
+    with pytest.raises(ChangeRefused, match="of a branch `b1` that this state file did not make"):
+        workspace.branch("b1").create()
+
+    assert mine == shop.contents("b1")
+    assert [] == shop.findings("b1")

@@ -5,7 +5,7 @@ import pytest
 
 from rocky.canonical import record_json
 from rocky.errors import InternalError
-from rocky.ledger.record import MalformedRecord, format_time
+from rocky.ledger.record import MalformedRecord, format_time, run_id_at
 from rocky.ledger.run_records import (
     AttemptRecord,
     BudgetBreach,
@@ -124,3 +124,10 @@ def test_a_name_that_is_not_utf8_survives_as_valid_json():
     text = record_json(record.to_json())
 
     assert record == WatermarkState.from_json(json.loads(text.encode()))
+
+
+def test_texts_of_times_sort_as_the_times_do():
+    times = [datetime(year, 5, 1, tzinfo=UTC) for year in (1, 30, 657, 999, 2026, 9999)]
+
+    assert sorted(map(format_time, times)) == list(map(format_time, times))
+    assert sorted(map(run_id_at, times)) == list(map(run_id_at, times))

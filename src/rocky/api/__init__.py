@@ -4,14 +4,21 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rocky.api.arguments import path_of
 from rocky.api.workspace import Workspace
+from rocky.errors import InvalidRequest
 from rocky.plan.arguments import refuse_unfit
 
 if TYPE_CHECKING:
     from rocky.run.outcomes import Listener
+
+
+__all__ = ["Workspace", "open"]
+
+_HEARD: Final = ("queued", "started", "progress", "retried", "finished")
+"""The methods of a listener."""
 
 
 def open(  # noqa: A001 - as it is called: `rocky.open`
@@ -41,6 +48,15 @@ def open(  # noqa: A001 - as it is called: `rocky.open`
         ("env", env, Mapping[str, str] | None),
     ):
         refuse_unfit(name, value, kind)
+    if spark is not None and not hasattr(spark, "sql"):
+        raise InvalidRequest(f"`spark` is a session of Spark, not {spark!r}")
+    if warn is not None and not callable(warn):
+        raise InvalidRequest(f"`warn` is a function that is given a sentence, not {warn!r}")
+    missing = [name for name in _HEARD if listener is not None and not hasattr(listener, name)]
+    if missing:
+        raise InvalidRequest(
+            f"`listener` has no method `{missing[0]}`; it needs {', '.join(_HEARD)}"
+        )
     opened = Workspace(
         path_of(path),
         path_of(state_path),

@@ -11,7 +11,7 @@ from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar
 
-from rocky.errors import RockyError
+from rocky.errors import InvalidRequest, RockyError
 
 if TYPE_CHECKING:
     from rocky.plan.request import RunRequest, Window
@@ -45,7 +45,21 @@ def run_request(select: tuple[str, ...], options: RunOptions) -> "RunRequest":
     given: dict[str, Any] = dict(options)
     for name in ("exclude", "filters"):
         given[name] = names_of(given.get(name, ()))
+    unknown = next((name for name in given if name not in RunOptions.__annotations__), None)
+    if unknown is not None:
+        raise InvalidRequest(_unknown_option(unknown))
     return RunRequest(select, **given)
+
+
+def _unknown_option(name: str) -> str:
+    from rocky.diagnostics.suggestion import suggestion  # noqa: PLC0415 - as above
+
+    if name == "select":
+        return "selectors are given one by one: `run('a', 'b')`"
+    otherwise = _OTHERWISE.get(name.replace("_", "-"))
+    known = sorted(RunOptions.__annotations__)
+    hint = f"it is `{otherwise}`" if otherwise else suggestion(name, known)
+    return f"no option `{name}`; {hint or 'there are ' + ', '.join(known)}"
 
 
 def names_of(given: Names) -> tuple[str, ...]:

@@ -175,6 +175,7 @@ def create_branch(
                 " removes it"
             )
         path = branch_state(ledger.path, wanted.name)
+        _refuse_others(wanted, path)
         clear_branch((wanted.warehouse, *wanted.others), path)
         with open_ledger(path) as own:
             clone_parent(own, wanted.warehouse, chosen.parent, origin)
@@ -182,6 +183,23 @@ def create_branch(
         record = _record_of(wanted, chosen, origin)
         record_branch(ledger, record)
     return record
+
+
+def _refuse_others(wanted: BranchRequest, state: Path) -> None:
+    """Raises ChangeRefused for tables of that name that another state file has made.
+
+    What an interrupted creation or deletion has left here has its state file beside it.
+    """
+    if state.exists():
+        return
+    for each in (wanted.warehouse, *wanted.others):
+        table = next(iter(each.tables()), None)
+        if table is not None:
+            raise ChangeRefused(
+                f"`{each.objects.place('')}` has tables of a branch `{wanted.name}` that this state"
+                f" file did not make, such as `{table.name}`; delete the branch where it was made,"
+                " or choose another name"
+            )
 
 
 def _record_of(wanted: BranchRequest, chosen: ChosenParent, origin: BranchOrigin) -> BranchRecord:

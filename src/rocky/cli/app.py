@@ -219,8 +219,9 @@ def _report_unforeseen(
         sys.__excepthook__(kind, error, traceback)
         return
     message = f"{kind.__name__}: {error}" if str(error) else kind.__name__
-    if wants_json(sys.argv[1:], None):
-        write_json("", {"error": {"kind": "InternalError", "message": message}})
+    name = next((each for each in sys.argv[1:] if each in COMMANDS), "")
+    if wants_json(sys.argv[1:], load_command(name) if name else None):
+        write_json(name, {"error": {"kind": "InternalError", "message": message}})
     write_note(f"internal error: {message}")
     write_note(f"this is a defect in Rocky: please report it ({TRACEBACK}=1 shows where it was)")
 

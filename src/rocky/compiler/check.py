@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rocky.diagnostics import Diagnostic, Severity
-from rocky.errors import InvalidSchema
+from rocky.errors import InvalidRequest, InvalidSchema
 from rocky.language.binder.query import bind_text
 from rocky.language.datatypes.text import TypeSyntaxError, fields_from_json, parse_schema
 from rocky.language.datatypes.types import DataType, StructField
@@ -47,7 +47,9 @@ def check_sql(
     Raises InvalidSchema for a table whose columns cannot be read.
     """
     if not isinstance(sql, str):
-        raise TypeError(f"check_sql wants the query as a str, not {type(sql).__name__}")
+        raise InvalidRequest(f"`sql` is a text, not {sql!r}")
+    if tables is not None and not isinstance(tables, Mapping):
+        raise InvalidRequest(f"`tables` maps the names of tables to their columns, not {tables!r}")
     schemas = {name: _fields(name, schema) for name, schema in (tables or {}).items()}
     bound = bind_text(sql, tables_by_name(schemas))
     columns = tuple(
@@ -67,7 +69,10 @@ def _fields(name: str, schema: str | Mapping[str, Any]) -> list[StructField]:
     except TypeSyntaxError as error:
         raise InvalidSchema(f"table `{name}`: {error}") from error
     except (KeyError, TypeError) as error:
-        raise InvalidSchema(f"table `{name}`: not Spark's schema JSON ({error!r})") from error
+        raise InvalidSchema(
+            f"table `{name}`: not Spark's schema JSON, which has `fields`; a text such as"
+            " `id BIGINT, name STRING` does too"
+        ) from error
     raise InvalidSchema(
         f"table `{name}`: columns are a DDL text or Spark's schema JSON as a dict,"
         f" not {type(schema).__name__}"

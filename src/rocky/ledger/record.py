@@ -30,7 +30,8 @@ def format_time(moment: datetime) -> str:
     """RFC 3339 in UTC with microseconds, so that texts sort as times do."""
     if moment.tzinfo is None:
         raise InternalError(f"a time without a zone cannot be recorded: {moment}")
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    # Not by `strftime`, which does not pad years: texts must sort as the times do.
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def parse_time(text: str) -> datetime:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from rocky.diagnostics.suggestion import suggestion
-from rocky.errors import RockyError
+from rocky.errors import UnknownTemplate, WouldOverwrite
 from rocky.plan.arguments import Request
 
 SHOP: Final = "shop"
@@ -21,14 +21,6 @@ PLAYGROUNDS: Final = (SHOP, "replication")
 """The names that `--template` takes."""
 _STARTER: Final = "starter"
 _RENAMED: Final = {"gitignore.txt": ".gitignore", "feed.txt": "feed.py"}
-
-
-class WouldOverwrite(RockyError):
-    """A file or folder that is there already stands where a new project would go."""
-
-
-class UnknownTemplate(RockyError):
-    """No playground is called so."""
 
 
 @dataclass(frozen=True, slots=True)

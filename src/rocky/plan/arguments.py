@@ -34,6 +34,7 @@ _WORDS: Final[Mapping[Any, str]] = {
 }
 
 
+_LARGEST: Final = 2**63 - 1
 _CONTAINERS: Final = (tuple, frozenset, Mapping)
 
 
@@ -53,11 +54,11 @@ def refuse_unfit(name: str, value: Any, hint: Any) -> None:
         return
     for each in (hint, *get_args(hint)):
         if get_origin(each) in _CONTAINERS and isinstance(value, get_origin(each)):
-            inner, held = get_args(each), value
+            pairs = [(one, get_args(each)[0]) for one in value]
             if isinstance(value, Mapping):
-                inner, held = inner[1:], value.values()
-            odd = next(one for one in held if not fits(one, inner[0]))
-            raise InvalidRequest(f"each of `{name}` is {_describe(inner[0])}, not {_show(odd)}")
+                pairs += [(one, get_args(each)[1]) for one in value.values()]
+            odd, inner = next((one, kind) for one, kind in pairs if not fits(one, kind))
+            raise InvalidRequest(f"each of `{name}` is {_describe(inner)}, not {_show(odd)}")
     least = next((each for each in _bounds(hint) if fits(value, int)), None)
     wanted = _describe(hint) if least is None else f"at least {least:g}"
     raise InvalidRequest(f"`{name}` is {wanted}, not {_show(value)}")
@@ -79,13 +80,17 @@ def fits(value: Any, hint: Any) -> bool:
     if origin in (Union, UnionType):
         return any(fits(value, each) for each in parts)
     if origin is Literal:
-        return value in parts
+        return isinstance(value, str) and value in parts
     if origin in (tuple, frozenset):
         return isinstance(value, origin) and all(fits(each, parts[0]) for each in value)
     if origin is Mapping:
-        return isinstance(value, Mapping) and all(fits(each, parts[1]) for each in value.values())
-    # A truth value is a number to Python, and not to us.
-    return isinstance(value, hint) and (hint is not int or type(value) is not bool)
+        return isinstance(value, Mapping) and all(
+            fits(key, parts[0]) and fits(each, parts[1]) for key, each in value.items()
+        )
+    if hint is int:
+        # A truth value is a number to Python, and not to us; larger ones are no database's.
+        return type(value) is not bool and isinstance(value, int) and abs(value) <= _LARGEST
+    return isinstance(value, hint)
 
 
 def _bounds(hint: Any) -> list[float]:

@@ -22,3 +22,13 @@ def test_outside_a_repository_and_without_git_nothing_is_known(tmp_path, monkeyp
 
     assert (None, None, None) == (outside.git_commit, outside.git_branch, outside.git_dirty)
     assert (None, None, None) == (without.git_commit, without.git_branch, without.git_dirty)
+
+
+def test_a_model_that_git_does_not_know_makes_a_run_dirty_and_a_table_does_not(tmp_path):
+    repo = make_repo(tmp_path, {"shop/rocky.toml": ""})
+    repo.write({"shop/warehouse/part.parquet": "", "shop/.rocky-state.db": ""})
+    beside = observe_origin(repo.root / "shop", {})
+    repo.write({"shop/models/new.sql": "SELECT 1"})
+    new = observe_origin(repo.root / "shop", {})
+
+    assert (False, True) == (beside.git_dirty, new.git_dirty)

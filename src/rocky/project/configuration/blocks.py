@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from rocky.project.toml.documents import (
     Amount,
+    Days,
     Factor,
     NonNegative,
     Positive,
@@ -94,7 +95,7 @@ Domain = Literal["history", "lineage", "audit"]
 class Idempotency(NamedTuple):
     """How long an idempotency key blocks a second run."""
 
-    retention_days: NonNegative = 30
+    retention_days: Days = 30
     dedup_on: Literal["success", "any"] = "success"
     in_flight_ttl_hours: NonNegative = 24
 
@@ -102,7 +103,7 @@ class Idempotency(NamedTuple):
 class StateRetention(NamedTuple):
     """What a sweep may forget."""
 
-    max_age_days: NonNegative = 365
+    max_age_days: Days = 365
     min_runs_kept: NonNegative = 100
     applies_to: tuple[Domain, ...] = ("history", "lineage", "audit")
     sweep_interval_seconds: NonNegative = 3600
@@ -180,7 +181,7 @@ class Cost(NamedTuple):
 class SchemaEvolution(NamedTuple):
     """How long a dropped column stays."""
 
-    grace_period_days: NonNegative = 7
+    grace_period_days: Days = 7
 
 
 class Reuse(NamedTuple):
@@ -198,8 +199,8 @@ class Gc(NamedTuple):
     """
 
     physical_delete: bool = True
-    min_age_days: NonNegative = 7
-    retention_days: NonNegative | None = None
+    min_age_days: Days = 7
+    retention_days: Days | None = None
 
 
 @refuses(

@@ -179,13 +179,18 @@ class ChangedFile:
     base_path: str | None = None
 
 
-def is_dirty(repository: Repository, *, untracked: bool = True) -> bool:
-    """Whether the project's folder is other than its last commit."""
-    found = "normal" if untracked else "no"
-    line = ("status", "--porcelain", "-z", f"--untracked-files={found}", "--", ".")
+def is_dirty(repository: Repository, suffixes: tuple[str, ...] = ("",)) -> bool:
+    """Whether something in the project's folder is other than its last commit.
+
+    Of files that git does not know only those with a name that ends so count.
+    """
+    line = ("status", "--porcelain", "-z", "--untracked-files=all", "--", ".")
     told = split_names(demand_git(repository.folder, *line).out)
     own = tuple(f"?? {repository.prefix}{each}" for each in _OWN)
-    return any(not each.startswith(own) for each in told)
+    return any(
+        not each.startswith("?? ") or (each.endswith(suffixes) and not each.startswith(own))
+        for each in told
+    )
 
 
 def changed_files(repository: Repository, base: str) -> tuple[ChangedFile, ...]:

@@ -243,6 +243,8 @@ def refused_keys(record: type) -> Mapping[str, Refusal]:
 
 
 NonNegative = Annotated[int, AtLeast(0)]
+Days = Annotated[int, Between(0, 100_000)]
+"""A time back from now that a calendar has: some 270 years."""
 Positive = Annotated[int, AtLeast(1)]
 Amount = Annotated[float, AtLeast(0)]
 Factor = Annotated[float, AtLeast(1)]

@@ -80,6 +80,10 @@ def _identity(env: Mapping[str, str]) -> str | None:
         return None
 
 
+_PROJECT_FILES: Final = (".sql", ".py", ".toml", ".csv")
+"""What a project is made of. Tables and logs beside it may be unknown to git for good reasons."""
+
+
 def _ask_git(root: Path) -> tuple[str | None, str | None, bool | None]:
     """The commit, the branch (none on a detached head), and whether files differ from it."""
     try:
@@ -89,8 +93,9 @@ def _ask_git(root: Path) -> tuple[str | None, str | None, bool | None]:
 
 
 def _state_of(repository: Repository) -> tuple[str | None, str | None, bool]:
-    dirty = is_dirty(repository, untracked=False)
-    return find_commit(repository, "HEAD"), current_branch(repository), dirty
+    commit = find_commit(repository, "HEAD")
+    dirty = commit is None or is_dirty(repository, _PROJECT_FILES)
+    return commit, current_branch(repository), dirty
 
 
 def _ignore_warning(_warning: str) -> None:
