@@ -45,7 +45,8 @@ def test_a_folder_is_dirty_only_by_what_is_in_it(repo):
     repo.write({"p/new.sql": "10"})
 
     assert is_dirty(here)
-    assert not is_dirty(here, (".sql",))
+    assert is_dirty(here, (".sql",))
+    assert not is_dirty(here, (".toml",))
 
 
 def test_all_who_made_a_change_are_its_authors(repo):
