@@ -52,10 +52,13 @@ def is_signed(key, place, name, data):  # whether the run whose key this is made
     if not key or not found:
         return False
     said = f"rocky commit\n{'/'.join(str(place).split('/')[-3:])}\n{int(name[:20])}\n{hash_of(found[1] + b'}}' + chr(10).encode() + others)}\n"
+    armour = "-----BEGIN SSH SIGNATURE-----\n" + "\n".join(re.findall(".{1,70}", found[2].decode())) + "\n-----END SSH SIGNATURE-----\n"
+    return signed_by(f"run {key}\n", "run", "rocky-commit", armour, said)
+def signed_by(signers, who, namespace, armour, said, *more):  # whether `ssh-keygen` says so, by a list of allowed signers
     with TemporaryDirectory() as folder:
-        (signers := Path(folder, "signers")).write_text(f"run {key}\n")
-        (signature := Path(folder, "signature")).write_text("-----BEGIN SSH SIGNATURE-----\n" + "\n".join(re.findall(".{1,70}", found[2].decode())) + "\n-----END SSH SIGNATURE-----\n")
-        line = ["ssh-keygen", "-Y", "verify", "-f", signers, "-I", "run", "-n", "rocky-commit", "-s", signature]
+        (listed := Path(folder, "signers")).write_text(signers)
+        (signature := Path(folder, "signature")).write_text(armour)
+        line = ["ssh-keygen", "-Y", "verify", *more, "-f", listed, "-I", who, "-n", namespace, "-s", signature]
         return subprocess.run(line, input=said.encode(), capture_output=True, check=False).returncode == 0
 def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal` nobody writes, and no side files are needed
     alone = "" if Path(f"{path}-wal").exists() else "&immutable=1"
@@ -89,6 +92,12 @@ class Audit:
                     maker = (row.get("run_id", key.split("|")[0]), row.get("model_name", "").lower())
                     target = row.get("target") or self.executions.get(maker, {}).get("target")
                     _ = self.run_id in (None, maker[0]) and self.table in ("", str(target).lower()) and check(f"{table} {key}", maker, row)
+        for key, row in self.records["promotions"].items():  # an approval is signed by whoever the list of its day names
+            with self.reading(f"promotions {key}"):
+                day = datetime.fromisoformat(row["at"]).strftime("verify-time=%Y%m%d%H%M%SZ")
+                for one in row.get("approvals", []):
+                    good = signed_by(one["allowed_signer"] + "\n", one["approver"], "rocky-approval", one["signature"], one["statement"], "-O", day)
+                    self.expect(good, "approval_unsigned", f"promotions {key}", f"the approval `{one['approval_id']}` is not signed by `{one['approver']}`")
         for root in self.roots:
             with self.reading(where := f"{root}/_rocky/{self.ledger_id}.json"):
                 self.check_anchor(root, where)

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -528,3 +529,20 @@ def test_a_journal_that_no_promotion_of_this_ledger_has_signed_moves_nothing(
         recover(workspace, RecoverRequest(forget=planted["run_id"])).tables_moved.values()
     )
     assert [] == [each.code for each in rocky.open(shop.root).verify().findings]
+
+
+def test_an_approval_that_its_signer_has_not_signed_is_found(shop, workspace):
+    """Somebody who can write the ledger puts another statement under a promotion."""
+    sign(shop)
+    promote(workspace, PromoteRequest("b1"))
+    assert [] == shop.findings()
+
+    with sqlite3.connect(shop.state()) as connection:
+        ((value,),) = connection.execute("SELECT value FROM promotions").fetchall()
+        changed = value.replace("bob@example.com", "eve@example.com")
+        connection.execute("UPDATE promotions SET value = ?", (changed,))
+    connection.close()
+
+    found = shop.findings()
+    assert [] != [each for each in found if each.startswith("approval_unsigned")]
+    assert [] != [each for each in found if each.startswith("script: approval_unsigned")]

@@ -32,6 +32,7 @@ class FindingCode(StrEnum):
     ANCHOR_MISSING = "anchor_missing"
     PROMOTION_UNFINISHED = "promotion_unfinished"
     FOREIGN_JOURNAL = "foreign_journal"
+    APPROVAL_UNSIGNED = "approval_unsigned"
 
 
 @dataclass(frozen=True, slots=True)

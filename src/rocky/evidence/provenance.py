@@ -2,19 +2,20 @@
 
 Every hash of a build is computed again from what it is a hash of. Each check needs the record
 alone, but for one hop: what is said of a table must be what that table's log says it was at that
-version. Whether the approvals of a promotion were signed is for `ssh-keygen` to say.
+version. Approvals of a promotion must have the signatures of those who are said to have given them.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from rocky.canonical import text_hash
 from rocky.evidence.findings import FindingCode, Findings
 from rocky.evidence.records import LedgerRecords, Maker, TablePlace, maker_of, split_place
 from rocky.evidence.tables import PARQUET_SUFFIX, TableHistory
-from rocky.ledger.branch_records import PROMOTIONS, PromotedTable, PromotionRecord
+from rocky.ledger.branch_records import PROMOTIONS, ApprovalRecord, PromotedTable, PromotionRecord
 from rocky.ledger.provenance import (
     InputIndexEntry,
     ProvenanceRecord,
@@ -26,6 +27,7 @@ from rocky.ledger.provenance import (
 )
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution
 from rocky.project.configuration.strategies import WHOLE_STRATEGIES
+from rocky.store.delta.signature import is_signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +285,29 @@ def check_promotions(
                 where,
                 f"approval `{approval.approval_id}` is not about what was promoted",
             )
+            _check_signature(where, approval, findings)
+
+
+_SIGNER: Final = re.compile(r"(\S+) (?:.*\s)?((?:sk-)?ssh-ed25519\S*)\s+([A-Za-z0-9+/=]+)(?:\s.*)?")
+_ARMOUR: Final = re.compile("-----[A-Z ]+-----")
+_APPROVAL: Final = b"rocky-approval"
+
+
+def _check_signature(where: str, approval: ApprovalRecord, findings: Findings) -> None:
+    """Report an approval that the key of its line of `allowed_signers` has not signed."""
+    line = _SIGNER.fullmatch(approval.allowed_signer.strip())
+    name = f"approval `{approval.approval_id}` by `{approval.approver}`"
+    if line is not None and line[2].startswith("sk-"):
+        findings.note(f"{where}: {name} is by a security key: `ssh-keygen -Y verify` checks it")
+        return
+    text = "".join(_ARMOUR.sub("", approval.signature).split())
+    findings.expect(
+        line is not None
+        and is_signed(f"{line[2]} {line[3]}", approval.statement.encode(), text, _APPROVAL),
+        FindingCode.APPROVAL_UNSIGNED,
+        where,
+        f"{name} is not signed by the key that its line of `allowed_signers` has",
+    )
 
 
 def _check_promoted_table(

@@ -56,8 +56,8 @@ class SigningKey:
         return base64.b64encode(made).decode()
 
 
-def is_signed(public: str, message: bytes, signature: str) -> bool:
-    """Whether a signature over a message is by the holder of a key."""
+def is_signed(public: str, message: bytes, signature: str, namespace: bytes = NAMESPACE) -> bool:
+    """Whether a signature over a message, made for a namespace, is by the holder of a key."""
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - as for making them
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (  # noqa: PLC0415
         Ed25519PublicKey,
@@ -67,12 +67,12 @@ def is_signed(public: str, message: bytes, signature: str) -> bool:
         kind, encoded = public.split()
         blob = base64.b64decode(encoded, validate=True)
         made = base64.b64decode(signature, validate=True)
-        head = _MAGIC + struct.pack(">I", 1) + _packed(blob, NAMESPACE, b"", _HASH)
+        head = _MAGIC + struct.pack(">I", 1) + _packed(blob, namespace, b"", _HASH)
         raw = made[-_RAW_BYTES:]
         if kind.encode() != _KEY_TYPE or made != head + _packed(_packed(_KEY_TYPE, raw)):
             return False
         key = Ed25519PublicKey.from_public_bytes(blob[-_KEY_BYTES:])
-        key.verify(raw, _signed_bytes(message))
+        key.verify(raw, _signed_bytes(message, namespace))
     except (InvalidSignature, ValueError):
         return False
     return True
@@ -86,8 +86,8 @@ def _packed(*texts: bytes) -> bytes:
     return b"".join(struct.pack(">I", len(each)) + each for each in texts)
 
 
-def _signed_bytes(message: bytes) -> bytes:
-    return _MAGIC + _packed(NAMESPACE, b"", _HASH, hashlib.sha512(message).digest())
+def _signed_bytes(message: bytes, namespace: bytes = NAMESPACE) -> bytes:
+    return _MAGIC + _packed(namespace, b"", _HASH, hashlib.sha512(message).digest())
 
 
 # ------------------------------------------------------------------ commits
