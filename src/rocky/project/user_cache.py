@@ -57,13 +57,13 @@ def cache_place(root: Path) -> CachePlace:
     """
     home = _cache_home()
     if home is None:
-        return CachePlace(None, "the user has no home folder: set XDG_CACHE_HOME")
+        return CachePlace(None, "the user has no home folder")
     base = os.path.realpath(home / "rocky")
     whole = os.path.realpath(root)
     for top in _tops(whole):
         if base == top or base.startswith(f"{top.rstrip('/')}/"):
             return CachePlace(
-                None, f"`{base}` lies in the repository of the project: set XDG_CACHE_HOME"
+                None, f"`{base}` lies in the repository of the project, where git could carry it"
             )
     name = blake3(os.fsencode(whole)).hexdigest(16)
     return CachePlace(Path(base) / PROJECTS / name)
