@@ -13,7 +13,6 @@ import logging
 import os
 import stat
 import tempfile
-import time
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -108,7 +107,7 @@ def write_cache(root: Path, name: str, payload: bytes) -> bool:
         return False
     _remove_abandoned(place.folder / name)
     if fresh:
-        _remove_unused(base / PROJECTS)
+        _remove_unused(base / PROJECTS, place.folder)
     return True
 
 
@@ -228,10 +227,10 @@ def _remove_abandoned(path: Path) -> None:
                 each.unlink()
 
 
-def _remove_unused(projects: Path) -> None:
-    """Remove the folders of projects that nobody compiled for a long time, with their files."""
-    oldest = time.time() - _UNUSED_SECONDS
+def _remove_unused(projects: Path, new: Path) -> None:
+    """Remove the folders of projects that nobody compiled for long before a new one was made."""
     with contextlib.suppress(OSError), os.scandir(projects) as folders:
+        oldest = new.stat().st_mtime - _UNUSED_SECONDS
         for folder in folders:
             if folder.is_dir(follow_symlinks=False):
                 _remove_folder(Path(folder.path), oldest)
