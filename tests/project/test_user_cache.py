@@ -212,6 +212,16 @@ def test_a_home_that_is_a_repository_does_not_carry_other_repositories(tmp_path,
     assert cache_place(root).folder is not None
 
 
+def test_a_linked_working_tree_is_a_repository_of_its_own(tmp_path, monkeypatch):
+    (tmp_path / ".git").mkdir()
+    root = tmp_path / "src" / "shop"
+    root.mkdir(parents=True)
+    (root / ".git").write_text(f"gitdir: {tmp_path}/src/main/.git/worktrees/shop\n")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ".cache"))
+
+    assert cache_place(root).folder is not None
+
+
 def test_a_relative_cache_folder_is_none(root, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", ".cache")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))

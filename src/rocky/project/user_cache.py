@@ -136,8 +136,7 @@ def _cache_home() -> Path | None:
 def _tops(root: str) -> list[str]:
     """The project's folder, and the tops of the working trees that it is in.
 
-    Above the file `.git` of a submodule there is another working tree; above a folder `.git` none
-    that could carry anything in here.
+    Above a submodule there is another working tree that could carry what is in here.
     """
     found = [root]
     folder = root
@@ -145,12 +144,20 @@ def _tops(root: str) -> list[str]:
         git = f"{folder}/.git"
         if os.path.lexists(git):
             found.append(folder)
-            if not Path(git).is_file():
+            if not _is_submodule(Path(git)):
                 return found
         above = os.path.dirname(folder)  # noqa: PTH120 - a dozen times a command
         if above == folder:
             return found
         folder = above
+
+
+def _is_submodule(git: Path) -> bool:
+    """Whether a `.git` leads to a repository that is kept within another one's."""
+    try:
+        return git.is_file() and "/modules/" in git.read_text(errors="replace")
+    except OSError:
+        return False
 
 
 def _authenticate(key: bytes, root: Path, name: str, payload: bytes | memoryview) -> bytes:
