@@ -6,7 +6,7 @@ missed one is exit code 1.
 
 What is run is the command line as a user would run it, `rocky compile`, each time in a fresh
 process, its output thrown away: as a table and, where it says so, as JSON with every model's
-columns. Cold is without `.rocky/`; warm is after that, nothing changed.
+columns. Cold is without a cache; warm is after that, nothing changed.
 """
 
 import argparse
@@ -65,7 +65,7 @@ class Bench:
 
     def compile(self, command: tuple[str, ...], *, cold: bool = False) -> Cost:
         if cold:
-            shutil.rmtree(self.root / ".rocky", ignore_errors=True)
+            shutil.rmtree(self.environment["XDG_CACHE_HOME"], ignore_errors=True)
         return run(command, self.root, self.environment)
 
     def bound(self) -> int:
@@ -93,6 +93,7 @@ def main() -> int:
     options = _options()
     folder = Path(tempfile.mkdtemp(prefix="rocky-bench-"))
     environment = user_environment(folder / "byte-code")
+    environment["XDG_CACHE_HOME"] = str(folder / "cache")
     lines: list[Line] = []
     try:
         print(f"{options.models:,} models; {options.repeat} runs of each, medians; CPU seconds")

@@ -7,7 +7,8 @@ gets reviewed. A test that blesses must still assert when it does not.
 import gc
 import os
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -90,6 +91,20 @@ def sample(request: pytest.FixtureRequest) -> Callable[[Sequence[int]], list[int
         return Random(f"{seed} {request.node.nodeid}").sample(cases, _third(len(cases)))
 
     return choose
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A cache folder for the tests' projects, which are many and short-lived; Java's archives stay where they are."""
+    kept = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rocky/class-data"
+    home = tmp_path_factory.mktemp("cache")
+    (home / "rocky").mkdir(mode=0o700)
+    with suppress(OSError):
+        kept.mkdir(parents=True, exist_ok=True)
+        (home / "rocky/class-data").symlink_to(kept)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(home))
+        yield
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from rocky.project.models import Target
 from rocky.run.engine import spark
 from rocky.store.delta.change import Change
 from rocky.store.warehouse import open_warehouse
+from tests.cli.test_hostile_caches import write_crash, write_lie
 from tests.cli.test_schemas import check
 from tests.project.git.repos import Repo, make_repo
 from tests.run.memory_engine import MemoryEngine
@@ -221,3 +222,22 @@ def test_a_copy_outside_git_has_no_rules_of_its_own(rocky, shop):
         answer = rocky("branch", command, "feature", "-o", "table")
         assert 1 == answer.code
         assert "is not in a git repository" in answer.err
+
+
+def hide_the_change(root):
+    write_lie(root, "numbers", "SELECT 1 AS one")
+
+
+@pytest.mark.parametrize("spoil", [hide_the_change, write_crash])
+def test_a_committed_cache_has_no_say_in_a_gate(rocky, shop, tmp_path, monkeypatch, spoil):
+    honest = rocky("branch", "approve", "feature", "-o", "json").json["artifact"]["state"]
+    (shop.root / ".rocky/approvals").rename(tmp_path / "approvals")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    spoil(shop.root)
+    answer = rocky("branch", "approve", "feature", "-o", "json")
+
+    assert (0, honest) == (answer.code, answer.json["artifact"]["state"])
+    assert "info" == honest["verdict"]["impact"]
+    promoted = rocky("branch", "promote", "feature", "-o", "json")
+    assert (0, "info") == (promoted.code, promoted.json["promotion"]["verdict"])
+    assert answer.json["artifact"]["state_hash"] == promoted.json["promotion"]["state_hash"]

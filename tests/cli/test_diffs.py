@@ -10,6 +10,7 @@ import pytest
 
 from rocky.operations.revisions import paths_outside
 from rocky.project.git import find_repository
+from rocky.project.user_cache import cache_place
 from tests.cli.conftest import CONFIG, ORDERS
 from tests.cli.test_schemas import check
 from tests.project.git.repos import Repo, make_repo
@@ -196,12 +197,13 @@ def test_variables_hold_for_both_sides(rocky, repo):
 
 def test_the_projects_cache_is_not_touched_by_the_base(rocky, repo):
     rocky("compile")
-    cache = repo.root / "shop/.rocky/cache/compile.bin"
-    before = cache.read_bytes()
+    cache = cache_place(repo.root / "shop").folder / "compile.bin"
+    before, projects = cache.read_bytes(), set(cache.parent.parent.iterdir())
     repo.git("commit", "-q", "--allow-empty", "-m", "on")
     rocky("ci-diff", "main")
 
     assert before == cache.read_bytes()
+    assert projects == set(cache.parent.parent.iterdir())
 
 
 def test_a_project_elsewhere_is_named_by_its_config(rocky, repo, monkeypatch):

@@ -18,6 +18,7 @@ NAMES = [
     "state_rw",
     "adapters",
     "pipelines",
+    "cache",
     "java",
     "spark",
 ]
@@ -33,7 +34,7 @@ def test_a_healthy_project_has_every_check_and_leaves_nothing_behind(rocky, shop
 
     assert (ExitCode.OK, []) == (answer.code, check(answer.json, "doctor"))
     assert NAMES == [each["name"] for each in answer.json["checks"]]
-    assert ("healthy", 9) == (answer.json["health"], answer.json["summary"]["healthy"])
+    assert ("healthy", 10) == (answer.json["health"], answer.json["summary"]["healthy"])
     assert before == sorted(shop.rglob("*"))
 
 

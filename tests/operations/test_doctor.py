@@ -204,3 +204,26 @@ def test_the_environment_of_the_workspace_is_the_one_that_counts(folder):
 def test_a_check_that_is_not_there_is_refused(folder):
     with pytest.raises(NothingSelected, match="no check `stat`; did you mean `state`"):
         doctor(Workspace(folder), DoctorRequest(("stat",)))
+
+
+def test_the_cache_is_said_to_be_where_it_is(folder, tmp_path_factory, monkeypatch):
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+    found = diagnose(folder, "cache")
+
+    assert Health.HEALTHY is found.health
+    assert found.message.startswith(f"in `{home}/rocky/projects/")
+    assert [] == list(home.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("home", "why"),
+    [("/dev/null", "cannot be written"), ("", "lies in the repository of the project")],
+)
+def test_a_cache_that_cannot_be_is_a_warning(folder, monkeypatch, home, why):
+    monkeypatch.setenv("XDG_CACHE_HOME", home or str(folder / ".cache"))
+    found = diagnose(folder, "cache")
+
+    assert Health.WARNING is found.health
+    assert found.message.startswith("there is no cache: `")
+    assert why in found.message

@@ -1,13 +1,15 @@
 import os
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from rocky.errors import RockyError
 from rocky.project import load_project
-from rocky.project.cache import MODEL_CACHE_PATH
+from rocky.project.cache import MODELS
 from rocky.project.configuration.strategies import Merge, View
+from rocky.project.user_cache import cache_place
 from tests.project.projects import findings, load
 
 FILES = {
@@ -26,6 +28,12 @@ def settle(root: Path) -> None:
         os.utime(path, ns=(then, then))
     # The change time cannot be set, and the memory waits for it to be past.
     time.sleep(0.03)
+
+
+def memory_of(root: Path) -> Path:
+    folder = cache_place(root).folder
+    assert folder is not None
+    return folder / MODELS
 
 
 def remembered(root: Path, env=None):
@@ -62,7 +70,7 @@ def test_a_remembered_model_is_the_model_that_was_loaded(tmp_path):
 def test_without_being_asked_nothing_is_remembered(tmp_path):
     load(tmp_path, FILES)
 
-    assert not (tmp_path / MODEL_CACHE_PATH).exists()
+    assert not memory_of(tmp_path).exists()
 
 
 @pytest.mark.parametrize(
@@ -116,12 +124,30 @@ def test_a_file_written_just_before_the_memory_is_not_believed(tmp_path):
     load(tmp_path, FILES)
     settle(tmp_path)
     remembered(tmp_path)
-    memory = tmp_path / MODEL_CACHE_PATH
+    memory = memory_of(tmp_path)
     changed = (tmp_path / "models" / "plain.sql").stat().st_ctime_ns
     os.utime(memory, ns=(changed, changed + 1000))
 
     assert set() == unread(remembered(tmp_path))
     assert {"plain", "Named", "matter"} == unread(remembered(tmp_path))
+
+
+def test_the_clock_of_another_file_system_is_given_two_seconds(tmp_path, monkeypatch):
+    places = (Path("/dev/shm"), Path("/tmp"), Path("/var/tmp"), Path.home())
+    device = tmp_path.stat().st_dev
+    other = [each for each in places if each.is_dir() and each.stat().st_dev != device]
+    if not other:
+        pytest.skip("there is one file system")
+    with TemporaryDirectory(dir=other[0]) as home:
+        monkeypatch.setenv("XDG_CACHE_HOME", home)
+        load(tmp_path, FILES)
+        settle(tmp_path)
+        remembered(tmp_path)
+        assert set() == unread(remembered(tmp_path))
+        later = time.time_ns() + 3 * 10**9
+        os.utime(memory_of(tmp_path), ns=(later, later))
+
+        assert {"plain", "Named", "matter"} == unread(remembered(tmp_path))
 
 
 def test_a_model_with_a_finding_is_reported_every_time(tmp_path):
@@ -146,7 +172,7 @@ def test_a_damaged_memory_is_no_memory(tmp_path, damage):
     load(tmp_path, FILES)
     settle(tmp_path)
     remembered(tmp_path)
-    memory = tmp_path / MODEL_CACHE_PATH
+    memory = memory_of(tmp_path)
     memory.write_bytes(memory.read_bytes()[:-3] if damage is None else damage)
     project = remembered(tmp_path)
 
@@ -154,8 +180,9 @@ def test_a_damaged_memory_is_no_memory(tmp_path, damage):
     assert facts(load_project(tmp_path, env={})) == facts(project)
 
 
-def test_a_memory_that_cannot_be_written_is_no_failure(tmp_path):
-    load(tmp_path, FILES | {".rocky": "a file where the folder should be"})
+def test_a_memory_that_cannot_be_written_is_no_failure(tmp_path, monkeypatch):
+    load(tmp_path, FILES)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "rocky.toml"))
 
     assert [] == findings(remembered(tmp_path))
 
@@ -164,11 +191,11 @@ def test_an_unchanged_project_does_not_write_its_memory_again(tmp_path):
     load(tmp_path, FILES)
     settle(tmp_path)
     remembered(tmp_path)
-    before = (tmp_path / MODEL_CACHE_PATH).stat()
+    before = memory_of(tmp_path).stat()
     remembered(tmp_path)
 
-    assert before.st_mtime_ns == (tmp_path / MODEL_CACHE_PATH).stat().st_mtime_ns
-    assert [tmp_path / MODEL_CACHE_PATH] == list((tmp_path / MODEL_CACHE_PATH).parent.iterdir())
+    assert before.st_mtime_ns == memory_of(tmp_path).stat().st_mtime_ns
+    assert [memory_of(tmp_path)] == list(memory_of(tmp_path).parent.iterdir())
 
 
 def test_a_text_that_changed_after_loading_is_refused(tmp_path):

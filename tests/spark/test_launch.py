@@ -133,6 +133,16 @@ def test_class_data_can_be_switched_off(tmp_path, monkeypatch):
     assert None is class_archive_for(JAVA, tmp_path, [], os.environ)
 
 
+def test_class_data_is_never_taken_from_the_folder_one_works_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", ".cache")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv(CLASS_ARCHIVE_SWITCH, raising=False)
+    found = class_archive_for(JAVA, tmp_path, [], os.environ)
+
+    assert tmp_path / "home/.cache/rocky/class-data" == found.archive.parent
+
+
 def test_a_cache_folder_that_cannot_be_made_means_no_class_data(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))

@@ -6,12 +6,13 @@ for are unpacked into a `ModelIr`. Nothing here knows the binder, so that a comp
 bind never loads it; `rocky.compiler.model_binder` makes records.
 """
 
-import marshal
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
+from msgspec.msgpack import Decoder
 
 from rocky.diagnostics import Code, Diagnostic, Label, Severity
 from rocky.diagnostics.diagnostic import Span
@@ -19,7 +20,6 @@ from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, Edge, Influence, ModelIr, OutputColumn
 from rocky.project import Project
-from rocky.project.cache import MARSHAL_VERSION
 
 Place = Callable[[Span], Span]
 """From a span of a model's SQL to one of its file."""
@@ -49,6 +49,9 @@ class Record(NamedTuple):
     body: bytes
 
 
+NO_RECORDS: Final[Mapping[str, Record]] = MappingProxyType({})
+
+
 class Schema(NamedTuple):
     """The columns, each with the text of its type and whether it may be null."""
 
@@ -70,17 +73,17 @@ class Body(NamedTuple):
     normal: bytes
 
 
-def pack(value: Any) -> bytes:
-    """Bytes that are a function of the values alone, never of object identity."""
-    return marshal.dumps(value, MARSHAL_VERSION)
+_SCHEMA: Final = Decoder(Schema)
+_BODY: Final = Decoder(Body)
+_FINDINGS: Final = Decoder(list[tuple[Any, ...]])
 
 
 def unpack_schema(record: Record) -> Schema:
-    return Schema._make(marshal.loads(record.schema))
+    return _SCHEMA.decode(record.schema)
 
 
 def unpack_body(record: Record) -> Body:
-    return Body._make(marshal.loads(record.body))
+    return _BODY.decode(record.body)
 
 
 def fields_of(record: Record) -> tuple[tuple[StructField, ...], bool]:
@@ -133,7 +136,8 @@ def unpack_findings(record: Record, path: str, model: str, place: Place) -> list
     if not record.findings:
         return []
     return [
-        _unpack_diagnostic(packed, path, model, place) for packed in marshal.loads(record.findings)
+        _unpack_diagnostic(packed, path, model, place)
+        for packed in _FINDINGS.decode(record.findings)
     ]
 
 
@@ -195,6 +199,10 @@ class CompiledModels(Mapping[str, ModelIr]):
 
     def __len__(self) -> int:
         return len(self._records)
+
+    def records(self) -> Mapping[str, Record]:
+        """What is kept of all models."""
+        return self._records
 
     def record(self, key: str) -> Record:
         """What is kept of a model, for those who need a little of very many."""

@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
+from msgspec.msgpack import Decoder
 
-from rocky.analysis.compilation import Compilation, pack, unpack_body, unpack_schema
+from rocky.analysis.compilation import Compilation, unpack_body, unpack_schema
 from rocky.language.datatypes.text import decode_type
 from rocky.language.ir import (
     INFLUENCE_ROLES,
@@ -22,11 +23,12 @@ from rocky.language.ir import (
     ir_text,
 )
 from rocky.project import ModelFile
-from rocky.project.cache import load_values, save_values
+from rocky.project.cache import load_values, pack, save_values
 from rocky.project.configuration.model import Store
 from rocky.project.configuration.strategies import Strategy
 
 FINGERPRINTS: Final = "fingerprints.bin"
+_REMEMBERED: Final = Decoder(dict[str, tuple[bytes, Recipe, SkipHash]])
 
 
 class Fingerprints(NamedTuple):
@@ -69,9 +71,9 @@ def fingerprints_of(compilation: Compilation, keys: Iterable[str]) -> dict[str, 
     root = project.root
     # What a record was bound from does not say how its table is cut into files.
     store = repr(project.config.store).encode()
-    known = load_values(root, FINGERPRINTS, models.stamp) if models.stamp else {}
+    known = load_values(root, FINGERPRINTS, models.stamp, _REMEMBERED) if models.stamp else {}
     found: dict[str, Fingerprints] = {}
-    fresh: dict[str, tuple[Any, ...]] = {}
+    fresh: dict[str, tuple[bytes, Recipe, SkipHash]] = {}
     for key in keys:
         if key not in models:
             continue

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 from blake3 import blake3
 
-from rocky.analysis.compilation import Body, Record, Schema, pack
+from rocky.analysis.compilation import Body, Record, Schema
 from rocky.analysis.lints.rules import lint_output
 from rocky.analysis.lints.settings import names_columns
 from rocky.analysis.names import EVERY_NAME, Names
@@ -30,6 +30,7 @@ from rocky.language.datatypes.types import DataType, StructField
 from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, ModelIr, OutputColumn
 from rocky.language.tables import Table, Tables
 from rocky.project import ModelFile
+from rocky.project.cache import pack
 from rocky.project.configuration.strategies import (
     HISTORY_COLUMNS,
     NOTES_THE_TIME,

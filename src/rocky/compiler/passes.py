@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from rocky.analysis.compilation import (
+    NO_RECORDS,
     Compilation,
     CompiledModels,
     Record,
@@ -61,12 +62,20 @@ def _place(
 
 
 def compile_project(
-    project: Project, *, jobs: int | None = None, cache: bool = True
+    project: Project,
+    *,
+    jobs: int | None = None,
+    cache: bool = True,
+    known: Mapping[str, Record] = NO_RECORDS,
 ) -> Compilation:
-    """Compile a project. `jobs` limits the processes; `cache=False` neither reads nor writes it."""
+    """Compile a project. `jobs` limits the processes; `cache=False` neither reads nor writes it.
+
+    `known` are records of a like project, used without a cache: one that does not hold is made
+    anew, so the worst that can happen is work.
+    """
     names = Names(project)
     stamp = cache_stamp() if cache else None
-    cached = load_records(project.root, stamp) if stamp else {}
+    cached = load_records(project.root, stamp) if stamp else known
     keys = {
         key: model.text_hash + model.settings_hash + model.name.encode("utf-8", "surrogatepass")
         for key, model in project.models.items()

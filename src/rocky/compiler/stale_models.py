@@ -148,6 +148,7 @@ class Pool:
         fresh = {key: tuple(records[key]) for key in wanted}
         # When the worker is gone, its missing answer says so.
         with suppress(OSError):
+            # `marshal` trusts its input: both ends of the pipe are this process and its fork.
             self._pipes[index].send_bytes(marshal.dumps((list(keys), fresh, broken)))
 
     def _receive(self, index: int) -> Answer | None:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from msgspec.msgpack import Decoder
+
 from rocky.analysis.compilation import Record, fields_of
 from rocky.analysis.names import Names
 from rocky.language.tables import Table
@@ -19,18 +21,17 @@ from rocky.project import ModelFile
 from rocky.project.cache import load_values, save_values
 
 RECORDS: Final = "compile.bin"
+_RECORDS: Final = Decoder(dict[str, Record])
 
 
 def load_records(root: Path, stamp: bytes) -> dict[str, Record]:
     """The records of the last compile with the same compiler and catalogue."""
-    make = Record._make
-    return {key: make(fields) for key, fields in load_values(root, RECORDS, stamp).items()}
+    return load_values(root, RECORDS, stamp, _RECORDS)
 
 
 def save_records(root: Path, stamp: bytes, records: Mapping[str, Record]) -> bool:
     """Replace the cache. False when the folder cannot be written: the next compile is cold."""
-    values = {key: tuple(record) for key, record in records.items()}
-    return save_values(root, RECORDS, stamp, values)
+    return save_values(root, RECORDS, stamp, dict(records))
 
 
 _BROKEN = b"broken"

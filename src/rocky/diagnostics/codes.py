@@ -76,6 +76,7 @@ class Code(StrEnum):
     BASELINE_MISSING = "W024"
     QUERY_NOT_UNDERSTOOD = "W025"
     LIVE_COLUMN_UNDECLARED = "W026"
+    TRACKED_CACHE = "W028"
     IMPORT_COLUMN_ADDED = "W030"
     IMPORT_TYPE_WIDENED = "W031"
     IMPORT_NULLABILITY_TIGHTENED = "W032"
@@ -344,6 +345,12 @@ REGISTRY: tuple[CodeInfo, ...] = (
         Code.LIVE_COLUMN_UNDECLARED,
         "live-column-undeclared",
         "a column of the live source that its declaration does not list",
+        _W,
+    ),
+    CodeInfo(
+        Code.TRACKED_CACHE,
+        "tracked-cache",
+        "a file in `.rocky/cache` that git tracks",
         _W,
     ),
     CodeInfo(

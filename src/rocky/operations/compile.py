@@ -21,6 +21,7 @@ from rocky.language.datatypes.types import UNKNOWN
 from rocky.language.ir import ModelIr, is_deterministic
 from rocky.operations.findings import Finding, errors_in, findings_of
 from rocky.operations.report import Blake3, OnDemand, hidden
+from rocky.operations.tracked_cache import find_tracked_cache
 from rocky.operations.workspace import (
     Workspace,
     broken_models,
@@ -39,7 +40,7 @@ class CompileRequest(Request):
     `consumers` are interfaces of projects that read this one. `live` compares declared sources with
     what is there now, `verify` every type with Spark's own analyser; both start Spark.
     `record_baselines` records what is nullable now, for contracts with `no_new_nullable`.
-    Without `cache`, `.rocky/cache` is neither read nor written.
+    Without `cache`, the cache is neither read nor written.
     """
 
     models: tuple[str, ...] = ()
@@ -372,7 +373,8 @@ def ci(workspace: Workspace, request: CiRequest) -> CiReport:
     """Compile for a build. Raises what loading raises."""
     compilation = compile_workspace(workspace, jobs=request.jobs, cache=request.cache)
     compilation = with_consumers_of(compilation, request.consumers)
-    found, models = compilation.diagnostics, chosen_models(compilation, ())
+    found = (*compilation.diagnostics, *find_tracked_cache(compilation.project))
+    models = chosen_models(compilation, ())
     severities = {each.severity for each in found}
     return CiReport(
         project=compilation.project,

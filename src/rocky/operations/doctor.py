@@ -17,6 +17,7 @@ from rocky.operations.health_checks import (
     Health,
     Subject,
     check_adapters,
+    check_cache,
     check_config,
     check_java,
     check_pipelines,
@@ -40,6 +41,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "state_rw": check_state_rw,
     "adapters": check_adapters,
     "pipelines": check_pipelines,
+    "cache": check_cache,
     "java": check_java,
     "spark": check_spark,
 }

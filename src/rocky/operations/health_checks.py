@@ -23,6 +23,7 @@ from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter, State
 from rocky.project.configuration.pipelines import LoadPipeline, PipelineSetting, ReplicationPipeline
 from rocky.project.toml.variables import written
+from rocky.project.user_cache import cache_place, is_writable
 from rocky.spark.java import choose_java
 from rocky.state.probe import Probe, probe_rw, probe_sync
 from rocky.store.location import locate
@@ -30,6 +31,10 @@ from rocky.store.objects import Objects, open_objects
 from rocky.store.warehouse import RESERVED, open_warehouse
 
 _VALIDATE: Final = "`rocky validate` shows them"
+_CACHE_FIX: Final = (
+    "set XDG_CACHE_HOME to a folder of yours outside the repository, or leave it: every compile"
+    " starts anew"
+)
 
 
 class Health(StrEnum):
@@ -222,6 +227,16 @@ def _check_place(project: Project, place: str, options: dict[str, str]) -> Diagn
 
 
 _INSTALL: Final = "install it: `pip install 'rocky-spark[spark]'`"
+
+
+def check_cache(subject: Subject) -> Diagnosis:
+    """Where the project's cache is. Without one everything works, and each compile is a first."""
+    place = cache_place(subject.require_project().root)
+    if place.folder is None:
+        return _warning(f"there is no cache: {place.reason}", _CACHE_FIX)
+    if not is_writable(place):
+        return _warning(f"there is no cache: `{place.folder}` cannot be written", _CACHE_FIX)
+    return _healthy(f"in `{place.folder}`")
 
 
 def check_java(subject: Subject) -> Diagnosis:

@@ -17,13 +17,11 @@ from typing import Annotated, Any, Final, Literal
 from rocky.analysis.changes.change import Change, Impact, ProjectDiff, Status, TableDiff
 from rocky.analysis.compilation import Compilation
 from rocky.compiler.passes import compile_project
-from rocky.compiler.validity import load_records, save_records
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.diagnostics.render import counted
 from rocky.errors import NothingSelected, ProjectNotFound, UnknownRevision
 from rocky.operations.workspace import Workspace, project_location, unknown_name
 from rocky.project import Project, load_project
-from rocky.project.cache import cache_stamp
 from rocky.project.git import (
     ChangedFile,
     Repository,
@@ -207,9 +205,9 @@ def open_sides(workspace: Workspace, ref: str | None, *, exact: bool) -> Iterato
         base = _load_base(snapshot, head, workspace, f"`{name}` ({commit[:SHOWN_COMMIT]})")
         _refuse_unused(workspace, base, head)
         after = compile_project(head)
-        _lend_cache(head, base)
         yield Sides(
-            compile_project(base),
+            # In a folder of its own for the moment, so nothing of it is worth keeping.
+            compile_project(base, cache=False, known=after.models.records()),
             after,
             name,
             commit,
@@ -283,15 +281,6 @@ def _refuse_unused(workspace: Workspace, base: Project, head: Project) -> None:
     for name in workspace.variables:
         if name not in base.variables | head.variables:
             raise NothingSelected(f"no model asks for the variable `{name}`, before or after")
-
-
-def _lend_cache(head: Project, base: Project) -> None:
-    """What the head's compile left is good for all models that did not change.
-
-    A record is believed only where it still holds, so the worst that can happen is work.
-    """
-    stamp = cache_stamp()
-    save_records(base.root, stamp, load_records(head.root, stamp))
 
 
 def _note_missing(submodule: str) -> str:

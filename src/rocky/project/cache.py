@@ -1,43 +1,48 @@
-"""Cache files under `.rocky/cache`: what the last load and the last compile learned of models.
+"""Cache files: what the last load and the last compile learned of models.
 
-A file is read whole, checked against its own digest, and replaced in one rename; one that cannot be
-read is not there, and deleting one loses nothing but time. A model is believed to be unchanged when
-size, modification time and change time of its files are, so an unchanged project is loaded without
-opening its models; a file written so shortly before that a second write could have left the same
-times is read again. Cached values of the compiler hold only while its own sources are the same.
+They lie in the user's cache folder (`rocky.project.user_cache`), which tells whether this user
+wrote them, in MessagePack, whose reader makes plain values of the types it was told and nothing
+else. A file is replaced in one rename; one that cannot be read is not there, and deleting one loses
+nothing but time. A model is believed to be unchanged when size, modification time and change time
+of its files are, so an unchanged project is loaded without opening its models; a file written so
+shortly before that a second write could have left the same times is read again. Cached values of
+the compiler hold only while its own sources are the same.
 """
 
 import contextlib
 import gc
-import marshal
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from blake3 import blake3
+from msgspec import DecodeError
+from msgspec.msgpack import Decoder, Encoder
 
-from rocky.project.files import Stamp, read_bytes
+from rocky.project.files import Stamp
 from rocky.project.models import ModelFile, Row
+from rocky.project.user_cache import cache_place, read_cache, write_cache
 from rocky.version import __version__
 
-MODEL_CACHE_PATH: Final = ".rocky/cache/models.bin"
-_MODEL_MAGIC: Final = b"rocky-models-2\n"
-_MODEL_DIGEST: Final = 32
+MODELS: Final = "models.bin"
 # The coarsest clock a file system is likely to have, in nanoseconds, twice over.
 _GRAIN: Final = 20_000_000
+# The clock of another file system may be a server's, and ahead.
+_GRAIN_ELSEWHERE: Final = 2_000_000_000
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCache:
-    """Rows by path, and the time they were saved by the file system's own clock."""
+    """Rows by path, and the latest change time of files that the rows are believed of."""
 
     rows: dict[str, Row]
-    saved: int
+    settled: int
 
     def recall(self, path: str, stamps: tuple[Stamp, Stamp | None], inherited: bytes) -> Row | None:
         """The row of a model whose files and inheritance are those it was made from."""
@@ -45,33 +50,18 @@ class ModelCache:
         if row is None or row[0] != stamps or row[1] != inherited:
             return None
         own, sidecar = stamps
-        settled = self.saved - _GRAIN
+        settled = self.settled
         return row if own[2] < settled and (not sidecar or sidecar[2] < settled) else None
 
 
 NO_MODEL_CACHE: Final = ModelCache({}, 0)
+_ROWS: Final = Decoder(dict[str, Row])
 
 
 def load_model_cache(root: Path) -> ModelCache:
     """What was saved for this project by this version; nothing when in doubt."""
-    path = root / MODEL_CACHE_PATH
-    try:
-        saved = path.stat().st_mtime_ns
-        data = read_bytes(str(path))
-    except OSError:
-        return NO_MODEL_CACHE
-    head = len(_MODEL_MAGIC) + _MODEL_DIGEST
-    # marshal trusts its input, so the bytes must be those we wrote.
-    if (
-        not data.startswith(_MODEL_MAGIC)
-        or blake3(data[head:]).digest() != data[len(_MODEL_MAGIC) : head]
-    ):
-        return NO_MODEL_CACHE
-    try:
-        version, rows = marshal.loads(data[head:])
-    except (EOFError, ValueError, TypeError):
-        return NO_MODEL_CACHE
-    return ModelCache(rows, saved) if version == _loader_version() else NO_MODEL_CACHE
+    found = _load(root, MODELS, _loader_version(), _ROWS)
+    return ModelCache(found[0], found[1] - _grain(root)) if found is not None else NO_MODEL_CACHE
 
 
 def save_model_cache(root: Path, memory: ModelCache, models: Iterable[ModelFile]) -> None:
@@ -83,73 +73,90 @@ def save_model_cache(root: Path, memory: ModelCache, models: Iterable[ModelFile]
     known = memory.rows
     if rows.keys() == known.keys() and all(row is known[path] for path, row in rows.items()):
         return
-    payload = marshal.dumps((_loader_version(), rows))
-    _replace(root / MODEL_CACHE_PATH, _MODEL_MAGIC + blake3(payload).digest(), payload)
+    save_values(root, MODELS, _loader_version(), rows)
 
 
-def _loader_version() -> str:
+def _grain(root: Path) -> int:
+    """How long before a file was saved the project's files must have been as they are."""
+    folder = cache_place(root).folder
+    try:
+        same = folder is not None and folder.stat().st_dev == root.stat().st_dev
+    except OSError:
+        same = False
+    return _GRAIN if same else _GRAIN_ELSEWHERE
+
+
+def _loader_version() -> bytes:
     """What must be equal for a row to mean the same: the interpreter and this package."""
     package = Path(__file__).parent
     files = sorted((str(path), path.stat().st_mtime_ns) for path in package.rglob("*.py"))
-    digest = blake3(repr(files).encode()).hexdigest(8)
-    return f"{sys.implementation.cache_tag} {__version__} {digest}"
+    said = f"{sys.implementation.cache_tag} {__version__} {files!r}"
+    return blake3(said.encode("utf-8", "surrogateescape")).digest()
 
 
-MARSHAL_VERSION: Final = 2
-"""Later versions write equal values as different bytes, depending on who else refers to them."""
-
-_FOLDER: Final = ".rocky/cache"
-_MAGIC: Final = b"rocky-cache-1\n"
-_DIGEST: Final = 32
+_ENCODER: Final = Encoder()
 _COMPILER_PACKAGES: Final = ("analysis", "compiler", "diagnostics", "language", "project")
 _SUFFIXES: Final = (".py", ".json", ".gz")
-_ABANDONED: Final = 3_600_000_000_000
-"""A temporary file this much older, in nanoseconds, belongs to a process that was killed."""
 
 
-def load_values(root: Path, name: str, stamp: bytes) -> dict[str, tuple[Any, ...]]:
+def load_values(
+    root: Path, name: str, stamp: bytes, decoder: Decoder[dict[str, Value]]
+) -> dict[str, Value]:
     """What was saved under a name with the same stamp; nothing when in doubt."""
+    found = _load(root, name, stamp, decoder)
+    return found[0] if found is not None else {}
+
+
+def save_values(root: Path, name: str, stamp: bytes, values: dict[str, Any]) -> bool:
+    """Replace what is saved under a name. False when the folder cannot be written."""
+    return write_cache(root, name, stamp + _encode(values))
+
+
+def pack(value: Any) -> bytes:
+    """Bytes that are a function of the values alone, never of object identity.
+
+    Half a pair of UTF-16, which no encoding has, is written as its escape.
+    """
     try:
-        data = (root / _FOLDER / name).read_bytes()
-    except OSError:
-        return {}
-    payload = memoryview(data)[len(_MAGIC) + _DIGEST :]
-    # marshal trusts its input, so the bytes must be those we wrote.
-    if not data.startswith(_MAGIC + blake3(payload).digest() + stamp):
-        return {}
+        return _ENCODER.encode(value)
+    except UnicodeEncodeError:
+        return _ENCODER.encode(_escape(value))
+
+
+def _escape(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, tuple | list):
+        return [_escape(each) for each in value]
+    return value
+
+
+def _load(
+    root: Path, name: str, stamp: bytes, decoder: Decoder[dict[str, Value]]
+) -> tuple[dict[str, Value], int] | None:
+    found = read_cache(root, name)
+    if found is None or found.payload[: len(stamp)] != stamp:
+        return None
     try:
         with _collector_paused():
-            values: dict[str, tuple[Any, ...]] = marshal.loads(payload[len(stamp) :])
-    except (EOFError, ValueError, TypeError):
-        return {}
-    return values
+            return decoder.decode(found.payload[len(stamp) :]), found.saved
+    except (DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
-def save_values(root: Path, name: str, stamp: bytes, values: dict[str, tuple[Any, ...]]) -> bool:
-    """Replace what is saved under a name. False when the folder cannot be written."""
-    payload = stamp + marshal.dumps(values, MARSHAL_VERSION)
-    path = root / _FOLDER / name
-    written = _replace(path, _MAGIC + blake3(payload).digest(), payload)
-    if written:
-        _remove_abandoned(path)
-    return written
-
-
-def _replace(path: Path, head: bytes, payload: bytes) -> bool:
-    """Replace a file whole. False when its folder cannot be written."""
+def _encode(values: dict[str, Any]) -> bytes:
+    """The values that can be written down; the others cost time at each command."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}-", suffix=".tmp")
-    except OSError:
-        return False
+        return _ENCODER.encode(values)
+    except (UnicodeEncodeError, OverflowError):
+        # A file name that is no text, or a number beyond 64 bits.
+        return _ENCODER.encode({key: each for key, each in values.items() if _fits(key, each)})
+
+
+def _fits(key: str, value: Any) -> bool:
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(head)
-            file.write(payload)
-        Path(draft).replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            Path(draft).unlink()
+        _ENCODER.encode((key, value))
+    except (UnicodeEncodeError, OverflowError):
         return False
     return True
 
@@ -164,15 +171,6 @@ def _collector_paused() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def _remove_abandoned(path: Path) -> None:
-    """Remove what killed processes left beside a file."""
-    with contextlib.suppress(OSError):
-        written = path.stat().st_mtime_ns
-        for each in path.parent.glob(f"{path.name}-*.tmp"):
-            if each.stat().st_mtime_ns < written - _ABANDONED:
-                each.unlink()
 
 
 def cache_stamp() -> bytes:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
 from time import time_ns
-from typing import Any, Final
+from typing import Final
 
 from blake3 import blake3
+from msgspec.msgpack import Decoder
 
 from rocky.project.cache import load_values, save_values
 from rocky.store.delta.snapshot import Snapshot
@@ -20,6 +21,7 @@ from rocky.store.objects import FileLocation
 from rocky.store.warehouse import Table
 
 CHECKSUMS: Final = "checksums.bin"
+_REMEMBERED: Final = Decoder(dict[str, tuple[int, int, int, int, str]])
 _CHUNK: Final = 4 << 20
 _STAMP: Final = b"checksums-1"
 _SETTLED_NS: Final = 2_000_000_000
@@ -64,14 +66,14 @@ class Checksums:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._lock = Lock()
-        self._known: dict[str, tuple[Any, ...]] | None = None
+        self._known: dict[str, tuple[int, int, int, int, str]] | None = None
         self._fresh = False
 
     def of(self, paths: Sequence[str]) -> tuple[str, ...]:
         """The hash of each file. Raises OSError for one that cannot be read."""
         with self._lock:
             if self._known is None:
-                self._known = load_values(self._root, CHECKSUMS, _STAMP)
+                self._known = load_values(self._root, CHECKSUMS, _STAMP, _REMEMBERED)
             return tuple(self._hash(path) for path in paths)
 
     def save(self) -> None:

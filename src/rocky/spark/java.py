@@ -235,8 +235,10 @@ def class_archive_for(
 def cache_folder(environment: Mapping[str, str]) -> Path | None:
     """The user's folder for archives, made if need be; None when that is not possible."""
     try:
-        home = environment.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        folder = Path(home) / "rocky" / "class-data"
+        given = Path(environment.get("XDG_CACHE_HOME", ""))
+        # A relative path would mean a folder of whatever project the command was started in.
+        home = given if given.is_absolute() else Path.home() / ".cache"
+        folder = home / "rocky" / "class-data"
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):
         return None

@@ -34,7 +34,7 @@ _SHOWN_MODELS: Final = 5
 _jobs = click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="At most this many worker processes."
 )
-_no_cache = click.option("--no-cache", is_flag=True, help="Neither read nor write .rocky/cache.")
+_no_cache = click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 
 
 @click.command("compile", cls=RockyCommand)

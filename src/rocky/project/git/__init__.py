@@ -14,15 +14,18 @@ from rocky.project.git.repository import (
     resolve_ref,
 )
 from rocky.project.git.trees import (
+    CACHE_FOLDER,
     ChangedFile,
     Snapshot,
     changed_files,
     check_out,
     is_dirty,
     show_file,
+    tracked_files,
 )
 
 __all__ = [
+    "CACHE_FOLDER",
     "ChangedFile",
     "Identity",
     "Repository",
@@ -40,4 +43,5 @@ __all__ = [
     "merge_base",
     "resolve_ref",
     "show_file",
+    "tracked_files",
 ]

@@ -9,7 +9,7 @@ import os
 import posixpath
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -161,7 +161,8 @@ class _Checkout:
 
 _OWN: Final = (".rocky/", ".rocky-state.db")
 """What commands leave beside a project (cache, plans, state): no change of it."""
-_CACHE: Final = ".rocky/cache/"
+CACHE_FOLDER: Final = ".rocky/cache"
+"""Where earlier releases kept caches: what is left there untracked is no change either."""
 
 FileStatus = Literal["added", "removed", "modified", "renamed"]
 _STATUSES: Final[dict[str, FileStatus]] = {"A": "added", "D": "removed", "R": "renamed"}
@@ -196,14 +197,15 @@ def is_dirty(repository: Repository, suffixes: tuple[str, ...] = ("",)) -> bool:
 def changed_files(repository: Repository, base: str) -> tuple[ChangedFile, ...]:
     """The files that differ between a commit and the working tree, sorted by path.
 
-    Untracked ones count, ignored ones do not. A file that was moved without telling git is a
-    rename all the same.
+    Untracked ones count, except in the folder of earlier caches; ignored ones do not. A file that
+    was moved without telling git is a rename all the same.
     """
     with tempfile.TemporaryDirectory(prefix="rocky-index-") as scratch:
         names = {"GIT_INDEX_FILE": str(_copy_index(repository, Path(scratch)))}
         where = ("--", ".")
         # Mentions untracked files in the copy of the index, so that a diff sees them.
         demand_git(repository.folder, "add", "--intent-to-add", *where, names=names)
+        _forget(repository, _untracked(repository, CACHE_FOLDER), names)
         line = ("diff", "--name-status", "-z", "--find-renames", "--no-ext-diff", "--no-textconv")
         told = demand_git(
             repository.folder,
@@ -214,8 +216,26 @@ def changed_files(repository: Repository, base: str) -> tuple[ChangedFile, ...]:
             *where,
             names=names,
         )
-    found = [each for each in _parse(split_names(told.out)) if not each.path.startswith(_CACHE)]
-    return tuple(sorted(found, key=lambda each: each.path))
+    return tuple(sorted(_parse(split_names(told.out)), key=lambda each: each.path))
+
+
+def tracked_files(repository: Repository, folder: str) -> tuple[str, ...]:
+    """The files that git tracks in a folder of the project, as paths from the project's folder."""
+    listed = demand_git(repository.folder, "ls-files", "-z", "--", folder)
+    return tuple(split_names(listed.out))
+
+
+def _untracked(repository: Repository, folder: str) -> tuple[str, ...]:
+    listed = demand_git(repository.folder, "ls-files", "--others", "-z", "--", folder)
+    return tuple(split_names(listed.out))
+
+
+def _forget(repository: Repository, paths: Sequence[str], names: Mapping[str, str]) -> None:
+    """Take paths out of an index."""
+    if paths:
+        given = b"".join(encode_name(each) + b"\0" for each in paths)
+        line = ("update-index", "--force-remove", "-z", "--stdin")
+        demand_git(repository.folder, *line, stdin=given, names=names)
 
 
 def _copy_index(repository: Repository, scratch: Path) -> Path:
