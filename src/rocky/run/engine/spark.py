@@ -89,7 +89,7 @@ def _line_in(path: Path, error: BaseException) -> str:
 
 
 def refuse_substitution(session: Any, sql: str) -> None:
-    """Raise ModelFailed for a query that is not what it says, because its session replaces `${...}`.
+    """Raise ModelFailed for a query with `${...}` in a session that would replace it.
 
     Rocky switches that off; the code of a Python model may have switched it on again.
     """

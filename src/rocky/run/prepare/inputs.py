@@ -131,7 +131,9 @@ class Inputs:
         skip_hash = fingerprints.skip_hash
         hashed, proof = input_hash(skip_hash, target, [each.identity for each in inputs])
         cutoff, _ = input_hash(skip_hash, target, [each.rows for each in inputs])
-        return MadeFrom(fingerprints, inputs, hashed, proof, cutoff if proof == "strong" else None)
+        if proof == "heuristic":
+            cutoff = None
+        return MadeFrom(fingerprints, inputs, hashed, proof, cutoff)
 
     def bind(self, inputs: tuple[KnownInput, ...]) -> None:
         """Make views of inputs that are not views yet."""
