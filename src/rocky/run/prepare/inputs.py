@@ -23,6 +23,7 @@ from rocky.plan.budget import total_count
 from rocky.plan.steps import Read, RunPlan, resolve_name, step_id
 from rocky.project import ModelFile
 from rocky.project.configuration.strategies import is_inline
+from rocky.project.python_imports import import_doubt
 from rocky.project.python_models import inputs_of
 from rocky.project.sources import SourceTable
 from rocky.project.toml.variables import written
@@ -131,6 +132,8 @@ class Inputs:
         skip_hash = fingerprints.skip_hash
         hashed, proof = input_hash(skip_hash, target, [each.identity for each in inputs])
         cutoff, _ = input_hash(skip_hash, target, [each.rows for each in inputs])
+        if proof is not None and import_doubt(self._plan.project.models[key]) is not None:
+            proof = "heuristic"
         if proof == "heuristic":
             cutoff = None
         return MadeFrom(fingerprints, inputs, hashed, proof, cutoff)
