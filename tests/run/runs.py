@@ -172,7 +172,8 @@ class Shop:
         assert snapshot is not None
         engine = MemoryEngine(self.root)
         engine.views.bind_table("t", place, snapshot)
-        return sorted(engine.rows("SELECT * FROM t", 1000))
+        found = engine.rows("SELECT * FROM t", 1000)
+        return sorted(found, key=lambda row: [(value is not None, value) for value in row])
 
 
 @dataclass(frozen=True)
