@@ -89,7 +89,11 @@ class _Search:
                     self._doubt(f"`{node.id}` in `{name}` can run any code")
             for module, level in _imported(tree):
                 for found in self._find(file, module, level):
-                    data = found.read_bytes()
+                    try:
+                        data = found.read_bytes()
+                    except OSError:
+                        self._doubt(f"the module `{module}` cannot be read")
+                        continue
                     self.files[found] = data
                     waiting.append((found, data.decode("utf-8", "surrogateescape")))
 
