@@ -58,7 +58,9 @@ _READERS = {"csv": "read_csv", "json": "read_json_auto", "parquet": "read_parque
 
 _FILE = "__file"
 _DAY = re.compile(r'date_format\(("[^"]*"), "yyyy-MM-dd"\)')
-_FILE_NAME = re.compile(r"substring_index\(input_file_name\(\), '/', -1\) AS (\S+) FROM (\w+)(\))")
+_FILE_NAME = re.compile(
+    r"substring_index\(input_file_name\(\), '/', -1\) AS (\S+) FROM (\w+)(\)| WHERE)"
+)
 
 USED = Metrics(executor_run_ms=3_600_000, bytes_read=10**9)
 

@@ -1,6 +1,7 @@
 """Runs of small projects: everything real but Spark."""
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +15,7 @@ from rocky.ledger.writer import open_ledger
 from rocky.plan.selectors import select_models
 from rocky.plan.steps import Step, plan_steps
 from rocky.project import load_project
-from rocky.run.checksums import Checksums
+from rocky.run.checksums import checksums_of
 from rocky.run.engine.sources import Sources
 from rocky.run.execute.runner import run_plan
 from rocky.run.materialize.build import Materialize
@@ -96,6 +97,7 @@ class Shop:
         self.variables: dict[str, str] = {}
         self.env: dict[str, str] = {}
         self.compression = "snappy"
+        self.keeps_checksums = False
         self._now = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 
     def run(
@@ -114,13 +116,17 @@ class Shop:
         project = load_project(self.root, env=self.env, variables=self.variables)
         compilation = compile_project(project, jobs=1, cache=False)
         plan = plan_steps(compilation, select_models(compilation, selectors))
-        with open_ledger(self.root / ".rocky-state.db") as ledger:
+        checksums = checksums_of(project)
+        with ExitStack() as opened:
+            ledger = opened.enter_context(open_ledger(self.root / ".rocky-state.db"))
+            if self.keeps_checksums:
+                opened.callback(checksums.save)
             resources = RunResources(
                 open_warehouse("warehouse", base=self.root),
                 ledger,
                 WHO,
                 self._open,
-                Sources(self.root, {}, Checksums(self.root)),
+                Sources(self.root, {}, checksums),
                 lambda facts: (
                     self.observed
                     or self.environment
@@ -166,7 +172,8 @@ class Shop:
         assert snapshot is not None
         engine = MemoryEngine(self.root)
         engine.views.bind_table("t", place, snapshot)
-        return sorted(engine.rows("SELECT * FROM t", 1000))
+        found = engine.rows("SELECT * FROM t", 1000)
+        return sorted(found, key=lambda row: [(value is not None, value) for value in row])
 
 
 @dataclass(frozen=True)

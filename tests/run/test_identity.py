@@ -72,7 +72,7 @@ def test_the_input_hash_is_that_of_the_documented_json():
 def test_a_table_with_files_of_other_tools_is_known_by_their_list_only():
     found = identify_table("c.s.a", snapshot("1" * 64, "part-00000-a1b2"))
 
-    assert ("listing", False) == (found.kind, found.strong)
+    assert ("listing", "heuristic") == (found.kind, found.proof)
 
 
 def test_a_model_that_reads_nothing_has_a_strong_hash():
@@ -84,7 +84,7 @@ def test_a_source_whose_files_were_hashed_makes_the_proof_strong():
     found = source(pin, SourceFile("a.csv", 3, "1" * 64))
 
     assert Identity(
-        "content", "raw", source_hash([("a.csv", "1" * 64)]), True, ("declaration_hash", HOW)
+        "content", "raw", source_hash([("a.csv", "1" * 64)]), "strong", ("declaration_hash", HOW)
     ) == (found)
     assert "strong" == input_hash(SKIP, "c.s.t", [found])[1]
 

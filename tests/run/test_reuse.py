@@ -1,8 +1,10 @@
 """A recorded result stands for a build only when nothing could be different."""
 
+import importlib
 import os
 import shutil
 import sqlite3
+import sys
 from copy import copy
 
 import pytest
@@ -11,6 +13,7 @@ from pyspark.errors import PySparkException
 from rocky.errors import InternalError
 from rocky.ledger.readers.history import open_evidence_reader
 from rocky.ledger.readers.lookup import open_lookup_reader
+from rocky.project import python_imports
 from rocky.run.outcomes import RunResult
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.resources import RunParameters
@@ -567,17 +570,96 @@ def test_a_python_model_that_nobody_vouched_for_is_always_built(tmp_path):
     assert ["code"] == built(shop.run("code"))
 
 
-@pytest.mark.parametrize("line", ["import _shared\n", "from _shared import rate\n"])
-def test_a_python_model_that_imports_a_module_of_the_project_is_always_built(tmp_path, line):
+@pytest.mark.parametrize("line", ["import _shared\n", "from lib.rates import rate\n"])
+def test_a_python_model_is_built_when_a_module_of_the_project_changes_however_far_away(
+    tmp_path, line
+):
     files = {"models/code.py": line + PYTHON, "models/code.toml": DECLARED}
-    shop = Shop(tmp_path, {**files, "models/_shared.py": "rate = 1\n"})
+    shared = {
+        "models/_shared.py": "import lib.rates\n",
+        "lib/__init__.py": "",
+        "lib/rates.py": "from .base import rate\n",
+        "lib/base.py": "rate = 1\n",
+        "lib/other.py": "rate = 1\n",
+    }
+    shop = Shop(tmp_path, {**files, **shared})
+    shop.run("code")
+    assert [] == built(shop.run("code"))
+    shop.write("lib/other.py", "rate = 2\n")
+    assert [] == built(shop.run("code"))
+    shop.write("lib/base.py", "rate = 2\n")
+
+    assert ["code"] == built(shop.run("code"))
+
+
+def test_a_python_model_is_built_when_a_package_has_another_version(tmp_path, monkeypatch):
+    files = {"models/code.py": "import measures\n" + PYTHON, "models/code.toml": DECLARED}
+    monkeypatch.syspath_prepend(str(tmp_path / "site-packages"))
+    install(tmp_path / "site-packages", "1.0")
+    shop = Shop(tmp_path / "shop", files)
+    shop.run("code")
+    assert [] == built(shop.run("code"))
+    install(tmp_path / "site-packages", "1.1")
+
+    assert ["code"] == built(shop.run("code"))
+
+
+def install(folder, version: str) -> None:
+    """A distribution `measures` as an installer leaves it, seen by Python from now on."""
+    shutil.rmtree(folder, ignore_errors=True)
+    info = folder / f"measures-{version}.dist-info"
+    info.mkdir(parents=True)
+    (folder / "measures.py").write_text("")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: measures\nVersion: {version}\n")
+    (info / "top_level.txt").write_text("measures\n")
+    importlib.invalidate_caches()
+    # As in the next process.
+    for each in (python_imports._distributions_of, python_imports._packages):
+        each.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("import importlib\n", "the module `importlib` can run any code"),
+        ("x = __import__('_shared')\n", "`__import__` in `models/code.py` can run any code"),
+        ("def f(text):\n    exec(text)\n", "`exec` in `models/code.py` can run any code"),
+        ("import _dynamic\n", "`eval` in `models/_dynamic.py` can run any code"),
+        ("import nobody_has_this\n", "the module `nobody_has_this` is not found"),
+        ("import stray\n", "the module `stray` is of no installed distribution"),
+        ("import tests.run.runs\n", "the module `tests` is of no installed distribution"),
+    ],
+)
+def test_a_python_model_whose_code_is_not_all_known_is_always_built_and_says_why(
+    tmp_path, monkeypatch, line, why
+):
+    monkeypatch.syspath_prepend(str(tmp_path / "elsewhere"))
+    files = {"models/code.py": line + PYTHON, "models/code.toml": DECLARED}
+    shop = Shop(
+        tmp_path / "shop",
+        {**files, "models/_dynamic.py": "eval('1')\n", "../elsewhere/stray.py": ""},
+    )
     shop.run("code")
 
     report = shop.run("code")
 
+    assert why == reasons(report)["code"]
+    assert ["heuristic"] == [each.execution.input_proof_class for each in report.outcomes]
+
+
+def test_a_python_model_that_imports_what_this_process_had_before_is_always_built(
+    tmp_path, monkeypatch
+):
+    files = {"models/code.py": "import _earlier\n" + PYTHON, "models/code.toml": DECLARED}
+    shop = Shop(tmp_path, {**files, "models/_earlier.py": "rate = 1\n"})
+    monkeypatch.syspath_prepend(str(tmp_path / "models"))
+    importlib.invalidate_caches()
+    monkeypatch.setitem(sys.modules, "_earlier", importlib.import_module("_earlier"))
+    shop.run("code")
+
     assert (
-        "changes of the module `_shared`, which it imports, are not seen"
-        == (reasons(report)["code"])
+        "the module `_earlier` was imported before: changes since are not seen"
+        == (reasons(shop.run("code"))["code"])
     )
 
 

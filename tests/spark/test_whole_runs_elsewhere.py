@@ -274,6 +274,7 @@ def test_settings_are_those_of_rocky_and_the_project(connection, remote, tmp_pat
     assert "connect" == connection.kind
     assert "true" == settings["spark.sql.ansi.enabled"]
     assert "TIMESTAMP_MICROS" == settings["spark.sql.parquet.outputTimestampType"]
+    assert [("${env:PATH}",)] == connection.session.sql("SELECT '${env:PATH}'").collect()
     assert "3" == connection.session.conf.get("spark.sql.shuffle.partitions")
     with pytest.raises(
         AdapterUnusable, match=r"`spark\.executor\.memory` cannot be set on a Spark"

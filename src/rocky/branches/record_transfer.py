@@ -228,7 +228,11 @@ def _index(
 ) -> list[InputIndexEntry]:
     if made is None or known is None:
         return []
-    if made.proof_class != "strong" or made.env_hash is None or made.output_version is None:
+    if (
+        made.proof_class not in ("strong", "stat")
+        or made.env_hash is None
+        or made.output_version is None
+    ):
         return []
     found = {made.cutoff_hash: "rows", made.input_hash: "content"}
     return [
@@ -239,7 +243,7 @@ def _index(
             arrival.model_name,
             made.target,
             made.output_version,
-            "strong",
+            made.proof_class,
             made.env_hash,
             arrival.now,
             made.output_blake3,

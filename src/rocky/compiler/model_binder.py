@@ -7,7 +7,7 @@ it reads may be in any column it declares, so its lineage is `opaque`. A snapsho
 columns besides those of its query; readers see them, so they are part of its schema.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
@@ -19,6 +19,7 @@ from rocky.analysis.lints.settings import names_columns
 from rocky.analysis.names import EVERY_NAME, Names
 from rocky.compiler.validity import Schemas
 from rocky.diagnostics import Code, Diagnostic
+from rocky.diagnostics.codes import severity_of
 from rocky.diagnostics.suggestion import NameIndex
 from rocky.language.binder.expr import EXPRESSION, NO_SOURCES, Column, merge_sources
 from rocky.language.binder.logic.normal_form import normal_hash
@@ -28,6 +29,8 @@ from rocky.language.datatypes import types as t
 from rocky.language.datatypes.text import encode_type
 from rocky.language.datatypes.types import DataType, StructField
 from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, ModelIr, OutputColumn
+from rocky.language.syntax.parser import ParsedQuery
+from rocky.language.syntax.substitutions import find_substitutions
 from rocky.language.tables import Table, Tables
 from rocky.project import ModelFile
 from rocky.project.cache import pack
@@ -92,7 +95,7 @@ def record_of(
         [(each.name or "", _type_text(each.type), each.nullable) for each in columns], bound.known
     )
     packed_schema = pack(tuple(schema))
-    diagnostics = [*bound.diagnostics, *_lint(bound)]
+    diagnostics = [*bound.diagnostics, *_unreplaced(bound), *_lint(bound)]
     return Record(
         key,
         lookups,
@@ -124,8 +127,16 @@ def _body(bound: BoundQuery, binding: Binding | None) -> Body:
         binding.origins,
         [(origin, _ROLES[role]) for origin, role in sorted(binding.influences)],
         sorted(binding.unknowns.items()),
-        normal_hash(bound.parsed, binding),
+        _logic_hash(bound.parsed, binding),
     )
+
+
+def _logic_hash(parsed: ParsedQuery, binding: Binding) -> bytes:
+    """The normal form's hash; what was built while `${...}` was replaced must not equal it."""
+    normal = normal_hash(parsed, binding)
+    if next(find_substitutions(parsed), None) is None:
+        return normal
+    return blake3(normal + b"\0as written").digest()
 
 
 def _type_text(kind: DataType) -> str:
@@ -155,6 +166,21 @@ def _place(column: Column) -> tuple[int, int]:
     if "start" in meta:
         return meta["start"], meta["end"] + 1
     return -1, -1
+
+
+def _unreplaced(bound: BoundQuery) -> Iterator[Diagnostic]:
+    """One finding each text in quotes that Spark's own substitution would have replaced."""
+    if bound.parsed is None:
+        return
+    for span in find_substitutions(bound.parsed):
+        written = bound.parsed.text[span.start : span.end]
+        yield Diagnostic(
+            Code.UNREPLACED_VARIABLE,
+            f"`{written}` is not replaced: the query has it as it is written",
+            span,
+            severity=severity_of(Code.UNREPLACED_VARIABLE),
+            help="use `@var(name)` and pass `--var name=...`; `${NAME}` is for values in TOML",
+        )
 
 
 def _lint(bound: BoundQuery) -> list[Diagnostic]:

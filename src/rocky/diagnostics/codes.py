@@ -76,6 +76,7 @@ class Code(StrEnum):
     BASELINE_MISSING = "W024"
     QUERY_NOT_UNDERSTOOD = "W025"
     LIVE_COLUMN_UNDECLARED = "W026"
+    UNREPLACED_VARIABLE = "W027"
     TRACKED_CACHE = "W028"
     IMPORT_COLUMN_ADDED = "W030"
     IMPORT_TYPE_WIDENED = "W031"
@@ -346,6 +347,13 @@ REGISTRY: tuple[CodeInfo, ...] = (
         "live-column-undeclared",
         "a column of the live source that its declaration does not list",
         _W,
+    ),
+    CodeInfo(
+        Code.UNREPLACED_VARIABLE,
+        "unreplaced-variable",
+        "`${...}` in the quotes of a query, where nothing replaces it",
+        _W,
+        suppressible=True,
     ),
     CodeInfo(
         Code.TRACKED_CACHE,

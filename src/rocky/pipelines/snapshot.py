@@ -81,6 +81,7 @@ def plan_model(
             tuple(_column(source, each, "unique_key") for each in pipeline.unique_key),
             _column(source, pipeline.updated_at, "updated_at"),
             pipeline.invalidate_hard_deletes,
+            pipeline.null_updated_at,
         )
     except RockyError as error:
         return GeneratedModel(target, _EMPTY_QUERY, FullRefresh(), ()), str(error)

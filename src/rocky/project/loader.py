@@ -156,7 +156,11 @@ class FolderLoader:
 
     def _add_modules(self, model: ModelFile, folder: str) -> None:
         """Whatever a Python model imports is part of its code."""
-        model.modules = self.modules[folder]
+        # Its modules are parsed: a project without Python models shall not wait for that.
+        from rocky.project.python_imports import find_imports  # noqa: PLC0415
+
+        model.imports = find_imports(Path(self.loading.root), model.path, model.text)
+        model.modules = self.modules[folder] + model.imports.digest
         if model.modules:
             model.settings_hash = blake3(model.settings_hash + model.modules).digest()
 

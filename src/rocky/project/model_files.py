@@ -16,6 +16,7 @@ from rocky.canonical import ascii_json
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.diagnostic import Span
 from rocky.project.configuration.model import ModelSettings
+from rocky.project.configuration.strategies import Snapshot
 from rocky.project.files import Stamp, read_text
 from rocky.project.model_text import (
     FrontMatter,
@@ -203,6 +204,15 @@ def _read_settings(
     settings = resolve_settings(document.data, base, problems)
     if not python:
         problems.extend(refuse_python_settings(settings))
+    if _dates_nothing(settings):
+        problems.append(
+            Problem(
+                ("strategy", "null_updated_at"),
+                "`null_updated_at` says what a null of `updated_at` means, which is not set",
+                "set `updated_at`, or remove it",
+                on_key=True,
+            )
+        )
     if settings.name is not None and not _is_name(settings.name):
         problems.append(
             Problem(
@@ -219,3 +229,13 @@ def _read_settings(
 
 def _is_name(name: str) -> bool:
     return bool(name) and "." not in name and "`" not in name and name == name.strip()
+
+
+def _dates_nothing(settings: ModelSettings) -> bool:
+    """Whether a snapshot is told what a null time means and has no column of times."""
+    strategy = settings.strategy
+    return (
+        isinstance(strategy, Snapshot)
+        and strategy.updated_at is None
+        and strategy.null_updated_at != Snapshot._field_defaults["null_updated_at"]
+    )

@@ -8,6 +8,7 @@ does. Settings of its own win over what it takes from its folder and its pipelin
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
@@ -128,14 +129,30 @@ def stem_of(path: str) -> str:
     return path[path.rfind("/") + 1 : path.rfind(".")]
 
 
+class Imports(NamedTuple):
+    """What a model's code is made of besides its own file.
+
+    `digest` is empty where it imports nothing that counts, `files` are those of the project, and
+    `doubt` is why more than that may have a say.
+    """
+
+    digest: bytes = b""
+    files: tuple[Path, ...] = ()
+    doubt: str | None = None
+
+
+NO_IMPORTS: Final = Imports()
+
+
 class ModelFile:
     """A model as it stands on disk. Never changed after loading.
 
     `text_hash` is the BLAKE3 digest of the file's bytes, `settings_hash` one of everything
     in TOML that has a say in this model. `marked` tells whether the text speaks of Rocky, so
     that only such texts are searched for allows. `modules` is a digest of the files that a Python
-    model may import from its folder and those above. `row` is what a later load needs to
-    remember the model, None when it must not: a model with variables depends on more than files.
+    model may import from its folder and those above, and of all that `imports` found. `row` is what
+    a later load needs to remember the model, None when it must not: a model with variables depends
+    on more than files.
     """
 
     __slots__ = (
@@ -145,6 +162,7 @@ class ModelFile:
         "_text",
         "depends_on",
         "filled",
+        "imports",
         "marked",
         "modules",
         "name",
@@ -179,6 +197,7 @@ class ModelFile:
         self.filled: Filled | None = None
         self.marked = False
         self.modules = b""
+        self.imports: Imports = NO_IMPORTS
         self.sql_offset = 0
         self.settings_place: SettingsPlace | None = None
         self.row: Row | None = None

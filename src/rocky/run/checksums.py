@@ -1,8 +1,10 @@
 """Checksums: the BLAKE3 of files, and whether a table's files still hold the bytes they had.
 
 A hash is remembered as long as size, times and inode are the same. A change time cannot be set
-back, so a file that was edited and given its old time is noticed; one that was hashed within
+back, so a file that was edited and given its old time is noticed; one that was looked at within
 moments of its last change is not remembered, because a second change could have the same time.
+What is written through a mapping of the file may change no time at all: only reading the bytes
+again tells that, and whoever asks is told whether they were read.
 """
 
 import os
@@ -10,11 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
 from time import time_ns
-from typing import Final
+from typing import Final, NamedTuple
 
 from blake3 import blake3
 from msgspec.msgpack import Decoder
 
+from rocky.project import Project
 from rocky.project.cache import load_values, save_values
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.objects import FileLocation
@@ -60,10 +63,21 @@ def hash_file(path: str | Path) -> str:
     return hasher.hexdigest()
 
 
-class Checksums:
-    """The hashes of a project's source files. Threads may share it."""
+class Hashes(NamedTuple):
+    """The hash of each file; `read` when all were read for it, and none was remembered."""
 
-    def __init__(self, root: Path) -> None:
+    values: tuple[str, ...]
+    read: bool
+
+
+class Checksums:
+    """The hashes of a project's source files. Threads may share it.
+
+    With `always`, files are read whenever they are asked for, and nothing is remembered.
+    """
+
+    def __init__(self, root: Path, *, always: bool = False) -> None:
+        self.always: Final = always
         self._root = root
         self._lock = Lock()
         self._known: dict[str, tuple[int, int, int, int, str]] | None = None
@@ -71,10 +85,17 @@ class Checksums:
 
     def of(self, paths: Sequence[str]) -> tuple[str, ...]:
         """The hash of each file. Raises OSError for one that cannot be read."""
+        return self.look(paths).values
+
+    def look(self, paths: Sequence[str]) -> Hashes:
+        """The hash of each file, and whether it was read. Raises OSError."""
+        if self.always:
+            return Hashes(tuple(map(hash_file, paths)), read=True)
         with self._lock:
             if self._known is None:
                 self._known = load_values(self._root, CHECKSUMS, _STAMP, _REMEMBERED)
-            return tuple(self._hash(path) for path in paths)
+            found = [self._hash(path) for path in paths]
+        return Hashes(tuple(each for each, _ in found), read=all(read for _, read in found))
 
     def save(self) -> None:
         """Keep what was found for the next run; losing it costs only time."""
@@ -83,17 +104,24 @@ class Checksums:
                 save_values(self._root, CHECKSUMS, _STAMP, self._known)
                 self._fresh = False
 
-    def _hash(self, path: str) -> str:
+    def _hash(self, path: str) -> tuple[str, bool]:
+        """The hash of a file, and whether it was read."""
         assert self._known is not None
-        state = state_of(path)
+        # Before it is read: a change while it is read may have the time of the one before it.
+        at, state = time_ns(), state_of(path)
         remembered = self._known.get(path)
         if remembered is not None and remembered[:4] == state:
-            return str(remembered[4])
+            return str(remembered[4]), False
         digest = hash_file(path)
-        if is_stable(state, time_ns()) and state_of(path) == state:
+        if is_stable(state, at) and state_of(path) == state:
             self._known[path] = (*state, digest)
             self._fresh = True
-        return digest
+        return digest, True
+
+
+def checksums_of(project: Project) -> Checksums:
+    """The hashes of a project's files, as `[reuse] sources` wants them."""
+    return Checksums(project.root, always=project.config.reuse.sources == "bytes")
 
 
 def missing_file(table: Table, snapshot: Snapshot) -> str | None:

@@ -27,6 +27,9 @@ class Setting:
     held: bool = False
 
 
+SUBSTITUTION: Final = "spark.sql.variable.substitute"
+"""Whether Spark puts variables, also of its own process, in place of `${...}` in a query's text."""
+
 # These hold for one session, so they can be set on a server that others use too.
 OF_A_SESSION: Final = (
     Setting("spark.sql.ansi.enabled", "true", "Rocky types as ANSI Spark does", held=True),
@@ -44,6 +47,12 @@ OF_A_SESSION: Final = (
         "spark.sql.parquet.outputTimestampType",
         "TIMESTAMP_MICROS",
         "other readers refuse or misread INT96",
+        held=True,
+    ),
+    Setting(
+        SUBSTITUTION,
+        "false",
+        "`${...}` in SQL would read the environment of whoever runs it",
         held=True,
     ),
     *(
@@ -101,6 +110,7 @@ RECORDED: Final = (
     "spark.sql.session.timeZone",
     "spark.sql.storeAssignmentPolicy",
     "spark.sql.timestampType",
+    SUBSTITUTION,
 )
 
 _GIGABYTE: Final = 1024**3

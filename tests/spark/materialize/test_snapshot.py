@@ -107,3 +107,46 @@ def test_a_table_without_a_history_asks_for_a_full_refresh(kept):
         kept.build((1, "b"))
     kept.build((1, "b"), full_refresh=True)
     assert [(1, "b", kept.now, None, True)] == versions(kept)
+
+
+def test_a_version_never_ends_before_it_begins_whatever_its_times_are(bench):
+    bench.edit(
+        "id INT, name STRING, seen TIMESTAMP",
+        "SELECT id, name, seen FROM raw.t",
+        f'{CHECKED}\nupdated_at = "seen"\nnull_updated_at = "run_time"'
+        "\ninvalidate_hard_deletes = true",
+    )
+    start, later = bench.now, bench.now + 9 * DAY
+    bench.build((1, "a", None), (2, "x", later), (3, "y", start))
+    bench.now += DAY
+    # A time from before the run that saw the row, a row that is gone before it began, and one that
+    # lost its time.
+    bench.build((1, "b", start - DAY), (3, "y", None))
+    bench.now += DAY
+    bench.build((1, "b", start - DAY), (2, "x", start), (3, "z", None))
+
+    assert [
+        (1, "a", None, start, start, False),
+        (1, "b", start - DAY, start, None, True),
+        (2, "x", start, later, None, True),
+        (2, "x", later, later, later, False),
+        (3, "y", None, start + DAY, start + 2 * DAY, False),
+        (3, "y", start, start, start + DAY, False),
+        (3, "z", None, start + 2 * DAY, None, True),
+    ] == sorted(
+        versions(bench),
+        key=lambda row: (row[0], row[1], row[2] is not None, row[3], row[4] or row[3]),
+    )
+    assert len({row[-1] for row in bench.rows()}) == len(bench.rows())
+    assert bench.hash_recorded == bench.hash_again()
+
+
+def test_a_row_without_a_time_is_an_error_that_names_its_key_and_the_column(bench):
+    bench.edit(
+        "id INT, name STRING, seen TIMESTAMP",
+        "SELECT id, name, seen FROM raw.t",
+        f'{CHECKED}\nupdated_at = "seen"',
+    )
+
+    with pytest.raises(ModelFailed, match=r"`seen` is null where id = 2; give it one"):
+        bench.build((1, "a", bench.now), (2, "b", None))

@@ -14,7 +14,15 @@ from rocky.project.configuration.config import Config
 from rocky.project.configuration.model import FormatOptions, ModelSettings
 from rocky.project.configuration.strategies import Strategy
 
-_STEPS: Final = frozenset({"lookback", "batch_size", "first_partition", "invalidate_hard_deletes"})
+_STEPS: Final = frozenset(
+    {
+        "lookback",
+        "batch_size",
+        "first_partition",
+        "invalidate_hard_deletes",
+        "null_updated_at",
+    }
+)
 """What a strategy can be told besides which rows are which. Anything else is a key."""
 
 _KEYS: Final = frozenset({"unique_key", "update_columns"})

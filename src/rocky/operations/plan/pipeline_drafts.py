@@ -54,7 +54,7 @@ from rocky.project.configuration.pipelines import (
     SnapshotPipeline,
 )
 from rocky.project.sources import SourceTable
-from rocky.run.checksums import Checksums
+from rocky.run.checksums import checksums_of
 from rocky.run.engine.protocol import Engine
 from rocky.run.engine.sources import Sources
 from rocky.run.prepare.caller import Caller
@@ -85,9 +85,7 @@ class PipelineDrafts:
         self._warehouse = open_project_warehouse(
             self._adapter, self._project.root, caller.environment
         )
-        self._sources = Sources(
-            self._project.root, self._adapter.conf, Checksums(self._project.root)
-        )
+        self._sources = Sources(self._project.root, self._adapter.conf, checksums_of(self._project))
 
     def draft(self) -> DraftRun:
         """What a run of the pipeline would do. Raises what looking at its sources raises."""

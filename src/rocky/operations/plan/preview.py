@@ -24,7 +24,7 @@ from rocky.plan.refusals import refuse_errors
 from rocky.plan.request import RunRequest, Window
 from rocky.plan.steps import RunPlan
 from rocky.plan.watermarks import NO_WATERMARK, NO_WATERMARK_FINDINGS, check_watermarks
-from rocky.run.checksums import Checksums
+from rocky.run.checksums import checksums_of
 from rocky.run.engine.sources import Sources
 from rocky.run.execute.runner import targets_of
 from rocky.run.prepare.environment import predict_environment
@@ -67,7 +67,7 @@ def preview_run(
     pins = Pins(pin_inputs(plan, warehouse))
     expected = predict_environment(adapter, environment, project.root)
     # Sums that are found are not kept: that is for runs to do.
-    sources = Sources(project.root, adapter.conf, Checksums(project.root))
+    sources = Sources(project.root, adapter.conf, checksums_of(project))
     fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
     now = datetime.now(UTC)
     with ExitStack() as opened:

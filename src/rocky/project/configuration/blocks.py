@@ -185,10 +185,15 @@ class SchemaEvolution(NamedTuple):
 
 
 class Reuse(NamedTuple):
-    """Whether recorded results may be used instead of building."""
+    """Whether recorded results may be used instead of building.
+
+    With `sources = "stat"` a source's file is read again when its size, times or inode are others;
+    with `"bytes"` it is always read.
+    """
 
     enabled: bool = True
     column_level: bool = True
+    sources: Literal["stat", "bytes"] = "stat"
 
 
 class Gc(NamedTuple):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 from rocky.project.configuration.model import Assertion, CheckSeverity
+from rocky.project.configuration.strategies import NullTime
 from rocky.project.toml.documents import (
     Amount,
     Between,
@@ -303,6 +304,7 @@ class SnapshotPipeline(NamedTuple):
     source: SnapshotTable
     target: SnapshotTable
     invalidate_hard_deletes: bool = False
+    null_updated_at: NullTime = "fail"
     checks: Checks = Checks()
     execution: Retries = Retries()
     depends_on: tuple[str, ...] = ()

@@ -9,6 +9,9 @@ from rocky.project.toml.documents import NonNegative, Positive, Refusal, Tagged,
 
 Grain = Literal["hour", "day", "month", "year"]
 
+NullTime = Literal["fail", "run_time"]
+"""What to do with a row that does not say when it was changed."""
+
 WHOLE_STRATEGIES: Final = frozenset(
     {"full_refresh", "materialized_view", "content_addressed", "seed"}
 )
@@ -65,13 +68,15 @@ class DeleteInsert(NamedTuple):
 class Snapshot(NamedTuple):
     """Every version of a row is kept: `unique_key` identifies a row, `updated_at` dates it.
 
-    Without `updated_at` a row has changed when any of its columns has. Rows that are gone stay
-    current unless `invalidate_hard_deletes` is set.
+    Without `updated_at` a row has changed when any of its columns has. A row whose `updated_at` is
+    null fails the model, or with `null_updated_at = "run_time"` is dated by the run. Rows that are
+    gone stay current unless `invalidate_hard_deletes` is set.
     """
 
     unique_key: tuple[str, ...]
     updated_at: str | None = None
     invalidate_hard_deletes: bool = False
+    null_updated_at: NullTime = "fail"
     type: str = "snapshot"
 
 

@@ -33,7 +33,8 @@ class SourcePin:
     """What a source was when it was read: its files with size and time, or a version.
 
     `hashes` are the BLAKE3 of the files' bytes, index by index, where somebody computed them.
-    `base` is the folder below which folders called `key=value` are columns.
+    `read` is False where a hash was remembered and the bytes were not read for it. `base` is the
+    folder below which folders called `key=value` are columns.
     """
 
     files: tuple[tuple[str, int, int], ...] = ()
@@ -41,6 +42,7 @@ class SourcePin:
     bytes: int | None = None
     hashes: tuple[str, ...] = ()
     base: str | None = None
+    read: bool = True
 
 
 @dataclass(frozen=True, slots=True)

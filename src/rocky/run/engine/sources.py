@@ -19,7 +19,14 @@ from rocky.language.datatypes.text import field_to_json
 from rocky.ledger.provenance import SourceFile
 from rocky.project.sources import SourceTable
 from rocky.project.toml.variables import Substituted, written
-from rocky.run.checksums import HASHED_UP_TO_BYTES, Checksums, FileState, is_stable, state_of
+from rocky.run.checksums import (
+    HASHED_UP_TO_BYTES,
+    Checksums,
+    FileState,
+    Hashes,
+    is_stable,
+    state_of,
+)
 from rocky.run.engine.protocol import SourcePin
 from rocky.spark.source_files import (
     hide_location,
@@ -207,16 +214,17 @@ class Sources:
         paths = [file.path for file in pinned.files]
         states = tuple(map(state_of, paths))
         size = sum(file.size for file in pinned.files)
-        hashes: tuple[str, ...] = ()
+        hashes, read = Hashes((), read=False)
         if self.checksums is not None and size <= HASHED_UP_TO_BYTES:
-            hashes = self.checksums.of(paths)
-        pin = SourcePin(pinned.files, bytes=size, hashes=hashes, base=pinned.base)
+            hashes, read = self.checksums.look(paths)
+        pin = SourcePin(pinned.files, bytes=size, hashes=hashes, base=pinned.base, read=read)
         return FoundSource(pin, states, at)
 
     def _same_bytes(self, found: FoundSource) -> bool:
         """Whether files that had just changed when they were pinned still have their hashes.
 
-        The time of a second change could be the same as that of the first.
+        The time of a second change could be the same as that of the first. Where bytes are always
+        read, all files are read again.
         """
         if self.checksums is None or not found.pin.hashes:
             return True
@@ -224,7 +232,7 @@ class Sources:
         fresh = [
             (path, hashed)
             for (path, _, _), hashed, state in files
-            if not is_stable(state, found.at_ns)
+            if self.checksums.always or not is_stable(state, found.at_ns)
         ]
         return self.checksums.of([path for path, _ in fresh]) == tuple(each for _, each in fresh)
 

@@ -43,6 +43,7 @@ from rocky.spark.session import (
     open_catalogue,
     register_table,
 )
+from rocky.spark.settings import SUBSTITUTION
 from rocky.spark.source_files import Pinned, PinnedFile, source_label
 from rocky.spark.writer import write_staged
 from rocky.store.delta.snapshot import Snapshot
@@ -85,6 +86,18 @@ def _line_in(path: Path, error: BaseException) -> str:
         if frame.filename == str(path)
     ]
     return f" line {lines[-1]}" if lines else ""
+
+
+def refuse_substitution(session: Any, sql: str) -> None:
+    """Raise ModelFailed for a query with `${...}` in a session that would replace it.
+
+    Rocky switches that off; the code of a Python model may have switched it on again.
+    """
+    if "${" in sql and session.conf.get(SUBSTITUTION).strip().lower() != "false":
+        raise ModelFailed(
+            f"the query contains `${{`, and this session replaces `${{...}}` by variables of"
+            f" Spark's process: leave `{SUBSTITUTION}` switched off"
+        )
 
 
 def read_delta_source(
@@ -188,6 +201,7 @@ class SparkEngine:
         return describe_source(self._session, source, self.views.root)
 
     def frame(self, sql: str) -> Frame:
+        refuse_substitution(self._session, sql)
         return self._session.sql(sql)
 
     def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> Frame:

@@ -76,20 +76,32 @@ _ROWS: Final = "__rocky_rows"
 
 def check_unique(workspace: Workspace, view: str, keys: Sequence[str]) -> None:
     """Raises ModelFailed, with an example, when two rows of a view have one key."""
-    shown = ", ".join(f"CAST({quote_name(key)} AS STRING)" for key in keys)
     found = workspace.ask(
-        f"SELECT count(*), {shown} FROM {view} GROUP BY {column_list(keys)}"
+        f"SELECT count(*), {_shown(keys)} FROM {view} GROUP BY {column_list(keys)}"
         " HAVING count(*) > 1 LIMIT 1"
     )
     for count, *values in found:
-        example = ", ".join(
-            f"{key} = {'NULL' if value is None else value}"
-            for key, value in zip(keys, values, strict=True)
-        )
         raise ModelFailed(
             f"model `{workspace.build.model.name}` gives {count} rows for one unique key"
-            f" ({example}); it is not known which of them to keep"
+            f" ({_describe_key(keys, values)}); it is not known which of them to keep"
         )
+
+
+def example_row(workspace: Workspace, view: str, keys: Sequence[str], where: str) -> str | None:
+    """The key of a row of a view of which a condition is true, for people; None without one."""
+    found = workspace.ask(f"SELECT {_shown(keys)} FROM {view} WHERE {where} LIMIT 1")
+    return _describe_key(keys, found[0]) if found else None
+
+
+def _shown(keys: Sequence[str]) -> str:
+    return ", ".join(f"CAST({quote_name(key)} AS STRING)" for key in keys)
+
+
+def _describe_key(keys: Sequence[str], values: Sequence[Any]) -> str:
+    return ", ".join(
+        f"{key} = {'NULL' if value is None else value}"
+        for key, value in zip(keys, values, strict=True)
+    )
 
 
 def inspect_keys(workspace: Workspace, view: str, keys: Sequence[str]) -> list[KeyRange] | None:

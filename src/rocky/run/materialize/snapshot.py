@@ -3,8 +3,13 @@
 A row has changed when its `updated_at` is later than the one on record, or, without such a column,
 when any column differs. The version on record is closed where it lies and the new one is added, in
 one commit. Rows that are gone stay current unless their deletion is to be noted.
+
+Times of rows come from anywhere and may be missing, repeated or earlier than those before, and a
+clock can be set back. Whatever they are, a version never ends before it begins, and the next one
+of its key begins no earlier than where it ends: a time that would have it otherwise is moved up.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from rocky.errors import ModelFailed
@@ -15,7 +20,7 @@ from rocky.run.engine.protocol import Written
 from rocky.run.engine.sql import FILE_NAME, column_list, moment, same_key, same_values
 from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import open_base
-from rocky.run.materialize.key_bounds import check_unique
+from rocky.run.materialize.key_bounds import check_unique, example_row
 from rocky.run.materialize.merge import commit_rewritten, layout_for, refuse_foreign
 from rocky.run.materialize.workspace import (
     Outcome,
@@ -29,6 +34,8 @@ from rocky.store.delta import snapshot as store
 
 _HIT: Final = "__rocky_hit"
 _FILE: Final = "__rocky_file"
+_LAST: Final = "__rocky_last"
+_COUNT: Final = "__rocky_count"
 
 
 class _History:
@@ -46,11 +53,16 @@ class _History:
     @property
     def changed(self) -> str:
         """Whether `s` is a later version than `t`."""
+        differs = f"NOT ({same_values(self._others, 't', 's')})"
         if self._updated is None:
-            return f"NOT ({same_values(self._others, 't', 's')})"
+            return differs
         name = quote_name(self._updated.name)
-        # A row that had no time and now has one, or lost it, is another version too.
-        return f"(s.{name} > t.{name} IS TRUE OR (s.{name} IS NULL) <> (t.{name} IS NULL))"
+        # A row that had no time and now has one, or lost it, is another version too; of two without
+        # a time nothing but their values tells.
+        return (
+            f"(s.{name} > t.{name} IS TRUE OR (s.{name} IS NULL) <> (t.{name} IS NULL)"
+            f" OR (s.{name} IS NULL AND t.{name} IS NULL AND {differs}))"
+        )
 
     @property
     def starts(self) -> str:
@@ -59,9 +71,14 @@ class _History:
             return self._now
         return f"coalesce(CAST(s.{quote_name(self._updated.name)} AS TIMESTAMP), {self._now})"
 
-    def version(self) -> str:
-        """The select list of a new current version, over `s`."""
-        parts = [f"CAST({self.starts} AS STRING)"]
+    def version(self, after: str | None = None, follows: str | None = None) -> str:
+        """The select list of a new current version, over `s`.
+
+        `after` is the moment before which it cannot start, if that is not null; `follows` a text
+        that no other version of the key has with the same `after`.
+        """
+        begins = self.starts if after is None else f"greatest({self.starts}, {after})"
+        parts = [f"CAST({begins} AS STRING)"]
         for key in self.keys:
             text = f"s.{quote_name(key)}"
             parts.append(
@@ -69,9 +86,12 @@ class _History:
             )
         # With its length before each part, no two keys run together to one text.
         joined = ", ".join(f"coalesce(concat(length({each}), ':', {each}), '-')" for each in parts)
+        if after is not None:
+            # It may start at the very moment at which an earlier one did.
+            joined += f", IF({self.starts} <= {after}, {follows}, '')"
         start, end, current, identity = (quote_name(name) for name in HISTORY_COLUMNS)
         return (
-            f"{column_list(self._names, 's')}, {self.starts} AS {start},"
+            f"{column_list(self._names, 's')}, {begins} AS {start},"
             f" CAST(NULL AS TIMESTAMP) AS {end}, TRUE AS {current},"
             f" md5(concat({joined})) AS {identity}"
         )
@@ -80,7 +100,7 @@ class _History:
         """The select list of rows on record, of which those that end are closed."""
         start, end, current, identity = (quote_name(name) for name in HISTORY_COLUMNS)
         ends = f"t.{current} AND {self.ends}"
-        at = f"IF(s.{_HIT}, {self.starts}, {self._now})"
+        at = f"greatest(IF(s.{_HIT}, {self.starts}, {self._now}), t.{start})"
         return (
             f"{column_list(self._names, 't')}, t.{start},"
             f" IF({ends}, {at}, t.{end}) AS {end},"
@@ -103,12 +123,27 @@ def snapshot(build: Build, strategy: Snapshot) -> Built:
         history = _History(workspace, strategy)
         workspace.keep(workspace.source)
         check_unique(workspace, workspace.source, history.keys)
+        _check_times(workspace, strategy, history.keys)
         before = build.table.snapshot()
         if before is None or build.full_refresh:
             return _first_load(workspace, before, schema, history)
         base = open_base(workspace, before, schema)
         written, touched = _next_versions(workspace, base, history)
         return commit_rewritten(workspace, base, written, touched)
+
+
+def _check_times(workspace: Workspace, strategy: Snapshot, keys: Sequence[str]) -> None:
+    """Raises ModelFailed, with an example, when a row that must say its time has none."""
+    if strategy.updated_at is None or strategy.null_updated_at == "run_time":
+        return
+    name = workspace.column(strategy.updated_at).name
+    example = example_row(workspace, workspace.source, keys, f"{quote_name(name)} IS NULL")
+    if example is not None:
+        raise ModelFailed(
+            f"model `{workspace.build.model.name}` gives a row without a time: `{name}` is null"
+            f" where {example}; give it one, or have such rows dated by the run with"
+            ' `null_updated_at = "run_time"`'
+        )
 
 
 def _schema(workspace: Workspace) -> tuple[StructField, ...]:
@@ -159,13 +194,7 @@ def _next_versions(
         paths = {path for (path,) in ending}
         refuse_foreign(workspace, paths, base.files)
         touched = [file for file in base.files if file.name in paths]
-    fresh = f"SELECT {history.version()} FROM {workspace.source} s"
-    if table is not None:
-        fresh += (
-            f" LEFT JOIN (SELECT *, TRUE AS {_HIT} FROM {table} WHERE {current}) t"
-            f" ON {key} WHERE t.{_HIT} IS NULL OR {history.changed}"
-        )
-    added = workspace.bind_sql("added", fresh)
+    added = workspace.bind_sql("added", _fresh(workspace, table, history))
     workspace.keep(added)
     (row,) = workspace.ask(f"SELECT count(*) FROM {added}")
     if not touched and not row[0]:
@@ -183,3 +212,26 @@ def _next_versions(
         base.paths - gone,
     )
     return written, touched
+
+
+def _fresh(workspace: Workspace, table: str | None, history: _History) -> str:
+    """The new versions: rows that have changed, and those of keys without a current version."""
+    if table is None:
+        return f"SELECT {history.version()} FROM {workspace.source} s"
+    start, end, current, identity = (quote_name(name) for name in HISTORY_COLUMNS)
+    key = same_key(history.keys, "t", "s")
+    after, follows, ended = f"t.{start}", f"concat('+', t.{identity})", ""
+    if history.deletes:
+        # A row that was found gone may be back, with a time from before.
+        after = f"coalesce({after}, e.{_LAST})"
+        follows = f"coalesce({follows}, concat('#', CAST(e.{_COUNT} AS STRING)))"
+        names = column_list(history.keys)
+        ended = (
+            f" LEFT JOIN (SELECT {names}, max({end}) AS {_LAST}, count(*) AS {_COUNT} FROM {table}"
+            f" WHERE NOT {current} GROUP BY {names}) e ON {same_key(history.keys, 'e', 's')}"
+        )
+    return (
+        f"SELECT {history.version(after, follows)} FROM {workspace.source} s"
+        f" LEFT JOIN (SELECT *, TRUE AS {_HIT} FROM {table} WHERE {current}) t ON {key}{ended}"
+        f" WHERE t.{_HIT} IS NULL OR {history.changed}"
+    )

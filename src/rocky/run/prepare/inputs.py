@@ -23,6 +23,7 @@ from rocky.plan.budget import total_count
 from rocky.plan.steps import Read, RunPlan, resolve_name, step_id
 from rocky.project import ModelFile
 from rocky.project.configuration.strategies import is_inline
+from rocky.project.python_imports import import_doubt
 from rocky.project.python_models import inputs_of
 from rocky.project.sources import SourceTable
 from rocky.project.toml.variables import written
@@ -134,7 +135,11 @@ class Inputs:
         skip_hash = fingerprints.skip_hash
         hashed, proof = input_hash(skip_hash, target, [each.identity for each in inputs])
         cutoff, _ = input_hash(skip_hash, target, [each.rows for each in inputs])
-        return MadeFrom(fingerprints, inputs, hashed, proof, cutoff if proof == "strong" else None)
+        if proof is not None and import_doubt(self._plan.project.models[key]) is not None:
+            proof = "heuristic"
+        if proof == "heuristic":
+            cutoff = None
+        return MadeFrom(fingerprints, inputs, hashed, proof, cutoff)
 
     def bind(self, inputs: tuple[KnownInput, ...]) -> None:
         """Make views of inputs that are not views yet."""

@@ -1,9 +1,10 @@
 """Pins: which version of each table a run reads, and the hash that says what each input was.
 
 Nobody ever reads "latest": a table that moves during a run is not seen to move. An input that was
-identified by its content makes the proof `strong`, a list of files makes it `heuristic`, and an
-input nobody can tell from its earlier self makes no hash at all: a hash that is absent equals
-nothing. A file of ours that is not what its name says is refused before it is read.
+identified by its content makes the proof `strong`, or `stat` where the hash of its content was
+remembered for files that look unchanged. A list of files makes it `heuristic`, and an input nobody
+can tell from its earlier self makes no hash at all: a hash that is absent equals nothing. A file of
+ours that is not what its name says is refused before it is read.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from rocky.canonical import canonical_json, text_hash
 from rocky.errors import InputNotBuilt, InternalError, StoreUnreadable
@@ -114,7 +115,16 @@ def open_project_warehouse(
     return open_warehouse(adapter.warehouse, base=root, options={**environment, **adapter.conf})
 
 
-ProofClass = Literal["strong", "heuristic"]
+ProofClass = Literal["strong", "stat", "heuristic"]
+"""How an input is known: by bytes that were read, by a hash remembered while size, times and inode
+of the file stayed the same, or by a list of files. From the surest on."""
+
+_PROOFS: Final[tuple[ProofClass, ...]] = get_args(ProofClass)
+
+
+def weakest(proofs: Iterable[ProofClass]) -> ProofClass:
+    """The least sure of some; of none `strong`."""
+    return max(proofs, key=_PROOFS.index, default="strong")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +140,7 @@ class Identity:
     kind: Literal["content", "rows", "inline", "listing", "version"]
     key: str
     value: str
-    strong: bool
+    proof: ProofClass
     beside: tuple[str, str] | None = None
 
     def document(self) -> dict[str, str]:
@@ -150,10 +160,10 @@ def identify_table(key: str, snapshot: Snapshot) -> Identity:
     if not all(is_addressed(file.path) for file in snapshot.files):
         files = [[file.path, file.size, file.modified_ms] for file in snapshot.files]
         listing = canonical_json({"files": files})
-        return Identity("listing", key, text_hash(listing), strong=False)
+        return Identity("listing", key, text_hash(listing), proof="heuristic")
     # A column may be added without a file: the same files then mean something else.
     return Identity(
-        "content", key, content_hash(addresses), strong=True, beside=_columns_of(snapshot)
+        "content", key, content_hash(addresses), proof="strong", beside=_columns_of(snapshot)
     )
 
 
@@ -163,7 +173,7 @@ def identify_rows(key: str, snapshot: Snapshot) -> Identity | None:
     if not rows_hash or not has_distinctive_hash(snapshot.schema):
         return None
     # Two columns that swapped their names hold the same rows and mean something else.
-    return Identity("rows", key, rows_hash, strong=True, beside=_columns_of(snapshot))
+    return Identity("rows", key, rows_hash, proof="strong", beside=_columns_of(snapshot))
 
 
 def _columns_of(snapshot: Snapshot) -> tuple[str, str]:
@@ -187,21 +197,22 @@ def identify_source(
     beside = ("declaration_hash", declaration_hash)
     if pin.version is not None:
         # It has a hash of the files' names, which are never used twice.
-        return Identity("version", key, pin.version, strong=True, beside=beside)
+        return Identity("version", key, pin.version, proof="strong", beside=beside)
     hashed = [(each.path, each.blake3_hash) for each in files if each.blake3_hash is not None]
     if files and len(hashed) == len(files):
-        return Identity("content", key, source_hash(hashed), strong=True, beside=beside)
+        proof: ProofClass = "strong" if pin.read else "stat"
+        return Identity("content", key, source_hash(hashed), proof, beside=beside)
     if pin.files:
         listing = canonical_json({"files": sorted(map(list, pin.files))})
-        return Identity("listing", key, text_hash(listing), strong=False, beside=beside)
+        return Identity("listing", key, text_hash(listing), proof="heuristic", beside=beside)
     return None
 
 
 def identify_inline(key: str, input_hash: str | None, proof: ProofClass | None) -> Identity | None:
     """The identity of a query that stands for a table: all it is made of."""
-    if input_hash is None:
+    if input_hash is None or proof is None:
         return None
-    return Identity("inline", key, input_hash, strong=proof == "strong")
+    return Identity("inline", key, input_hash, proof)
 
 
 def input_hash(
@@ -211,7 +222,7 @@ def input_hash(
     known = [each for each in upstreams if each is not None]
     if len(known) < len(upstreams):
         return None, None
-    proof: ProofClass = "strong" if all(each.strong for each in known) else "heuristic"
+    proof = weakest(each.proof for each in known)
     return input_hash_of(skip_hash, target, [each.document() for each in known]), proof
 
 

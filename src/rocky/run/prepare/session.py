@@ -24,7 +24,7 @@ from rocky.ledger.record import RunId
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.project import require_branch_adapter
-from rocky.run.checksums import Checksums
+from rocky.run.checksums import checksums_of
 from rocky.run.engine.protocol import Engine
 from rocky.run.engine.sources import Sources
 from rocky.run.prepare.caller import Caller
@@ -175,7 +175,7 @@ def open_run(
             held = opened.enter_context(
                 keep(partial(claim_key, ledger, settings=state.idempotency))
             )
-        checksums = Checksums(project.root)
+        checksums = checksums_of(project)
         opened.callback(checksums.save)
         resources = RunResources(
             warehouse,

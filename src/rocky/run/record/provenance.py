@@ -99,7 +99,7 @@ class ProvenanceMaker:
         provenance = self._provenance(step, result, result.pinned, now)
         if (
             result.failure is not None
-            or provenance.proof_class != "strong"
+            or provenance.proof_class not in ("strong", "stat")
             or not is_repeatable(self._plan, step.key)
         ):
             return Proof(provenance)
@@ -166,6 +166,7 @@ def _base_version(result: StepResult) -> int | None:
 def _index_entry(provenance: ProvenanceRecord, basis: str, hashed: str) -> InputIndexEntry:
     assert provenance.output_version is not None
     assert provenance.env_hash is not None
+    assert provenance.proof_class is not None
     return InputIndexEntry(
         input_hash=hashed,
         basis=basis,
@@ -173,7 +174,7 @@ def _index_entry(provenance: ProvenanceRecord, basis: str, hashed: str) -> Input
         model_name=provenance.model_name,
         target=provenance.target,
         commit_version=provenance.output_version,
-        proof_class="strong",
+        proof_class=provenance.proof_class,
         env_hash=provenance.env_hash,
         recorded_at=provenance.recorded_at,
         output_blake3=provenance.output_blake3,

@@ -23,6 +23,7 @@ from rocky.project.configuration.strategies import replaces_all
 from rocky.run.checksums import damaged_file, missing_file
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.inputs import KnownInput, MadeFrom
+from rocky.run.prepare.pins import ProofClass, weakest
 from rocky.run.reuse.history import BuildHistory, Resumption, describe_change, find_nondeterminism
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import Table
@@ -82,10 +83,12 @@ class ReuseRules:
     """What was asked for: `refused` is why nothing may be taken over, if so.
 
     `refreshed` are keys of models that are loaded whole although nobody asked for it, with why.
+    `proofs` are the classes that inputs must have to be relied on, now and in the recorded build.
     """
 
     refused: str | None = None
     column_level: bool = True
+    proofs: tuple[ProofClass, ...] = ("strong", "stat")
     refreshed: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -106,7 +109,10 @@ class ReuseRules:
             refused = "a rebuild was asked for"
         elif not reuse or not settings.enabled:
             refused = "reuse is switched off"
-        return cls(refused, settings.column_level, refreshed)
+        proofs: tuple[ProofClass, ...] = (
+            ("strong",) if settings.sources == "bytes" else ("strong", "stat")
+        )
+        return cls(refused, settings.column_level, proofs, refreshed)
 
 
 class ReuseDecider:
@@ -193,7 +199,7 @@ class ReuseDecider:
         chance = find_nondeterminism(self._plan, step.key)
         if chance is not None:
             return chance
-        return None if made_from.proof == "strong" else _describe_doubt(made_from.inputs)
+        return None if made_from.proof in self._rules.proofs else _describe_doubt(made_from.inputs)
 
     def _take_over(
         self,
@@ -235,8 +241,10 @@ class ReuseDecider:
         """Why a recorded result cannot be reused."""
         if not self._memory.is_untouched(found):
             return f"the record of `{found.run_id}` was changed: see `rocky verify`"
-        if found.target != table.name or found.proof_class != "strong":
+        if found.target != table.name:
             return "no earlier build can be reused"
+        if found.proof_class not in self._rules.proofs:
+            return f"`{found.run_id}` did not read the bytes of all its sources"
         if self._env_hash not in (None, found.env_hash):
             return "Spark or its settings changed"
         strategy = self._plan.project.models[step.key].strategy
@@ -266,7 +274,12 @@ class ReuseDecider:
         if made_from.input_hash is not None and (
             found.input_hash != made_from.input_hash or not same
         ):
-            index = (replace(found, input_hash=made_from.input_hash, basis=basis),)
+            assert made_from.proof is not None
+            # What is found by this hash is no surer than the hash.
+            proof = weakest((made_from.proof, found.proof_class))  # type: ignore[arg-type]  # as recorded
+            index = (
+                replace(found, input_hash=made_from.input_hash, basis=basis, proof_class=proof),
+            )
         reused = RecordedResult(
             found.run_id,
             basis,  # type: ignore[arg-type]  # one of the three
@@ -317,6 +330,6 @@ def _describe_doubt(inputs: Sequence[KnownInput]) -> str:
     for each in inputs:
         if each.identity is None:
             return f"`{each.name}` could have changed unseen"
-        if not each.identity.strong:
+        if each.identity.proof == "heuristic":
             return f"`{each.name}` is known by its list of files only"
     return "an input is not known by its content"

@@ -9,10 +9,8 @@ reads: such a query is part of the SQL of whoever reads it, so what is uncertain
 uncertain about them. A table that was made by chance is not: its rows are what they are.
 """
 
-import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Lock
 from typing import Final, Self
 
@@ -23,8 +21,8 @@ from rocky.ledger.readers.lookup import LookupReader
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelExecution, ModelStatus, RunRecord, RunStatus
 from rocky.plan.steps import NEVER_BUILT, RESUMED, RunPlan, Step, reads_of
-from rocky.project import ModelFile
 from rocky.project.configuration.strategies import Append, Microbatch, TimeInterval, is_inline
+from rocky.project.python_imports import import_doubt
 from rocky.run.prepare.inputs import MadeFrom
 from rocky.store.delta.snapshot import Snapshot
 
@@ -52,28 +50,7 @@ def find_nondeterminism(plan: RunPlan, key: str) -> str | None:
         if not is_deterministic(reasons):
             first = next(reason for reason in reasons if not reason.startswith("float:"))
             return f"not deterministic ({first}{through})"
-    module = _unseen_module(model, plan.project.root)
-    return f"changes of the module `{module}`, which it imports, are not seen" if module else None
-
-
-def _unseen_module(model: ModelFile, root: Path) -> str | None:
-    """A module of the project that a Python model imports: its text is in no fingerprint."""
-    if not model.is_python:
-        return None
-    folders = {root, *(root / model.path).parents} - {*root.parents}
-    for node in ast.walk(ast.parse(model.text)):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [each.name for each in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [node.module or "."]
-        for name in names:
-            first = name.partition(".")[0]
-            if not first or any(
-                (folder / f"{first}.py").exists() or (folder / first).is_dir() for folder in folders
-            ):
-                return name
-    return None
+    return import_doubt(model)
 
 
 def _determinism(plan: RunPlan, key: str) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -271,17 +271,20 @@ def bind_placeholder(node: Any, scope: Scope) -> Expr:
     """`@start_date` and `@end_date` become strings when a time-interval model runs."""
     if node.__class__ is exp.Parameter and node.name.lower() in _INTERVAL_BOUNDS:
         return Expr(t.STRING, False, foldable=True)
+    span = _marker_span(node, scope)
     return scope.binding.error(
         Code.SYNTAX_ERROR,
         "a parameter has no value here",
         node,
         "UNBOUND_SQL_PARAMETER",
-        help=_parameter_help(node),
-        span=_marker_span(node, scope),
+        help=_parameter_help(node, span, scope),
+        span=span,
     )
 
 
-def _parameter_help(node: Any) -> str:
+def _parameter_help(node: Any, span: Span | None, scope: Scope) -> str:
+    if span is not None and scope.binding.text.startswith("${", span.start):
+        return "`${...}` is not replaced in SQL: use `@var(name)` and pass `--var name=...`"
     near = closest(node.name.lower(), sorted(_INTERVAL_BOUNDS)) if node.name else None
     if near is not None:
         return f"did you mean `@{near}`?"

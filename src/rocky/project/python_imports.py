@@ -1,0 +1,204 @@
+"""Python imports: the code that a Python model takes from elsewhere, found without running it.
+
+Modules of the project count by their content, and so does whatever they import; those of installed
+packages by distribution and version. A module can be looked for in the model's folder and in those
+above: every file of the project that a name could mean counts. What no reading of the text can
+tell, such as a name that is made up while the code runs, is a *doubt*: the model is then known by
+less than all of its code. Spark's own version is compared elsewhere.
+"""
+
+import ast
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import Distribution, distribution, packages_distributions
+from pathlib import Path
+from typing import Final
+
+from blake3 import blake3
+
+from rocky.project.models import NO_IMPORTS, Imports, ModelFile
+
+_DYNAMIC_CALLS: Final = frozenset({"__import__", "exec", "eval", "compile"})
+_DYNAMIC_MODULES: Final = frozenset(
+    {"builtins", "code", "ctypes", "imp", "importlib", "pkgutil", "runpy", "zipimport"}
+)
+_NOT_COUNTED: Final = frozenset({"pyspark", "py4j"})
+"""Their versions are compared with every result."""
+
+
+def find_imports(root: Path, path: str, text: str) -> Imports:
+    """All that the file at `path` below `root`, whose text is `text`, imports."""
+    search = _Search(root.absolute())
+    search.follow(root.absolute() / path, text)
+    if not search.files and not search.outside:
+        return NO_IMPORTS if search.doubt is None else Imports(doubt=search.doubt)
+    said = [f"{file.relative_to(search.root).as_posix()}\0" for file in search.files]
+    contents = [
+        blake3(each.encode("utf-8", "surrogateescape") + data).digest()
+        for each, data in zip(said, search.files.values(), strict=True)
+    ]
+    outside = "\n".join(sorted(search.outside)).encode()
+    digest = blake3(b"".join(sorted(contents)) + outside).digest()
+    return Imports(digest, tuple(search.files), search.doubt)
+
+
+def import_doubt(model: ModelFile) -> str | None:
+    """Why a model may be made of code that its fingerprint does not have; None when it is not."""
+    imports = model.imports
+    if imports.doubt is None and imports.files:
+        loaded = _loaded_module(imports.files)
+        if loaded is not None:
+            return f"the module `{loaded}` was imported before: changes since are not seen"
+    return imports.doubt
+
+
+def _loaded_module(files: tuple[Path, ...]) -> str | None:
+    """A module that this process has from one of some files, as it was then."""
+    names = {str(each) for each in files}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and (file in names or os.path.realpath(file) in names):
+            return name
+    return None
+
+
+class _Search:
+    """Files are read once, in the order in which they are found."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files: dict[Path, bytes] = {}
+        self.outside: set[str] = set()
+        self.doubt: str | None = None
+
+    def follow(self, path: Path, text: str) -> None:
+        """Look at all that a file imports."""
+        waiting = [(path, text)]
+        while waiting:
+            file, code = waiting.pop()
+            tree = _parse(code)
+            if tree is None:
+                continue
+            name = file.relative_to(self.root).as_posix()
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Name) and node.id in _DYNAMIC_CALLS:
+                    self._doubt(f"`{node.id}` in `{name}` can run any code")
+            for module, level in _imported(tree):
+                for found in self._find(file, module, level):
+                    try:
+                        data = found.read_bytes()
+                    except OSError:
+                        self._doubt(f"the module `{module}` cannot be read")
+                        continue
+                    self.files[found] = data
+                    waiting.append((found, data.decode("utf-8", "surrogateescape")))
+
+    def _find(self, importer: Path, module: str, level: int) -> Iterator[Path]:
+        """The files of the project that a module may be and that were not found before."""
+        folders = _above(importer, self.root)
+        if level:
+            folders = folders[level - 1 : level]
+        found = list(dict.fromkeys(each for folder in folders for each in _files(folder, module)))
+        if not level:
+            self._look_outside(module.partition(".")[0], found)
+        for each in found:
+            if each not in self.files and each != importer:
+                yield each
+
+    def _look_outside(self, name: str, found: list[Path]) -> None:
+        if name in _DYNAMIC_MODULES:
+            self._doubt(f"the module `{name}` can run any code")
+        elif name in sys.stdlib_module_names:
+            self.outside.add(f"python {sys.version_info.major}.{sys.version_info.minor}")
+        elif name not in _NOT_COUNTED:
+            self._look_at_installed(name, found)
+
+    def _look_at_installed(self, name: str, found: list[Path]) -> None:
+        spec = _spec_of(name)
+        if spec is None:
+            if not found:
+                self._doubt(f"the module `{name}` is not found")
+            return
+        if spec.origin is not None and Path(spec.origin).is_relative_to(self.root):
+            if not _is_installed(spec.origin) and Path(spec.origin) not in found:
+                self._doubt(f"the module `{name}` lies in a folder that is not looked at")
+                return
+            if Path(spec.origin) in found:
+                return
+        distributions = _distributions_of(name)
+        if not distributions:
+            self._doubt(f"the module `{name}` is of no installed distribution")
+        for each in distributions:
+            if '"editable": true' in (each.read_text("direct_url.json") or ""):
+                self._doubt(f"the module `{name}` is installed so that it can be edited")
+            self.outside.add(f"{each.name.lower()} {each.version}")
+
+    def _doubt(self, why: str) -> None:
+        self.doubt = self.doubt or why
+
+
+def _parse(code: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        # Whoever runs it is told.
+        return None
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """The modules that a text imports, with the dots before each; names that may be modules too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                yield each.name, 0
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            if module:
+                yield module, node.level
+            for each in node.names:
+                yield (f"{module}.{each.name}" if module else each.name), node.level
+
+
+def _above(file: Path, root: Path) -> list[Path]:
+    """The folders from a file's own up to the project's."""
+    return [each for each in file.parents if each == root or each.is_relative_to(root)]
+
+
+def _files(folder: Path, module: str) -> Iterator[Path]:
+    """What importing `a.b` from a folder loads: the packages on the way, then the module."""
+    place = folder
+    for part in module.split("."):
+        place = place / part
+        for each in (place / "__init__.py", place.with_name(f"{part}.py")):
+            if each.is_file():
+                yield each
+
+
+def _spec_of(name: str) -> ModuleSpec | None:
+    """Where Python would find a module of no package, without importing it."""
+    try:
+        return PathFinder.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+
+
+def _is_installed(origin: str) -> bool:
+    """Whether a file lies in an environment, which may lie in the project."""
+    return "site-packages" in Path(origin).parts or "dist-packages" in Path(origin).parts
+
+
+@lru_cache(maxsize=1024)
+def _distributions_of(name: str) -> tuple[Distribution, ...]:
+    """Asked once a process, which goes on with the code that it has loaded."""
+    names = sorted(set(_packages().get(name, ())))
+    return tuple(distribution(each) for each in names)
+
+
+@lru_cache(maxsize=1)
+def _packages() -> dict[str, list[str]]:
+    return dict(packages_distributions())

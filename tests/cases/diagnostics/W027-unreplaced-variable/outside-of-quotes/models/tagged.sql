@@ -1,0 +1,5 @@
+SELECT
+  order_id,
+  -- expect: E009
+  ${x} AS x
+FROM raw.orders

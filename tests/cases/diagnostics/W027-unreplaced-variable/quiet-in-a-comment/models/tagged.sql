@@ -1,0 +1,2 @@
+SELECT order_id, '$ {env:HOME} $HOME {x} ${}' AS home, 'a$b' AS b
+FROM raw.orders -- ${env:HOME}
