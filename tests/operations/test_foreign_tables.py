@@ -128,3 +128,18 @@ def test_a_table_without_foreign_commits_is_left_alone(shop):
 
     assert 0 == shop.snapshot("by_country").version
     assert set() == codes(shop)
+
+
+def test_a_recorded_commit_copied_as_another_version_is_foreign(shop):
+    """The bytes are a run's own, the place is not."""
+    (shop.root / "models/by_country.sql").write_text(
+        "SELECT 'x' AS label, count(*) AS n FROM large"
+    )
+    shop.run()
+    log = shop.folder("by_country") / "_delta_log"
+    (log / f"{2:020d}.json").write_bytes((log / f"{1:020d}.json").read_bytes())
+    (shop.root / "models/report.sql").write_text("SELECT min(n) AS least FROM by_country")
+
+    report = shop.run("report")
+
+    assert ["foreign_commit"] == [each.execution.failure_kind for each in report.outcomes]

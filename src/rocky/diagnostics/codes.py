@@ -355,12 +355,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
         _W,
         suppressible=True,
     ),
-    CodeInfo(
-        Code.TRACKED_CACHE,
-        "tracked-cache",
-        "a file in `.rocky/cache` that git tracks",
-        _W,
-    ),
+    CodeInfo(Code.TRACKED_CACHE, "tracked-cache", "a file in `.rocky/cache` that git tracks", _W),
     CodeInfo(
         Code.IMPORT_COLUMN_ADDED,
         "import-column-added",

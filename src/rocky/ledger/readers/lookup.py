@@ -262,6 +262,23 @@ class CommitReader(LookupReader):
         found = self._newest_commit(f"{MODEL_OF_KEY} = ?", key_of(model.lower()), target)
         return found or self._newest_commit("? = ''", "", target)
 
+    def has_commit(self, model: str, target: str, version: int, digest: str) -> bool:
+        """Whether a commit is recorded, whatever its model was called then."""
+        ask = "SELECT key, value FROM model_executions WHERE {} AND instr(value, ?)"
+        rows = self._ask(ask.format(f"{MODEL_OF_KEY} = ?"), key_of(model.lower()), digest)
+        rows = rows or self._ask(ask.format("? = ''"), "", digest)
+        executions = (
+            load_record(ModelExecution, self.path, "model_executions", key, text)
+            for key, text in rows
+        )
+        # The same bytes as another version are another commit.
+        return any(
+            (commit.version, commit.blake3_hash) == (version, digest)
+            for each in executions
+            if str(each.target).lower() == target.lower()
+            for commit in (*each.commits, *each.adopted)
+        )
+
     def _newest_commit(self, condition: str, value: str, target: str) -> "NewestCommit | None":
         rows = self._ask(
             f"SELECT key, value FROM model_executions WHERE {condition}"  # noqa: S608 - one of our own expressions

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any
 
 from rocky.errors import ForeignCommit
-from rocky.ledger.readers.lookup import NewestCommit
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import NO_MARK, ArtifactRecord, CommitRecord, WatermarkState
 from rocky.ledger.writer import Ledger
@@ -104,37 +103,35 @@ class CommitAdopter:
         if recorded is None:
             return
         known = recorded.commit.version
-        rebuild = f"`rocky run --model {recorded.execution.model_name} --full-refresh` builds it"
-        if version < known:
-            raise ForeignCommit(_foreign(table, f"went from version {known} to {version}", rebuild))
-        if table.log.commit_hash(known) != recorded.commit.blake3_hash:
-            what = f"had its version {known} changed by hand"
+        if version < known and recorded.execution.commit_version == known:
+            what = f"went from version {known} to {version}"
+            rebuild = (
+                f"`rocky run --model {recorded.execution.model_name} --full-refresh` builds it"
+            )
             raise ForeignCommit(_foreign(table, what, rebuild))
-        foreign = self.find_foreign(table, recorded, pinned.snapshot)
+        foreign = self.find_foreign(table, model, pinned.snapshot)
         if foreign:
-            what = f"has a commit that no run made, version {foreign[0]}"
             raise ForeignCommit(
                 _foreign(
                     table,
-                    what,
-                    f"`rocky state restore {table.name}` puts back version {known}, which was"
-                    f" recorded, and `rocky state accept {table.name}` takes it as it is",
+                    f"has a commit that no run made, version {foreign[0]}",
+                    f"`rocky state restore {table.name}` puts back what was recorded, and"
+                    f" `rocky state accept {table.name}` takes it as it is",
                 )
             )
 
-    def find_foreign(
-        self, table: Table, recorded: NewestCommit, snapshot: Snapshot | None
-    ) -> tuple[int, ...]:
-        """The versions after the newest recorded one that are to be explained, if one is foreign.
-
-        Those of dead runs that come after a foreign one were made on top of it.
-        """
+    def find_foreign(self, table: Table, model: str, snapshot: Snapshot | None) -> tuple[int, ...]:
+        """The first version since the newest recorded one that is foreign, and all on top of it."""
+        found: tuple[int, ...] = ()
         newest = -1 if snapshot is None else snapshot.version
-        for each in range(recorded.commit.version + 1, newest + 1):
+        for each in range(newest, -1, -1):
+            with self._ledger.lookups() as lookups:
+                if lookups.has_commit(model, table.name, each, table.log.commit_hash(each)):
+                    break
             run_id, _ = _maker_of(table.log.read_commit(each))
             if run_id not in self._adoptable or not self._is_signed(run_id, table, each):
-                return tuple(range(each, newest + 1))
-        return ()
+                found = tuple(range(each, newest + 1))
+        return found
 
     def _is_signed(self, run_id: RunId, table: Table, version: int) -> bool:
         with self._ledger.lookups() as lookups:

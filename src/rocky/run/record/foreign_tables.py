@@ -89,13 +89,13 @@ def restore_table(opened: RunSession, target: str, reason: str, now: datetime) -
     """
     with _open(opened, target, "restore", now) as work:
         recorded, table = work.recorded, work.table
-        if table.log.commit_hash(recorded.commit.version) != recorded.commit.blake3_hash:
+        last = work.foreign[0] - 1
+        if last < 0:
             raise RunRefused(
-                f"`{target}` cannot be restored: version {recorded.commit.version}, the last that"
-                " was recorded, was changed itself; build it again with"
-                f" `rocky run --model {recorded.execution.model_name} --full-refresh`"
+                f"`{target}` cannot be restored: nothing is left of what was recorded; build it"
+                f" again with `rocky run --model {recorded.execution.model_name} --full-refresh`"
             )
-        content = table.snapshot(recorded.commit.version)
+        content = table.snapshot(last)
         assert content is not None
         committed = table.commit(
             Change(
@@ -232,7 +232,7 @@ def _open(opened: RunSession, target: str, verb: str, now: datetime) -> Iterator
         try:
             snapshot = table.snapshot()
             adopter = CommitAdopter(ledger, begun.run_id)
-            foreign = adopter.find_foreign(table, recorded, snapshot)
+            foreign = adopter.find_foreign(table, recorded.execution.model_name, snapshot)
             yield _Settlement(
                 opened, table, begun, now, recorded, _require(table, snapshot, foreign), foreign
             )
