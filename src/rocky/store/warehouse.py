@@ -155,5 +155,13 @@ def open_warehouse(root: str, *, base: Path, options: Mapping[str, str] | None =
     """The warehouse at `root`: a folder relative to `base`, or an `s3://` URI.
 
     `options` are settings of Spark (`spark.hadoop.fs.s3a.*`) and variables of the environment.
+    Raises `StoreUnreadable` where a link stands for the folder of a branch, which lies in the
+    warehouse of its parent; another warehouse's own folder may well be one.
     """
+    folder = base / root.rstrip("/")
+    if "://" not in root and folder.name.startswith(BRANCH_PREFIX) and folder.is_symlink():
+        raise StoreUnreadable(
+            f"could not read `{folder}`: it is a symbolic link, and the folder of a branch cannot"
+            " be one; remove the link"
+        )
     return Warehouse(open_objects(locate(root, base, options or {})))
