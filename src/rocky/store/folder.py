@@ -201,4 +201,4 @@ def _described(path: str, found: os.stat_result) -> FoundFile:
 
 
 def _linked(place: str) -> str:
-    return f"`{place}` is a symbolic link, and none is followed in a warehouse"
+    return f"`{place}` is a symbolic link, and none is followed here"

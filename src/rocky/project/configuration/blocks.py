@@ -7,6 +7,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
+from rocky.project.configuration.paths import OwnFile
 from rocky.project.toml.documents import (
     Amount,
     Days,
@@ -251,8 +252,8 @@ class Import(NamedTuple):
     """
 
     path: str | None = None
-    snapshot: str | None = None
-    baseline: str | None = None
+    snapshot: OwnFile | None = None
+    baseline: OwnFile | None = None
     pin: str | None = None
     warehouse: str | None = None
 
@@ -265,6 +266,6 @@ class Publish(NamedTuple):
     """
 
     name: str | None = None
-    out: str = "interface.json"
+    out: OwnFile = "interface.json"
     models: tuple[str, ...] = ()
     consumers: tuple[str, ...] = ()
