@@ -223,11 +223,15 @@ class Resilience(NamedTuple):
     max_retries_per_run: NonNegative = 8
 
 
+AuthorProof = Literal["none", "signed_commits"]
+
+
 class Approval(NamedTuple):
     """Who must sign before a branch is promoted, and for how long that holds.
 
     `allowed_signers` is a file of OpenSSH's, its path from the project's folder on. The rules that
     count are those of the commit a branch is compared with; a change can only make them stricter.
+    `author_proof` says by what its authors are known: by what commits say, or by who signed them.
     """
 
     required: bool = False
@@ -235,6 +239,7 @@ class Approval(NamedTuple):
     max_age_seconds: Positive = 86400
     allow_author: bool = False
     allowed_signers: str = "allowed_signers"
+    author_proof: AuthorProof = "none"
 
 
 class Branch(NamedTuple):

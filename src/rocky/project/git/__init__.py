@@ -1,9 +1,11 @@
 """Git, asked about the past of a project: the only home of the `git` program."""
 
 from rocky.project.git.repository import (
+    ChangeCommit,
     Identity,
     Repository,
     authors_between,
+    commits_between,
     current_branch,
     default_base,
     find_commit,
@@ -11,6 +13,7 @@ from rocky.project.git.repository import (
     find_repository,
     is_shallow,
     merge_base,
+    read_commit,
     resolve_ref,
 )
 from rocky.project.git.trees import (
@@ -23,6 +26,7 @@ from rocky.project.git.trees import (
 )
 
 __all__ = [
+    "ChangeCommit",
     "ChangedFile",
     "Identity",
     "Repository",
@@ -30,6 +34,7 @@ __all__ = [
     "authors_between",
     "changed_files",
     "check_out",
+    "commits_between",
     "current_branch",
     "default_base",
     "find_commit",
@@ -38,6 +43,7 @@ __all__ = [
     "is_dirty",
     "is_shallow",
     "merge_base",
+    "read_commit",
     "resolve_ref",
     "show_file",
 ]
