@@ -214,6 +214,7 @@ class RunRecord(Record):
     when the ledger's head was left in `warehouse`. `unchanged` counts tables of a pipeline that had
     nothing new and so no execution. `unvouched` is True when the remote state could not be reached:
     the run's commits then name no state of the ledger. `plan_id` is the kept plan it carried out.
+    `ci` names the job of a CI service that it was part of, as that service's variables did.
     """
 
     started_at: datetime
@@ -249,6 +250,7 @@ class RunRecord(Record):
     anomalies: tuple[AnomalyRecord, ...] = ()
     unvouched: bool | None = None
     plan_id: str | None = None
+    ci: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def died(self) -> bool:
