@@ -204,3 +204,16 @@ def test_the_environment_of_the_workspace_is_the_one_that_counts(folder):
 def test_a_check_that_is_not_there_is_refused(folder):
     with pytest.raises(NothingSelected, match="no check `stat`; did you mean `state`"):
         doctor(Workspace(folder), DoctorRequest(("stat",)))
+
+
+def test_secrets_on_a_spark_that_others_started_are_a_warning(folder):
+    conf = '\n[adapter.conf]\n"spark.hadoop.my.place" = "${PLACE}"\n"spark.app.name" = "x"\n'
+    remote = CONFIG.replace('"spark"\n', '"spark"\nremote = "sc://localhost"\n' + conf)
+    found = diagnose(folder, "spark", remote, {"PLACE": "secret-value"})
+    own = diagnose(folder, "spark", CONFIG.replace('"spark"\n', '"spark"\n' + conf), {"PLACE": "x"})
+
+    assert Health.WARNING is found.health
+    assert "`spark.hadoop.my.place`" in found.message
+    assert "spark.redaction.regex" in found.fix
+    assert "secret-value" not in found.message + found.fix
+    assert Health.HEALTHY is own.health
