@@ -290,3 +290,13 @@ def test_the_folder_above_branches_is_no_branch(tmp_path):
 
     with pytest.raises(ChangeRefused, match="is not the folder of a branch"):
         drop_branch_folder(open_warehouse("warehouse", base=tmp_path))
+
+
+def test_nothing_is_staged_through_a_link(table, stranger):
+    staging = folder_of(table) / "_staging"
+    if staging.exists():
+        staging.rmdir()
+    staging.symlink_to(stranger, target_is_directory=True)
+
+    with pytest.raises(StoreUnreadable, match=r"_staging` is a symbolic link"):
+        table.new_staging()

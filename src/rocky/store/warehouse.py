@@ -94,7 +94,11 @@ class Table:
         return self.log.history()
 
     def new_staging(self) -> str:
-        """A fresh staging folder's path, relative to the table. Nothing is made."""
+        """A fresh staging folder's path, relative to the table. Nothing is made.
+
+        Raises `StoreUnreadable` where a link would lead what is written there elsewhere.
+        """
+        self.objects.local_path(f"{self.prefix}/{STAGING}")
         return f"{STAGING}/{uuid.uuid4().hex}"
 
     def place_of(self, file: DataFile) -> FileLocation:
