@@ -1,6 +1,9 @@
 """Links in a warehouse: whoever may write it can put them there, and no command goes through one."""
 
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -259,30 +262,49 @@ def test_a_path_that_leads_above_its_folder_is_refused(tmp_path, path):
     assert "mine" == (tmp_path / "x").read_text()
 
 
-def test_a_file_system_mounted_in_the_folder_of_a_branch_is_not_gone_into(
-    branch, tmp_path, monkeypatch
-):
-    mounted = tmp_path / "warehouse/branch__b/shop/core/mounted"
-    mounted.mkdir()
-    (mounted / f"{'a' * 64}.parquet").write_text("mine")
-    here, real = mounted.stat().st_ino, os.fstat
+MOUNTED = """
+import subprocess, sys
+from pathlib import Path
+from rocky.store.branch_folder import drop_branch_folder, list_branch_folder
+from rocky.store.folder import Escape, remove_tree
+from rocky.store.warehouse import open_warehouse
+root, options = Path(sys.argv[1]), sys.argv[2:]
+branch = root / "warehouse/branch__b"
+place = branch / "shop/core/mounted"
+subprocess.run(["mount", *options, str(place)], check=True)
+kept = place / ("a" * 64 + ".parquet")
+kept.write_text("mine")
+warehouse = open_warehouse("warehouse/branch__b", base=root)
+drop_branch_folder(warehouse)
+assert kept.read_text() == "mine"
+assert list_branch_folder(warehouse).foreign == ("shop/core/mounted",)
+try:
+    remove_tree(branch / "shop", "core")
+except Escape as refused:
+    assert "another file system is mounted" in str(refused)
+else:
+    raise AssertionError("it was gone into")
+assert kept.read_text() == "mine"
+"""
 
-    class Elsewhere:
-        def __init__(self, found):
-            self.found = found
-            self.st_dev = found.st_dev + 1
 
-    def fstat(opened):
-        found = real(opened)
-        return Elsewhere(found) if found.st_ino == here else found
+@pytest.mark.parametrize("kind", ["other", "same"])
+def test_what_is_mounted_in_the_folder_of_a_branch_is_not_gone_into(branch, tmp_path, kind):
+    own = ["unshare", "--map-root-user", "--mount"]
+    if shutil.which("unshare") is None or subprocess.run([*own, "true"], check=False).returncode:
+        pytest.skip("mounting needs namespaces of one's own")
+    (tmp_path / "warehouse/branch__b/shop/core/mounted").mkdir()
+    (tmp_path / "stranger").mkdir()
+    options = ["-t", "tmpfs", "none"] if kind == "other" else ["--bind", f"{tmp_path}/stranger"]
 
-    # Mounting needs root; all a mount changes here is the device that the folder is on.
-    monkeypatch.setattr(os, "fstat", fstat)
-    drop_branch_folder(branch)
+    done = subprocess.run(
+        [*own, sys.executable, "-c", MOUNTED, str(tmp_path), *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
-    assert (mounted / f"{'a' * 64}.parquet").exists()
-    with pytest.raises(Escape, match="another file system is mounted"):
-        remove_tree(tmp_path / "warehouse/branch__b/shop", "core")
+    assert (0, "") == (done.returncode, done.stderr)
 
 
 def test_the_folder_above_branches_is_no_branch(tmp_path):

@@ -9,6 +9,7 @@ another file system is mounted is not gone into.
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from typing import Final, NamedTuple
 
 _OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_NAMES: Final = frozenset({"", ".", ".."})
+_MOUNT: Final = re.compile(r"^mnt_id:\s*(\d+)$", re.MULTILINE)
 _LEADS_ELSEWHERE: Final = frozenset({errno.ELOOP, errno.EMLINK})
 
 
@@ -74,12 +76,12 @@ def walk_folder(root: Path, path: str = "") -> Iterator[FoundFile]:
     """All files and links in a folder and below it; nothing where there is no such folder."""
     try:
         with _opened(root, path) as folder:
-            yield from _walk(folder, path, os.fstat(folder).st_dev)
+            yield from _walk(folder, path)
     except FileNotFoundError:
         return
 
 
-def _walk(folder: int, path: str, device: int) -> Iterator[FoundFile]:
+def _walk(folder: int, path: str) -> Iterator[FoundFile]:
     below = []
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -91,14 +93,15 @@ def _walk(folder: int, path: str, device: int) -> Iterator[FoundFile]:
             except FileNotFoundError:
                 continue
             yield _described(_join(path, entry.name), found)
+    mount = _mount_of(folder) if below else None
     for name in below:
         try:
             opened = os.open(name, _OPEN_FOLDER, dir_fd=folder)
         except FileNotFoundError:
             continue
         try:
-            if os.fstat(opened).st_dev == device:
-                yield from _walk(opened, _join(path, name), device)
+            if _mount_of(opened) == mount:
+                yield from _walk(opened, _join(path, name))
             else:
                 yield FoundFile(_join(path, name), 0, 0, is_file=False)
         finally:
@@ -130,14 +133,14 @@ def remove_tree(root: Path, path: str) -> None:
     above, _, name = path.rpartition("/")
     try:
         with _opened(root, path) as folder:
-            _empty(folder, str(root / path), os.fstat(folder).st_dev)
+            _empty(folder, str(root / path))
         with _opened(root, above) as folder:
             os.rmdir(name, dir_fd=folder)
     except FileNotFoundError:
         return
 
 
-def _empty(folder: int, place: str, device: int) -> None:
+def _empty(folder: int, place: str) -> None:
     with os.scandir(folder) as entries:
         found = [(each.name, each.is_dir(follow_symlinks=False)) for each in entries]
     for name, is_folder in found:
@@ -146,12 +149,25 @@ def _empty(folder: int, place: str, device: int) -> None:
             continue
         opened = os.open(name, _OPEN_FOLDER, dir_fd=folder)
         try:
-            if os.fstat(opened).st_dev != device:
+            if _mount_of(opened) != _mount_of(folder):
                 raise Escape(f"another file system is mounted at `{place}/{name}`")
-            _empty(opened, f"{place}/{name}", device)
+            _empty(opened, f"{place}/{name}")
         finally:
             os.close(opened)
         os.rmdir(name, dir_fd=folder)
+
+
+def _mount_of(folder: int) -> tuple[int, str]:
+    """What an opened folder is mounted by: its device, and on Linux the mount itself.
+
+    A part of one file system that is mounted in another of its folders has the same device.
+    """
+    try:
+        facts = Path(f"/proc/self/fdinfo/{folder}").read_text("ascii")
+    except OSError:
+        facts = ""
+    found = _MOUNT.search(facts)
+    return os.fstat(folder).st_dev, found[1] if found else ""
 
 
 @contextmanager
