@@ -159,7 +159,7 @@ def test_a_branch_of_a_branch_has_the_tables_of_its_adapter(two):
 
 
 def test_deleting_a_branch_clears_the_place_of_every_adapter(two):
-    write(two.root, {"other/branch__b1/c/s/t/left.parquet": "x"})
+    write(two.root, {f"other/branch__b1/c/s/t/{'0' * 64}.parquet": "x"})
 
     two.do("branch", "delete", "b1")
 
@@ -320,3 +320,21 @@ def test_a_branch_made_while_a_run_is_at_work_says_so(shop):
 
     assert 0 == answer.code
     assert f"`{run_id}` is running" in answer.err
+
+
+def test_a_deletion_goes_through_no_link_and_names_it(shop):
+    stranger = shop.root.parent / "stranger"
+    stranger.mkdir()
+    (stranger / "diary.txt").write_text("mine")
+    link = shop.root / "warehouse/branch__b1/spark_catalog/elsewhere"
+    link.symlink_to(stranger, target_is_directory=True)
+
+    answer = shop.rocky("branch", "delete", "b1")
+
+    assert 0 == answer.code
+    assert "holds what Rocky did not put there, and none of it was touched or followed" in (
+        " ".join(answer.out.split())
+    )
+    assert str(link) in answer.out
+    assert "mine" == (stranger / "diary.txt").read_text()
+    assert "no branch `b1`" in shop.rocky("branch", "delete", "b1").err

@@ -227,3 +227,16 @@ def test_a_cache_that_cannot_be_is_a_warning(folder, monkeypatch, home, why):
     assert Health.WARNING is found.health
     assert found.message.startswith("there is no cache: `")
     assert why in found.message
+
+
+def test_secrets_on_a_spark_that_others_started_are_a_warning(folder):
+    conf = '\n[adapter.conf]\n"spark.hadoop.my.place" = "${PLACE}"\n"spark.app.name" = "x"\n'
+    remote = CONFIG.replace('"spark"\n', '"spark"\nremote = "sc://localhost"\n' + conf)
+    found = diagnose(folder, "spark", remote, {"PLACE": "secret-value"})
+    own = diagnose(folder, "spark", CONFIG.replace('"spark"\n', '"spark"\n' + conf), {"PLACE": "x"})
+
+    assert Health.WARNING is found.health
+    assert "`spark.hadoop.my.place`" in found.message
+    assert "spark.redaction.regex" in found.fix
+    assert "secret-value" not in found.message + found.fix
+    assert Health.HEALTHY is own.health

@@ -79,3 +79,28 @@ def test_what_is_accepted_is_compared_with_from_then_on(shop, finance):
     assert (True, ("revenue",)) == (found.failed, changes["amount"])
     with pytest.raises(NothingSelected, match="no import `shp`"):
         update_imports(finance, UpdateImportsRequest(("shp",)))
+
+
+@pytest.mark.parametrize("name", ["../x.json", "sub/../../x.json", "link/x.json", "linked.json"])
+def test_an_interface_is_not_written_outside_its_project(shop, tmp_path, name):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (shop.config / "link").symlink_to(outside)
+    (shop.config / "linked.json").symlink_to(outside / "x.json")
+
+    for check in (False, True):
+        with pytest.raises(InterfaceRefused, match="is not in the project's folder"):
+            publish(shop, PublishRequest(out=shop.config / name, check=check))
+
+    assert [] == list(outside.iterdir())
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_an_import_is_not_kept_outside_its_project(finance, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (finance.config / "imports").symlink_to(outside)
+
+    with pytest.raises(InterfaceRefused, match="leads out of the project through a link"):
+        update_imports(finance, UpdateImportsRequest())
+    assert [] == list(outside.iterdir())

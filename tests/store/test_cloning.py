@@ -4,7 +4,8 @@ import pytest
 
 from rocky.errors import ChangeRefused, StoreUnreadable
 from rocky.project.project import PREFIX
-from rocky.store.clone import clone_table, clone_tables, drop_branch_folder
+from rocky.store.branch_folder import drop_branch_folder
+from rocky.store.clone import clone_table, clone_tables
 from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK
 from rocky.store.warehouse import BRANCH_PREFIX, open_warehouse
 from tests.store.tables import (

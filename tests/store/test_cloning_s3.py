@@ -6,7 +6,8 @@ import pytest
 
 from rocky.errors import ChangeRefused, StoreUnreadable
 from rocky.run.checksums import damaged_file, missing_file
-from rocky.store.clone import clone_table, clone_tables, copy_files, drop_branch_folder
+from rocky.store.branch_folder import drop_branch_folder
+from rocky.store.clone import clone_table, clone_tables, copy_files
 from rocky.store.delta.actions import format_commit
 from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK
 from rocky.store.file_usage import find_leftovers, read_lifetimes, refuse_shared

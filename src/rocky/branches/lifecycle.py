@@ -29,7 +29,7 @@ from rocky.ledger.run_records import RunStatus
 from rocky.project.configuration.blocks import State
 from rocky.project.project import branch_prefix, branch_state
 from rocky.state.publication import replace_state
-from rocky.store.clone import drop_branch_folder
+from rocky.store.branch_folder import drop_branch_folder, list_branch_folder
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.file_usage import refuse_shared
 from rocky.store.warehouse import Table, Warehouse
@@ -260,7 +260,14 @@ def clear_deleted(ledger: Ledger, record: BranchRecord, warehouses: Sequence[War
 
 def has_leftovers(warehouses: Sequence[Warehouse], state: Path) -> bool:
     """Whether there is anything to clear."""
-    return state.exists() or any(True for each in warehouses for _ in each.objects.list(""))
+    return state.exists() or any(list_branch_folder(each).own for each in warehouses)
+
+
+def list_foreign(warehouses: Sequence[Warehouse]) -> tuple[str, ...]:
+    """The places in a branch's folders of what somebody else has put there, links among it."""
+    return tuple(
+        each.objects.place(path) for each in warehouses for path in list_branch_folder(each).foreign
+    )
 
 
 def clear_branch(warehouses: Sequence[Warehouse], state: Path) -> int:

@@ -218,6 +218,7 @@ class RunRecord(Record):
     the run's commits then name no state of the ledger. `plan_id` is the kept plan it carried out.
     `fence` is the token of its claim: higher than that of any run before it on the same tables.
     `commit_key` is the public key its commits are signed with, recorded before the first of them.
+    `ci` names the job of a CI service that it was part of, as that service's variables did.
     """
 
     started_at: datetime
@@ -255,6 +256,7 @@ class RunRecord(Record):
     plan_id: str | None = None
     fence: int | None = None
     commit_key: str | None = None
+    ci: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def died(self) -> bool:

@@ -25,6 +25,7 @@ from rocky.project.configuration.pipelines import LoadPipeline, PipelineSetting,
 from rocky.project.toml.variables import written
 from rocky.project.user_cache import cache_place, is_writable
 from rocky.spark.java import choose_java
+from rocky.spark.redaction import REDACTION, SPARKS_OWN, uncovered_settings
 from rocky.state.probe import Probe, probe_rw, probe_sync
 from rocky.store.location import locate
 from rocky.store.objects import Objects, open_objects
@@ -258,23 +259,45 @@ def check_spark(subject: Subject) -> Diagnosis:
         installed = version("pyspark")
     except PackageNotFoundError:
         return critical("pyspark is not installed", _INSTALL)
+    adapters = _adapters_of(subject)
     if not subject.start_spark:
-        return _healthy(f"pyspark {installed} is installed; `--check spark` also starts it")
+        said = f"pyspark {installed} is installed; `--check spark` also starts it"
+        return _worst([_judge_redaction(each, None) for each in adapters if each.remote], said)
     project = subject.require_project()
-    found = [_start(adapter, project.root) for adapter in _adapters_of(subject)]
-    if not found:
+    if not adapters:
         return _warning("no adapter says where Spark is", "write an `[adapter]` into `rocky.toml`")
-    return _healthy(", ".join(found))
+    found = [_start(adapter, project.root) for adapter in adapters]
+    return _worst(found, ", ".join(each.message for each in found))
 
 
-def _start(adapter: Adapter, root: Path) -> str:
+def _judge_redaction(adapter: Adapter, pattern: str | None) -> Diagnosis:
+    """Whether a Spark that others have started hides what `[adapter.conf]` sets on its sessions."""
+    shown = uncovered_settings(adapter.conf, pattern)
+    if not shown:
+        return _healthy("no secret is shown")
+    listed = ", ".join(f"`{each}`" for each in shown)
+    asked = "may show" if pattern is None else "shows"
+    return _warning(
+        f"the Spark at `{written(adapter.remote or '')}` was started by others and {asked} the"
+        f" values of {listed} in its event log and on its pages",
+        f"set `{REDACTION}` to a pattern that is found in these names where that Spark is started",
+    )
+
+
+def _start(adapter: Adapter, root: Path) -> Diagnosis:
     """What a Spark says of itself. Raises SparkUnavailable, AdapterUnusable."""
     # Here: only who asks for it by name waits for pyspark.
-    from rocky.spark.session import connect_spark  # noqa: PLC0415
+    from rocky.spark.session import DEFAULT_MASTER, connect_spark  # noqa: PLC0415
 
     connection = connect_spark(adapter, root)
     try:
-        return f"Spark {connection.session.version} at `{adapter.remote or adapter.master}` started"
+        session = connection.session
+        place = written(adapter.remote or adapter.master or DEFAULT_MASTER)
+        if adapter.remote:
+            judged = _judge_redaction(adapter, session.conf.get(REDACTION, SPARKS_OWN))
+            if judged.health is not Health.HEALTHY:
+                return judged
+        return _healthy(f"Spark {session.version} at `{place}` started")
     finally:
         connection.close()
 

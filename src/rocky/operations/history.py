@@ -1,7 +1,7 @@
 """What ran, newest first: runs, or the executions of one model. Reads the state file only."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -56,6 +56,7 @@ class RunAudit:
     config_hash: str
     triggering_identity: str | None = None
     session_source: str
+    ci: Mapping[str, str] = field(default_factory=dict)
     git_commit: str | None = None
     git_branch: str | None = None
     git_dirty: bool | None = None

@@ -19,7 +19,7 @@ from rocky.operations.report import Blake3, hidden
 from rocky.operations.workspace import Workspace, load_workspace, unknown_name
 from rocky.plan.arguments import Request
 from rocky.project import Project
-from rocky.project.files import write_atomically
+from rocky.project.files import is_inside, write_atomically
 from rocky.project.imports import ANY_PIN, LoadedImport, with_snapshots
 from rocky.project.interfaces import Interface, decode_interface
 from rocky.project.loader import CONFIG_NAME, load_config
@@ -107,7 +107,12 @@ def with_offers(project: Project, offers: Iterable[Offer]) -> Project:
 
 
 def accept_offer(root: Path, offer: Offer, *, accept: bool) -> None:
-    """Write the snapshot and, to `accept` it, the baseline. Raises OSError."""
+    """Write the snapshot and, to `accept` it, the baseline. Raises InterfaceRefused, OSError."""
+    for path in (offer.imported.snapshot_path, offer.imported.baseline_path):
+        if not is_inside(root / path, root):
+            raise InterfaceRefused(
+                f"`{path}` leads out of the project through a link: nothing is written there"
+            )
     # In this order: ended in between, the next compile reports what nobody has accepted.
     if offer.snapshot_stale:
         write_atomically(root / offer.imported.snapshot_path, offer.text)

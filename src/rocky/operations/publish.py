@@ -23,7 +23,7 @@ from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.plan.arguments import Request
 from rocky.plan.selectors import select_models
 from rocky.project.configuration.strategies import has_target
-from rocky.project.files import write_atomically
+from rocky.project.files import is_inside, write_atomically
 from rocky.project.interfaces import Interface, decode_interface
 
 
@@ -101,6 +101,7 @@ def publish(workspace: Workspace, request: PublishRequest) -> PublishReport:
     content = publish_interface(project, compilation.models, keys, rebinding(compilation))
     text = encode_interface(content)
     path = request.out if request.out is not None else project.root / project.config.publish.out
+    _refuse_outside(path, project.root)
     interface = decode_interface(path.name, text)
     if not isinstance(interface, Interface):
         raise InterfaceRefused(f"this project cannot be published: {interface.message}")
@@ -151,6 +152,15 @@ def _on_disk(path: Path) -> str | None:
         return path.read_bytes().decode(errors="replace")
     except FileNotFoundError:
         return None
+
+
+def _refuse_outside(path: Path, root: Path) -> None:
+    """An interface is a file of its project, reviewed with it; no link leads to another place."""
+    if not is_inside(path, root):
+        raise InterfaceRefused(
+            f"`{path}` is not in the project's folder `{root}`, or leads out of it: name a file"
+            " inside it, and copy it from there to where others fetch it"
+        )
 
 
 def _refuse_foreign(path: Path, before: str | None) -> None:

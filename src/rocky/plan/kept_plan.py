@@ -18,6 +18,7 @@ from rocky.canonical import canonical_json, text_hash
 from rocky.errors import PlanUnreadable
 from rocky.ledger.record import format_time, parse_time
 from rocky.project.files import READABLE, write_atomically
+from rocky.store.folder import refuse_escape
 
 PlanDocument = Mapping[str, Any]
 """A JSON object."""
@@ -102,11 +103,13 @@ def save_plan(root: Path, plan: KeptPlan) -> KeptPlan:
     Raises OSError when the folder cannot be written.
     """
     path = plan_path(root, plan.plan_id)
+    refuse_escape(root, f"{PLANS_FOLDER}/{path.name}")
     with suppress(PlanUnreadable, OSError):
         kept = read_plan(path)
         if kept.plan_id == plan.plan_id and kept.outlook == plan.outlook:
             return kept
     path.parent.mkdir(parents=True, exist_ok=True)
+    refuse_escape(root, ".rocky/.gitignore")
     ignored = root / ".rocky/.gitignore"
     if not ignored.exists():
         ignored.write_text(_IGNORED, encoding="utf-8")

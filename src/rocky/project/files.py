@@ -196,6 +196,11 @@ def show_text(root: str, path: str) -> str:
     return data.decode(errors="replace").removeprefix(_BOM)
 
 
+def is_inside(path: Path, root: Path) -> bool:
+    """Whether a file would lie below a folder, wherever links on the way lead, and is none."""
+    return path.parent.resolve().is_relative_to(root.resolve()) and not path.is_symlink()
+
+
 def write_atomically(path: Path, text: str, *, mode: int | None = None) -> None:
     """Write a file that is complete or as it was before, whenever the process or machine ends.
 
@@ -204,7 +209,9 @@ def write_atomically(path: Path, text: str, *, mode: int | None = None) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with draft.open("wb") as file:
+        # A new file: a link that somebody has put there is not written through.
+        draft.unlink(missing_ok=True)
+        with draft.open("xb") as file:
             # A name that is not UTF-8 becomes the escape that JSON and TOML have for it.
             file.write(text.encode("utf-8", "backslashreplace"))
             file.flush()

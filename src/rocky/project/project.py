@@ -19,6 +19,7 @@ from rocky.diagnostics.diagnostic import SourceText
 from rocky.errors import NothingSelected
 from rocky.project.configuration.blocks import Adapter, State
 from rocky.project.configuration.config import Config
+from rocky.project.configuration.paths import BRANCH_PREFIX
 from rocky.project.contracts import Contract
 from rocky.project.files import show_text
 from rocky.project.imports import ImportedTable, LoadedImport
@@ -82,7 +83,7 @@ class Project:
     branch: BranchRef | None = None
 
 
-PREFIX: Final = "branch__"
+PREFIX: Final = BRANCH_PREFIX
 """What the folder of a branch, and its schema in a catalogue, begins with."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")

@@ -31,6 +31,7 @@ from rocky.language.datatypes import types as t
 from rocky.language.datatypes.types import DataType, StructField
 from rocky.project.columns import read_classifications, read_columns
 from rocky.project.configuration.model import TargetSetting
+from rocky.project.configuration.paths import FolderName
 from rocky.project.files import Report, child_path, read_text, scan_folders
 from rocky.project.toml.documents import Document, Problem, Problems, parse_document
 from rocky.project.toml.records import read_record
@@ -136,7 +137,7 @@ class SeedTable:
 class SeedRecord(NamedTuple):
     """What a seed's sidecar can say. Columns that are not listed are inferred from the cells."""
 
-    name: str | None = None
+    name: FolderName | None = None
     columns: tuple[Any, ...] = ()
     target: TargetSetting = TargetSetting()
     delimiter: str = ","

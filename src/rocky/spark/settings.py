@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rocky.errors import AdapterUnusable
+from rocky.spark.redaction import REDACTION, redaction_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,8 @@ def start_settings(conf: Mapping[str, str], *, local: bool) -> dict[str, str]:
     settings = {setting.name: setting.value for setting in pinned}
     if local:
         settings["spark.driver.memory"] = local_memory()
-    return settings | session_settings(conf)
+    # Last: a project's own pattern is part of it.
+    return settings | session_settings(conf) | {REDACTION: redaction_pattern(conf)}
 
 
 def local_memory() -> str:

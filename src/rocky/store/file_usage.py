@@ -13,15 +13,15 @@ know of.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
 from rocky.errors import ChangeRefused, StoreUnreadable
 from rocky.store.data_file import is_addressed, is_uri
 from rocky.store.delta.actions import Action, parse_path
 from rocky.store.delta.log import LOG_FOLDER, Log
+from rocky.store.folder import remove_empty_folders
 from rocky.store.objects import ObjectInfo
 from rocky.store.warehouse import BRANCH_PREFIX, STAGING, Table, Warehouse, open_warehouse
 
@@ -272,16 +272,13 @@ def remove_files(table: Table, files: Iterable[ObjectInfo]) -> tuple[ObjectInfo,
 
 def _remove_empty_folders(table: Table, removed: Iterable[ObjectInfo]) -> None:
     """The folders of what was staged; in an object store there are none."""
-    root = table.objects.local_path(f"{table.prefix}/{STAGING}")
-    if root is None:
+    folder = table.objects.location.folder
+    if folder is None:
         return
-    files = (table.objects.local_path(info.path) for info in removed)
-    parents = {parent for file in files if file is not None for parent in file.parents}
-    below = [each for each in parents if each == root or root in each.parents]
-    for folder in sorted(below, key=lambda each: len(each.parts), reverse=True):
-        # Not empty, or gone: either way it is not ours to remove.
-        with suppress(OSError):
-            folder.rmdir()
+    root = PurePosixPath(table.prefix, STAGING)
+    parents = {parent for info in removed for parent in PurePosixPath(info.path).parents}
+    below = (each for each in parents if each == root or root in each.parents)
+    remove_empty_folders(folder, map(str, below))
 
 
 def _referred_paths(table: Table) -> Iterator[str]:

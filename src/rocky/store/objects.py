@@ -6,10 +6,11 @@
 A `FileLocation` says in which objects a file of a table lies, which need not be those of the
 table: a clone in an object store refers to files of the table it was made of by their URIs, as
 Delta allows. Only files of the warehouse's own bucket are believed. In a folder clones have links
-of their own, so there a URI is refused.
+of their own, so there a URI is refused. No path goes through a symbolic link below a folder.
 """
 
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -22,6 +23,15 @@ from obstore.store import LocalStore, ObjectStore, S3Store
 
 from rocky.errors import StoreUnreadable, StoreUnwritable
 from rocky.store.data_file import is_uri
+from rocky.store.folder import (
+    Escape,
+    FoundFile,
+    describe_file,
+    list_folders,
+    refuse_escape,
+    remove_file,
+    walk_folder,
+)
 from rocky.store.location import Location
 
 if TYPE_CHECKING:  # These names exist for type checkers only.
@@ -62,24 +72,44 @@ class Objects:
 
     def info(self, path: str) -> ObjectInfo | None:
         """Size and time of an object, or None where there is none."""
+        folder = self.location.folder
         try:
             with self._reading(path):
+                if folder is not None:
+                    found = describe_file(folder, path)
+                    return None if found is None else _as_info(found)
                 return self._info(obstore.head(self.store, self._key(path)))
         except FileNotFoundError:
             return None
 
     def list(self, folder: str, *, after: str | None = None) -> Iterator[ObjectInfo]:
-        """Objects in a folder and below it, in no order; only those whose path is above `after`."""
-        offset = None if after is None else self._key(after)
+        """Objects in a folder and below it, in no order; only those whose path is above `after`.
+
+        Raises `StoreUnreadable` at a link: what it leads to is not below the root.
+        """
+        root = self.location.folder
         with self._listing(folder):
-            for batch in obstore.list(self.store, self._key(folder), offset=offset):
+            if root is not None:
+                refuse_escape(root, folder)
+                for found in walk_folder(root, folder):
+                    if _is_draft(found.path) or (after is not None and found.path <= after):
+                        continue
+                    if not found.is_file:
+                        refuse_escape(root, found.path)
+                        continue
+                    yield _as_info(found)
+                return
+            for batch in obstore.list(self.store, folder, offset=after):
                 yield from map(self._info, batch)
 
     def folders(self, folder: str) -> Sequence[str]:
         """The paths of the folders directly in a folder, sorted."""
+        root = self.location.folder
         with self._listing(folder):
-            found = obstore.list_with_delimiter(self.store, self._key(folder) or None)
-        return sorted(self._path(prefix.rstrip("/")) for prefix in found["common_prefixes"])
+            if root is not None:
+                return list_folders(root, folder)
+            found = obstore.list_with_delimiter(self.store, folder or None)
+        return sorted(prefix.rstrip("/") for prefix in found["common_prefixes"])
 
     def create(self, path: str, data: bytes) -> bool:
         """Whether the object was made: False, and nothing done, when one is there already."""
@@ -97,34 +127,42 @@ class Objects:
 
     def delete(self, paths: Iterable[str]) -> None:
         """Delete objects; those that are gone already are no failure."""
+        folder = self.location.folder
         for path in paths:
             with self._writing(path), suppress(FileNotFoundError):
-                obstore.delete(self.store, self._key(path))
+                if folder is not None:
+                    remove_file(folder, path)
+                else:
+                    obstore.delete(self.store, path)
 
     def place(self, path: str) -> str:
         """Where a path lies, for people and for deltalake."""
         return self.location.place(path)
 
     def local_path(self, path: str) -> Path | None:
-        """Where a path lies as a file, or None in an object store."""
+        """Where a path lies as a file, or None in an object store.
+
+        Raises `StoreUnreadable` for a path that leads out of the folder.
+        """
         folder = self.location.folder
-        return None if folder is None else folder / path
+        if folder is None:
+            return None
+        with self._reading(path):
+            refuse_escape(folder, path)
+        return folder / path
 
     def _key(self, path: str) -> str:
         # The client of a folder starts at the root of the disk, because it would refuse to start at
         # a folder that nobody has made yet.
         folder = self.location.folder
-        return path if folder is None else (folder / path).as_posix().removeprefix("/")
-
-    def _path(self, key: str) -> str:
-        folder = self.location.folder
-        return (
-            key if folder is None else key.removeprefix(folder.as_posix().lstrip("/")).lstrip("/")
-        )
+        if folder is None:
+            return path
+        refuse_escape(folder, path)
+        return (folder / path).as_posix().removeprefix("/")
 
     def _info(self, meta: "ObjectMeta") -> ObjectInfo:
         modified_ms = int(meta["last_modified"].timestamp() * 1000)
-        return ObjectInfo(self._path(meta["path"]), meta["size"], modified_ms)
+        return ObjectInfo(meta["path"], meta["size"], modified_ms)
 
     @contextmanager
     def _reading(self, path: str) -> Iterator[None]:
@@ -137,7 +175,7 @@ class Objects:
             raise StoreUnreadable(
                 f"could not read `{self.place(path)}`: {why_failed(error)}"
             ) from error
-        except (BaseError, PermissionError, ValueError) as error:
+        except (BaseError, OSError, ValueError) as error:
             raise StoreUnreadable(
                 f"could not read `{self.place(path)}`: {why_failed(error)}"
             ) from error
@@ -162,6 +200,18 @@ class Objects:
             raise StoreUnwritable(
                 f"could not write `{self.place(path)}`: {why_failed(error)}"
             ) from error
+
+
+def _as_info(found: FoundFile) -> ObjectInfo:
+    return ObjectInfo(found.path, found.size, found.modified_ms)
+
+
+# What the client of a folder calls a file that is not complete yet.
+_DRAFT: Final = re.compile(r"#\d+\Z")
+
+
+def _is_draft(path: str) -> bool:
+    return _DRAFT.search(path) is not None
 
 
 def open_objects(location: Location) -> Objects:
@@ -199,6 +249,8 @@ _REASONS: Final = (
 
 def why_failed(error: Exception) -> str:
     """What a failure of the client means to a person, in a few words."""
+    if isinstance(error, Escape):
+        return str(error.strerror)
     text = str(error)
     found = next((reason for word, reason in _REASONS if word in text), None)
     return found or text.split("\n", 1)[0]
@@ -275,6 +327,10 @@ def locate_file(objects: Objects, prefix: str, path: str) -> FileLocation:
     Raises `StoreUnreadable` for a URI that leads out of the bucket.
     """
     if not is_uri(path):
+        if not {"", ".", ".."}.isdisjoint(path.split("/")):
+            raise StoreUnreadable(
+                f"the log of `{objects.place(prefix)}` names a file `{path}`, which is not below it"
+            )
         return FileLocation(objects, f"{prefix}/{path}")
     key = key_in_bucket(objects, path)
     if key is None:

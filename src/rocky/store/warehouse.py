@@ -94,7 +94,11 @@ class Table:
         return self.log.history()
 
     def new_staging(self) -> str:
-        """A fresh staging folder's path, relative to the table. Nothing is made."""
+        """A fresh staging folder's path, relative to the table. Nothing is made.
+
+        Raises `StoreUnreadable` where a link would lead what is written there elsewhere.
+        """
+        self.objects.local_path(f"{self.prefix}/{STAGING}")
         return f"{STAGING}/{uuid.uuid4().hex}"
 
     def place_of(self, file: DataFile) -> FileLocation:
@@ -155,5 +159,13 @@ def open_warehouse(root: str, *, base: Path, options: Mapping[str, str] | None =
     """The warehouse at `root`: a folder relative to `base`, or an `s3://` URI.
 
     `options` are settings of Spark (`spark.hadoop.fs.s3a.*`) and variables of the environment.
+    Raises `StoreUnreadable` where a link stands for the folder of a branch, which lies in the
+    warehouse of its parent; another warehouse's own folder may well be one.
     """
+    folder = base / root.rstrip("/")
+    if "://" not in root and folder.name.startswith(BRANCH_PREFIX) and folder.is_symlink():
+        raise StoreUnreadable(
+            f"could not read `{folder}`: it is a symbolic link, and the folder of a branch cannot"
+            " be one; remove the link"
+        )
     return Warehouse(open_objects(locate(root, base, options or {})))

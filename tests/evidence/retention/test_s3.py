@@ -16,7 +16,8 @@ from rocky.ledger.branches import record_branch
 from rocky.ledger.run_records import ModelExecution, ModelStatus, RunStatus
 from rocky.ledger.writer import ModelRecords
 from rocky.store.anchor import anchored_ledgers
-from rocky.store.clone import clone_table, drop_branch_folder
+from rocky.store.branch_folder import drop_branch_folder
+from rocky.store.clone import clone_table
 from rocky.store.delta.log import Log
 from rocky.store.parquet.rows import load_rows
 from rocky.store.warehouse import open_warehouse

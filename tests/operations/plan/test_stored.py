@@ -111,3 +111,16 @@ def test_a_file_that_is_nested_too_deep_is_no_plan(tmp_path, text):
 
     with pytest.raises(PlanUnreadable, match="it is nested too deep"):
         read_plan(path)
+
+
+@pytest.mark.parametrize("part", [".rocky", ".rocky/plans", ".rocky/.gitignore"])
+def test_a_plan_is_not_written_through_a_link(tmp_path, part):
+    root, outside = tmp_path / "project", tmp_path / "outside"
+    for folder in (outside, (root / part).parent):
+        folder.mkdir(parents=True)
+    target = outside / "new" if part.endswith("ignore") else outside
+    (root / part).symlink_to(target)
+
+    with pytest.raises(OSError, match="is a symbolic link"):
+        save_plan(root, plan())
+    assert [] == list(outside.rglob("*"))

@@ -1,3 +1,10 @@
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from rocky.ledger.record import decode_record, encode_record
+from rocky.ledger.run_records import RunRecord
 from rocky.run.prepare.caller import observe_origin
 from tests.project.git.repos import make_repo
 
@@ -32,3 +39,44 @@ def test_a_model_that_git_does_not_know_makes_a_run_dirty_and_a_table_does_not(t
     new = observe_origin(repo.root / "shop", {})
 
     assert (False, True) == (beside.git_dirty, new.git_dirty)
+
+
+GITHUB = {
+    "GITHUB_ACTIONS": "true",
+    "GITHUB_REPOSITORY": "shop/tables",
+    "GITHUB_WORKFLOW_REF": "shop/tables/.github/workflows/run.yml@refs/heads/main",
+    "GITHUB_RUN_ID": "17",
+    "GITHUB_ACTOR": "ann",
+    "GITHUB_TRIGGERING_ACTOR": "bob",
+    "GITHUB_TOKEN": "secret",
+    "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "secret",
+}
+GITLAB = {
+    "GITLAB_CI": "true",
+    "CI_PROJECT_PATH": "shop/tables",
+    "CI_PIPELINE_ID": "17",
+    "CI_JOB_ID": "99",
+    "GITLAB_USER_LOGIN": "ann",
+    "CI_JOB_TOKEN": "secret",
+}
+
+
+@pytest.mark.parametrize(("env", "service"), [(GITHUB, "github"), (GITLAB, "gitlab")])
+def test_a_run_in_ci_records_its_job_and_no_token(tmp_path, env, service):
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    record = observe_origin(tmp_path, env).open_record(now, "c", "w")
+    written = encode_record(record)
+
+    assert (service, "shop/tables", "17", "ann") == tuple(
+        written["ci"][key] for key in ("service", "repository", "run", "actor")
+    )
+    assert "secret" not in json.dumps(written)
+    assert record == decode_record(RunRecord, written)
+
+
+def test_a_run_elsewhere_records_no_job(tmp_path):
+    record = observe_origin(tmp_path, {"CI": "true"}).open_record(
+        datetime(2026, 3, 1, tzinfo=UTC), "c", "w"
+    )
+
+    assert "ci" not in encode_record(record)

@@ -7,9 +7,12 @@ the work of the current user.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
-from rocky.branches.approvals.policy import ProjectAtCommit
+from rocky.branches.approvals.authorship import ProvenAuthors, prove_authors
+from rocky.branches.approvals.policy import Policy, ProjectAtCommit
+from rocky.branches.approvals.ssh import Keygen
 from rocky.errors import ApprovalRefused
 from rocky.ledger.branch_records import BranchRecord
 from rocky.project import Project
@@ -17,6 +20,7 @@ from rocky.project.git import (
     Repository,
     authors_between,
     changed_files,
+    commits_between,
     find_commit,
     find_identity,
     merge_base,
@@ -105,6 +109,37 @@ def find_authors(
         if dirty and email is not None:
             found.add(email)
     return frozenset(each.casefold() for each in found)
+
+
+def find_proven_authors(
+    repository: Repository | None,
+    base: ProjectAtCommit | None,
+    policy: Policy,
+    keygen: Keygen,
+    now: datetime,
+    *,
+    dirty: bool,
+) -> ProvenAuthors:
+    """Who is shown to have made a change; nobody where the policy does not ask.
+
+    Raises ApprovalRefused where it asks and that cannot be shown.
+    """
+    if policy.author_proof == "none":
+        return ProvenAuthors()
+    head = None if repository is None else find_commit(repository, "HEAD")
+    if repository is None or base is None or head is None:
+        raise ApprovalRefused(
+            "`author_proof` in `[branch.approval]` wants signed commits, and there are none to"
+            " compare: commit the project, then `rocky branch rebase` bases the branch on that"
+        )
+    if dirty:
+        raise ApprovalRefused(
+            "the project has changes that are not committed, and `author_proof` in"
+            " `[branch.approval]` wants every change in a signed commit: commit them with `git"
+            " commit -S`"
+        )
+    commits = commits_between(repository, base.commit, head, apart_from=_ROCKY_FOLDER)
+    return prove_authors(repository, commits, policy.signers, keygen, now)
 
 
 def has_uncommitted_changes(repository: Repository, project: Project) -> bool:

@@ -16,7 +16,7 @@ from rocky.branches.approvals.ssh import PublicKey, decode_key
 from rocky.diagnostics import Severity
 from rocky.errors import SignersUnusable
 from rocky.project import Project
-from rocky.project.configuration.blocks import Approval, Branch
+from rocky.project.configuration.blocks import Approval, AuthorProof, Branch
 from rocky.project.toml.documents import Problems
 from rocky.project.toml.records import read_record
 from rocky.project.toml.variables import Keys, quote_bare_references, resolve_variables
@@ -155,6 +155,10 @@ class ProjectAtCommit:
         return f"commit `{self.commit[:12]}`"
 
 
+AUTHOR_UNPROVEN: Final = "author unproven"
+"""What is said of a change whose authors are known by nothing but what they typed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What a promotion needs. `warnings` say where there was no before to hold a change to."""
@@ -165,6 +169,7 @@ class Policy:
     allow_author: bool
     signers: Signers
     warnings: tuple[str, ...] = ()
+    author_proof: AuthorProof = "none"
 
     def to_json(self) -> dict[str, str]:
         """The policy in words, for a record."""
@@ -173,6 +178,7 @@ class Policy:
             "min_approvers": str(self.min_approvers),
             "max_age_seconds": str(self.max_age_seconds),
             "allow_author": str(self.allow_author).lower(),
+            "author_proof": AUTHOR_UNPROVEN if self.author_proof == "none" else self.author_proof,
             "signers": self.signers.origin or "none",
         }
 
@@ -197,6 +203,7 @@ def find_policy(
         all(each.allow_author for each in everywhere),
         signers,
         warnings,
+        "none" if all(each.author_proof == "none" for each in everywhere) else "signed_commits",
     )
 
 

@@ -179,14 +179,20 @@ class Keygen:
             return self._run(line, statement)
 
     def verify(
-        self, statement: bytes, signature: str, signers: str, principal: str, at: datetime
+        self,
+        statement: bytes,
+        signature: str,
+        signers: str,
+        principal: str,
+        at: datetime,
+        namespace: str = NAMESPACE,
     ) -> KeygenAnswer:
         """Whether a signature is one of a principal's, by a list of signers as of a moment."""
         with _private_folder() as folder:
             listed = folder / "allowed_signers"
             listed.write_text(signers, "utf-8")
             moment = at.astimezone(UTC).strftime("%Y%m%d%H%M%S")
-            line = ["-Y", "verify", "-O", f"verify-time={moment}", "-n", NAMESPACE]
+            line = ["-Y", "verify", "-O", f"verify-time={moment}", "-n", namespace]
             line += ["-f", str(listed), "-I", principal, "-s", _write_text(folder, signature)]
             said = self._run(line, statement)
             # Files of ours mean nothing to whoever reads this later.

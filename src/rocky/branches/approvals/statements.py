@@ -23,6 +23,7 @@ from rocky.canonical import canonical_json, text_hash
 from rocky.ledger.record import format_time, parse_time
 from rocky.project.files import READABLE, write_atomically
 from rocky.project.project import branch_prefix
+from rocky.store.folder import refuse_escape
 
 STATEMENT_VERSION: Final = 1
 _NAME: Final = re.compile(r"[^\s,*?!\"']{1,320}")
@@ -196,6 +197,7 @@ def approvals_folder(root: Path, branch: str) -> Path:
 def load_statements(root: Path, branch: str) -> tuple[SignedStatement | UnusableFile, ...]:
     """All there is for a branch, in the order of signing. Raises OSError when it cannot be told."""
     folder = approvals_folder(root, branch)
+    refuse_escape(root, f"{APPROVALS_FOLDER}/{branch}")
     try:
         names = sorted(each for each in os.listdir(folder) if each.endswith(".json"))  # noqa: PTH208 - tells a missing folder from an empty one
     except FileNotFoundError:
@@ -226,6 +228,7 @@ def parse_signed_statement(
 def store_statement(root: Path, candidate: SignedStatement) -> StatementFiles:
     """Put a signed statement where it is looked for. Raises OSError."""
     folder = approvals_folder(root, candidate.statement.branch)
+    refuse_escape(root, f"{APPROVALS_FOLDER}/{candidate.statement.branch}")
     folder.mkdir(parents=True, exist_ok=True)
     statement = folder / f"{candidate.statement.approval_id}.json"
     signature = statement.with_name(statement.name + SIGNATURE_SUFFIX)
@@ -253,7 +256,7 @@ def _load_statement(path: Path) -> SignedStatement | UnusableFile:
 
 
 def _read_file(path: Path) -> bytes:
-    with path.open("rb") as file:
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
         data = file.read(_LARGEST_FILE + 1)
     if len(data) > _LARGEST_FILE:
         raise OSError(0, "it is too large for an approval")

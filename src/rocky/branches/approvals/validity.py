@@ -48,7 +48,8 @@ class RejectionReason(StrEnum):
 class ApprovalScope:
     """What a statement has to be about to count now. `authors` are those who made the change.
 
-    `base_commit` is what the change is compared with.
+    `base_commit` is what the change is compared with; `author_keys` are the keys that its commits
+    are signed with, where that was asked for.
     """
 
     record: BranchRecord
@@ -58,6 +59,7 @@ class ApprovalScope:
     now: datetime
     kind: Kind = Kind.APPROVAL
     base_commit: str | None = None
+    author_keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +241,8 @@ def _check_author(candidate: SignedStatement, question: ApprovalScope, keygen: K
     approver = candidate.statement.approver
     if approver.casefold() in {each.casefold() for each in question.authors}:
         return RejectionReason.OWN_CHANGE, f"`{approver}` made the change"
+    if candidate.envelope.key.fingerprint in question.author_keys:
+        return RejectionReason.OWN_CHANGE, "the key has signed commits of the change"
     author = question.policy.signers.may_be(
         candidate.envelope.key.fingerprint, sorted(question.authors)
     )

@@ -4,7 +4,7 @@ An auditor copies the commit and the config's hash into other tools, so neither 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from rocky.cli.render.tables import (
@@ -188,11 +188,20 @@ def _facts(run: RunAudit) -> dict[str, str]:
         "rocky": run.rocky_version,
         "config": run.config_hash,
     }
+    if run.ci:
+        facts["ci"] = _describe_ci(run.ci)
     if run.selection:
         facts["selected"] = " ".join(run.selection)
     if run.reason is not None:
         facts["ended"] = run.reason
     return facts
+
+
+def _describe_ci(identity: Mapping[str, str]) -> str:
+    """The job on one line: the service, where, which, and who is said to have started it."""
+    parts = (identity.get(key) for key in ("service", "repository", "workflow", "run", "job"))
+    who = identity.get("triggered_by") or identity.get("actor")
+    return " ".join(each for each in parts if each) + (f", by {who}" if who else "")
 
 
 def audited_run(run: RunRecord) -> AuditEntry:

@@ -24,6 +24,7 @@ from rocky.operations.branch.change import choose_signer, keygen_of, open_change
 from rocky.operations.report import same_fields
 from rocky.operations.workspace import Workspace
 from rocky.plan.arguments import Request
+from rocky.project.configuration.blocks import AuthorProof
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +116,16 @@ class ApprovalsRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class PolicyReport:
-    """Who has to approve: how many, how long that counts, and whether authors may."""
+    """Who has to approve: how many, how long that counts, and whether authors may.
+
+    `author_proof` says by what authors are known; `none` is what commits say, which is unproven.
+    """
 
     required: bool
     min_approvers: int
     max_age_seconds: int
     allow_author: bool
+    author_proof: AuthorProof
 
 
 @dataclass(frozen=True, slots=True)

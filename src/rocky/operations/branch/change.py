@@ -13,6 +13,7 @@ from rocky.branches.approvals.commits import (
     find_authors,
     find_change_base,
     find_git_signing_key,
+    find_proven_authors,
     has_uncommitted_changes,
 )
 from rocky.branches.approvals.policy import find_policy
@@ -132,13 +133,18 @@ def _judge(
     base = None if past is None else past.base
     view = open_view(workspace, project, record)
     dirty = None if repository is None else has_uncommitted_changes(repository, project)
+    policy = find_policy(project, () if past is None else past.rules, workspace.environment)
+    proven = find_proven_authors(
+        repository, base, policy, keygen_of(workspace), now, dirty=bool(dirty)
+    )
     question = ApprovalScope(
         record,
         compute_state(compilation, view, diff),
-        find_policy(project, () if past is None else past.rules, workspace.environment),
-        find_authors(repository, base, record, dirty=bool(dirty)),
+        policy,
+        find_authors(repository, base, record, dirty=bool(dirty)) | proven.people,
         now,
         base_commit=None if base is None else base.commit,
+        author_keys=proven.keys,
     )
     lookups = open_lookup_reader(fetch_branch_state(workspace, record))
     if lookups is None:

@@ -1,7 +1,7 @@
 """Branches created, rebased and deleted: tables cloned without copying, production left alone."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -18,6 +18,7 @@ from rocky.branches.lifecycle import (
     delete_branch,
     find_parent,
     has_leftovers,
+    list_foreign,
 )
 from rocky.errors import NothingSelected, PromotionRefused
 from rocky.ledger import LATEST, Ledger
@@ -236,7 +237,21 @@ def drop_branch(
             " can be sent"
         )
         return 0, (*warnings, stays)
-    return removed[0], warnings
+    return removed[0], (*warnings, *_foreign_warnings(record, list_foreign(warehouses)))
+
+
+_SHOWN_PLACES: Final = 3
+
+
+def _foreign_warnings(record: BranchRecord, places: Sequence[str]) -> tuple[str, ...]:
+    if not places:
+        return ()
+    shown = ", ".join(f"`{each}`" for each in places[:_SHOWN_PLACES])
+    more = f" and {len(places) - _SHOWN_PLACES} more" if len(places) > _SHOWN_PLACES else ""
+    return (
+        f"the folder of branch `{record.name}` holds what Rocky did not put there, and none of it"
+        f" was touched or followed: {shown}{more}; remove it by hand",
+    )
 
 
 @dataclass(frozen=True, slots=True)

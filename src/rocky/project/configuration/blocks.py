@@ -7,6 +7,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
+from rocky.project.configuration.paths import OwnFile
 from rocky.project.toml.documents import (
     Amount,
     Days,
@@ -227,11 +228,15 @@ class Resilience(NamedTuple):
     max_retries_per_run: NonNegative = 8
 
 
+AuthorProof = Literal["none", "signed_commits"]
+
+
 class Approval(NamedTuple):
     """Who must sign before a branch is promoted, and for how long that holds.
 
     `allowed_signers` is a file of OpenSSH's, its path from the project's folder on. The rules that
     count are those of the commit a branch is compared with; a change can only make them stricter.
+    `author_proof` says by what its authors are known: by what commits say, or by who signed them.
     """
 
     required: bool = False
@@ -239,6 +244,7 @@ class Approval(NamedTuple):
     max_age_seconds: Positive = 86400
     allow_author: bool = False
     allowed_signers: str = "allowed_signers"
+    author_proof: AuthorProof = "none"
 
 
 class Branch(NamedTuple):
@@ -256,8 +262,8 @@ class Import(NamedTuple):
     """
 
     path: str | None = None
-    snapshot: str | None = None
-    baseline: str | None = None
+    snapshot: OwnFile | None = None
+    baseline: OwnFile | None = None
     pin: str | None = None
     warehouse: str | None = None
 
@@ -270,6 +276,6 @@ class Publish(NamedTuple):
     """
 
     name: str | None = None
-    out: str = "interface.json"
+    out: OwnFile = "interface.json"
     models: tuple[str, ...] = ()
     consumers: tuple[str, ...] = ()

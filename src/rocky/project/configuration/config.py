@@ -25,6 +25,7 @@ from rocky.project.configuration.blocks import (
     adapter_key,
 )
 from rocky.project.configuration.model import NO_FRESHNESS, NO_LEVELS, Budget, LintLevels, Store
+from rocky.project.configuration.paths import escapes_project
 from rocky.project.configuration.pipeline_rules import (
     check_load,
     check_snapshot,
@@ -224,11 +225,6 @@ def _check_patterns(
             problems.append(
                 Problem(keys, "`models` leads out of the project", "name a folder inside it")
             )
-
-
-def escapes_project(pattern: str) -> bool:
-    """Whether a pattern of paths could match outside the project."""
-    return pattern.startswith("/") or ".." in pattern.split("/")
 
 
 def _check_branch(branch: Branch, problems: Problems) -> None:

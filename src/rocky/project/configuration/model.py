@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 from rocky.diagnostics import BY_CODE, REGISTRY, Code
 from rocky.diagnostics.codes import FORMER
 from rocky.diagnostics.suggestion import suggestion
+from rocky.project.configuration.paths import CatalogName, FolderName
 from rocky.project.configuration.strategies import StrategySetting
 from rocky.project.toml.documents import (
     Amount,
@@ -182,16 +183,16 @@ NO_FRESHNESS: Final = Refusal(
 class TargetSetting(NamedTuple):
     """The parts of a table's full name that are set here."""
 
-    catalog: str | None = None
-    schema: str | None = None
-    table: str | None = None
+    catalog: CatalogName | None = None
+    schema: FolderName | None = None
+    table: FolderName | None = None
 
 
 class FolderTarget(NamedTuple):
     """The parts of a target that a whole folder can share."""
 
-    catalog: str | None = None
-    schema: str | None = None
+    catalog: CatalogName | None = None
+    schema: FolderName | None = None
 
 
 class Budget(NamedTuple):
@@ -280,7 +281,7 @@ class UnitTest(NamedTuple):
 class ModelSettings(NamedTuple):
     """Everything a sidecar can say about its model. `inputs` and `output` are a Python model's."""
 
-    name: str | None = None
+    name: FolderName | None = None
     depends_on: tuple[str, ...] = ()
     strategy: StrategySetting | None = None
     target: TargetSetting = TargetSetting()

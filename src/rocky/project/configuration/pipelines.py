@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 from rocky.project.configuration.model import Assertion, CheckSeverity
+from rocky.project.configuration.paths import CatalogName, FolderName
 from rocky.project.configuration.strategies import NullTime
 from rocky.project.toml.documents import (
     Amount,
@@ -78,8 +79,8 @@ class Quarantine(NamedTuple):
 
     enabled: bool = False
     mode: Literal["split", "tag", "drop"] = "split"
-    suffix_valid: str = "__valid"
-    suffix_quarantine: str = "__quarantine"
+    suffix_valid: FolderName = "__valid"
+    suffix_quarantine: FolderName = "__quarantine"
 
 
 class Checks(NamedTuple):
@@ -137,8 +138,8 @@ class PipelineTarget(NamedTuple):
     """Where a pipeline writes; catalog and schema are defaults for its models."""
 
     adapter: str = "default"
-    catalog: str | None = None
-    schema: str | None = None
+    catalog: CatalogName | None = None
+    schema: FolderName | None = None
 
 
 @refuses(
@@ -206,8 +207,8 @@ class ReplicationTarget(NamedTuple):
     """Where tables are copied to; templates name components of the schema pattern."""
 
     adapter: str = "default"
-    catalog_template: str | None = None
-    schema_template: str | None = None
+    catalog_template: CatalogName | None = None
+    schema_template: FolderName | None = None
     separator: str | None = None
 
 
@@ -262,9 +263,9 @@ class ReplicationPipeline(NamedTuple):
 class QualityTable(NamedTuple):
     """A table to check; without `table`, every table of the schema."""
 
-    catalog: str
-    schema: str
-    table: str | None = None
+    catalog: CatalogName
+    schema: FolderName
+    table: FolderName | None = None
 
 
 class QualityTarget(NamedTuple):
@@ -289,9 +290,9 @@ class QualityPipeline(NamedTuple):
 class SnapshotTable(NamedTuple):
     """A table in full, and the adapter that has it."""
 
-    catalog: str
-    schema: str
-    table: str
+    catalog: CatalogName
+    schema: FolderName
+    table: FolderName
     adapter: str = "default"
 
 
@@ -315,9 +316,9 @@ class SnapshotPipeline(NamedTuple):
 class LoadTarget(NamedTuple):
     """Where files are loaded to; without `table`, a table per file."""
 
-    catalog: str
-    schema: str
-    table: str | None = None
+    catalog: CatalogName
+    schema: FolderName
+    table: FolderName | None = None
     adapter: str = "default"
 
 

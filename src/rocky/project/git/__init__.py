@@ -1,9 +1,11 @@
 """Git, asked about the past of a project: the only home of the `git` program."""
 
 from rocky.project.git.repository import (
+    ChangeCommit,
     Identity,
     Repository,
     authors_between,
+    commits_between,
     current_branch,
     default_base,
     find_commit,
@@ -11,6 +13,7 @@ from rocky.project.git.repository import (
     find_repository,
     is_shallow,
     merge_base,
+    read_commit,
     resolve_ref,
 )
 from rocky.project.git.trees import (
@@ -26,6 +29,7 @@ from rocky.project.git.trees import (
 
 __all__ = [
     "CACHE_FOLDER",
+    "ChangeCommit",
     "ChangedFile",
     "Identity",
     "Repository",
@@ -33,6 +37,7 @@ __all__ = [
     "authors_between",
     "changed_files",
     "check_out",
+    "commits_between",
     "current_branch",
     "default_base",
     "find_commit",
@@ -41,6 +46,7 @@ __all__ = [
     "is_dirty",
     "is_shallow",
     "merge_base",
+    "read_commit",
     "resolve_ref",
     "show_file",
     "tracked_files",

@@ -3,6 +3,10 @@
 A hook or a wrapper leaves `GIT_DIR` and the like in the environment, and then `git -C folder` would
 answer about another repository. All such variables are dropped; only those that say where settings
 are stay, because an identity or a trusted folder may be set there.
+
+Nor does it start what a repository names: hooks, a file system monitor, pagers, programs that
+compare or convert, and filters (`clean`, `smudge`, `process`). Whoever proposes a change writes
+`.gitattributes`, and what is read is what the objects hold.
 """
 
 import os
@@ -30,11 +34,21 @@ _SETTINGS: Final = (
     "core.quotePath=false",
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.askPass=",
+    "diff.external=",
+    "protocol.ext.allow=never",
     "core.sparseCheckout=false",
     "log.showSignature=false",
     "color.ui=false",
 )
 _NO_NAMES: Final[Mapping[str, str]] = {}
+
+_CONVERTING: Final = frozenset({"add", "checkout-index", "diff", "log", "status"})
+"""The commands that look at files of the working tree, or write them, and would convert them."""
+_COMPARING: Final = frozenset({"diff", "log"})
+_FILTER: Final = re.compile(r"filter\.(.*)\.(clean|smudge|process|required)", re.DOTALL)
+_COUNT: Final = "GIT_CONFIG_COUNT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +85,58 @@ def ask_git(
     line = ["git", "--no-pager", "--literal-pathspecs"]
     for setting in _SETTINGS:
         line += ["-c", setting]
+    environment = {**_environment(), **names}
+    command, *others = arguments
+    if command in _CONVERTING:
+        environment = _without_filters([*line, "-C", str(folder)], environment, patience)
+    if command in _COMPARING:
+        others = ["--no-ext-diff", "--no-textconv", *others]
+    return _run([*line, "-C", str(folder), command, *others], stdin, environment, patience)
+
+
+def _run(line: list[str], stdin: bytes, environment: dict[str, str], patience: float) -> Answer:
     try:
         done = subprocess.run(
-            [*line, "-C", str(folder), *arguments],
+            line,
             input=stdin,
             capture_output=True,
             timeout=patience,
             check=False,
-            env={**_environment(), **names},
+            env=environment,
         )
     except FileNotFoundError as failure:
         raise GitUnavailable("`git` is not installed, or not on the PATH") from failure
     except OSError as failure:
         raise GitUnavailable(f"`git` cannot be started: {failure.strerror}") from failure
     except subprocess.TimeoutExpired as failure:
-        raise GitUnavailable(f"`git {arguments[0]}` took longer than {patience:g} s") from failure
+        shown = line[line.index("-C") + 2]
+        raise GitUnavailable(f"`git {shown}` took longer than {patience:g} s") from failure
     return Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
+
+
+def _without_filters(
+    line: list[str], environment: dict[str, str], patience: float
+) -> dict[str, str]:
+    """The environment with every filter that any setting defines made one that does nothing."""
+    listed = _run(
+        [*line, "config", "-z", "--name-only", "--get-regexp", r"^filter\."],
+        b"",
+        environment,
+        patience,
+    )
+    drivers = {found[1] for each in split_names(listed.out) if (found := _FILTER.fullmatch(each))}
+    settings = [
+        (f"filter.{driver}.{key}", value)
+        for driver in sorted(drivers)
+        for key, value in (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
+    ]
+    # As variables, because a name may hold any character; those that are there stay before them.
+    given = environment.get(_COUNT, "")
+    first = int(given) if given.isdecimal() else 0
+    added = {_COUNT: str(first + len(settings))} if settings else {}
+    for number, (key, value) in enumerate(settings, first):
+        added |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return {**environment, **added}
 
 
 def demand_git(

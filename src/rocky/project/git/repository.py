@@ -213,6 +213,16 @@ def find_identity(repository: Repository) -> Identity:
     return Identity(_setting(repository, "user.name"), _setting(repository, "user.email"))
 
 
+class ChangeCommit(NamedTuple):
+    """A commit that changes something, and the addresses that it names, in lower case.
+
+    Of authors, committers and those in `Co-authored-by` lines: what somebody typed.
+    """
+
+    commit_id: str
+    addresses: tuple[str, ...]
+
+
 def authors_between(
     repository: Repository,
     base: str,
@@ -221,12 +231,24 @@ def authors_between(
     *,
     apart_from: str | None = None,
 ) -> tuple[str, ...]:
-    """The addresses of all who made the commits of `head` that `base` has not, in lower case.
+    """The addresses in the commits that `commits_between` gives, sorted."""
+    commits = commits_between(repository, base, head, path, apart_from=apart_from)
+    return tuple(sorted({address for each in commits for address in each.addresses}))
 
-    Authors, committers and those in `Co-authored-by` lines. `path` is from the repository's top;
-    None is the project's folder, an empty one the whole repository. Sorted. A commit that changes
-    nothing, or nothing but what is below `apart_from` (from the project's folder on), has no
-    author; nor has a merge in which every file is as one of the two sides has it.
+
+def commits_between(
+    repository: Repository,
+    base: str,
+    head: str,
+    path: str | None = None,
+    *,
+    apart_from: str | None = None,
+) -> tuple[ChangeCommit, ...]:
+    """The commits of `head` that `base` has not and that change something.
+
+    `path` is from the repository's top; None is the project's folder, an empty one the whole
+    repository. One that changes nothing but what is below `apart_from` (from the project's folder
+    on) does not count; nor does a merge in which every file is as one of the two sides has it.
     """
     where = repository.prefix.rstrip("/") if path is None else path
     line = [
@@ -236,22 +258,29 @@ def authors_between(
         "-c",
         "--name-only",
         "--no-renames",
-        "--format=%x00%ae%n%ce%n%aE%n%cE%n%B%x00",
+        "--format=%x00%H%n%ae%n%ce%n%aE%n%cE%n%B%x00",
         f"{base}..{head}",
     ]
     listed = demand_git(repository.top, *line, "--", *([where] if where else [])).text
     spared = repository.path_of(apart_from.rstrip("/") + "/") if apart_from else None
-    found: set[str] = set()
+    found = []
     _, *parts = listed.split("\0")
     for commit, names in zip(parts[::2], parts[1::2], strict=True):
         changed = [each for each in names.split("\n") if each]
         if all(spared is not None and each.startswith(spared) for each in changed):
             continue
-        lines = commit.split("\n")
-        found.update(lines[:4])
+        commit_id, *lines = commit.split("\n")
+        typed = set(lines[:4])
         for credited in _TRAILER.findall("\n".join(lines[4:])):
-            found.update(_ADDRESS.findall(credited))
-    return tuple(sorted({each.strip().lower() for each in found} - {""}))
+            typed.update(_ADDRESS.findall(credited))
+        addresses = {each.strip().lower() for each in typed} - {""}
+        found.append(ChangeCommit(commit_id, tuple(sorted(addresses))))
+    return tuple(found)
+
+
+def read_commit(repository: Repository, commit_id: str) -> bytes:
+    """A commit's object, byte for byte."""
+    return demand_git(repository.top, "cat-file", "commit", commit_id).out
 
 
 def _setting(repository: Repository, key: str) -> str | None:

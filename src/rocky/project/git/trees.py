@@ -1,8 +1,8 @@
 """Trees: a project's files as a commit has them, and how the working tree differs from one.
 
-A snapshot is written as a checkout would write it, with line endings and filters, through an index
-of its own: `git archive` would be shorter, but leaves out what is marked `export-ignore`. The
-working tree counts with what nobody has added yet.
+A snapshot is written as a checkout would write it, with line endings but without filters, through
+an index of its own: `git archive` would be shorter, but leaves out what is marked `export-ignore`.
+The working tree counts with what nobody has added yet.
 """
 
 import os
@@ -185,7 +185,9 @@ def is_dirty(repository: Repository, suffixes: tuple[str, ...] = ("",)) -> bool:
 
     Of files that git does not know only those with a name that ends so count.
     """
-    line = ("status", "--porcelain", "-z", "--untracked-files=all", "--", ".")
+    line = ["status", "--porcelain", "-z", "--untracked-files=all"]
+    # Not into submodules: their settings are their own.
+    line += ["--ignore-submodules=dirty", "--", "."]
     told = split_names(demand_git(repository.folder, *line).out)
     own = tuple(f"?? {repository.prefix}{each}" for each in _OWN)
     return any(
@@ -206,7 +208,7 @@ def changed_files(repository: Repository, base: str) -> tuple[ChangedFile, ...]:
         # Mentions untracked files in the copy of the index, so that a diff sees them.
         demand_git(repository.folder, "add", "--intent-to-add", *where, names=names)
         _forget(repository, _untracked(repository, CACHE_FOLDER), names)
-        line = ("diff", "--name-status", "-z", "--find-renames", "--no-ext-diff", "--no-textconv")
+        line = ("diff", "--name-status", "-z", "--find-renames")
         told = demand_git(
             repository.folder,
             *line,

@@ -18,6 +18,7 @@ from rocky.ledger.run_records import RunRecord
 from rocky.plan.kept_plan import AppliedPlan
 from rocky.project.git import Repository, current_branch, find_commit, find_repository, is_dirty
 from rocky.run.outcomes import Listener, SilentListener
+from rocky.run.prepare.ci_identity import find_ci_identity
 from rocky.state.events import SyncListener
 from rocky.version import __version__
 
@@ -38,6 +39,7 @@ class RunOrigin:
     git_commit: str | None = None
     git_branch: str | None = None
     git_dirty: bool | None = None
+    ci: Mapping[str, str] = field(default_factory=dict)
 
     def open_record(self, started_at: datetime, config_hash: str, warehouse: str) -> RunRecord:
         """The record of a run that begins, as far as it says who asked for it and where."""
@@ -53,6 +55,7 @@ class RunOrigin:
             git_branch=self.git_branch,
             git_dirty=self.git_dirty,
             warehouse=warehouse,
+            ci=self.ci,
         )
 
 
@@ -65,7 +68,14 @@ def observe_origin(root: Path, env: Mapping[str, str], *, session_source: str = 
         source = "ci" if in_ci and session_source == "cli" else session_source
     commit, branch, dirty = _ask_git(root)
     return RunOrigin(
-        trigger, source, platform.node() or "unknown", _identity(env), commit, branch, dirty
+        trigger,
+        source,
+        platform.node() or "unknown",
+        _identity(env),
+        commit,
+        branch,
+        dirty,
+        find_ci_identity(env),
     )
 
 

@@ -14,7 +14,7 @@ the same folder; the file is asked, which holds the partition columns too.
 import itertools
 import os
 import re
-import shutil
+import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +42,7 @@ from rocky.store.data_file import (
     salt_of,
     salted_chunks,
 )
+from rocky.store.folder import Escape, remove_tree, walk_folder
 from rocky.store.objects import Objects, open_object
 from rocky.store.parquet.digest import FileDigest, LocalHasher, ObjectHasher
 from rocky.store.parquet.footer import Footer, Leaf, null_violations, parse_footer
@@ -90,8 +91,9 @@ class FolderStaging:
     root: Path
 
     def list_staged(self, folder: str) -> list[str]:
-        files = (self.root / folder).rglob("*.parquet")
-        paths = (file.relative_to(self.root).as_posix() for file in files)
+        found = walk_folder(self.root, folder)
+        # A link that somebody left among them is no data of ours.
+        paths = (each.path for each in found if each.is_file)
         return sorted(path for path in paths if is_data_file(path, folder))
 
     def hasher(self, threads: int) -> LocalHasher:
@@ -105,17 +107,20 @@ class FolderStaging:
         source, target = self.root / staged, self.root / name
         if count:
             source = source.with_suffix(f".{count}")
-            with source.open("wb") as opened:
+            # What a try before this one has left goes; nothing is written through it.
+            source.unlink(missing_ok=True)
+            with source.open("xb") as opened:
                 for piece in self._copy(staged, count):
                     opened.write(piece)
         # Over whatever has the name: it holds these bytes already, or it is damaged and healed.
         source.replace(target)
-        found = target.stat()
+        found = target.lstat()
+        if not stat.S_ISREG(found.st_mode):
+            raise Escape(f"`{target}` was exchanged for a link while it was placed")
         return found.st_size, found.st_mtime_ns // 1_000_000
 
     def remove(self, folder: str) -> None:
-        if (self.root / folder).exists():
-            shutil.rmtree(self.root / folder)
+        remove_tree(self.root, folder)
 
     def _copy(self, path: str, count: int) -> Iterator[bytes]:
         file = self.root / path

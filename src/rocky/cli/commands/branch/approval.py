@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 
 from rocky.analysis.changes.change import Impact, ProjectDiff
+from rocky.branches.approvals.policy import AUTHOR_UNPROVEN
 from rocky.branches.approvals.readiness import Candidate
 from rocky.branches.state_hash import BranchState
 from rocky.cli.console import ExitCode, write_line, write_report
@@ -130,6 +131,8 @@ def _render_approvals(report: ApprovalsReport) -> str:
     lines = (
         [render_table(("APPROVAL", "BY", "VERDICT", "WHY"), sorted(rows), set())] if rows else []
     )
+    if report.policy.author_proof == "none":
+        lines.append(f"{AUTHOR_UNPROVEN}: who made the change is what its commits say")
     return "\n".join([*lines, _describe_standing(report)])
 
 
