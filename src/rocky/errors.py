@@ -40,8 +40,10 @@ RockyError                 the world failed: a file, a server, a setting
 A mistake in the user's project is never an exception: it is a `Diagnostic`.
 """
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 
 class RockyError(Exception):
@@ -226,6 +228,23 @@ class ModelFailed(RockyError):
 
 class InternalError(RockyError):
     """A state that no input should be able to reach."""
+
+
+def advise_on_write(failure: OSError, otherwise: str) -> str:
+    """What helps where a file cannot be written; `otherwise` unless the system names the cause.
+
+    Permissions are no cure for a full disk, nor room for a disk that is mounted to be read.
+    """
+    return _WRITE_ADVICE.get(failure.errno or 0, otherwise)
+
+
+_WRITE_ADVICE: Final = {
+    errno.ENOSPC: "make room on its disk, then retry",
+    errno.EDQUOT: "make room within the quota of its disk, or raise the quota, then retry",
+    errno.EROFS: "its disk is mounted read-only: mount it for writing",
+    errno.EFBIG: "raise the limit on the size of files (`ulimit -f`), then retry",
+    errno.EIO: "the disk failed: look at the system's log",
+}
 
 
 def describe_failure(failure: BaseException) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from rocky.canonical import record_json
-from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable
+from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable, advise_on_write
 from rocky.ledger.record import MalformedRecord, Record, RunId
 
 _SUFFIX: Final = ".lock"
@@ -87,7 +87,7 @@ def hold_claim(ledger: Path, claim: Claim) -> LocalClaim:
             held.release()
         raise LedgerUnwritable(
             f"cannot lock a file in `{folder}`: {(failure.strerror or '').lower()};"
-            " make it writable, or name another state file with"
+            f" {advise_on_write(failure, 'make it writable')}, or name another state file with"
             " `--state-path`"
         ) from failure
     return held

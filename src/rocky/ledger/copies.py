@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable
+from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable, advise_on_write
 from rocky.ledger.chain import (
     BEFORE_FIRST,
     CHAIN_TABLE,
@@ -136,7 +136,8 @@ def replace_file(path: Path, new: Path) -> None:
         _sync(path.parent)
     except OSError as failure:
         raise LedgerUnwritable(
-            f"the state file `{path}` cannot be replaced ({(failure.strerror or '').lower()})"
+            f"the state file `{path}` cannot be replaced ({(failure.strerror or '').lower()});"
+            f" {advise_on_write(failure, 'make it and its folder writable')}"
         ) from failure
 
 

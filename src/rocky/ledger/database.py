@@ -6,12 +6,19 @@ side files (`-wal`, `-shm`) lying about. Read-only mode is for files that cannot
 
 import os
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable, RockyError
+from rocky.errors import (
+    LedgerLocked,
+    LedgerUnreadable,
+    LedgerUnwritable,
+    RockyError,
+    advise_on_write,
+)
 from rocky.ledger.claims import find_holders
 from rocky.ledger.schema import (
     CHAINED_SINCE,
@@ -131,9 +138,13 @@ def _condition(path: Path, failure: sqlite3.Error, *, writing: bool) -> RockyErr
         return LedgerUnwritable(f"no space left for the state file `{path}`: make room, then retry")
     unwritable = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
     if writing and code in unwritable:
+        cause = _try_beside(path)
+        said = f"{failure}" if cause is None else (cause.strerror or f"{cause}").lower()
+        advice = "make it and its folder writable"
+        if cause is not None:
+            advice = advise_on_write(cause, advice)
         return LedgerUnwritable(
-            f"the state file `{path}` cannot be written ({failure});"
-            f" make it and its folder writable, {_OTHER_FILE}"
+            f"the state file `{path}` cannot be written ({said}); {advice}, {_OTHER_FILE}"
         )
     if code == sqlite3.SQLITE_CANTOPEN:
         return _unreadable(path, str(failure))
@@ -142,6 +153,22 @@ def _condition(path: Path, failure: sqlite3.Error, *, writing: bool) -> RockyErr
     return LedgerUnreadable(
         f"the state file `{path}` cannot be read ({failure}); restore it from a copy, {_OTHER_FILE}"
     )
+
+
+_PROBE_BYTES: Final = 64 * 1024
+
+
+def _try_beside(path: Path) -> OSError | None:
+    """What the system says to a file beside the state file: SQLite keeps it to itself."""
+    try:
+        with tempfile.TemporaryFile(dir=path.parent) as file:
+            # As much as SQLite wants at once, and on the disk: a page may still fit where it fails.
+            file.write(bytes(_PROBE_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as failure:
+        return failure
+    return None
 
 
 def _holder_of(path: Path) -> str:

@@ -7,6 +7,7 @@ look is never healthy. Looking loads no pyspark.
 import os
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
@@ -14,7 +15,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from rocky.diagnostics import Severity
-from rocky.errors import LedgerLocked, NothingSelected, ProjectNotFound, RockyError
+from rocky.errors import (
+    LedgerLocked,
+    NothingSelected,
+    ProjectNotFound,
+    RockyError,
+    advise_on_write,
+)
 from rocky.ledger import SCHEMA_VERSION, open_history_reader
 from rocky.ledger.claims import living_runs
 from rocky.ledger.database import find_version
@@ -375,10 +382,12 @@ def _try_folder(path: Path) -> Diagnosis:
         probe.write_bytes(b"rocky")
         probe.unlink()
     except OSError as failure:
-        probe.unlink(missing_ok=True)
+        with suppress(OSError):
+            probe.unlink(missing_ok=True)
         return critical(
             f"cannot write in `{path.parent}`: {(failure.strerror or str(failure)).lower()}",
-            "make it writable, or name another file with `--state-path`",
+            f"{advise_on_write(failure, 'make it writable')}, or name another file with"
+            " `--state-path`",
         )
     if path.exists() and not os.access(path, os.R_OK | os.W_OK):
         return critical(f"`{path}` cannot be written", "make it writable")

@@ -6,7 +6,6 @@ folder only as long as the `with` block: what is to be shown of them is read ins
 
 import posixpath
 import tempfile
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -37,6 +36,7 @@ from rocky.project.git import (
     resolve_ref,
     show_file,
 )
+from rocky.project.toml.parser import load_toml
 
 Side = Literal["base", "head"]
 Verdict = Annotated[str, ("breaking", "warning", "info", "affected", "unchanged")]
@@ -240,8 +240,8 @@ def paths_outside(repository: Repository, commit: str, config: str) -> tuple[str
     if data is None:
         return ()
     try:
-        document = tomllib.loads(data.decode())
-    except ValueError:
+        document = load_toml(data.decode())
+    except (ValueError, RecursionError):
         # Compiling will say what is wrong with it.
         return ()
     found = []

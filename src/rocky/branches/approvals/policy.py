@@ -7,7 +7,6 @@ before and never in its place. Lists of signers are in OpenSSH's `allowed_signer
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,6 +17,7 @@ from rocky.errors import SignersUnusable
 from rocky.project import Project
 from rocky.project.configuration.blocks import Approval, AuthorProof, Branch
 from rocky.project.toml.documents import Problems
+from rocky.project.toml.parser import load_toml
 from rocky.project.toml.records import read_record
 from rocky.project.toml.variables import Keys, quote_bare_references, resolve_variables
 
@@ -227,7 +227,7 @@ def _settings_at(base: ProjectAtCommit, path: str, environment: Mapping[str, str
         )
     where = f"`{path}` of {base}"
     try:
-        table = tomllib.loads(quote_bare_references(data.decode("utf-8"))).get("branch", {})
+        table = load_toml(quote_bare_references(data.decode("utf-8"))).get("branch", {})
     except (ValueError, RecursionError) as failure:
         raise SignersUnusable(
             f"{where} cannot be read, so the approval rules are not known"

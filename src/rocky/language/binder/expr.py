@@ -51,6 +51,17 @@ class Expr(Operand):
         self.name = name
 
 
+MAX_COLUMNS: Final = 150_000
+"""Columns of one relation: a join of a table with itself, thirty times over, has no end else."""
+
+
+class TooManyColumns(ValueError):
+    """A relation with more columns than any table has."""
+
+    def __init__(self) -> None:
+        super().__init__(f"there are more than {MAX_COLUMNS:,} columns")
+
+
 class Column(Expr):
     """A column of a relation.
 

@@ -18,7 +18,7 @@ from rocky.language.binder.clauses.relations import bind_table
 from rocky.language.binder.clauses.select import bind_select
 from rocky.language.binder.clauses.set_operations import bind_set_operation, bind_values
 from rocky.language.binder.clauses.subqueries import SUBQUERIES
-from rocky.language.binder.expr import Column
+from rocky.language.binder.expr import Column, TooManyColumns
 from rocky.language.binder.expressions.casts import CASTS
 from rocky.language.binder.expressions.columns import (
     bind_bracket,
@@ -41,6 +41,7 @@ from rocky.language.binder.scopes import (
     Scope,
     bind_query,
 )
+from rocky.language.datatypes.types import TypeTooLarge
 from rocky.language.syntax.parser import (
     NestedTooDeeply,
     ParsedQuery,
@@ -132,6 +133,8 @@ def _bind_text(text: str, tables: Tables) -> BoundQuery:
     scope = Scope(binding, EMPTY_RELATION, None, {})
     try:
         relation: Relation = bind_query(tree, scope)
+    except (TypeTooLarge, TooManyColumns) as fault:
+        return _too_large(fault, binding, parsed)
     except _MALFORMED as fault:
         return _not_understood(fault, binding, parsed)
     return BoundQuery(
@@ -142,6 +145,22 @@ def _bind_text(text: str, tables: Tables) -> BoundQuery:
 # What a rule raises when the library's tree lacks a part the rule counts on: mostly texts that are
 # no SQL at all, and else a fault of ours. Neither may take the whole compile down.
 _MALFORMED: Final = (LookupError, AttributeError, TypeError, ValueError, ArithmeticError)
+
+
+def _too_large(fault: ValueError, binding: Binding, parsed: ParsedQuery) -> BoundQuery:
+    """Types or columns beyond what Rocky works with, and beyond what anybody reads."""
+    types = isinstance(fault, TypeTooLarge)
+    binding.error(
+        Code.TYPE_ERROR if types else Code.INVALID_CLAUSE,
+        f"{fault} in this query",
+        None,
+        None,
+        help="keep such values as text or VARIANT, or flatten them into columns"
+        if types
+        else "name the columns that are wanted instead of `*`",
+        span=Span(0, len(parsed.text.rstrip())),
+    )
+    return BoundQuery((), False, tuple(binding.diagnostics), parsed, binding)
 
 
 def _not_understood(fault: Exception, binding: Binding, parsed: ParsedQuery) -> BoundQuery:

@@ -16,7 +16,15 @@ from sqlglot.tokens import Token
 
 from rocky.diagnostics import Code, Diagnostic, Label, Severity
 from rocky.diagnostics.diagnostic import Span
-from rocky.language.binder.expr import DIRECT, Column, Expr, Sources, unknown
+from rocky.language.binder.expr import (
+    DIRECT,
+    MAX_COLUMNS,
+    Column,
+    Expr,
+    Sources,
+    TooManyColumns,
+    unknown,
+)
 from rocky.language.syntax.parser import span_of
 from rocky.language.tables import Table, Tables
 
@@ -182,6 +190,8 @@ class Relation:
     __slots__ = ("_index", "columns", "known")
 
     def __init__(self, columns: list[Column], known: bool = True) -> None:  # noqa: FBT001, FBT002 - two values, read once
+        if len(columns) > MAX_COLUMNS:
+            raise TooManyColumns
         self.columns = columns
         # False when some columns cannot be known: then a miss is no error.
         self.known = known

@@ -6,6 +6,8 @@ Spark's own type parser accepts. The text a type prints is on the type itself (`
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rocky.language.datatypes import types as t
@@ -68,9 +70,10 @@ class TypeSyntaxError(ValueError):
 
 
 def parse_type(text: str) -> t.DataType:
-    """The type a text such as `decimal(18,2)` or `struct<a:int>` names."""
+    """The type a text such as `decimal(18,2)` or `struct<a:int>` names. Raises TypeSyntaxError."""
     reader = _Reader(text)
-    found = reader.read_type()
+    with _bounded():
+        found = reader.read_type()
     reader.expect_end()
     return found
 
@@ -78,11 +81,24 @@ def parse_type(text: str) -> t.DataType:
 def parse_schema(text: str) -> list[t.StructField]:
     """The columns of a DDL list such as `id BIGINT NOT NULL, name STRING`."""
     reader = _Reader(text)
-    fields = [reader.read_field()]
-    while reader.take(","):
-        fields.append(reader.read_field())
+    with _bounded():
+        fields = [reader.read_field()]
+        while reader.take(","):
+            fields.append(reader.read_field())
     reader.expect_end()
     return fields
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """Turns a type that is too large, or too deep for the stack, into TypeSyntaxError."""
+    try:
+        yield
+    except t.TypeTooLarge as fault:
+        raise TypeSyntaxError(str(fault), 0) from fault
+    except RecursionError:
+        message = f"a type nests deeper than {t.MAX_DEPTH} levels"
+        raise TypeSyntaxError(message, 0) from None
 
 
 class _Reader:
@@ -262,30 +278,36 @@ _JSON_WORDS = {"null": t.NULL, "unknown": t.UNKNOWN}
 
 def type_from_json(value: Any) -> t.DataType:
     """The type in Spark's schema JSON, such as `"long"` or `{"type": "array", ...}`."""
+    with _bounded():
+        return _type_from_json(value)
+
+
+def _type_from_json(value: Any) -> t.DataType:
     if isinstance(value, str):
         return _JSON_WORDS.get(value) or parse_type(value)
     match value["type"]:
         case "array":
-            return t.array(type_from_json(value["elementType"]), value["containsNull"])
+            return t.array(_type_from_json(value["elementType"]), value["containsNull"])
         case "map":
             return t.map_of(
-                type_from_json(value["keyType"]),
-                type_from_json(value["valueType"]),
+                _type_from_json(value["keyType"]),
+                _type_from_json(value["valueType"]),
                 value["valueContainsNull"],
             )
         case "struct":
-            return t.struct(tuple(fields_from_json(value)))
+            return t.struct(tuple(_field_from_json(field) for field in value["fields"]))
         case other:
             raise TypeSyntaxError(f"`{other}` is not a type of Spark's schema JSON", 0)
 
 
 def fields_from_json(value: Any) -> list[t.StructField]:
     """The columns of a Spark schema given as the dict of its JSON."""
-    return [_field_from_json(field) for field in value["fields"]]
+    with _bounded():
+        return [_field_from_json(field) for field in value["fields"]]
 
 
 def _field_from_json(field: Any) -> t.StructField:
-    found = type_from_json(field["type"])
+    found = _type_from_json(field["type"])
     metadata = field.get("metadata") or {}
     # Spark keeps collations beside the type, keyed by the field's path.
     collations = metadata.get("__COLLATIONS", {})

@@ -5,20 +5,36 @@ classes: interning is what makes `is` a correct and cheap equality. `str()` is S
 simpleString. `UNKNOWN` is not a Spark type: it stands where Rocky cannot know, and every rule lets
 it pass in silence. Decimals are cut to 38 digits in two ways: a common type (`wider_decimal`)
 drops fraction digits, an operation (`decimal_result`) keeps up to six of them.
+
+No type nests deeper than `MAX_DEPTH` or prints longer than `MAX_TEXT`: two fields of the same
+struct, thirty times over, would print a thousand million names. Making one raises `TypeTooLarge`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
+
+MAX_DEPTH: Final = 100
+"""Arrays, maps and structs inside each other."""
+MAX_TEXT: Final = 250_000
+"""Characters of a type's text: some ten thousand fields."""
+
+
+class TypeTooLarge(ValueError):
+    """A type that nests too deeply or has too many fields to work with."""
 
 
 class DataType:
-    """A Spark type. `kind` names the family and is what rules dispatch on."""
+    """A Spark type. `kind` names the family and is what rules dispatch on.
 
-    __slots__ = ("kind", "text")
+    `depth` counts the arrays, maps and structs inside each other.
+    """
 
-    def __init__(self, kind: str, text: str) -> None:
+    __slots__ = ("depth", "kind", "text")
+
+    def __init__(self, kind: str, text: str, depth: int = 0) -> None:
         self.kind = kind
         self.text = text
+        self.depth = depth
 
     def __str__(self) -> str:
         return self.text
@@ -95,7 +111,8 @@ class ArrayType(DataType):
     __slots__ = ("contains_null", "element")
 
     def __init__(self, element: DataType, contains_null: bool) -> None:  # noqa: FBT001 - positional as in Spark
-        super().__init__("array", f"array<{element.text}>")
+        depth = _depth_around((element,))
+        super().__init__("array", f"array<{element.text}>", depth)
         self.element = element
         self.contains_null = contains_null
 
@@ -109,7 +126,8 @@ class MapType(DataType):
     __slots__ = ("contains_null", "key", "value")
 
     def __init__(self, key: DataType, value: DataType, contains_null: bool) -> None:  # noqa: FBT001 - positional as in Spark
-        super().__init__("map", f"map<{key.text},{value.text}>")
+        depth = _depth_around((key, value))
+        super().__init__("map", f"map<{key.text},{value.text}>", depth)
         self.key = key
         self.value = value
         self.contains_null = contains_null
@@ -138,13 +156,23 @@ class StructType(DataType):
     __slots__ = ("fields",)
 
     def __init__(self, fields: tuple[StructField, ...]) -> None:
-        super().__init__(
-            "struct", "struct<" + ",".join(f"{f.name}:{f.type.text}" for f in fields) + ">"
-        )
+        depth = _depth_around([f.type for f in fields])
+        text = "struct<" + ",".join(f"{f.name}:{f.type.text}" for f in fields) + ">"
+        super().__init__("struct", text, depth)
         self.fields = fields
 
     def __reduce__(self) -> tuple[Callable[..., DataType], tuple[Any, ...]]:
         return struct, (self.fields,)
+
+
+def _depth_around(parts: Sequence[DataType]) -> int:
+    """The depth of a type made of others. Raises TypeTooLarge, before anything large is made."""
+    depth = 1 + max((part.depth for part in parts), default=0)
+    if depth > MAX_DEPTH:
+        raise TypeTooLarge(f"a type nests deeper than {MAX_DEPTH} levels")
+    if sum(len(part.text) for part in parts) > MAX_TEXT:
+        raise TypeTooLarge(f"a type is longer than {MAX_TEXT:,} characters")
+    return depth
 
 
 _ATOMS: Final[dict[str, DataType]] = {

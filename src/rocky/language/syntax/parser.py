@@ -19,7 +19,13 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.syntax.dialect import SPARK, TOKENIZER, spark_settings
-from rocky.language.syntax.tokens import misplaced_token, rewrite_tokens, without_comments
+from rocky.language.syntax.tokens import (
+    deep_type,
+    long_interval,
+    misplaced_token,
+    rewrite_tokens,
+    without_comments,
+)
 
 T = TypeVar("T")
 
@@ -63,6 +69,9 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
     try:
         with spark_settings():
             tokens, kinds, levels = rewrite_tokens(TOKENIZER.tokenize(without_comments(text)), text)
+            absurd = deep_type(tokens, text) or long_interval(tokens, text)
+            if absurd is not None:
+                return SyntaxProblem(*absurd)
             trees = SPARK.parser().parse(tokens, text)
     except ParseError as error:
         return _problem_of(error, text)

@@ -16,6 +16,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
+from rocky.language.datatypes.types import MAX_DEPTH
 
 _kind: Final = attrgetter("token_type")
 
@@ -103,6 +104,47 @@ def rewrite_tokens(tokens: list[Token], text: str) -> LibraryTokens:
     if table:
         tokens = _table_as_select(tokens, piped="|>" in text)
     return LibraryTokens(tokens, kinds_of(tokens), levels)
+
+
+def deep_type(tokens: Sequence[Token], text: str) -> tuple[str, Span] | None:
+    """What to say of the first type that nests too deeply, and where it opens.
+
+    The library tries each level several times over, so such a text is never given to it.
+    """
+    if text.count("<") <= MAX_DEPTH:
+        return None
+    opened: list[Token] = []
+    for before, token in pairwise(tokens):
+        kind = token.token_type
+        if kind is TokenType.LT and before.token_type in _OPENS_TYPE:
+            opened.append(before)
+            if len(opened) > MAX_DEPTH:
+                span = Span(opened[0].start, opened[0].end + 1)
+                return f"this type nests deeper than {MAX_DEPTH} levels", span
+        elif opened and kind is TokenType.GT:
+            opened.pop()
+        elif opened and kind is TokenType.SEMICOLON:
+            opened.clear()
+    return None
+
+
+_LONGEST_INTERVAL: Final = 1_000
+
+
+def long_interval(tokens: Sequence[Token], text: str) -> tuple[str, Span] | None:
+    """What to say of an interval whose text no interval has, and where it is.
+
+    The library searches such a text from each of its characters to the end.
+    """
+    if len(text) <= _LONGEST_INTERVAL:
+        return None
+    for at, token in enumerate(tokens):
+        if token.token_type is TokenType.INTERVAL:
+            for value in tokens[at + 1 : at + 3]:
+                if value.end - value.start > _LONGEST_INTERVAL:
+                    span = Span(value.start, value.end + 1)
+                    return f"an interval of more than {_LONGEST_INTERVAL:,} characters", span
+    return None
 
 
 def without_comments(text: str) -> str:

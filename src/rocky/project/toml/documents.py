@@ -18,7 +18,7 @@ from rocky.canonical import ascii_json
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.project.files import Report
-from rocky.project.toml.parser import locate_keys, parse_plain
+from rocky.project.toml.parser import find_absurdity, locate_keys, parse_plain
 from rocky.project.toml.variables import Keys, quote_bare_references, resolve_variables
 
 
@@ -93,6 +93,12 @@ def parse_document(
     """The document, or None once its syntax error is reported."""
     data = parse_plain(text)
     if data is None:
+        absurdity = find_absurdity(text)
+        if absurdity is not None:
+            message, span = absurdity
+            place = Span(span.start + start, span.end + start)
+            report(Diagnostic(code, message, place, path, model=model))
+            return None
         source = quote_bare_references(text) if "${" in text else text
         try:
             data = tomllib.loads(source)

@@ -7,6 +7,7 @@ anything else, also on anything wrong: the full parser then owns every error mes
 """
 
 import re
+import tomllib
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -188,6 +189,46 @@ class _Scanner:
     def _skip_line(self) -> None:
         end = self.text.find("\n", self.at)
         self.at = len(self.text) if end < 0 else end + 1
+
+
+_KEY_PARTS: Final = 100
+_WORD_LENGTH: Final = 1_000
+_WORD: Final = r"(?:[A-Za-z0-9_-]++|\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+')"
+_ABSURD: Final = re.compile(
+    r"\"\"\"(?:[^\\]|\\.)*?\"{3,5}|'{3}.*?'{3,5}|#[^\n]*+"
+    rf"|(?P<key>{_WORD}(?:[ \t]*+\.[ \t]*+{_WORD}){{{_KEY_PARTS},}}+)"
+    rf"|(?P<word>[A-Za-z0-9_-]{{{_WORD_LENGTH},}}+)|{_WORD}",
+    re.DOTALL,
+)
+
+
+def find_absurdity(text: str) -> tuple[str, Span] | None:
+    """What no TOML of anybody has and the standard parser cannot bear, and where it begins.
+
+    Its memory grows with the square of a key's parts, and Python refuses numbers of thousands of
+    digits. Strings and comments may hold what they like.
+    """
+    longest = max(map(len, text.split()), default=0)
+    if text.count(".") < _KEY_PARTS and longest < _WORD_LENGTH:
+        return None
+    for found in _ABSURD.finditer(text):
+        start = found.start()
+        if found["key"] is not None:
+            first = _KEY.match(text, start)
+            end = first.end() if first else start + 1
+            return f"a key has more than {_KEY_PARTS} parts", Span(start, end)
+        if found["word"] is not None:
+            message = f"a number or bare key has {_WORD_LENGTH:,} characters or more"
+            return message, Span(start, found.end())
+    return None
+
+
+def load_toml(text: str) -> dict[str, Any]:
+    """The values of a text whose places nobody needs. Raises ValueError, RecursionError."""
+    absurdity = find_absurdity(text)
+    if absurdity is not None:
+        raise ValueError(absurdity[0])
+    return tomllib.loads(text)
 
 
 _PLAIN_TEXT: Final = r'"[^"\\\x00-\x08\x0a-\x1f\x7f]*"'

@@ -109,9 +109,8 @@ def instantiate(relation: Relation, qualifier: tuple[str, ...], scope: Scope) ->
 
 def _unknown_table(node: exp.Table, parts: tuple[str, ...], scope: Scope) -> Relation:
     written = ".".join(parts)
-    if len(parts) == 2 and parts[0] in _PATH_FORMATS:
-        scope.binding.give_up("a file read by its path")
-        return Relation([], known=False)
+    if len(parts) == 2 and parts[0] in _PATH_FORMATS and node.args["this"].args.get("quoted"):
+        return _file_by_path(node, parts[0], scope)
     candidates = [*scope.ctes, *scope.binding.tables.names()]
     near = closest(written, candidates) or closest(parts[-1], candidates)
     scope.binding.error(
@@ -127,8 +126,21 @@ def _unknown_table(node: exp.Table, parts: tuple[str, ...], scope: Scope) -> Rel
 
 
 _PATH_FORMATS: Final = frozenset(
-    {"parquet", "csv", "json", "delta", "orc", "text", "avro", "binaryfile"}
+    "avro binaryfile csv delta hudi iceberg json orc parquet text xml".split()
 )
+
+
+def _file_by_path(node: exp.Table, kind: str, scope: Scope) -> Relation:
+    """Files named by a path: no table whose columns, rows and versions anything could know."""
+    scope.binding.error(
+        Code.UNKNOWN_TABLE,
+        f"`{kind}.` and a path read files by their place, which is not a declared source",
+        _name_only(node),
+        None,
+        help="declare a source under sources/ and read it by its name,"
+        " or load the files with a pipeline of type `load`",
+    )
+    return Relation([], known=False)
 
 
 def _name_only(node: exp.Table) -> exp.Expr:

@@ -7,7 +7,15 @@ from sqlglot import exp
 from rocky.diagnostics import Code
 from rocky.language.binder.clauses.group_by import Grouping
 from rocky.language.binder.clauses.relations import bind_generator
-from rocky.language.binder.expr import EXPRESSION, HAS_GENERATOR, Column, Expr, derived
+from rocky.language.binder.expr import (
+    EXPRESSION,
+    HAS_GENERATOR,
+    MAX_COLUMNS,
+    Column,
+    Expr,
+    TooManyColumns,
+    derived,
+)
 from rocky.language.binder.expressions.calls import function_name
 from rocky.language.binder.expressions.fields import expand_star
 from rocky.language.binder.names.output_names import output_name
@@ -42,6 +50,8 @@ def project(select: exp.Select, scope: Scope, grouping: Grouping | None) -> list
         if kind is exp.Star or (kind is exp.Column and node.args["this"].__class__ is exp.Star):
             scope.binding.stars.append(node)
             items.extend(_star_items(node, scope))
+            if len(items) > MAX_COLUMNS:
+                raise TooManyColumns
         elif _generator(node) is not None:
             items.extend(_generated(node, scope))
         else:

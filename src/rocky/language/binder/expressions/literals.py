@@ -91,6 +91,8 @@ def number(text: str, *, negative: bool = False) -> Expr:
         return decimal_literal(text)
     found = _INTEGERS.get(text)
     if found is None or negative:
+        if len(text) > t.MAX_PRECISION:
+            return decimal_literal(text)
         value = int(text)
         bound = value - 1 if negative else value
         kind = t.INT if bound < _INT_MAX else t.BIGINT if bound < _LONG_MAX else None
@@ -217,7 +219,8 @@ def _suffixed(
     kind, bound = _SUFFIX_TYPES[suffix]
     if not digits.isdigit():
         return None
-    whole = int(digits)
+    # Python does not read numerals of thousands of digits; a few more than fit are enough here.
+    whole = int(digits.lstrip("0")[: t.MAX_PRECISION] or "0")
     if whole > bound or (whole == bound and not negative):
         scope.binding.error(
             Code.SYNTAX_ERROR,

@@ -162,8 +162,14 @@ def _schema_with(infer: Callable[[str], DataType | None]) -> Callable[[list[Any]
     return fold
 
 
+_LONGEST: Final = 100_000
+
+
 def _concat(values: list[Any]) -> Any:
-    return None if None in values else "".join(values)
+    if None in values:
+        return None
+    # Each alias may double the one before it; nobody asks for the value of so long a text.
+    return "".join(values) if sum(map(len, values)) <= _LONGEST else NO_VALUE
 
 
 _FOLDS: dict[str, Callable[[list[Any]], Any]] = {
