@@ -131,7 +131,7 @@ def _load_journal(warehouse: Warehouse, path: str) -> Journal:
             tuple(JournalledTable(**each) for each in document["tables"]),
             document["details"],
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreUnreadable(f"could not read `{place}`: it is damaged ({error})") from error
 
 
