@@ -100,7 +100,7 @@ schemas: $(INSTALLED_DEV)
 	@$(BIN)/python tools/generate_schemas.py
 
 test-fast: $(INSTALLED_DEV)
-	@$(KEEP) $(FAST) -m "not spark"
+	@$(KEEP) $(FAST) -m "not spark and not exhaustive"
 
 # One process: every Spark test shares one session, and so one JVM.
 test-spark: $(INSTALLED_DEV) java

@@ -88,7 +88,7 @@ def parse_entry(text: str) -> Entry:
     """The entry in a stored text. Raises MalformedEntry unless it is one to the letter."""
     try:
         found = json.loads(text)
-    except ValueError as wrong:
+    except (ValueError, RecursionError) as wrong:
         raise MalformedEntry(f"not JSON: {wrong}") from wrong
     if not isinstance(found, dict):
         raise MalformedEntry("not a JSON object")

@@ -72,7 +72,7 @@ def put_counts(rows: RowWriter, path: Path, counts: Mapping[str, RowCount]) -> N
 def _parse_counts(path: Path, key: str, text: Any) -> Counts:
     try:
         document = json.loads(text)
-    except (TypeError, ValueError) as wrong:
+    except (TypeError, ValueError, RecursionError) as wrong:
         raise unusable_row(path, _COUNT_TABLE, key, wrong) from wrong
     if not isinstance(document, list):
         raise unusable_row(path, _COUNT_TABLE, key, "not a JSON array")

@@ -192,7 +192,7 @@ def load_json(path: Path, table: str, key: str, value: Any) -> dict[str, Any]:
     """The JSON object in a row. Raises LedgerUnreadable."""
     try:
         document = json.loads(value)
-    except (TypeError, ValueError) as wrong:
+    except (TypeError, ValueError, RecursionError) as wrong:
         raise unusable_row(path, table, key, wrong) from wrong
     if not isinstance(document, dict):
         raise unusable_row(path, table, key, "not a JSON object")

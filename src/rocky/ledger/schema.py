@@ -95,7 +95,7 @@ def stored_version(connection: sqlite3.Connection) -> int | None:
     row = connection.execute("SELECT value FROM metadata WHERE key = 'schema_version'").fetchone()
     try:
         version = json.loads(row[0]) if row is not None else None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return None
     return version if isinstance(version, int) else None
 
@@ -124,7 +124,7 @@ def load_ledger_id(connection: sqlite3.Connection) -> str | None:
     row = connection.execute("SELECT value FROM metadata WHERE key = ?", (LEDGER_ID,)).fetchone()
     try:
         found = json.loads(row[0]) if row is not None else None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return None
     return found if isinstance(found, str) else None
 

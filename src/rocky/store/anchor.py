@@ -68,7 +68,7 @@ def read_anchor(warehouse: Warehouse, ledger_id: str) -> Anchor | None:
         return None
     try:
         anchor = _parse_anchor(data)
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise StoreUnreadable(
             f"could not read `{warehouse.objects.place(path)}`: it is damaged ({error});"
             " `rocky verify` says what else does not fit"

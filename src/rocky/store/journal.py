@@ -140,7 +140,7 @@ def _load_journal(warehouse: Warehouse, path: str) -> Journal:
             document["details"],
             document.get("signature", ""),
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreUnreadable(f"could not read `{place}`: it is damaged ({error})") from error
 
 

@@ -33,6 +33,10 @@ def parse_commit(data: bytes) -> list[Action]:
     actions = [json.loads(line) for line in data.splitlines() if line.strip()]
     if not actions or not all(isinstance(action, dict) for action in actions):
         raise ValueError("it holds no actions")
+    if not all(
+        said is None or isinstance(said, dict) for action in actions for said in action.values()
+    ):
+        raise ValueError("it holds an action that is no object")
     return actions
 
 

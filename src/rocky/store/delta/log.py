@@ -67,6 +67,15 @@ LOG_FOLDER: Final = "_delta_log"
 _COMMIT: Final = re.compile(r"(\d{20})\.json")
 _CHECKPOINT: Final = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?\.parquet")
 _KEPT: Final = 4
+# What reading finds out of actions that anybody may have written, each in its own way.
+_MALFORMED: Final = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +132,7 @@ class Log:
         data = self.commit_bytes(version)
         try:
             return parse_commit(data)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             place = self.objects.place(self.commit_path(version))
             raise StoreUnreadable(f"could not read `{place}`: it is damaged ({error})") from error
 
@@ -151,10 +160,10 @@ class Log:
     def history(self) -> list[dict[str, Any]]:
         """What each commit says of itself, with its `version`, newest first."""
         return [
-            {"version": version, **action["commitInfo"]}
+            {"version": version, **info}
             for version in sorted(self._list(None).commits, reverse=True)
             for action in self.read_commit(version)
-            if "commitInfo" in action
+            if isinstance(info := action.get("commitInfo"), dict)
         ]
 
     def all_actions(self) -> Iterator[Action]:
@@ -189,7 +198,7 @@ class Log:
             return known
         try:
             return self._replay(listing, wanted, known)
-        except ValueError as error:
+        except _MALFORMED as error:
             raise StoreUnreadable(
                 f"could not read table `{self.table}` at version {wanted}: {error}"
             ) from error
@@ -263,7 +272,7 @@ class Log:
             return None
         try:
             return int(json.loads(data)["version"])
-        except (ValueError, KeyError, TypeError):
+        except _MALFORMED:
             # Without the hint the whole log is listed, which says the same.
             return None
 
