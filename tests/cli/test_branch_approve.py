@@ -109,7 +109,7 @@ def test_an_approval_is_shown_as_it_is_made_and_in_the_list(rocky, shop):
     ]
     assert "info (1 info)" in made.out
     assert "spark_catalog.default.numbers  1 row, made of version 0, " in made.out
-    head, row, standing, proof = listed.out.splitlines()
+    head, row, proof, standing = listed.out.splitlines()
     assert ["APPROVAL", "BY", "VERDICT", "WHY"] == head.split()
     assert ["bob@example.com", "counts"] == row.split()[1:]
     assert "1 of 1 approval: enough" == standing

@@ -29,6 +29,7 @@ options = { csv_delimiter = ";" }
 type = "snapshot"
 unique_key = ["id"]
 updated_at = "day"
+null_updated_at = "run_time"
 source = { catalog = "raw", schema = "files", table = "orders" }
 target = { catalog = "raw", schema = "files", table = "orders_history" }
 """
