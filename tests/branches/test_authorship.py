@@ -9,6 +9,8 @@ from rocky.ledger.branches import load_promotions
 from tests.branches.shops import BranchShop, Template
 from tests.run.runs import write
 
+pytestmark = pytest.mark.slow
+
 RULES = """
 [branch.approval]
 required = true

@@ -16,6 +16,8 @@ from rocky.project.cache import cache_stamp
 from tests.cli.conftest import CONFIG, ORDERS
 from tests.project.git.repos import Repo, make_repo
 
+pytestmark = pytest.mark.slow
+
 GOOD = "SELECT order_id FROM raw.orders\n"
 BAD = "SELECT nope FROM raw.orders\n"
 FILES = {"rocky.toml": CONFIG, "sources/raw.toml": ORDERS, "models/one.sql": GOOD}

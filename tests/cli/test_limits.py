@@ -16,6 +16,8 @@ from rocky.cli.app import main
 from tests.cli.conftest import CONFIG, ORDERS
 from tests.processes import run_process
 
+pytestmark = pytest.mark.slow
+
 GIBIBYTE = 1 << 30
 MOST_SECONDS = 120
 """Of work, after which the system ends a process that would go on for ever."""

@@ -34,6 +34,8 @@ from tests.fuzz.mutation import cases, seeds
 from tests.ledger.conftest import START, a_model, a_run
 from tests.store.tables import append, ids, log_file, reopened, table_in
 
+pytestmark = pytest.mark.slow
+
 Target = tuple[list[bytes], Callable[[bytes], object]]
 LEDGER_ID = "0" * 32
 

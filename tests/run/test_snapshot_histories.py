@@ -11,6 +11,8 @@ from rocky.project import load_project
 from rocky.run.prepare.resources import RunParameters
 from tests.run.runs import Shop, statuses
 
+pytestmark = pytest.mark.slow
+
 SEEN = datetime(2026, 1, 31, 12, tzinfo=UTC)
 """Near the times of the runs, so that those of rows lie on either side of them."""
 

@@ -19,6 +19,8 @@ from rocky.project.git.program import ask_git
 from tests.branches.shops import BranchShop, enter_shop
 from tests.project.git.repos import make_repo
 
+pytestmark = pytest.mark.slow
+
 HOOKS = ("post-index-change", "post-checkout", "reference-transaction", "fsmonitor-watchman")
 
 
