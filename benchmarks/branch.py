@@ -23,7 +23,8 @@ from moto.server import ThreadedMotoServer
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rocky.language.datatypes.types import BIGINT, StructField
-from rocky.store.clone import clone_tables, drop_branch_folder
+from rocky.store.branch_folder import drop_branch_folder
+from rocky.store.clone import clone_tables
 from rocky.store.data_file import Address, DataFile, path_of
 from rocky.store.delta.change import Change
 from rocky.store.warehouse import Warehouse, open_warehouse
