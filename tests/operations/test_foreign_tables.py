@@ -129,6 +129,7 @@ def test_a_table_without_foreign_commits_is_left_alone(shop):
             settle(TABLE, message=" ")
 
     assert 0 == shop.snapshot("by_country").version
+    assert 1 == len(shop.records())
     assert set() == codes(shop)
 
 

@@ -17,6 +17,7 @@ from rocky.branches.approvals.readiness import Candidate
 from rocky.branches.approvals.signatures import Signer
 from rocky.branches.approvals.ssh import Keygen, KeyLocation, SigningKey
 from rocky.branches.approvals.validity import check_approvals
+from rocky.branches.promotion import clearance
 from rocky.branches.promotion.clearance import (
     Clearance,
     PromotionClearance,
@@ -546,3 +547,19 @@ def test_an_approval_that_its_signer_has_not_signed_is_found(shop, workspace):
     found = shop.findings()
     assert [] != [each for each in found if each.startswith("approval_unsigned")]
     assert [] != [each for each in found if each.startswith("script: approval_unsigned")]
+
+
+def test_a_recovery_checks_the_signatures_of_approvals_again(shop, workspace, monkeypatch):
+    """Also when the journal itself is believed."""
+    sign(shop)
+    stop_before_commits(workspace, monkeypatch)
+    (path,) = shop.root.glob("warehouse/_rocky/promotions/*.json")
+    planted = json.loads(path.read_text())
+    approval = planted["record"]["approvals"][0]
+    approval["statement"] = approval["statement"].replace("b1", "b2")
+    path.write_text(json.dumps(planted))
+    monkeypatch.setattr(clearance, "is_own_journal", lambda *_: True)
+
+    said = refused(shop, lambda: recover(workspace, RecoverRequest()), "branch", "recover")
+    assert "by `bob@example.com` in the journal of" in said
+    assert "is not signed by them" in said

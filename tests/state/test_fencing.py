@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rocky.errors import StateConflict
+from rocky.errors import StateConflict, StateSyncFailed
 from rocky.ledger import open_history_reader
 from rocky.project.configuration.blocks import State
+from rocky.state.session import RemoteSession
 from rocky.store.delta.signature import FENCE
 from rocky.store.warehouse import open_warehouse
 from tests.processes import Running
@@ -89,3 +90,24 @@ def test_every_run_gets_a_higher_token_than_the_one_before(tmp_path, s3, prefix)
         tokens.append(snapshot.transactions[FENCE])
 
     assert sorted(set(tokens)) == tokens
+
+
+def test_a_key_that_could_not_be_sent_is_recorded_once_and_sent_with_the_next_commit(
+    tmp_path, s3, prefix, monkeypatch
+):
+    shop = shop_of(tmp_path / "one", s3_state(prefix), s3.url, "incremental")
+    shop.orders(3)
+    publish, tried = RemoteSession.publish, []
+
+    def fail_second(session: RemoteSession, *given: object, **named: object) -> object:
+        tried.append(given)
+        if len(tried) == 2:
+            raise StateSyncFailed("the server is away")
+        return publish(session, *given, **named)
+
+    monkeypatch.setattr(RemoteSession, "publish", fail_second)
+    report = shop.run()
+
+    # The first table could not be committed under a key that nobody knows.
+    assert ["rejected", None] == [each.execution.failure_kind for each in report.outcomes]
+    assert [] == wrong_with(shop)

@@ -1,21 +1,14 @@
 """A promotion as a run of production's ledger: cleared, begun, claimed and finished."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from rocky.branches.promotion.clearance import Clearance, RecoveryClearance
-from rocky.errors import RockyError, StoreUnreadable, StoreUnwritable
 from rocky.ledger.record import RunId
-from rocky.ledger.run_records import RunRecord, RunStatus, TotalsRecord
-from rocky.ledger.writer import RunFindings
-from rocky.run.prepare.claims import (
-    begin_run,
-    is_remote_unreadable,
-    visible_head,
-    write_ledger_anchor,
-)
+from rocky.ledger.run_records import RunRecord
+from rocky.run.prepare.claims import open_recorded_run
 from rocky.run.prepare.session import RunSession
 from rocky.store.delta.signature import CommitAuthority
 from rocky.store.warehouse import Table
@@ -65,28 +58,17 @@ def open_promotion_run(
     Raises LedgerLocked when a run writes one of the tables, PromotionUnfinished while an earlier
     promotion is not, unless it is that which was cleared, and what a remote state raises.
     """
-    resources = opened.resources
     record = _run_record(opened, clearance.what, now)
-    finishing = isinstance(clearance, RecoveryClearance)
-    with ExitStack() as held:
-        run_id, authority = begin_run(resources, record, tables, held, finishing=finishing)
-        if resources.on_begin is not None:
-            resources.on_begin(run_id)
-        work = PromotionRun(opened, clearance, run_id, authority, now, watch)
-        try:
-            yield work
-        except BaseException as error:
-            said = str(error) if isinstance(error, RockyError) else type(error).__name__
-            resources.ledger.finish_run(
-                run_id, RunStatus.FAILURE, resources.clock(), reason=said or type(error).__name__
-            )
-            raise
-        anchored = _leave_anchor(work)
-        found = RunFindings(TotalsRecord(models=work.moved))
-        resources.ledger.finish_run(
-            run_id, RunStatus.SUCCESS, resources.clock(), found=found, anchored=anchored
-        )
-        _leave_anchor(work)
+    with open_recorded_run(
+        opened.resources,
+        record,
+        tables,
+        opened.caller.warn,
+        finishing=isinstance(clearance, RecoveryClearance),
+    ) as (begun, moved):
+        work = PromotionRun(opened, clearance, begun.run_id, begun.authority, now, watch)
+        yield work
+        moved(work.moved)
 
 
 def _run_record(opened: RunSession, what: str, now: datetime) -> RunRecord:
@@ -94,23 +76,4 @@ def _run_record(opened: RunSession, what: str, now: datetime) -> RunRecord:
     record = resources.circumstances.open_record(
         now, opened.project.config_hash.hex(), resources.warehouse.objects.place("")
     )
-    return replace(record, selection=(what,), unvouched=is_remote_unreadable(resources) or None)
-
-
-def _leave_anchor(work: PromotionRun) -> bool:
-    """Whether the ledger's head was left with the tables; a warning where it could not be."""
-    resources = work.opened.resources
-    if is_remote_unreadable(resources):
-        return False
-    try:
-        return write_ledger_anchor(
-            resources.warehouse,
-            resources.ledger,
-            visible_head(resources),
-            work.run_id,
-            resources.clock(),
-            resources.remote,
-        )
-    except (StoreUnreadable, StoreUnwritable) as error:
-        work.opened.caller.warn(f"could not write the ledger's anchor to the warehouse: {error}")
-        return False
+    return replace(record, selection=(what,))

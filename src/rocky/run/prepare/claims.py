@@ -5,18 +5,18 @@ put back is found. Of a remote ledger, what the remote copy has is written: if t
 process dies, that is all that anybody will find.
 """
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Lock
 from typing import NamedTuple
 
-from rocky.errors import PromotionUnfinished, RockyError, StoreUnreadable
+from rocky.errors import PromotionUnfinished, RockyError, StoreUnreadable, StoreUnwritable
 from rocky.ledger.chain import Head
 from rocky.ledger.record import RunId
-from rocky.ledger.run_records import RunRecord, RunStatus
-from rocky.ledger.writer import Ledger, newest_fence
+from rocky.ledger.run_records import RunRecord, RunStatus, TotalsRecord
+from rocky.ledger.writer import Ledger, RunFindings, newest_fence
 from rocky.plan.steps import RunPlan
 from rocky.run.prepare.pins import warm_up
 from rocky.run.prepare.resources import (
@@ -107,16 +107,68 @@ class _RunSigner:
         self._key = SigningKey()
         self._lock = Lock()
         self._is_recorded = False
+        self._is_known = resources.remote is None or not resources.remote.is_remote
 
     def __call__(self, statement: bytes) -> str:
         with self._lock:
             if not self._is_recorded:
                 self._resources.ledger.amend_run(self._run_id, commit_key=self._key.public)
-                remote = self._resources.remote
-                if remote is not None and remote.is_remote:
-                    remote.publish(self._run_id)
                 self._is_recorded = True
+            remote = self._resources.remote
+            # A publication that failed is tried again; the record is written once.
+            if not self._is_known and remote is not None:
+                remote.publish(self._run_id)
+                self._is_known = True
         return self._key.sign(statement)
+
+
+@contextmanager
+def open_recorded_run(
+    resources: RunResources,
+    record: RunRecord,
+    tables: Sequence[Table],
+    warn: Callable[[str], None],
+    *,
+    finishing: bool = False,
+) -> Iterator[tuple[BegunRun, Callable[[int], None]]]:
+    """Inside, tables are claimed and a run that builds nothing is recorded; it ends as the block.
+
+    Yields the run, and a function to say how many tables it has moved. Raises as `begin_run` does.
+    """
+    ledger, moved = resources.ledger, [0]
+    told = replace(record, unvouched=is_remote_unreadable(resources) or None)
+    with ExitStack() as held:
+        begun = begin_run(resources, told, tables, held, finishing=finishing)
+        run_id = begun.run_id
+        if resources.on_begin is not None:
+            resources.on_begin(run_id)
+        try:
+            yield begun, moved.append
+        except BaseException as error:
+            said = str(error) if isinstance(error, RockyError) else ""
+            why = said or type(error).__name__
+            ledger.finish_run(run_id, RunStatus.FAILURE, resources.clock(), reason=why)
+            raise
+        anchored = _leave_anchor(resources, run_id, warn)
+        found = RunFindings(TotalsRecord(models=moved[-1]))
+        ledger.finish_run(
+            run_id, RunStatus.SUCCESS, resources.clock(), found=found, anchored=anchored
+        )
+        _leave_anchor(resources, run_id, warn)
+
+
+def _leave_anchor(resources: RunResources, run_id: RunId, warn: Callable[[str], None]) -> bool:
+    """Whether the ledger's head was left with the tables; a warning where it could not be."""
+    if is_remote_unreadable(resources):
+        return False
+    head, now = visible_head(resources), resources.clock()
+    try:
+        return write_ledger_anchor(
+            resources.warehouse, resources.ledger, head, run_id, now, resources.remote
+        )
+    except (StoreUnreadable, StoreUnwritable) as error:
+        warn(f"could not write the ledger's anchor to the warehouse: {error}")
+        return False
 
 
 def opening_record(

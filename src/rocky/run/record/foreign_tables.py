@@ -5,12 +5,12 @@ a run of their own, so the ledger says who decided it, when and why.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
-from rocky.errors import NothingSelected, RockyError, RunRefused
+from rocky.errors import NothingSelected, RunRefused
 from rocky.ledger.readers.lookup import NewestCommit
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import (
@@ -18,18 +18,10 @@ from rocky.ledger.run_records import (
     CommitRecord,
     ModelExecution,
     ModelStatus,
-    RunStatus,
-    TotalsRecord,
 )
-from rocky.ledger.writer import ModelRecords, RunFindings
+from rocky.ledger.writer import ModelRecords
 from rocky.project.models import Target
-from rocky.run.prepare.claims import (
-    BegunRun,
-    begin_run,
-    ledger_statement,
-    visible_head,
-    write_ledger_anchor,
-)
+from rocky.run.prepare.claims import BegunRun, ledger_statement, open_recorded_run
 from rocky.run.prepare.session import RunSession
 from rocky.run.record.commits import CommitAdopter, commit_records
 from rocky.store.data_file import DataFile, is_addressed
@@ -201,10 +193,14 @@ class _Settlement:
         )
 
 
-def _require(table: Table, snapshot: Snapshot | None, foreign: Sequence[int]) -> Snapshot:
+def _require(
+    table: Table, snapshot: Snapshot | None, adopter: CommitAdopter, model: str
+) -> tuple[Snapshot, tuple[int, ...]]:
+    """The table as it is, and its foreign versions. Raises NothingSelected for none."""
+    foreign = adopter.find_foreign(table, model, snapshot)
     if snapshot is None or not foreign:
         raise NothingSelected(f"`{table.name}` has no foreign commit")
-    return snapshot
+    return snapshot, foreign
 
 
 @contextmanager
@@ -222,41 +218,12 @@ def _open(opened: RunSession, target: str, verb: str, now: datetime) -> Iterator
     record = resources.circumstances.open_record(
         now, opened.project.config_hash.hex(), resources.warehouse.objects.place("")
     )
-    with ExitStack() as held:
-        begun = begin_run(
-            resources, replace(record, selection=(f"{verb} {table.name}",)), [table], held
-        )
-        if resources.on_begin is not None:
-            resources.on_begin(begun.run_id)
-        ledger = resources.ledger
-        try:
-            snapshot = table.snapshot()
-            adopter = CommitAdopter(ledger, begun.run_id)
-            foreign = adopter.find_foreign(table, recorded.execution.model_name, snapshot)
-            yield _Settlement(
-                opened, table, begun, now, recorded, _require(table, snapshot, foreign), foreign
-            )
-        except BaseException as error:
-            said = str(error) if isinstance(error, RockyError) else type(error).__name__
-            ledger.finish_run(begun.run_id, RunStatus.FAILURE, resources.clock(), reason=said)
-            raise
-        found = RunFindings(TotalsRecord(models=1))
-        anchored = write_ledger_anchor(
-            resources.warehouse,
-            ledger,
-            visible_head(resources),
-            begun.run_id,
-            resources.clock(),
-            resources.remote,
-        )
-        ledger.finish_run(
-            begun.run_id, RunStatus.SUCCESS, resources.clock(), found=found, anchored=anchored
-        )
-        write_ledger_anchor(
-            resources.warehouse,
-            ledger,
-            visible_head(resources),
-            begun.run_id,
-            resources.clock(),
-            resources.remote,
-        )
+    model = recorded.execution.model_name
+    # Before anything is recorded: a name that was mistyped is no run.
+    _require(table, table.snapshot(), CommitAdopter(resources.ledger, RunId("")), model)
+    told = replace(record, selection=(f"{verb} {table.name}",))
+    with open_recorded_run(resources, told, [table], opened.caller.warn) as (begun, moved):
+        adopter = CommitAdopter(resources.ledger, begun.run_id)
+        snapshot, foreign = _require(table, table.snapshot(), adopter, model)
+        yield _Settlement(opened, table, begun, now, recorded, snapshot, foreign)
+        moved(1)
