@@ -9,6 +9,7 @@ import pytest
 
 from rocky.errors import StateConflict, StateSyncFailed
 from rocky.ledger import open_history_reader
+from rocky.ledger.run_records import RunStatus
 from rocky.project.configuration.blocks import State
 from rocky.state.session import RemoteSession
 from rocky.store.delta.signature import FENCE
@@ -111,3 +112,19 @@ def test_a_key_that_could_not_be_sent_is_recorded_once_and_sent_with_the_next_co
     # The first table could not be committed under a key that nobody knows.
     assert ["rejected", None] == [each.execution.failure_kind for each in report.outcomes]
     assert [] == wrong_with(shop)
+
+
+def test_a_damaged_token_refuses_the_run_and_leaves_no_claim(tmp_path, s3, prefix, bucket):
+    shop = shop_of(tmp_path / "one", s3_state(prefix), s3.url, "incremental")
+    shop.orders(3)
+    shop.run("grown")
+    token = bucket.read("fence.json")
+    bucket.delete(["fence.json"])
+    assert bucket.create("fence.json", b"{}")
+
+    with pytest.raises(StateSyncFailed, match=r"fence\.json` is damaged"):
+        shop.run("grown")
+    bucket.delete(["fence.json"])
+    assert bucket.create("fence.json", token)
+
+    assert RunStatus.SUCCESS == shop.run("grown").status

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from rocky.canonical import record_json
-from rocky.errors import ClaimLost, LedgerLocked
+from rocky.errors import ClaimLost, LedgerLocked, StateSyncFailed
 from rocky.ledger.claims import Claim
 from rocky.ledger.record import MalformedRecord, RunId
 from rocky.state.backend import CLAIMS, FENCE, Backend, Note, claim_name
@@ -134,8 +134,9 @@ class RemoteClaim:
             return
         while not self._stop.wait(claims.seconds / _BEATS):
             if self._has_lapsed():
-                # Others may have the tables by now: who commits next finds out.
-                self.was_lost = True
+                # Others may have the tables by now: then the next commit is refused.
+                with suppress(ClaimLost):
+                    self.check()
                 continue
             try:
                 self.write()
@@ -175,12 +176,12 @@ class RemoteClaims:
             held.write()
             try:
                 other = self.find_overlap(token, wanted)
-            except TransferFailed:
+                if other is None and newest is not None:
+                    held.fence = self._next_fence(newest)
+            except (TransferFailed, StateSyncFailed):
                 self.give_up(token)
                 raise
             if other is None:
-                if newest is not None:
-                    held.fence = self._next_fence(newest)
                 return held
             self.give_up(token)
             tried += 1
@@ -261,11 +262,20 @@ class RemoteClaims:
         )
 
     def _next_fence(self, newest: int) -> int:
-        """A fencing token that nobody was given before, above `newest`. Raises TransferFailed."""
+        """A fencing token that nobody was given before, above `newest`.
+
+        Raises TransferFailed, and StateSyncFailed for a note that is no number.
+        """
         transfer = self._transfers.begin(min(self._transfers.timeout_seconds, self.seconds))
         while True:
             note = transfer.call(lambda: self._shelf.load_note(FENCE))
-            fence = max(newest, int(note.data) if note is not None else 0) + 1
+            given = b"0" if note is None else note.data
+            if not given.isdigit():
+                raise StateSyncFailed(
+                    f"`{self._shelf.place(FENCE)}` is damaged: it should hold the highest fencing"
+                    " token; write a number there that is above the `fence` of every run"
+                )
+            fence = max(newest, int(given)) + 1
             if transfer.call(partial(self._put_fence, note, fence)):
                 return fence
 
