@@ -48,6 +48,8 @@ def rocky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
     # Workers of a parallel test run have one; what is piped has no width.
     monkeypatch.delenv("COLUMNS", raising=False)
+    # Most tests read the answers as values.
+    monkeypatch.setenv("ROCKY_OUTPUT", "json")
 
     def run(*arguments: str) -> Answer:
         done = CliRunner().invoke(main, arguments, catch_exceptions=False)

@@ -176,13 +176,33 @@ def test_wrong_usage_is_a_failure_and_a_document_in_json(rocky):
     ] or "--no-such-option" in answer.json["error"]["message"]
 
 
-def test_piped_output_is_one_json_document(write):
+def test_a_pipe_gets_text_and_json_where_the_environment_asks_for_it(write, monkeypatch):
     root = write(BROKEN)
-    done = run_process("compile", cwd=root)
+    text = run_process("compile", cwd=root)
+    monkeypatch.setenv("ROCKY_OUTPUT", "json")
+    document = run_process("compile", cwd=root)
 
-    assert 1 == done.returncode
-    assert "E003" == json.loads(done.stdout)["diagnostics"][0]["code"]
-    assert "" == done.stderr
+    assert 1 == text.returncode == document.returncode
+    assert text.stdout.startswith("error[E003 unknown-column]")
+    assert "E003" == json.loads(document.stdout)["diagnostics"][0]["code"]
+    assert "" == text.stderr == document.stderr
+
+
+def test_options_go_before_what_the_environment_asks_for(rocky, write):
+    write(BROKEN)
+
+    assert rocky("compile", "-o", "table").out.startswith("error[E003")
+    assert rocky("compile", "--format", "short").out.startswith("models/")
+
+
+def test_an_output_that_does_not_exist_is_refused(rocky, write, monkeypatch):
+    write({})
+    monkeypatch.setenv("ROCKY_OUTPUT", "yaml")
+
+    answer = rocky("compile")
+
+    assert 1 == answer.code
+    assert "error: `ROCKY_OUTPUT` is `yaml`, and can be `table` or `json`" in answer.err
 
 
 def test_a_reader_that_stops_early_sees_no_traceback(write):

@@ -20,6 +20,7 @@ def test_the_exit_code_tells_clean_warnings_and_errors_apart(rocky, write):
 def test_inside_github_actions_findings_are_annotations(rocky, write, monkeypatch):
     write({"models/one.sql": BAD})
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.delenv("ROCKY_OUTPUT")
 
     assert rocky("ci").out.startswith("::error file=models/one.sql,line=1")
     assert "ci" == rocky("ci", "-o", "json").json["command"]

@@ -430,6 +430,7 @@ def test_a_failure_has_the_form_that_was_asked_for(rocky, repo):
 def test_inside_github_actions_ci_diff_annotates(rocky, repo, monkeypatch):
     repo.write({STAGING: STG.replace("order_id", "CAST(order_id AS string) AS order_id")})
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.delenv("ROCKY_OUTPUT")
 
     assert rocky("ci-diff").out.startswith("::error file=shop/models/")
 

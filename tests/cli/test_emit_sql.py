@@ -8,12 +8,12 @@ FILES = {"models/a.sql": MATTER + SQL, "models/b.sql": "SELECT order_id FROM a\n
 def test_the_sql_is_the_authors_text_without_front_matter(rocky, write):
     write(FILES)
 
-    assert SQL == rocky("emit-sql", "a").out
+    assert SQL == rocky("-o", "table", "emit-sql", "a").out
 
 
 def test_all_models_come_in_the_order_they_would_run(rocky, write):
     write(FILES)
-    out = rocky("emit-sql").out
+    out = rocky("-o", "table", "emit-sql").out
 
     assert out.index("-- a: models/a.sql") < out.index("-- b: models/b.sql")
     assert f"{SQL}\n;\n" in out
@@ -21,7 +21,7 @@ def test_all_models_come_in_the_order_they_would_run(rocky, write):
 
 def test_a_file_each_can_be_written(rocky, write):
     root = write(FILES)
-    answer = rocky("emit-sql", "--out", "sql")
+    answer = rocky("-o", "table", "emit-sql", "--out", "sql")
 
     assert SQL == (root / "sql" / "a.sql").read_text()
     assert "2 files written to sql\n" == answer.out
@@ -29,7 +29,7 @@ def test_a_file_each_can_be_written(rocky, write):
 
 def test_the_models_themselves_are_not_written_over(rocky, write):
     root = write(FILES)
-    answer = rocky("emit-sql", "--out", "models")
+    answer = rocky("-o", "table", "emit-sql", "--out", "models")
 
     assert ExitCode.FAILED == answer.code
     assert "choose another folder" in answer.err
@@ -38,7 +38,7 @@ def test_the_models_themselves_are_not_written_over(rocky, write):
 
 def test_what_would_not_run_is_not_printed(rocky, write):
     write({**FILES, "models/c.sql": "SELECT nope FROM a\n"})
-    broken, healthy = rocky("emit-sql", "c"), rocky("emit-sql", "a")
+    broken, healthy = rocky("-o", "table", "emit-sql", "c"), rocky("-o", "table", "emit-sql", "a")
 
     assert (ExitCode.FAILED, "") == (broken.code, broken.out)
     assert "no column `nope`" in broken.err

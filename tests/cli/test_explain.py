@@ -2,8 +2,8 @@ from rocky.cli.console import ExitCode
 from rocky.diagnostics import REGISTRY
 
 
-def test_a_code_is_explained_in_markdown_also_when_piped(rocky):
-    answer = rocky("explain", "e003")
+def test_a_code_is_explained_in_markdown(rocky):
+    answer = rocky("explain", "e003", "-o", "table")
 
     assert answer.out.startswith("# E003 unknown-column\n")
 
@@ -25,7 +25,7 @@ def test_the_document_has_the_text_and_the_facts(rocky):
 
 
 def test_without_a_code_all_are_listed(rocky):
-    lines = rocky("explain").out.splitlines()
+    lines = rocky("explain", "-o", "table").out.splitlines()
 
     assert [row.code.value for row in REGISTRY] == [line.split()[0] for line in lines]
 

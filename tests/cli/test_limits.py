@@ -31,7 +31,7 @@ def compile_limited() -> None:
     most = pages * os.sysconf("SC_PAGE_SIZE") + GIBIBYTE
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
-    sys.argv = ["rocky", "compile"]
+    sys.argv = ["rocky", "compile", "-o", "json"]
     main()
 
 

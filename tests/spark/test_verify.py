@@ -171,7 +171,9 @@ def test_the_command_reports_agreement_and_leaves_standard_output_clean(
     # The command starts and stops a session of its own; here it is lent the shared one.
     monkeypatch.setattr("rocky.spark.analyser.open_session", lambda: Lent(spark))
     text = CliRunner().invoke(main, ["compile", "--verify", "spark", "-o", "table"])
-    document = json.loads(CliRunner().invoke(main, ["compile", "--verify", "spark"]).stdout)
+    document = json.loads(
+        CliRunner().invoke(main, ["compile", "--verify", "spark", "-o", "json"]).stdout
+    )
 
     assert 0 == text.exit_code
     assert "agrees on the names, types and nullability of 1 column of 1 model" in text.stdout

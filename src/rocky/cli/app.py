@@ -179,11 +179,11 @@ class RockyGroup(LazyGroup):
         except click.UsageError as mistake:
             return _report_usage(mistake, given)
         except click.ClickException as failure:
-            report_failure(_said(failure), None, as_json=wants_json(given, None))
+            report_failure(_said(failure), None, as_json=wants_json(given))
             return ExitCode.FAILED
         except (click.Abort, KeyboardInterrupt):
             name = next((each for each in given if each in COMMANDS), None)
-            report_interrupt(name, as_json=wants_json(given, None))
+            report_interrupt(name, as_json=wants_json(given))
             return ExitCode.INTERRUPTED
 
 
@@ -194,11 +194,10 @@ def _said(failure: click.ClickException) -> Exception:
 def _report_usage(mistake: click.UsageError, given: Sequence[str]) -> ExitCode:
     """Say what is wrong with the command line, and how it is written."""
     context = mistake.ctx
-    command = context.command if context is not None else None
     if isinstance(mistake, click.exceptions.NoArgsIsHelpError):
         write_note(mistake.format_message())
         return ExitCode.FAILED
-    if wants_json(given, command):
+    if wants_json(given):
         name = context.info_name if context is not None and context.parent is not None else ""
         error = {"kind": "UsageError", "message": mistake.format_message()}
         write_json(name or "", {"error": error})
@@ -220,7 +219,7 @@ def _report_unforeseen(
         return
     message = f"{kind.__name__}: {error}" if str(error) else kind.__name__
     name = next((each for each in sys.argv[1:] if each in COMMANDS), "")
-    if wants_json(sys.argv[1:], load_command(name) if name else None):
+    if wants_json(sys.argv[1:]):
         write_json(name, {"error": {"kind": "InternalError", "message": message}})
     write_note(f"internal error: {message}")
     write_note(f"this is a defect in Rocky: please report it ({TRACEBACK}=1 shows where it was)")

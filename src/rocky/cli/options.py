@@ -106,7 +106,7 @@ def global_options() -> list[click.Parameter]:
         click.Option(
             ["-o", "--output"],
             type=click.Choice([each.value for each in Output]),
-            help="Default: table on a terminal, json when piped.",
+            help="Text for people, or one JSON document. Default: `ROCKY_OUTPUT`, else table.",
         ),
         click.Option(
             ["--state-path"],
@@ -166,7 +166,6 @@ class RockyCommand(click.Command):
     takes_variables = True
     uses_state = False
     takes_branch = False
-    piped = Output.JSON
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -187,8 +186,8 @@ class RockyCommand(click.Command):
         ctx.meta[_GIVEN] = merged
         self._refuse_meaningless(ctx, merged)
         # `--format` speaks of text, so it also decides what a failure looks like.
-        piped = self.piped if ctx.params.get("style") is None else Output.TABLE
-        resolved = _resolve(ctx.info_name or "", merged, piped)
+        speaks_text = ctx.params.get("style") is not None
+        resolved = _resolve(ctx, merged, Output.TABLE if speaks_text else None)
         # Of a group that was given one, its commands have it too.
         branch = branch or ctx.meta.get(_BRANCH)
         ctx.meta[_BRANCH] = branch
@@ -281,22 +280,11 @@ class ProjectlessCommand(RockyCommand):
     uses_project = False
 
 
-class TextCommand(RockyCommand):
-    """A command whose text is the product: it prints text also when piped."""
-
-    piped = Output.TABLE
-
-
-class ProjectlessTextCommand(TextCommand):
-    """Text also when piped, and no project."""
-
-    uses_project = False
-
-
-def _resolve(command: str, given: Mapping[str, Any], piped: Output) -> Settings:
+def _resolve(ctx: click.Context, given: Mapping[str, Any], implied: Output | None) -> Settings:
+    """The settings of a command; `implied` is the output that its other options ask for."""
     asked = given["output"] is not None
     terminal = sys.stdout.isatty()
-    output = Output(given["output"]) if asked else (Output.TABLE if terminal else piped)
+    output = Output(given["output"]) if asked else implied or _usual_output(ctx)
     colour = (
         terminal
         and not given["no_color"]
@@ -304,7 +292,7 @@ def _resolve(command: str, given: Mapping[str, Any], piped: Output) -> Settings:
         and os.environ.get("TERM") != "dumb"
     )
     return Settings(
-        command,
+        ctx.info_name or "",
         given["config"],
         output,
         asked,
@@ -314,7 +302,17 @@ def _resolve(command: str, given: Mapping[str, Any], piped: Output) -> Settings:
     )
 
 
-def wants_json(arguments: Sequence[str], command: click.Command | None) -> bool:
+def _usual_output(ctx: click.Context | None) -> Output:
+    """What `ROCKY_OUTPUT` says; text for people where it says nothing, also in a pipe or a log."""
+    usual = os.environ.get("ROCKY_OUTPUT", "")
+    if not usual:
+        return Output.TABLE
+    if usual not in {each.value for each in Output}:
+        raise click.UsageError(f"`ROCKY_OUTPUT` is `{usual}`, and can be `table` or `json`", ctx)
+    return Output(usual)
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
     """Whether a command line that could not be parsed asks for JSON."""
     for index, argument in enumerate(arguments):
         if argument in ("--output=json", "-ojson"):
@@ -323,8 +321,7 @@ def wants_json(arguments: Sequence[str], command: click.Command | None) -> bool:
             return list(arguments[index + 1 : index + 2]) == ["json"]
         if argument.startswith(("--output=", "-o")):
             return False
-    piped = command.piped if isinstance(command, RockyCommand) else Output.TABLE
-    return not sys.stdout.isatty() and piped is Output.JSON
+    return os.environ.get("ROCKY_OUTPUT") == Output.JSON
 
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -357,7 +354,8 @@ def use_json(settings: Settings, style: str | None) -> bool:
 
 
 def style_in_build(settings: Settings, style: str | None) -> str | None:
-    """The style that is asked for; inside GitHub Actions annotations unless another is."""
-    if style is None and not settings.asked and os.environ.get("GITHUB_ACTIONS") == "true":
+    """The style that is asked for; inside GitHub Actions annotations unless another form is."""
+    decided = style is not None or settings.asked or settings.json
+    if not decided and os.environ.get("GITHUB_ACTIONS") == "true":
         return "github"
     return style

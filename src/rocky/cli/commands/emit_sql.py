@@ -7,14 +7,14 @@ from typing import Final
 import click
 
 from rocky.cli.console import ExitCode, write_line, write_note, write_report, write_text
-from rocky.cli.options import Settings, TextCommand
+from rocky.cli.options import RockyCommand, Settings
 from rocky.diagnostics.render import counted
 from rocky.operations.emit_sql import EmitSqlReport, EmitSqlRequest, EmittedModel, emit_sql
 
 REPORTS: Final = {"emit-sql": EmitSqlReport}
 
 
-@click.command("emit-sql", cls=TextCommand)
+@click.command("emit-sql", cls=RockyCommand)
 @click.argument("model", required=False)
 @click.option(
     "--out",
@@ -26,8 +26,7 @@ REPORTS: Final = {"emit-sql": EmitSqlReport}
 def command(settings: Settings, model: str | None, out: Path | None) -> ExitCode:
     """Print the SQL that would run.
 
-    That of MODEL, or of all models in the order they would run. It is text also when piped;
-    `-o json` asks for JSON.
+    That of MODEL, or of all models in the order they would run.
     """
     report = emit_sql(settings.workspace, EmitSqlRequest(model, out))
     if report.left_out and not settings.quiet:

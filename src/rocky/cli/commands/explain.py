@@ -9,14 +9,14 @@ from typing import Final
 import click
 
 from rocky.cli.console import ExitCode, write_line, write_report, write_text
-from rocky.cli.options import ProjectlessTextCommand, Settings
+from rocky.cli.options import ProjectlessCommand, Settings
 from rocky.operations.explain import CodesReport, ExplainReport, ExplainRequest, explain
 
 REPORTS: Final = {"explain": ExplainReport | CodesReport}
 _WIDEST: Final = 100
 
 
-@click.command("explain", cls=ProjectlessTextCommand)
+@click.command("explain", cls=ProjectlessCommand)
 @click.argument("code", required=False)
 @click.pass_obj
 def command(settings: Settings, code: str | None) -> ExitCode:
