@@ -47,8 +47,9 @@ Written from the commands themselves; `rocky COMMAND --help` says the same.
 
 Global options (those of `rocky` itself) may stand before or after the command. With `-o json`
 standard output is exactly one JSON document, and everything else goes to standard error. Where
-neither `-o` nor `--format` is given, `ROCKY_OUTPUT=json` or `table` decides; without it the output is
-text for people, also in a pipe and in the log of a CI job. A selector that matches nothing is an error.
+neither `-o` nor `--format` is given, `ROCKY_OUTPUT=json` or `table` decides; without it the output
+is text for people, also in a pipe and in the log of a CI job. A selector that matches nothing is an
+error.
 
 Exit codes: 0 success, 1 failure, wrong usage or error diagnostics, 2 a run that built only some
 tables, 3 a `doctor` that found something critical, 4 `ci` with warnings only, 130 interrupted.

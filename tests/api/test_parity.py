@@ -159,10 +159,20 @@ PAIRS = (
         write_pin=True,
     ),
     *(
-        pair(f"{name} {SELECTION} --resume r", operation, name, *"abc", **SELECTED, resume="r")
+        pair(
+            f"{name} {SELECTION} --test --resume r",
+            operation,
+            name,
+            *"abc",
+            **SELECTED,
+            test=True,
+            resume="r",
+        )
         for name, operation in (("run", "run.run"), ("plan", "plan.plan"))
     ),
+    pair(f"build {SELECTION} --resume r", "run.run", "build", *"abc", **SELECTED, resume="r"),
     pair("run --resume-latest", "run.run", "run", resume="latest"),
+    pair("build --resume-latest", "run.run", "build", resume="latest"),
     pair("plan --resume-latest", "plan.plan", "plan", resume="latest"),
     pair("apply 12345678", "apply.apply", "apply", "12345678"),
     pair(
@@ -436,7 +446,7 @@ def test_the_options_of_a_run_are_the_fields_of_its_request():
     options = RunOptions.__annotations__.keys()
 
     assert options == {each.name for each in fields(rocky.RunRequest)} - {"select"}
-    assert options == SELECTED.keys() | {"resume"}
+    assert options == SELECTED.keys() | {"resume", "test"}
 
 
 def test_a_workspace_is_opened_with_what_the_options_of_every_command_say(tmp_path, asked):

@@ -192,7 +192,7 @@ def test_options_go_before_what_the_environment_asks_for(rocky, write):
     write(BROKEN)
 
     assert rocky("compile", "-o", "table").out.startswith("error[E003")
-    assert rocky("compile", "--format", "short").out.startswith("models/")
+    assert rocky("compile", "--format", "concise").out.startswith("models/")
 
 
 def test_an_output_that_does_not_exist_is_refused(rocky, write, monkeypatch):

@@ -20,6 +20,7 @@ from rocky.api.arguments import (
     run_request,
 )
 from rocky.api.branch import Branch
+from rocky.errors import InvalidRequest
 from rocky.operations import workspace as operations
 from rocky.plan.arguments import refuse_unfit
 
@@ -174,6 +175,14 @@ class Workspace(operations.Workspace):
         from rocky.operations.run import run
 
         return run(self, run_request(select, options))
+
+    def build(self, *select: str, **options: Unpack[RunOptions]) -> "RunReport":
+        """`run` with `test=True`: what reads a model whose tests fail is not built."""
+        from rocky.operations.run import run
+
+        if "test" in options:
+            raise InvalidRequest("`build` always tests; without tests it is `run`")
+        return run(self, run_request(select, {**options, "test": True}))
 
     def plan(self, *select: str, **options: Unpack[RunOptions]) -> "PlanReport":
         """What `run` with the same options would do, and why; the plan is kept."""

@@ -15,6 +15,7 @@ from rocky.ledger.run_records import (
     RunStatus,
 )
 from rocky.operations.report import flat, hidden, same_fields
+from rocky.operations.test import TestReport, report_tests
 from rocky.run.materialize.build import BuiltPartition
 from rocky.run.outcomes import RunResult, StepOutcome, is_left_alone
 
@@ -141,6 +142,7 @@ class ModelsRun:
     cost_summary: CostSummary
     budget_breaches: tuple[ExceededBudget, ...]
     budget_unchecked: tuple[str, ...]
+    tests: TestReport | None = None
 
     @property
     def exit_code(self) -> int:
@@ -191,6 +193,7 @@ def report_models(result: RunResult) -> ModelsRun:
             for each in result.budget.breaches
         ),
         budget_unchecked=result.budget.unchecked,
+        tests=None if result.tests is None else report_tests(result.tests, len(outcomes)),
         **{name: getattr(result, name) for name in _SAME},
     )
 

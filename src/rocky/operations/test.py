@@ -10,10 +10,11 @@ from rocky.operations.findings import refuse_errors
 from rocky.operations.report import hidden, same_fields
 from rocky.operations.workspace import Workspace, compile_workspace, known_branch
 from rocky.pipelines.report import Sample
+from rocky.plan.adapters import choose_adapter
 from rocky.plan.arguments import Request
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.selectors import select_models
-from rocky.plan.steps import plan_steps
+from rocky.plan.steps import RunPlan, plan_steps
 from rocky.run.checks.outcomes import (
     AssertionOutcome,
     CheckSelection,
@@ -22,6 +23,7 @@ from rocky.run.checks.outcomes import (
     UnitOutcome,
     models_with_tests,
 )
+from rocky.run.prepare.pins import open_project_warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +123,21 @@ def test(workspace: Workspace, request: TestRequest) -> TestReport:
     refuse_errors(compilation, refusing_findings(plan), undone="nothing was tested")
     result = ChecksReport()
     if models_with_tests(plan, request.kinds):
-        # Knows pyspark, which models without tests must not load.
-        from rocky.run.checks.unit_tests import check_models  # noqa: PLC0415
-
-        result = check_models(plan, request.kinds, workspace.environment, workspace.spark)
+        result = _run_tests(workspace, plan, request.kinds)
     return report_tests(result, len(keys))
+
+
+def _run_tests(workspace: Workspace, plan: RunPlan, wanted: CheckSelection) -> ChecksReport:
+    """The outcomes. Raises what opening Spark and the warehouse raises."""
+    # These know pyspark, which models without tests must not load.
+    from rocky.run.checks.unit_tests import run_checks  # noqa: PLC0415
+    from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415
+
+    project, models = plan.project, models_with_tests(plan, wanted)
+    adapter = choose_adapter(project, plan, wanted.adapter)
+    warehouse = open_project_warehouse(adapter, project.root, workspace.environment)
+    with open_project_engine(adapter, project.root, workspace.spark) as engine:
+        return run_checks(plan, models, wanted, engine, warehouse)
 
 
 def report_tests(result: ChecksReport, selected: int) -> TestReport:

@@ -46,6 +46,7 @@ LATEST: Final = "latest"
 class RunRequest(Request):
     """What to build and how. Without selectors everything is built.
 
+    With `test` each model is tested as it is built, and what reads one that fails is not built.
     `filters` and `resume` are for the tables of pipelines that are no models.
     """
 
@@ -61,6 +62,7 @@ class RunRequest(Request):
     filters: tuple[str, ...] = ()
     resume: str | None = None
     idempotency_key: str | None = None
+    test: bool = False
 
 
 def refuse_contradictions(request: RunRequest) -> None:

@@ -31,6 +31,7 @@ from rocky.ledger.run_records import (
 )
 from rocky.plan.budget import BudgetVerdict
 from rocky.plan.steps import Step
+from rocky.run.checks.outcomes import ChecksReport
 from rocky.run.engine.protocol import Engine
 from rocky.run.materialize.build import BuiltPartition
 
@@ -62,6 +63,7 @@ class RunResult:
     `warnings` are about the run as a whole. `unchanged` are tables of a pipeline that had nothing
     new, `failed_sources` those that could not even be looked at, with why. `state_error` says why
     the records are not where they are kept, of a run that is recorded here as its status says.
+    `tests` are those of the models, if they were asked for.
     """
 
     run_id: RunId
@@ -80,6 +82,7 @@ class RunResult:
     check_outcomes: tuple[CheckOutcome, ...] = ()
     anomalies: tuple[AnomalyRecord, ...] = ()
     state_error: str | None = None
+    tests: ChecksReport | None = None
 
     @property
     def exit_code(self) -> int:
@@ -200,7 +203,8 @@ class EndedSteps:
 class Conclusion:
     """What was found when all steps had ended. `counts` are rows by full name, for the history.
 
-    `failed` when a check of severity `error` did not pass and that is to fail the run.
+    `failed` when a check of severity `error` did not pass and that is to fail the run. `tests` are
+    those that were run as the models were built; `interrupted` when the run's end cut some off.
     """
 
     check_outcomes: tuple[CheckOutcome, ...] = ()
@@ -208,6 +212,8 @@ class Conclusion:
     counts: Mapping[str, RowCount] = field(default_factory=dict)
     failed: bool = False
     warnings: tuple[str, ...] = ()
+    tests: ChecksReport | None = None
+    interrupted: bool = False
 
 
 NO_CONCLUSION: Final = Conclusion()

@@ -74,6 +74,7 @@ def _run_opened(opened: RunSession, plan: RunPlan, request: RunRequest) -> RunRe
         (*request.select, *(f"!{each}" for each in request.exclude)),
         windows_of(plan, request.window, resources.ledger, datetime.now(UTC)),
         PipelineContribution(request.pipeline, idempotency_key=request.idempotency_key),
+        test=request.test,
     )
     report = run_plan(plan, resources, options, listener=opened.caller.listener, stop=opened.stop)
     sweep_leftovers(plan, report, resources.warehouse, resources.ledger)

@@ -18,7 +18,7 @@ from rocky.operations.run import FailedPipeline, PipelineEnding, RunReport, run
 from rocky.operations.workspace import Workspace
 from rocky.plan.request import LATEST, RunRequest, Window
 
-REPORTS: Final = {"run": RunReport}
+REPORTS: Final = {"run": RunReport, "build": RunReport}
 Report = TypeVar("Report")
 Ended = Callable[[PipelineEnding], None]
 
@@ -75,11 +75,21 @@ _OPTIONS: Final = (
         "--idempotency-key", metavar="KEY", help="Run only once for this key, even if asked again."
     ),
 )
+_TEST: Final = click.option(
+    "--test",
+    is_flag=True,
+    help="Test each model as it is built; what reads one that fails is not built.",
+)
 _WINDOW: Final = ("partition", "start", "end", "latest", "missing", "lookback")
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command that takes all that can be asked of a run."""
+    return _build_options(_TEST(command))
+
+
+def _build_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same without `--test`, which `rocky build` is."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -103,6 +113,7 @@ def request_of(given: Mapping[str, Any]) -> RunRequest:
         filters=tuple(given["filters"]),
         resume=LATEST if given["resume_latest"] else resume,
         idempotency_key=given["idempotency_key"],
+        test=given["test"],
     )
 
 
@@ -123,10 +134,26 @@ def command(settings: Settings, /, **given: Any) -> ExitCode:
     `tag:KEY=VALUE`, `path:FOLDER` and more; without one, every pipeline runs, each after those it
     depends on.
     """
-    request = request_of(given)
+    return _run(settings, request_of(given))
+
+
+@click.command("build", cls=RunCommand)
+@_build_options
+@click.pass_obj
+def build(settings: Settings, /, **given: Any) -> ExitCode:
+    """Load seeds, build models and test each as it is built.
+
+    In the order of the graph: the same as `rocky run --test`. A model's unit tests come before it
+    is built, the assertions on its table after; when one of severity `error` fails, nothing that
+    reads the model is built.
+    """
+    return _run(settings, request_of({**given, "test": True}))
+
+
+def _run(settings: Settings, request: RunRequest) -> ExitCode:
     report = watch(settings, lambda workspace, ended: run(workspace, request, ended=ended))
     if settings.json:
-        write_report("run", report)
+        write_report(settings.command, report)
     return tell(settings, report)
 
 

@@ -46,12 +46,12 @@ def render_check_counts(
 
 
 def describe_findings(
-    outcomes: Sequence[CheckOutcome], anomalies: Sequence[AnomalyRecord]
+    outcomes: Sequence[CheckOutcome], anomalies: Sequence[AnomalyRecord], noun: str = "check"
 ) -> list[str]:
     """As `2 checks failed`, `1 warning` and `1 anomaly`: all that was found, grave or not."""
     wrong = [each.severity for each in outcomes if not each.passed]
     failed = wrong.count("error")
-    said = [f"{counted(failed, 'check')} failed"] if failed else []
+    said = [f"{counted(failed, noun)} failed"] if failed else []
     said += [counted(len(wrong) - failed, "warning")] if len(wrong) > failed else []
     return [*said, _counted_anomalies(len(anomalies))] if anomalies else said
 

@@ -15,6 +15,7 @@ from rocky.cli.render.tables import (
     format_usd,
     render_table,
 )
+from rocky.cli.render.tests import render_tests
 from rocky.diagnostics import Code
 from rocky.diagnostics.render import counted
 from rocky.ledger.pipeline_records import DriftRecord
@@ -88,6 +89,8 @@ def render_run(run: ModelsRun, *, quiet: bool = False) -> str:
         parts.append(f"{left} more left alone: `rocky run -o json` lists them")
     failures = [each for each in report.outcomes if each.execution.error]
     parts += [f"error: {each.step.name}: {each.execution.error}" for each in failures]
+    if run.tests is not None:
+        parts += render_tests(run.tests, quiet=True, title="tests").splitlines()
     if report.state_error is not None:
         parts.append(f"error: {report.state_error}")
     return "\n".join([*parts, _last_line(report)])
@@ -196,7 +199,8 @@ def _count_endings(report: RunResult) -> str:
     if report.failed_sources:
         counts["failed"] = counts.get("failed", 0) + len(report.failed_sources)
     said = [f"{count} {word}" for word, count in counts.items()]
-    said += describe_findings(report.check_outcomes, report.anomalies)
+    noun = "check" if report.tests is None else "test"
+    said += describe_findings(report.check_outcomes, report.anomalies, noun)
     return ", ".join(said) or "nothing to do"
 
 

@@ -7,6 +7,7 @@ that cannot be answered does not hide the others. It counts as failed, never as 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
+from uuid import uuid4
 
 from rocky.plan.steps import Read
 from rocky.project.configuration.model import AssertionRecord
@@ -138,7 +139,8 @@ def _outcome(pending: _Pending, failing: Any, observed: Any, engine: Engine) -> 
         return outcome
     try:
         frame = engine.frame(question.sample)
-        names, rows = sample_rows(engine, frame, "rocky_failing_rows", SAMPLE_ROWS)
+        view = f"rocky_failing_rows_{uuid4().hex[:12]}"
+        names, rows = sample_rows(engine, frame, view, SAMPLE_ROWS)
     except STEP_ERRORS as failure:
         # The answer stands; only its illustration is missing.
         return replace(outcome, error=f"no sample: {classify_step_failure(failure).message}")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -17,7 +17,6 @@ from rocky.analysis.names import Names
 from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.names import quote_name, split_name
 from rocky.language.syntax.references import bind_names, fill_placeholders
-from rocky.plan.adapters import choose_adapter
 from rocky.plan.steps import Read, RunPlan, reads_of, resolve_name
 from rocky.project.configuration.model import UnitTest
 from rocky.project.models import ModelFile
@@ -35,14 +34,11 @@ from rocky.run.checks.outcomes import (
     ChecksReport,
     UnitOutcome,
     compare_rows,
-    models_with_tests,
     text_rows,
 )
 from rocky.run.checks.relations import BoundRelations, columns_of, name_of
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Engine, Frame
-from rocky.run.engine.spark import open_project_engine
-from rocky.run.prepare.pins import open_project_warehouse
 from rocky.store.warehouse import Warehouse
 
 _SPARE_ROWS: Final = 1000
@@ -212,20 +208,6 @@ def zone_named(name: str) -> tzinfo:
         return UTC
 
 
-def check_models(
-    plan: RunPlan, wanted: CheckSelection, environment: Mapping[str, str], spark: Any = None
-) -> ChecksReport:
-    """Run the tests of a plan's models; `spark` is the caller's own session.
-
-    Raises what opening Spark and the warehouse raises; a test that cannot run is a failed one.
-    """
-    project = plan.project
-    adapter = choose_adapter(project, plan, wanted.adapter)
-    warehouse = open_project_warehouse(adapter, project.root, environment)
-    with open_project_engine(adapter, project.root, spark) as engine:
-        return run_checks(plan, models_with_tests(plan, wanted), wanted, engine, warehouse)
-
-
 def run_checks(
     plan: RunPlan,
     models: Sequence[ModelFile],
@@ -235,6 +217,7 @@ def run_checks(
 ) -> ChecksReport:
     """The tests of some models on an engine that is open."""
     compilation = plan.compilation
+    # Of its own: several models are tested at once, in one session.
     prefix = f"rocky_test_{uuid4().hex[:12]}"
     units: list[UnitOutcome] = []
     if wanted.unit:

@@ -5,12 +5,13 @@ Spark, build, record, judge. Nothing is written before the claim, and whatever h
 the run's record is completed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from threading import Event
+from typing import TYPE_CHECKING
 
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.errors import RockyError, StoreUnreadable, StoreUnwritable
@@ -22,13 +23,11 @@ from rocky.ledger.run_records import EngineRecord, RunStatus
 from rocky.ledger.writer import RunFindings
 from rocky.plan.refusals import refuse_errors
 from rocky.plan.request import Limits
-from rocky.plan.steps import CHANGED, RunPlan, Step
+from rocky.plan.steps import CHANGED, RunPlan
 from rocky.plan.watermarks import NO_WATERMARK_FINDINGS, WatermarkFindings, check_watermarks
-from rocky.project.models import Target
 from rocky.run.engine.protocol import Engine, StepFailure
 from rocky.run.execute.builder import Builder, ResultReuse, record_unbuilt_steps
 from rocky.run.execute.scheduler import Throttle
-from rocky.run.materialize.seeds import refuse_shared_target
 from rocky.run.outcomes import (
     NO_CONCLUSION,
     NO_NOTES,
@@ -44,6 +43,7 @@ from rocky.run.prepare.claims import (
     is_remote_unreadable,
     ledger_statement,
     opening_record,
+    targets_of,
     visible_head,
     write_ledger_anchor,
 )
@@ -58,6 +58,9 @@ from rocky.run.record.recorder import Recorder
 from rocky.run.reuse.decisions import ReuseDecider, ReuseRules
 from rocky.run.reuse.forecast import forecast_steps
 from rocky.run.reuse.history import BuildHistory, Resumption, find_resumption
+
+if TYPE_CHECKING:
+    from rocky.run.execute.step_tests import RunTests
 
 
 def run_plan(
@@ -91,18 +94,6 @@ def run_plan(
         return work.carry_out(
             fingerprints, pins, resumption, listener or SilentListener(), stop or Event()
         )
-
-
-def targets_of(plan: RunPlan) -> list[Target]:
-    """The tables a run will write. Raises RockyError for a shared one."""
-    project = plan.project
-    return [
-        refuse_shared_target(project.seeds[step.key], project)
-        if step.kind == "seed"
-        else project.models[step.key].target
-        for step in plan.steps
-        if step.kind != "inline"
-    ]
 
 
 def _check_watermarks(
@@ -175,6 +166,7 @@ class _RunInProgress:
         )
         self._adopter = CommitAdopter(resources.ledger, begun.run_id)
         self._engine: Engine | None = None
+        self._tests: RunTests | None = None
         for each in () if options.full_refresh else watermarks.forgotten:
             self._warn(each)
 
@@ -235,7 +227,9 @@ class _RunInProgress:
         sweep_if_due(self._ledger, [self._resources.warehouse], retention, self._times.now())
 
     def _conclude(self, journal: Journal, stop: Event) -> Conclusion:
-        """What a pipeline has to say when all its tables are done with."""
+        """What tests found, or what a pipeline has to say when all its tables are done with."""
+        if self._tests is not None:
+            return self._tests.conclude()
         conclude = self._options.notes.conclude
         if conclude is None or stop.is_set():
             return NO_CONCLUSION
@@ -272,8 +266,8 @@ class _RunInProgress:
         rest = [step for step in self._plan.steps if step.id not in done]
         if tools.stop.is_set():
             tools.journal.record_all([recorder.left(step, self._times.now()) for step in rest])
-        elif rest:
-            self._build(rest, engine or self._open_engine(), tools, len(refused))
+        elif rest or self._options.tests_of(self._plan):
+            self._build(engine or self._open_engine(), tools, settled, refused)
 
     def _refuse(self, recorder: Recorder, journal: Journal) -> set[str]:
         """Record the tables that a pipeline has found unfit before anything was read."""
@@ -293,7 +287,9 @@ class _RunInProgress:
         )
         return {step.id for step in found}
 
-    def _build(self, steps: Sequence[Step], engine: Engine, tools: _StepTools, failed: int) -> None:
+    def _build(
+        self, engine: Engine, tools: _StepTools, settled: frozenset[str], refused: set[str]
+    ) -> None:
         resources = self._resources
         # What runs may be another Spark than was foreseen.
         environment = resources.observe(engine.facts)
@@ -305,6 +301,7 @@ class _RunInProgress:
             self._plan, tools.fingerprints, tools.pins, resources.sources, engine, check
         )
         # These know pyspark, which a run that builds nothing must not load.
+        from rocky.run.execute.step_tests import RunTests  # noqa: PLC0415
         from rocky.run.execute.steps import StepExecution  # noqa: PLC0415
         from rocky.run.materialize.strategy import materialize  # noqa: PLC0415
         from rocky.run.reuse.cutoff import ColumnCutoff  # noqa: PLC0415
@@ -315,9 +312,17 @@ class _RunInProgress:
         )
         prover = ProvenanceMaker(self._plan, self._context, inputs, environment)
         recorder = self._recorder(prover)
-        work = StepExecution(self._plan, engine, builder, recorder, tools.journal, self._times)
+        if self._options.test:
+            self._tests = RunTests(self._plan, engine, resources.warehouse, tools.stop)
+        work = StepExecution(
+            self._plan, engine, builder, recorder, tools.journal, self._times, self._tests
+        )
         limits = self._options.limits or Limits(self._options.parallel)
-        work.run(steps, Throttle(limits, failed), tools.stop, resources.build_table or materialize)
+        # Tests of what is only reused come in the same order as those of what is built.
+        ended = refused if self._options.test else refused | settled
+        steps = [step for step in self._plan.steps if step.id not in ended]
+        build = resources.build_table or materialize
+        work.run(steps, Throttle(limits, len(refused)), tools.stop, build, settled)
 
     def _recorder(self, prover: ProvenanceMaker) -> Recorder:
         notes = self._options.notes.steps

@@ -20,10 +20,11 @@ from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Engine, StepFailure
 from rocky.run.execute.builder import Builder
 from rocky.run.execute.scheduler import Ending, Job, Throttle, Watcher, run_jobs
+from rocky.run.execute.step_tests import RunTests
 from rocky.run.materialize.build import Materialize
 from rocky.run.prepare.resources import RunClock
 from rocky.run.record.journal import Journal
-from rocky.run.record.provenance import NOT_MEASURED, ResourcesUsed, Timing
+from rocky.run.record.provenance import NOT_MEASURED, ResourcesUsed, StepResult, Timing
 from rocky.run.record.recorder import Recorder
 from rocky.spark.failures import classify_failure
 from rocky.spark.interface import Failure, Metrics
@@ -145,7 +146,10 @@ class StepExecution(Watcher):
         recorder: Recorder,
         journal: Journal,
         times: RunClock,
+        tests: RunTests | None = None,
     ) -> None:
+        self._tests = tests
+        self._settled: frozenset[str] = frozenset()
         self._steps = {step.id: step for step in plan.steps}
         self._places = {step.id: place for place, step in enumerate(plan.steps)}
         self._engine = engine
@@ -161,10 +165,18 @@ class StepExecution(Watcher):
         self._materialize: Materialize | None = None
 
     def run(
-        self, steps: Sequence[Step], throttle: Throttle, stop: Event, materialize: Materialize
+        self,
+        steps: Sequence[Step],
+        throttle: Throttle,
+        stop: Event,
+        materialize: Materialize,
+        settled: frozenset[str] = frozenset(),
     ) -> None:
-        """Take every one of these steps that can be taken; all others have ended."""
-        self._stop, self._materialize = stop, materialize
+        """Take every one of these steps that can be taken; all others have ended.
+
+        Those that are `settled` have ended too, and are only tested.
+        """
+        self._stop, self._materialize, self._settled = stop, materialize, settled
         jobs = [Job(step.id, step.after) for step in steps]
         try:
             ended = run_jobs(
@@ -178,19 +190,21 @@ class StepExecution(Watcher):
         finally:
             self._builder.close()
         for each, how in ended.items():
-            if how.ending is Ending.LEFT:
+            if how.ending is Ending.LEFT and each not in settled:
                 step, now = self._steps[each], self._times.now()
                 gave_up = None if stop.is_set() else throttle.gave_up
                 self._journal.record(self._recorder.left(step, now, gave_up))
 
     def withheld(self, job: str, blocked_by: tuple[str, ...]) -> None:
+        if job in self._settled:
+            return
         step, now = self._steps[job], self._times.now()
         causes = [self._journal.outcome_of(each) for each in blocked_by]
         if all(each.execution.status is ModelStatus.INTERRUPTED for each in causes):
             # What it waits for did not fail: nobody let it end.
             self._journal.record(self._recorder.left(step, now))
             return
-        self._journal.record(self._recorder.withheld(step, [each.step for each in causes], now))
+        self._journal.record(self._recorder.withheld(step, causes, now))
 
     def pulse(self, running: Sequence[str]) -> None:
         if self._journal.is_silent or monotonic() - self._looked < _LOOK_SECONDS:
@@ -211,6 +225,8 @@ class StepExecution(Watcher):
     def cancel(self, job: str) -> None:
         try:
             self._engine.jobs.cancel(self._tag(job))
+            if self._tests is not None:
+                self._engine.jobs.cancel(self._tag(job, testing=True))
         except STEP_ERRORS:
             # A Spark that is gone has nothing left to cancel, and the step notices by itself.
             return
@@ -222,16 +238,11 @@ class StepExecution(Watcher):
     def _work(self, job: str) -> bool:
         step, materialize = self._steps[job], self._materialize
         assert materialize is not None
+        if job in self._settled:
+            return self._fail_units(step) is None and self._passes_data(step)
         self._journal.tell(lambda each: each.started(step))
         started_at, began = self._times.now(), monotonic()
-        with self._engine.jobs.tagged(self._tag(job)):
-            tried = build_with_retries(
-                lambda: self._builder.build(step, materialize),
-                self._patience,
-                self._stop,
-                lambda attempt: self._journal.tell(lambda each: each.retried(step, attempt)),
-                self._explain,
-            )
+        tried = self._build(step, materialize)
         timing = Timing(started_at, round((monotonic() - began) * 1000))
         used = ResourcesUsed(tried.attempts, self._measure(job), self._rate)
         if tried.failure is not None:
@@ -247,7 +258,32 @@ class StepExecution(Watcher):
             assert tried.result is not None
             record = self._recorder.built(step, tried.result, timing, used)
         self._journal.record(record)
-        return record.outcome.succeeded
+        return record.outcome.succeeded and self._passes_data(step)
+
+    def _build(self, step: Step, materialize: Materialize) -> RetryOutcome[StepResult]:
+        why = self._fail_units(step)
+        if why is not None:
+            return RetryOutcome(None, StepFailure("test_failed", why))
+        with self._engine.jobs.tagged(self._tag(step.id)):
+            return build_with_retries(
+                lambda: self._builder.build(step, materialize),
+                self._patience,
+                self._stop,
+                lambda attempt: self._journal.tell(lambda each: each.retried(step, attempt)),
+                self._explain,
+            )
+
+    def _fail_units(self, step: Step) -> str | None:
+        if self._tests is None:
+            return None
+        with self._engine.jobs.tagged(self._tag(step.id, testing=True)):
+            return self._tests.fail_units(step)
+
+    def _passes_data(self, step: Step) -> bool:
+        if self._tests is None:
+            return True
+        with self._engine.jobs.tagged(self._tag(step.id, testing=True)):
+            return self._tests.passes_data(step)
 
     def _explain(self, error: BaseException) -> Failure:
         """What an error of Spark means; it may name files whose place is a secret."""
@@ -271,6 +307,7 @@ class StepExecution(Watcher):
             # A Spark that is gone cannot say what it used; that is not why a step fails.
             return NOT_MEASURED
 
-    def _tag(self, job: str) -> str:
-        # A tag must not hold a comma, and a model's name may hold anything.
-        return f"{self._recorder.run_id}-{self._places[job]}"
+    def _tag(self, job: str, *, testing: bool = False) -> str:
+        # A tag must not hold a comma, and a model's name may hold anything. What its tests use is
+        # not what building it took.
+        return f"{self._recorder.run_id}-{self._places[job]}{'-tests' if testing else ''}"

@@ -18,6 +18,8 @@ from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunRecord, RunStatus, TotalsRecord
 from rocky.ledger.writer import Ledger, RunFindings, newest_fence
 from rocky.plan.steps import RunPlan
+from rocky.project.models import Target
+from rocky.run.materialize.seeds import refuse_shared_target
 from rocky.run.prepare.pins import warm_up
 from rocky.run.prepare.resources import (
     RemoteState,
@@ -169,6 +171,18 @@ def _leave_anchor(resources: RunResources, run_id: RunId, warn: Callable[[str], 
     except (StoreUnreadable, StoreUnwritable) as error:
         warn(f"could not write the ledger's anchor to the warehouse: {error}")
         return False
+
+
+def targets_of(plan: RunPlan) -> list[Target]:
+    """The tables a run will write. Raises RockyError for a shared one."""
+    project = plan.project
+    return [
+        refuse_shared_target(project.seeds[step.key], project)
+        if step.kind == "seed"
+        else project.models[step.key].target
+        for step in plan.steps
+        if step.kind != "inline"
+    ]
 
 
 def opening_record(

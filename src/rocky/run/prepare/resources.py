@@ -20,8 +20,11 @@ from rocky.ledger.record import RunId
 from rocky.ledger.writer import Ledger
 from rocky.plan.kept_plan import AppliedPlan
 from rocky.plan.request import PARALLEL, Limits, Window
+from rocky.plan.steps import RunPlan
 from rocky.plan.watermarks import NO_WATERMARK, NO_WATERMARK_FINDINGS, WatermarkFindings
 from rocky.project.configuration.blocks import Adapter
+from rocky.project.models import ModelFile
+from rocky.run.checks.outcomes import CheckSelection, models_with_tests
 from rocky.run.engine.protocol import Engine, EngineFacts
 from rocky.run.engine.sources import Sources
 from rocky.run.materialize.build import Materialize
@@ -143,7 +146,8 @@ class RunParameters:
     """What was asked of a run. `selection` is as it was typed, for the record.
 
     `rebuild` builds also what an earlier run has built; `reuse` False still continues where an
-    unfinished run stopped. `windows` are those of the time-interval models, by key.
+    unfinished run stopped. `windows` are those of the time-interval models, by key. With `test`
+    the models are tested as they are built.
     """
 
     parallel: int = PARALLEL
@@ -154,6 +158,11 @@ class RunParameters:
     windows: Mapping[str, Window] | None = None
     notes: PipelineContribution = NO_CONTRIBUTION
     limits: Limits | None = None
+    test: bool = False
+
+    def tests_of(self, plan: RunPlan) -> list[ModelFile]:
+        """The models whose tests were asked for."""
+        return models_with_tests(plan, CheckSelection()) if self.test else []
 
 
 def now() -> datetime:

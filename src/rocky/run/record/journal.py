@@ -151,6 +151,7 @@ def report_run(
         failed_sources=notes.failed,
         check_outcomes=concluded.check_outcomes,
         anomalies=concluded.anomalies,
+        tests=concluded.tests,
     )
 
 
@@ -161,7 +162,9 @@ def judge_status(
     concluded: Conclusion,
 ) -> RunStatus:
     """How a run did, given also what never became a step and what its checks found."""
-    if status is RunStatus.INTERRUPTED or not (notes.failed or concluded.failed):
+    if status is RunStatus.INTERRUPTED or concluded.interrupted:
+        return RunStatus.INTERRUPTED
+    if not (notes.failed or concluded.failed):
         return status
     if concluded.failed and notes.checks_decide:
         return RunStatus.FAILURE

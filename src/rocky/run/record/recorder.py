@@ -152,17 +152,18 @@ class Recorder:
             # A log that cannot be read is why the step failed, and its error says so.
             return NO_ADOPTED_COMMITS
 
-    def withheld(self, step: Step, blocked_by: Sequence[Step], now: datetime) -> StepRecord:
-        """A step whose inputs failed."""
-        names = tuple(each.name for each in blocked_by)
+    def withheld(self, step: Step, blocked_by: Sequence[StepOutcome], now: datetime) -> StepRecord:
+        """A step whose inputs failed, or the tests of tables that it reads."""
+        names = tuple(each.step.name for each in blocked_by)
         listed = ", ".join(f"`{name}`" for name in names)
+        built = all(each.succeeded for each in blocked_by)
         execution = self._execution(
             step,
             ModelStatus.SKIPPED,
             Timing(now, 0),
             ResourcesUsed(),
             decision=SKIPPED,
-            reason=f"waits for {listed}, which failed",
+            reason=f"waits for {listed}, {'whose tests' if built else 'which'} failed",
         )
         return StepRecord(StepOutcome(step, execution, blocked_by=names))
 
