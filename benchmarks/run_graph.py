@@ -23,7 +23,7 @@ from rocky.operations.run import run_compiled
 from rocky.project.configuration.blocks import Adapter
 from rocky.spark.session import connect_spark
 
-GRAPH, MERGE = 1.10, 0.3
+GRAPH, MERGE, SMALL_MERGE = 1.10, 0.3, 2.0
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -105,6 +105,14 @@ unique_key = ["id"]
 ---
 SELECT id, part, amount, note FROM raw.changes
 """
+APPENDED = """\
+---toml
+[strategy]
+type = "incremental"
+timestamp_column = "id"
+---
+SELECT id, part, amount, note FROM raw.changes
+"""
 CHANGES = """\
 [[source]]
 name = "raw.changes"
@@ -128,39 +136,61 @@ models = "models/**"
 """
 
 
-def compare_merge(session: Any, folder: Path, rows: int, rounds: int) -> Ratio:
-    """One per cent of the rows, close together, merged; held against writing all rows anew."""
-    root = folder / "merge"
-    for name, text in (
-        ("rocky.toml", CONFIG),
-        ("sources/raw.toml", CHANGES),
-        ("models/merged.sql", MERGED),
-    ):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    columns = "id, id % 97 AS part, CAST(id % 1000 AS decimal(12,2)) AS amount"
-    jvm = jvm_of(session)
+class Changes:
+    """A project of one source, whose rows are put there, and models of it."""
 
-    def put(first: int, count: int, note: str) -> None:
-        frame = session.range(first, first + count).selectExpr(
+    def __init__(self, session: Any, root: Path, models: dict[str, str]) -> None:
+        self._session, self._root = session, root
+        files = {"rocky.toml": CONFIG, "sources/raw.toml": CHANGES, **models}
+        for name, text in files.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+
+    def put(self, first: int, count: int, note: str) -> None:
+        columns = "id, id % 97 AS part, CAST(id % 1000 AS decimal(12,2)) AS amount"
+        frame = self._session.range(first, first + count).selectExpr(
             *columns.split(", "), f"concat('{note}', id) AS note"
         )
-        frame.write.mode("overwrite").parquet(str(root / "data" / "changes"))
+        frame.write.mode("overwrite").parquet(str(self._root / "data" / "changes"))
 
-    def run(*, full_refresh: bool) -> None:
-        report = rocky.open(root, spark=session).run(full_refresh=full_refresh)
-        if report.exit_code:
-            sys.exit(f"the merge failed: {report.run}")
+    def cost(self, *select: str, full_refresh: bool = False) -> float:
+        """The CPU seconds of a run."""
 
+        def run() -> None:
+            opened = rocky.open(self._root, spark=self._session)
+            report = opened.run(*select, full_refresh=full_refresh)
+            if report.exit_code:
+                sys.exit(f"the run failed: {report.run}")
+
+        return measured(run, jvm_of(self._session))
+
+
+def compare_merge(session: Any, folder: Path, rows: int, rounds: int) -> Ratio:
+    """One per cent of the rows, close together, merged; held against writing all rows anew."""
+    changes = Changes(session, folder / "merge", {"models/merged.sql": MERGED})
     ratios = []
     for number in range(rounds + 1):
-        put(0, rows, "old ")
-        full = measured(lambda: run(full_refresh=True), jvm)
-        put(rows // 3, rows // 100, f"new {number} ")
-        merged = measured(lambda: run(full_refresh=False), jvm)
+        changes.put(0, rows, "old ")
+        full = changes.cost(full_refresh=True)
+        changes.put(rows // 3, rows // 100, f"new {number} ")
+        merged = changes.cost()
         if number:
             ratios.append(merged / full)
     return Ratio("merge of 1 % of the rows, against all, CPU", ratios, MERGE)
+
+
+def compare_small_merge(session: Any, folder: Path, rounds: int) -> Ratio:
+    """Fifteen rows merged into some, held against the same appended."""
+    models = {"models/merged.sql": MERGED, "models/appended.sql": APPENDED}
+    changes = Changes(session, folder / "small", models)
+    ratios = []
+    # The first rounds warm up what Spark compiles.
+    for number in range(rounds + 4):
+        changes.put(15 * number, 15, f"round {number} ")
+        appended, merged = changes.cost("appended"), changes.cost("merged")
+        if number > 3:
+            ratios.append(merged / appended)
+    return Ratio("merge of 15 rows, against an append, CPU", ratios, SMALL_MERGE)
 
 
 def main() -> None:
@@ -174,6 +204,7 @@ def main() -> None:
     try:
         for ratio in compare_graph(connection.session, folder, given.orders, given.rounds):
             print(ratio.show(), flush=True)
+        print(compare_small_merge(connection.session, folder, given.rounds).show(), flush=True)
         print(compare_merge(connection.session, folder, given.rows, given.rounds).show())
     finally:
         connection.close()

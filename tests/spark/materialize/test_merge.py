@@ -11,7 +11,16 @@ STRATEGY = 'type = "merge"\nunique_key = ["id", "region"]'
 
 
 @pytest.fixture
-def ledger(bench):
+def large_tables(monkeypatch):
+    """No table is small enough to be written anew as a whole."""
+    monkeypatch.setattr("rocky.run.materialize.merge._SMALL_ROWS", -1)
+
+
+@pytest.fixture(params=["small", "large"])
+def ledger(bench, request):
+    """A merged table; both ways to merge must come to the same."""
+    if request.param == "large":
+        request.getfixturevalue("large_tables")
     bench.edit(COLUMNS, QUERY, STRATEGY)
     return bench
 
@@ -57,7 +66,7 @@ def test_two_rows_of_one_key_are_an_error_with_an_example(ledger):
     assert [(1, None, 1)] == amounts(ledger)
 
 
-def test_only_files_with_changed_rows_are_rewritten(bench):
+def test_only_files_with_changed_rows_are_rewritten(bench, large_tables):
     bench.edit(
         "id INT, amount INT", "SELECT id, amount FROM raw.t", 'type = "merge"\nunique_key = ["id"]'
     )
@@ -71,6 +80,18 @@ def test_only_files_with_changed_rows_are_rewritten(bench):
     assert 400 > built.rows
     assert 1 == sum(amount for _, amount in bench.rows())
     assert bench.hash_recorded == bench.hash_again()
+
+
+def test_a_small_table_is_written_anew_in_one_query(bench, spark):
+    bench.edit(COLUMNS, QUERY, STRATEGY)
+    bench.build(*((n, "n", 0, None) for n in range(50)))
+    scheduler = spark._jvm.org.apache.spark.SparkContext.getOrCreate().dagScheduler()
+    before = scheduler.numTotalJobs()
+    bench.build((5, "n", 1, None), (60, "n", 1, None))
+
+    # Two shuffles and the write.
+    assert 3 >= scheduler.numTotalJobs() - before
+    assert (51, 2) == (len(bench.rows()), sum(row[2] for row in bench.rows()))
 
 
 def test_only_the_columns_to_update_are_taken_from_a_match(bench):

@@ -1,7 +1,8 @@
 """merge: rows are matched by their key, null to null; only files with changed rows are rewritten.
 
 The result is compared with the files whose bounds do not exclude a match; one in which no row
-changes stays as it is. The result itself is evaluated once.
+changes stays as it is. The result itself is evaluated once. A small table is written anew in a
+single query instead: finding out which of its files change takes longer than writing them.
 """
 
 from collections.abc import Sequence
@@ -10,14 +11,16 @@ from typing import Final
 
 from rocky.errors import ModelFailed
 from rocky.language.datatypes.types import StructField
-from rocky.language.names import quote_name
+from rocky.language.names import quote_name, quote_text
 from rocky.project.configuration.strategies import Merge
+from rocky.run.engine.failures import STEP_ERRORS
 from rocky.run.engine.protocol import Written
 from rocky.run.engine.sql import FILE_NAME, column_list, same_key, same_values
 from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import hash_without, open_base
 from rocky.run.materialize.key_bounds import check_unique, inspect_keys
 from rocky.run.materialize.workspace import (
+    NO_ROWS,
     Outcome,
     StartingPoint,
     Workspace,
@@ -33,6 +36,9 @@ from rocky.store.delta.snapshot import Snapshot
 _FILE: Final = "__rocky_file"
 _CHANGED: Final = "__rocky_changed"
 _HIT: Final = "__rocky_hit"
+_SMALL_ROWS: Final = 100_000
+_SMALL_BYTES: Final = 8 * 1024 * 1024
+_TWICE: Final = "the model gives several rows for one unique key"
 
 
 def merge(build: Build, strategy: Merge) -> Built:
@@ -43,9 +49,13 @@ def merge(build: Build, strategy: Merge) -> Built:
         snapshot = build.table.snapshot()
         if snapshot is None or build.full_refresh:
             return replace_by_key(workspace, snapshot, keys)
-        workspace.keep(workspace.source)
         base = open_base(workspace, snapshot)
-        written, touched = _rewrite(workspace, base, keys, _updated(workspace, strategy, keys))
+        updated = _updated(workspace, strategy, keys)
+        if _is_small(base):
+            written, touched = _rewrite_small(workspace, base, keys, updated)
+        else:
+            workspace.keep(workspace.source)
+            written, touched = _rewrite(workspace, base, keys, updated)
         return commit_rewritten(workspace, base, written, touched)
 
 
@@ -121,6 +131,53 @@ def _rewrite(
         base.paths - {file.path for file in touched},
     )
     return written, touched
+
+
+def _is_small(base: StartingPoint) -> bool:
+    """Whether a table is written anew as fast as it is looked through."""
+    rows = sum(file.rows for file in base.files)
+    return rows <= _SMALL_ROWS and sum(file.size for file in base.files) <= _SMALL_BYTES
+
+
+def _rewrite_small(
+    workspace: Workspace,
+    base: StartingPoint,
+    keys: tuple[str, ...],
+    updated: tuple[StructField, ...],
+) -> tuple[Written | None, list[DataFile]]:
+    """All rows of a small table after the merge, and its files; None when no row changes."""
+    taken = {each.name for each in updated}
+    columns = ", ".join(
+        f"IF({first} IS NOT NULL, {first}.{quote_name(name)}, {second}.{quote_name(name)})"
+        f" AS {quote_name(name)}"
+        for name in workspace.names
+        for first, second in [("s", "t") if name in taken else ("t", "s")]
+    )
+    sides = [(workspace.source, "TRUE")]
+    if base.files:
+        sides.append((workspace.bind_files("reached", base, base.files), "FALSE"))
+    row = f"struct({column_list(workspace.names)}) AS r"
+    group = ", ".join(f"{quote_name(key)} AS k{place}" for place, key in enumerate(keys))
+    both = " UNION ALL ".join(
+        f"SELECT {row}, {new} AS new, {group} FROM {view}" for view, new in sides
+    )
+    sql = (
+        f"SELECT {columns} FROM (SELECT any_value(r) FILTER (WHERE NOT new) AS t,"
+        f" any_value(r) FILTER (WHERE new) AS s, count_if(new) AS times FROM ({both})"
+        f" GROUP BY {', '.join(f'k{place}' for place in range(len(keys)))})"
+        f" WHERE IF(times > 1, raise_error({quote_text(_TWICE)}), TRUE)"
+    )
+    layout = layout_for(workspace.build.layout, list(base.files))
+    try:
+        written = workspace.write(sql, base.columns, layout, frozenset())
+    except STEP_ERRORS as error:
+        if _TWICE in str(error):
+            # Says which key it is.
+            check_unique(workspace, workspace.source, keys)
+        raise
+    if written.rows_hash == base.rows_hash:
+        return None, []
+    return written, list(base.files)
 
 
 def _match(
@@ -201,7 +258,7 @@ def commit_rewritten(
     else:
         gone = {file.path for file in touched}
         stays = tuple(file for file in base.files if file.path not in gone)
-        kept = hash_without(workspace, base, touched)
+        kept = hash_without(workspace, base, touched) if stays else NO_ROWS
         outcome = Outcome((*stays, *written.files), add_hashes((kept, written.rows_hash)))
     committed = commit_outcome(build, "MERGE", base, outcome)
     if committed is None:
