@@ -81,7 +81,7 @@ def test_a_step_holds_its_code_its_decision_and_its_place(kept):
         "target": "spark_catalog.default.by_country",
         "strategy": "full_refresh",
         "decision": "build",
-        "reason": "never built",
+        "reason": "first build",
         "waits_for": ["countries", "stg_orders"],
         "reads": ["model:large", "seed:countries"],
         "layer": 2,

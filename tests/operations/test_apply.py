@@ -16,7 +16,7 @@ def test_a_plan_says_what_would_become_of_each_step_and_is_kept(shop):
 
     (planned,) = report.runs
     assert isinstance(planned.outlook, ModelsOutlook)
-    assert [("alone", "build", "never built")] == [
+    assert [("alone", "build", "first build")] == [
         (each.model, each.decision, each.reason) for each in planned.outlook.model_decisions
     ]
     assert (shop.root / f".rocky/plans/{report.plan_id}.json").is_file()

@@ -283,3 +283,10 @@ def test_pipelines_that_wait_for_each_other_are_told_of_where_the_circle_closes(
 
     circles = [each for each in findings(project) if "cycle" in each or "itself" in each]
     assert [f"E018 rocky.toml:{each}" for each in said] == circles
+
+
+def test_one_name_where_a_list_is_meant_is_shown_as_a_list(tmp_path):
+    strategy = '[strategy]\ntype = "merge"\nunique_key = "id"\n'
+    project = load(tmp_path, {"models/a.sql": "SELECT 1 AS id\n", "models/a.toml": strategy})
+
+    assert ['write `unique_key = ["id"]`'] == helps(project)

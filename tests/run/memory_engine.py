@@ -58,6 +58,15 @@ _READERS = {"csv": "read_csv", "json": "read_json_auto", "parquet": "read_parque
 
 _FILE = "__file"
 _DAY = re.compile(r'date_format\(("[^"]*"), "yyyy-MM-dd"\)')
+_STRUCT = re.compile(r"\bstruct\(([^()]*)\) AS r\b")
+
+
+def _struct_literal(found: re.Match[str]) -> str:
+    """The row of quoted columns that a merge makes."""
+    names = [name.strip() for name in found[1].split(",")]
+    return "{" + ", ".join(f"""'{name.strip('"')}': {name}""" for name in names) + "} AS r"
+
+
 _FILE_NAME = re.compile(
     r"substring_index\(input_file_name\(\), '/', -1\) AS (\S+) FROM (\w+)(\)| WHERE)"
 )
@@ -212,7 +221,8 @@ class MemoryEngine:
             return sql
         spoken = _FILE_NAME.sub(rf"{_FILE} AS \1 FROM \2{_FILE}\3", sql).replace("`", '"')
         spoken = spoken.replace("<=>", "IS NOT DISTINCT FROM")
-        spoken = spoken.replace("LEFT ANTI JOIN", "ANTI JOIN")
+        spoken = spoken.replace("LEFT ANTI JOIN", "ANTI JOIN").replace("raise_error(", "error(")
+        spoken = _STRUCT.sub(_struct_literal, spoken)
         spoken = _DAY.sub(r"strftime(\1, '%Y-%m-%d')", spoken)
         self._ask(f"DESCRIBE {spoken}")
         return spoken

@@ -740,7 +740,7 @@ def test_without_a_ledger_everything_is_built(shop):
     report = shop.run()
 
     assert MODELS == built(report)
-    assert {"never built"} == {reasons(report)[each] for each in MODELS}
+    assert {"first build"} == {reasons(report)[each] for each in MODELS}
 
 
 def test_a_model_that_only_waits_for_another_is_reused(tmp_path):

@@ -48,6 +48,9 @@ CHECKS: Final[Mapping[str, Check]] = {
 """The checks by name, in the order in which they are made."""
 
 
+_UNCHECKED: Final = "could not check: "
+
+
 @dataclass(frozen=True, slots=True)
 class DoctorRequest(Request):
     """The checks to make, by name; all without any. `spark` by name also starts Spark."""
@@ -95,11 +98,22 @@ def doctor(workspace: Workspace, request: DoctorRequest) -> DoctorReport:
 def examine(subject: Subject, names: Iterable[str]) -> DoctorReport:
     """What the checks of these names say of a project as it was found."""
     wanted = frozenset(names)
-    results = [_make(name, check, subject) for name, check in CHECKS.items() if name in wanted]
+    results = _told_once(
+        [_make(name, check, subject) for name, check in CHECKS.items() if name in wanted]
+    )
     counts = Counter(each.health for each in results)
     worst = next((each for each in reversed(Health) if counts[each]), Health.HEALTHY)
     summary = HealthCounts(**{each.value: counts[each] for each in Health})
     return DoctorReport(worst, tuple(results), summary)
+
+
+def _told_once(results: list[CheckResult]) -> list[CheckResult]:
+    """Without what the first check has said already: that there is no project to look at."""
+    is_missing = bool(results) and results[0].name == "config"
+    if not is_missing or not results[0].message.startswith(_UNCHECKED):
+        return results
+    said = results[0].message
+    return [results[0], *(each for each in results[1:] if each.message != said)]
 
 
 def _refuse_unknown(names: Iterable[str]) -> frozenset[str]:
@@ -136,6 +150,6 @@ def _make(name: str, check: Check, subject: Subject) -> CheckResult:
     try:
         found = check(subject)
     except (RockyError, OSError) as failure:
-        found = critical(f"could not check: {failure}", "fix that, then try again")
+        found = critical(f"{_UNCHECKED}{failure}", "fix that, then try again")
     took_ms = int((monotonic() - begun) * 1000)
     return CheckResult(name, found.health, found.message, took_ms, found.fix)

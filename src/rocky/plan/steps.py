@@ -173,7 +173,7 @@ def resolve_name(
     return Read("seed", key) if key in project.seeds else Read("source", key)
 
 
-NEVER_BUILT: Final = "never built"
+NEVER_BUILT: Final = "first build"
 
 
 FULL_REFRESH: Final = "a full refresh was asked for"

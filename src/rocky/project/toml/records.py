@@ -9,6 +9,7 @@ Understood annotations: str, int, float, bool, Any, Literal, X | Y, tuple[X, ...
 Mapping[str, X], NamedTuple classes, and Annotated with the rules defined here.
 """
 
+import json
 import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import (
@@ -88,12 +89,13 @@ def describe(value: Any) -> str:
     return "a date or time"
 
 
+LIST: Final = "a list"
 _KINDS: Final = (
     (bool, "a flag"),
     (int, "a whole number"),
     (float, "a number"),
     (str, "a text"),
-    (list, "a list"),
+    (list, LIST),
     (dict, "a table"),
 )
 
@@ -102,7 +104,11 @@ def wrong_type(wanted: str, value: Any, at: Keys, problems: Problems) -> Any:
     if isinstance(value, Unset):
         return INVALID
     found = f"`{value.written}`" if isinstance(value, Substituted) else describe(value)
-    problems.append(Problem(at, f"{_shown(at)} must be {wanted}, not {found}"))
+    help_text = None
+    if wanted == LIST and isinstance(value, str) and at:
+        # One name is what people write who have one.
+        help_text = f"write `{at[-1]} = [{json.dumps(value, ensure_ascii=False)}]`"
+    problems.append(Problem(at, f"{_shown(at)} must be {wanted}, not {found}", help_text))
     return INVALID
 
 
@@ -283,7 +289,7 @@ def _python_type(hint: Any) -> type | tuple[type, ...]:
 def _list_reader(item: Reader) -> Reader:
     def read(value: Any, at: Keys, problems: Problems) -> Any:
         if not isinstance(value, list):
-            return wrong_type("a list", value, at, problems)
+            return wrong_type(LIST, value, at, problems)
         if item is _read_text and all(type(one) is str for one in value):
             return tuple(value)
         read_items = [item(one, (*at, index), problems) for index, one in enumerate(value)]
