@@ -215,6 +215,15 @@ PAIRS = (
     pair("verify r", "verify.verify", "verify", "r"),
     pair("verify --all", "verify.verify", "verify"),
     pair(
+        f"verify --sealed git:main --allowed-signers f --head {'0' * 64}",
+        "verify.verify",
+        "verify",
+        sealed="git:main",
+        allowed_signers="f",
+        head="0" * 64,
+    ),
+    pair("seal --key k --as n --out f", "seal.seal", "seal", key="k", principal="n", out="f"),
+    pair(
         "replay r --model a --verify --execute --keep f --parallel 2 --target other",
         "replay.replay",
         "replay",

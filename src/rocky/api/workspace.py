@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from rocky.operations.publish import PublishReport
     from rocky.operations.replay import RebuildReport, RecordReport, RecordVerificationReport
     from rocky.operations.run import RunReport
+    from rocky.operations.seal import SealReport
     from rocky.operations.seed import SeedReport
     from rocky.operations.show import ShowReport
     from rocky.operations.state import (
@@ -259,11 +260,31 @@ class Workspace(operations.Workspace):
 
         return cost(self, CostRequest(run, by))
 
-    def verify(self, what: str | None = None) -> "VerifyReport":
-        """Check that records and tables are unchanged and agree."""
+    def verify(
+        self,
+        what: str | None = None,
+        *,
+        sealed: str | Path | None = None,
+        head: str | None = None,
+        allowed_signers: str | Path | None = None,
+    ) -> "VerifyReport":
+        """Check that records and tables are unchanged and agree, and go on from what was kept."""
         from rocky.operations.verify import VerifyRequest, verify
 
-        return verify(self, VerifyRequest(what))
+        place = None if sealed is None else str(sealed)
+        return verify(self, VerifyRequest(what, place, head, path_of(allowed_signers)))
+
+    def seal(
+        self,
+        *,
+        key: str | None = None,
+        principal: str | None = None,
+        out: str | Path | None = None,
+    ) -> "SealReport":
+        """Sign where the ledger and its tables are now, into a file to keep elsewhere."""
+        from rocky.operations.seal import SealRequest, seal
+
+        return seal(self, SealRequest(key, principal, path_of(out)))
 
     def replay(
         self,

@@ -90,6 +90,8 @@ def render_run(run: ModelsRun, *, quiet: bool = False) -> str:
     parts += [f"error: {each.step.name}: {each.execution.error}" for each in failures]
     if report.state_error is not None:
         parts.append(f"error: {report.state_error}")
+    if report.seal_error is not None:
+        parts.append(f"error: {report.seal_error}")
     return "\n".join([*parts, _last_line(report)])
 
 
