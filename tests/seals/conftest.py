@@ -45,7 +45,9 @@ class SealedShop(BranchShop):
         """The findings of `rocky verify`, each once; the exit code says the same."""
         answer = self.rocky("verify", *arguments)
         found = sorted({line.split(":")[0] for line in answer.out.splitlines()[:-1]} - {"note"})
-        assert (bool(found), answer.err) == (answer.code == 1, "")
+        # A line for each transfer of a remote state is no complaint.
+        said = [line for line in answer.err.splitlines() if not line.startswith("{")]
+        assert (bool(found), []) == (answer.code == 1, said)
         return found
 
 
