@@ -73,7 +73,7 @@ def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal
         return {name: {key.decode("utf-8", "replace"): value for key, value in rows} for name, rows in asked.items()}
 def find_seals(place, signers, beside):  # the texts of seals by name, and the list of who may seal
     if place.startswith("git:"):
-        git, (ref, _, path) = lambda *words: subprocess.run(["git", *words], capture_output=True, check=True).stdout.decode(), place[4:].partition(":")
+        git, (ref, _, path) = lambda *words: subprocess.run(["git", "--no-replace-objects", *words], capture_output=True, check=True).stdout.decode(), place[4:].partition(":")
         names = git("ls-tree", "--name-only", "-z", ref, f"{path or 'seals'}/").split("\0")[:-1] or [path or "seals"]
         files = {name: git("cat-file", "blob", f"{ref}:./{name}") for name in names if name.endswith(".seal") or name == path}
         return files, Path(signers).read_text() if signers else git("cat-file", "blob", f"{ref}:./allowed_signers")

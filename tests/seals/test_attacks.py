@@ -220,6 +220,35 @@ def test_seals_of_a_commit_are_judged_by_the_list_of_that_commit(shop, capsys, m
     assert "ada@x" in shop.rocky("verify", *arguments).out
 
 
+def test_settings_of_the_working_tree_do_not_choose_among_the_seals_of_a_commit(shop, capsys):
+    """Who puts everything back would like the auditor to look at an older folder of seals."""
+    (shop.root / "old").mkdir()
+    shutil.copy2(shop.first, shop.root / "old")
+    with put_back(shop):
+        shop.run(rows=6)
+        shop.seal()
+        shop.commit("seals, and a folder of old ones")
+    config = shop.root / "rocky.toml"
+    config.write_text(config.read_text() + '\n[evidence]\nseal_dir = "old"\n')
+
+    assert [] == shop.codes("--sealed", "git:main:old")
+    assert ["seal_head_missing", "seal_table_behind"] == both(shop, capsys, "git:main")
+
+
+def test_a_project_that_was_moved_goes_on_from_its_seals(shop, monkeypatch):
+    moved = shop.root.parent / "moved"
+    shutil.rmtree(moved, ignore_errors=True)
+    shop.root.rename(moved)
+    monkeypatch.chdir(moved)
+    there = SealedShop(moved)
+
+    found = there.codes("--sealed", "seals"), there.codes("--sealed", "git:main")
+
+    monkeypatch.chdir(moved.parent)
+    moved.rename(shop.root)
+    assert ([], []) == found
+
+
 def test_a_key_that_was_given_up_has_sealed_before_and_does_not_after(shop, capsys):
     text = (shop.root / "allowed_signers").read_text()
     for until, expected in (("20991231Z", []), ("20200101Z", ["seal_unlisted_signer"])):

@@ -3,11 +3,14 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 import rocky
 from rocky.errors import SealRefused
+from rocky.operations.seal import seal_run
+from rocky.operations.workspace import load_workspace
 from tests.run.runs import write
 from tests.seals.conftest import SealedShop
 
@@ -157,6 +160,30 @@ def test_a_promotion_that_cannot_be_sealed_stands(shop):
     assert "was made and is recorded, but it is not sealed: " in answer.err
     assert 4 > len(shop.rows("stg_orders"))
     assert [] == shop.findings()
+
+
+def test_a_run_that_another_has_sealed_already_is_sealed(shop):
+    """Of two runs that end at once, the first to look sees the records of both."""
+    set_up(shop)
+    workspace = rocky.open(shop.root)
+    result = workspace.run().run.result
+    (_, second) = shop.seals
+    project = load_workspace(workspace)
+
+    again = seal_run(workspace, project, replace(result, seal=None))
+    assert (result.seal, None) == (again.seal, again.seal_error)
+    second.write_text("something else\n")
+    again = seal_run(workspace, project, replace(result, seal=None))
+    assert (None, True) == (again.seal, "a seal replaces none" in again.seal_error)
+
+
+def test_the_check_that_is_printed_needs_no_rocky(shop):
+    told = shop.seal("--out", "other.seal")
+    (line,) = [each for each in told.splitlines() if each.startswith("check    ")]
+    done = subprocess.run(["bash", "-c", line[9:]], capture_output=True, text=True, check=False)
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert done.stdout.startswith('Good "rocky-seal" signature for ada@x with ED25519 key SHA256:')
 
 
 def test_a_seal_replaces_none(shop):

@@ -22,7 +22,7 @@ from rocky.errors import (
     SealRefused,
     describe_failure,
 )
-from rocky.evidence.seals import HeadsNow, Seal, find_heads
+from rocky.evidence.seals import HeadsNow, KeptSeal, Seal, find_heads
 from rocky.ledger.chain import BEFORE_FIRST
 from rocky.ledger.readers.history import open_evidence_reader
 from rocky.operations.warehouses import recorded_warehouses
@@ -38,7 +38,14 @@ from rocky.plan.arguments import Request
 from rocky.project import Project
 from rocky.project.files import READABLE, write_atomically
 from rocky.project.git import Repository, find_identity, find_repository
-from rocky.seals.seal_file import NAMESPACE, choose_signer, file_name, sign_seal
+from rocky.seals.seal_file import (
+    NAMESPACE,
+    SealSigner,
+    choose_signer,
+    file_name,
+    judge_file,
+    sign_seal,
+)
 from rocky.seals.seal_places import load_signers
 from rocky.store.folder import refuse_escape
 
@@ -153,9 +160,11 @@ def _make_seal(
     now, branch = datetime.now(UTC), workspace.branch_name
     made = Seal(heads.ledger_id, heads.head, heads.tables, signer.principal, now, branch)
     path = request.out or _own_path(project, made)
-    if path.exists():
+    if not path.exists():
+        write_atomically(path, sign_seal(made, signer, keygen), mode=READABLE)
+    elif run_id is None or not _is_sealed(path, made, signer, keygen):
+        # Of two runs that end at once, the first may have sealed both.
         raise SealRefused(f"`{path}` is there already, and a seal replaces none: see `--out`")
-    write_atomically(path, sign_seal(made, signer, keygen), mode=READABLE)
     warnings = _find_warnings(heads)
     for each in warnings:
         workspace.warn(each)
@@ -171,6 +180,15 @@ def _make_seal(
         _verify_command(path, signers_path, made.signer),
         warnings,
         made.branch,
+    )
+
+
+def _is_sealed(path: Path, made: Seal, signer: SealSigner, keygen: Keygen) -> bool:
+    """Whether the seal that is there is of the same head, and counts."""
+    found = judge_file(path.name, path.read_bytes(), signer.signers, keygen)
+    return isinstance(found, KeptSeal) and (found.seal.ledger_id, found.seal.head) == (
+        made.ledger_id,
+        made.head,
     )
 
 

@@ -14,8 +14,6 @@ from rocky.errors import (
     InvalidRequest,
     LedgerUnreadable,
     NothingSelected,
-    ProjectNotFound,
-    SignersUnusable,
 )
 from rocky.evidence.findings import Finding
 from rocky.ledger import LATEST, EvidenceReader
@@ -28,13 +26,10 @@ from rocky.operations.workspace import (
     state_path,
 )
 from rocky.plan.arguments import Request
-from rocky.project.configuration.config import DEFAULT_CONFIG
-from rocky.project.loader import load_config
 
 # Only who has kept something pays for what checks signatures.
 if TYPE_CHECKING:
     from rocky.evidence.seals import KeptHeads
-    from rocky.seals.seal_places import SealPlaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +164,11 @@ def _find_kept(
         return (NOTHING_KEPT if request.head is None else KeptHeads(head=request.head)), (), ()
     from rocky.branches.approvals.ssh import Keygen  # noqa: PLC0415
     from rocky.seals.seal_file import judge_file  # noqa: PLC0415
-    from rocky.seals.seal_places import find_seals  # noqa: PLC0415
+    from rocky.seals.seal_places import SealedProject, find_seals  # noqa: PLC0415
 
     keygen = Keygen(dict(workspace.environment))
-    found = find_seals(request.sealed, _seal_places(workspace), request.allowed_signers)
+    project = SealedProject(*project_location(workspace), workspace.environment)
+    found = find_seals(request.sealed, project, request.allowed_signers)
     seals, refused, others = [], [], []
     for name, data in found.files.items():
         judged = judge_file(name, data, found.signers, keygen)
@@ -186,24 +182,6 @@ def _find_kept(
     if not seals and not refused:
         raise NothingSelected(f"`{request.sealed}` has no seal of what is looked at: {others[0]}")
     return KeptHeads(tuple(seals), request.head), tuple(refused), tuple(others)
-
-
-def _seal_places(workspace: Workspace) -> "SealPlaces":
-    """Where the project has its seals and its list of signers; without one, where they usually are.
-
-    Raises SignersUnusable when `rocky.toml` has errors: a default would decide who may seal.
-    """
-    from rocky.seals.seal_places import SealPlaces  # noqa: PLC0415
-
-    folder, path = project_location(workspace)
-    try:
-        config, errors = load_config(folder, env=workspace.environment, config=path)
-    except ProjectNotFound:
-        config, errors = DEFAULT_CONFIG, ()
-    wrong = [each for each in errors if each.keys[:1] in ((), ("branch",), ("evidence",))]
-    if wrong:
-        raise SignersUnusable(f"who may seal is not known: {wrong[0].text}")
-    return SealPlaces(folder, config.evidence.seal_dir, config.branch.approval.allowed_signers)
 
 
 def _find_scope(reader: EvidenceReader, what: str | None) -> tuple[str | None, str | None]:

@@ -1,20 +1,24 @@
 """Where seals are kept: a file, a folder, or a commit of git's; and the list of who may seal.
 
-Seals of a commit are judged by the list of that same commit. The working tree is written by whoever
-works here, also by somebody who would like another list; a commit is what was reviewed, and its
-name covers the seals and the list alike.
+Seals of a commit are judged by the list of that same commit, and its settings say where both are.
+The working tree is written by whoever works here, also by somebody who would like another list, or
+older seals; a commit is what was reviewed, and its name covers seals, list and settings alike.
 """
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from tempfile import TemporaryDirectory
+from typing import Final, NamedTuple
 
 from rocky.branches.approvals.policy import SignersFile, parse_signers
-from rocky.errors import InvalidRequest, NothingSelected, SignersUnusable
-from rocky.project.git import find_repository, resolve_ref, show_file
+from rocky.errors import InvalidRequest, NothingSelected, ProjectNotFound, SignersUnusable
+from rocky.project.configuration.config import DEFAULT_CONFIG
+from rocky.project.git import Repository, find_repository, resolve_ref, show_file
 from rocky.project.git.trees import show_files
+from rocky.project.loader import CONFIG_NAME, load_config
 from rocky.seals.seal_file import SUFFIX
 
 _GIT: Final = re.compile(r"git:(?P<ref>[^:]+)(?::(?P<path>.+))?", re.DOTALL)
@@ -22,10 +26,17 @@ _LARGEST: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class SealPlaces:
-    """Where a project's seals and its list of signers are, from its `folder` on."""
+class SealedProject:
+    """The project whose seals are looked for: its folder, and its settings file if it was named."""
 
     folder: Path
+    config: Path | None
+    environment: Mapping[str, str]
+
+
+class _Places(NamedTuple):
+    """Where a project's seals and its list of signers are, from its folder on."""
+
     seals: str
     signers: str
 
@@ -38,7 +49,7 @@ class FoundSeals:
     signers: SignersFile
 
 
-def find_seals(sealed: str, places: SealPlaces, own_signers: Path | None) -> FoundSeals:
+def find_seals(sealed: str, project: SealedProject, own_signers: Path | None) -> FoundSeals:
     """The seals at a place: FILE, DIR or `git:REF[:PATH]`. `own_signers` is the reader's own list.
 
     Raises NothingSelected when there is none, SignersUnusable, InvalidRequest for a name that is no
@@ -46,12 +57,16 @@ def find_seals(sealed: str, places: SealPlaces, own_signers: Path | None) -> Fou
     """
     if not sealed.startswith("git:"):
         files = _load_files(Path(sealed))
-        return FoundSeals(files, load_signers(own_signers or places.folder / places.signers))
+        if own_signers is None:
+            places = _find_places(project.folder, project.config, project.environment)
+            own_signers = project.folder / places.signers
+        return FoundSeals(files, load_signers(own_signers))
     named = _GIT.fullmatch(sealed)
     if named is None:
         raise InvalidRequest(f"`{sealed}` is not written `git:REF` or `git:REF:PATH`")
-    repository = find_repository(places.folder)
+    repository = find_repository(project.folder)
     commit = resolve_ref(repository, named["ref"])
+    places = _find_places_at(repository, commit, project)
     path = named["path"] or places.seals
     alone = show_file(repository, commit, path)
     if alone is not None:
@@ -67,6 +82,30 @@ def find_seals(sealed: str, places: SealPlaces, own_signers: Path | None) -> Fou
             " your own with `--allowed-signers`"
         )
     return FoundSeals(files, parse_signers(data, f"`{places.signers}` of `{named['ref']}`"))
+
+
+def _find_places_at(repository: Repository, commit: str, project: SealedProject) -> _Places:
+    """What the settings of a commit say; without any, where things usually are."""
+    name = CONFIG_NAME
+    if project.config is not None:
+        name = os.path.relpath(project.config, project.folder).replace(os.sep, "/")
+    data = show_file(repository, commit, name)
+    with TemporaryDirectory(prefix="rocky-seals-") as folder:
+        if data is not None:
+            Path(folder, CONFIG_NAME).write_bytes(data)
+        return _find_places(Path(folder), None, project.environment)
+
+
+def _find_places(folder: Path, config: Path | None, environment: Mapping[str, str]) -> _Places:
+    """Raises SignersUnusable for errors in the settings: a default would decide who may seal."""
+    try:
+        found, errors = load_config(folder, env=environment, config=config)
+    except ProjectNotFound:
+        found, errors = DEFAULT_CONFIG, ()
+    wrong = [each for each in errors if each.keys[:1] in ((), ("branch",), ("evidence",))]
+    if wrong:
+        raise SignersUnusable(f"who may seal is not known: {wrong[0].text}")
+    return _Places(found.evidence.seal_dir, found.branch.approval.allowed_signers)
 
 
 def load_signers(path: Path) -> SignersFile:

@@ -158,6 +158,8 @@ def _last_line(report: RunResult) -> str:
         said.append(f"{format_usd(totals.cost_usd)} USD")
     if report.outcomes and all(is_left_alone(each.execution) for each in report.outcomes):
         said.append("nothing had to be built")
+    if report.seal is not None:
+        said.append(f"sealed in {report.seal}")
     if report.resumed_from is not None:
         said.append(f"resumed from {report.resumed_from}")
     return ", ".join(said)
