@@ -206,7 +206,7 @@ def test_nobody_seals_a_chain_that_is_broken(shop):
         ],
         check=True,
     )
-    with pytest.raises(rocky.RockyError, match="are not whole, so there is nothing to seal"):
+    with pytest.raises(rocky.RockyError, match="are not whole, so they are not sealed"):
         rocky.open(shop.root).seal(key=str(shop.keys.path("ada")), out=shop.root / "x.seal")
 
 

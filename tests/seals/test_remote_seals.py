@@ -121,6 +121,7 @@ def test_a_run_whose_records_were_not_sent_is_not_sealed_until_they_are(machines
     assert [] == first.codes("--sealed", str(mailed))
 
 
+@pytest.mark.exhaustive
 def test_a_state_and_tables_that_were_put_back_are_found(machines, endpoint):
     first, _ = machines
     bucket = open_objects(locate(f"s3://{BUCKET}", Path(), s3_environment(endpoint)))

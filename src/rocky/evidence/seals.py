@@ -19,15 +19,10 @@ from rocky.canonical import canonical_json
 from rocky.errors import LedgerUnreadable, SealRefused
 from rocky.evidence.chain import Chain, check_chain
 from rocky.evidence.findings import FindingCode, Findings
-from rocky.evidence.records import (
-    LedgerRecords,
-    OpenWarehouse,
-    Places,
-    TablePlace,
-    load_ledger_records,
-)
+from rocky.evidence.records import LedgerRecords, OpenWarehouse, Places, TablePlace
 from rocky.evidence.tables import find_tables
 from rocky.ledger.chain import Head
+from rocky.ledger.readers.heads import HeadsReader
 from rocky.ledger.readers.history import EvidenceReader
 from rocky.ledger.record import format_time, parse_time
 from rocky.store.delta.log import LOG_FOLDER
@@ -143,47 +138,49 @@ class HeadsNow(NamedTuple):
 
 
 def find_heads(
-    reader: EvidenceReader,
+    reader: HeadsReader,
     open_warehouse: OpenWarehouse,
     published: Head | None = None,
     run_id: str | None = None,
 ) -> HeadsNow:
-    """The heads of a ledger, and of its tables where the recorded commit lies as recorded.
+    """The heads of a ledger, and of its models' tables where the recorded commit is as recorded.
 
-    Of a remote state only what is `published` counts. Raises LedgerUnreadable when the chain is
-    broken: nobody should put their name to it; and SealRefused when the head is not in it, or does
-    not cover the run that is to be sealed.
+    Of a remote state only what is `published` counts. Raises LedgerUnreadable when there is no
+    chain, and SealRefused when it does not have the head, or that does not cover a run.
     """
-    findings, places = Findings(), Places(open_warehouse)
-    chain = check_chain(reader, findings) if reader.is_chained else Chain({}, {})
+    newest = reader.head() if reader.is_chained else None
     ledger_id = reader.ledger_id
-    if findings.found or not chain.heads or ledger_id is None:
-        why = next((f": {each.where}: {each.message}" for each in findings.found), "")
+    if newest is None or ledger_id is None:
         raise LedgerUnreadable(
-            f"the records in `{reader.path}` are not whole, so there is nothing to seal{why};"
-            " `rocky verify` says more"
+            f"the state file `{reader.path}` was written by an older Rocky and has no chain;"
+            " the next `rocky run` makes one"
         )
-    newest = max(chain.heads)
-    head = published or Head(newest, chain.heads[newest])
-    _refuse_unsent(chain, head, run_id)
-    recorded = load_ledger_records(reader, places, findings)
-    expected = [
-        SealedTable(place.root, place.prefix, version, table.commits[version].record.blake3_hash)
-        for place, table in sorted(find_tables(recorded).items())
-        for version in sorted(table.commits)[-1:]
-    ]
-    found = _read_commits(expected, places)
-    same = tuple(each for each in expected if found[each] == each.commit)
-    unlike = tuple(each.path.replace("/", ".") for each in expected if found[each] != each.commit)
-    return HeadsNow(ledger_id, head, same, unlike, newest - head.seq)
-
-
-def _refuse_unsent(chain: Chain, head: Head, run_id: str | None) -> None:
-    ends = [each.seq for each in chain.entries if each.key == run_id and each.table == _RUNS]
-    if chain.heads.get(head.seq) != head.entry_hash or max(ends, default=0) > head.seq:
+    head = published or newest
+    if not reader.has(head) or (run_id is not None and not reader.covers(head, run_id)):
         raise SealRefused(
             "records of this machine are not in the remote state yet, so their place in the chain"
             " may still change; the next run here sends them"
+        )
+    places = Places(open_warehouse)
+    expected = sorted(
+        SealedTable(place.root, place.prefix, each.commit.version, each.commit.blake3_hash)
+        for each in reader.newest_commits()
+        for place in (places.table(places.root(each.warehouse), each.target),)
+    )
+    found = _read_commits(expected, places)
+    same = tuple(each for each in expected if found[each] == each.commit)
+    unlike = tuple(each.path.replace("/", ".") for each in expected if found[each] != each.commit)
+    return HeadsNow(ledger_id, head, same, unlike, newest.seq - head.seq)
+
+
+def refuse_broken_chain(reader: EvidenceReader) -> None:
+    """Raise LedgerUnreadable when records are not what the chain says of them."""
+    findings = Findings()
+    check_chain(reader, findings)
+    for each in findings.found:
+        raise LedgerUnreadable(
+            f"the records in `{reader.path}` are not whole, so they are not sealed:"
+            f" {each.where}: {each.message}; `rocky verify` says more"
         )
 
 

@@ -22,8 +22,9 @@ from rocky.errors import (
     SealRefused,
     describe_failure,
 )
-from rocky.evidence.seals import HeadsNow, KeptSeal, Seal, find_heads
+from rocky.evidence.seals import HeadsNow, KeptSeal, Seal, find_heads, refuse_broken_chain
 from rocky.ledger.chain import BEFORE_FIRST
+from rocky.ledger.readers.heads import open_heads_reader
 from rocky.ledger.readers.history import open_evidence_reader
 from rocky.operations.warehouses import recorded_warehouses
 from rocky.operations.workspace import (
@@ -223,13 +224,23 @@ def _find_heads(workspace: Workspace, run_id: str | None) -> HeadsNow:
 
     with open_session(state, path, workspace.environment, listener=workspace.synced) as session:
         session.refresh(current=True)
-        reader = open_evidence_reader(path)
+        if run_id is None:
+            _refuse_broken(path)
+        reader = open_heads_reader(path)
         if reader is None:
             raise NothingSelected("no run is recorded yet; `rocky run` makes the first")
         with reader:
             # What is not published is at no head that anybody else will ever see.
             published = session.published_head or BEFORE_FIRST if session.is_remote else None
             return find_heads(reader, recorded_warehouses(workspace), published, run_id)
+
+
+def _refuse_broken(path: Path) -> None:
+    """Who seals by hand puts their name to all of it; a run does so to what it has added."""
+    reader = open_evidence_reader(path)
+    if reader is not None:
+        with reader:
+            refuse_broken_chain(reader)
 
 
 def _find_warnings(heads: HeadsNow) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ def load_signers(path: Path) -> SignersFile:
     except FileNotFoundError as failure:
         raise SignersUnusable(
             f"there is no `{path}`, which lists who may seal, with a line `EMAIL PUBLIC-KEY` for"
-            " each; name another with `--allowed-signers`"
+            " each; `rocky verify` takes another list by `--allowed-signers`"
         ) from failure
     except OSError as failure:
         raise SignersUnusable(f"`{path}` cannot be read: {failure.strerror}") from failure
