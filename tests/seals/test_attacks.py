@@ -179,6 +179,12 @@ def test_what_is_no_seal_is_named_as_such(shop, capsys, text):
     assert ["seal_malformed"] == both(shop, capsys, str(path))
 
 
+def test_a_name_cannot_write_to_the_terminal(shop):
+    (shop.root / "seals/\x1b[2J.seal").write_text("{}\n")
+
+    assert "\x1b" not in shop.rocky("verify", "--sealed", "seals").out
+
+
 def test_an_honest_seal_without_its_signature_is_none(shop, capsys):
     shop.first.write_text(statement_of(shop.first))
 

@@ -1,6 +1,8 @@
 """Seals that are made by themselves: at the end of every run, loudly or not at all."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -143,6 +145,46 @@ def test_what_changes_tables_without_building_them_is_sealed_and_goes_on(shop):
     shop.do("gc")
 
     assert [1, 2, 3, 4] == numbers
+    assert [] == shop.codes("--sealed", "seals")
+
+
+def test_runs_that_are_forgotten_do_not_break_a_seal(shop):
+    rules = "\n[state.retention]\nmax_age_days = 0\nmin_runs_kept = 0\n"
+    set_up(shop)
+    write(shop.root, {"rocky.toml": (shop.root / "rocky.toml").read_text() + rules})
+    shop.do("run")
+    shop.do("run")
+    report = json.loads(shop.do("state", "retention", "sweep", "-o", "json"))
+
+    assert report["runs"]
+    assert [] == shop.codes("--sealed", "seals")
+
+
+@pytest.fixture
+def agent(keys, tmp_path, monkeypatch):
+    """An agent that has the key of who may seal."""
+    if shutil.which("ssh-agent") is None:
+        pytest.skip("no ssh-agent")
+    socket = tmp_path / "agent"
+    server = subprocess.Popen(
+        ["ssh-agent", "-D", "-a", socket], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    server.stdout.readline()
+    environment = {**os.environ, "SSH_AUTH_SOCK": str(socket)}
+    subprocess.run(["ssh-add", "-q", keys.path("ada")], env=environment, check=True)
+    yield str(socket)
+    server.terminate()
+    server.communicate()
+
+
+def test_an_agent_seals_for_a_public_key_from_a_variable(shop, agent, monkeypatch):
+    monkeypatch.setenv("SSH_AUTH_SOCK", agent)
+    monkeypatch.setenv("SEALING", shop.keys.public("ada"))
+    rules = RULES.format(key="${SEALING}", folder="seals")
+    write(shop.root, {"rocky.toml": (shop.root / "rocky.toml").read_text() + rules})
+    shop.run(rows=6)
+
+    assert 2 == len(shop.seals)
     assert [] == shop.codes("--sealed", "seals")
 
 

@@ -68,6 +68,8 @@ def judge_file(name: str, data: bytes, signers: SignersFile, keygen: Keygen) -> 
 
     As of the moment that it names: a key that was given up later has sealed all the same.
     """
+    # Whoever can put a file there has chosen its name, and it goes to a terminal.
+    name = printable(name)
     line, end, rest = data.partition(b"\n")
     try:
         text = (line + end).decode("utf-8")
