@@ -46,7 +46,8 @@ LATEST: Final = "latest"
 class RunRequest(Request):
     """What to build and how. Without selectors everything is built.
 
-    `filters` and `resume` are for the tables of pipelines that are no models.
+    `filters` and `resume` are for the tables of pipelines that are no models. `start_anew` is a
+    full refresh of tables that a state which was lost knew.
     """
 
     select: tuple[str, ...] = ()
@@ -61,6 +62,12 @@ class RunRequest(Request):
     filters: tuple[str, ...] = ()
     resume: str | None = None
     idempotency_key: str | None = None
+    start_anew: bool = False
+
+    @property
+    def builds_whole(self) -> bool:
+        """Whether tables are built whole, whatever their strategy."""
+        return self.full_refresh or self.start_anew
 
 
 def refuse_contradictions(request: RunRequest) -> None:
@@ -73,9 +80,10 @@ def refuse_contradictions(request: RunRequest) -> None:
         ways.append("from/to")
     if len(ways) > 1:
         raise InvalidRequest(f"`--{ways[0]}` and `--{ways[1]}` cannot be used together")
-    if ways and request.full_refresh:
+    if ways and request.builds_whole:
+        whole = "full-refresh" if request.full_refresh else "start-anew"
         raise InvalidRequest(
-            f"`--full-refresh` builds every time interval: it cannot be used with `--{ways[0]}`"
+            f"`--{whole}` builds every time interval: it cannot be used with `--{ways[0]}`"
         )
 
 

@@ -18,6 +18,7 @@ from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunRecord, RunStatus, TotalsRecord
 from rocky.ledger.writer import Ledger, RunFindings, newest_fence
 from rocky.plan.steps import RunPlan
+from rocky.run.prepare.lost_state import is_known, refuse_lost
 from rocky.run.prepare.pins import warm_up
 from rocky.run.prepare.resources import (
     RemoteState,
@@ -25,7 +26,7 @@ from rocky.run.prepare.resources import (
     RunResources,
     publish_periodically,
 )
-from rocky.store.anchor import Anchor, write_anchor
+from rocky.store.anchor import Anchor, renew_anchor, write_anchor
 from rocky.store.delta.signature import FENCE, CommitAuthority, SigningKey
 from rocky.store.journal import has_journal
 from rocky.store.warehouse import Table, Warehouse
@@ -130,11 +131,15 @@ def open_recorded_run(
     warn: Callable[[str], None],
     *,
     finishing: bool = False,
+    settling: bool = False,
 ) -> Iterator[tuple[BegunRun, Callable[[int], None]]]:
     """Inside, tables are claimed and a run that builds nothing is recorded; it ends as the block.
 
-    Yields the run, and a function to say how many tables it has moved. Raises as `begin_run` does.
+    Yields the run, and a function to say how many tables it has moved. Raises as `begin_run` does,
+    and StateLost, unless it is `settling` what becomes of tables that the ledger does not know.
     """
+    if not settling:
+        refuse_lost(resources, tables)
     ledger, moved = resources.ledger, [0]
     told = replace(record, unvouched=is_remote_unreadable(resources) or None)
     with ExitStack() as held:
@@ -189,6 +194,7 @@ def opening_record(
         pipeline=options.notes.pipeline,
         selection=options.selection,
         full_refresh=options.full_refresh,
+        started_anew=options.start_anew or None,
         resumed_from=options.notes.resumed_from,
         idempotency_key=options.notes.idempotency_key,
         filter=options.notes.filter,
@@ -226,19 +232,26 @@ def write_ledger_anchor(
     run_id: RunId,
     now: datetime | None = None,
     remote: RemoteState | None = None,
+    *,
+    anew: bool = False,
 ) -> bool:
     """Whether the head was left: not so when the tables know a later one than the ledger.
 
-    A remote ledger may have newer entries, and other machines leave anchors too.
+    A remote ledger may have newer entries, and other machines leave anchors too. `anew` if somebody
+    has decided that what the ledger does not know counts no more.
     Raises StoreUnreadable, StoreUnwritable.
     """
+    anchor = Anchor(head.entry_hash, head.seq, run_id, now or datetime.now(UTC))
+    if anew:
+        renew_anchor(
+            warehouse,
+            ledger.ledger_id,
+            anchor,
+            lambda found: is_known(Head(found.seq, found.head), ledger, remote),
+        )
     return write_anchor(
         warehouse,
         ledger.ledger_id,
-        Anchor(head.entry_hash, head.seq, run_id, now or datetime.now(UTC)),
-        lambda found: _is_known(Head(found.seq, found.head), ledger, remote),
+        anchor,
+        lambda found: is_known(Head(found.seq, found.head), ledger, remote),
     )
-
-
-def _is_known(head: Head, ledger: Ledger, remote: RemoteState | None) -> bool:
-    return ledger.knows(head) or (remote is not None and remote.is_remote and remote.knows(head))

@@ -36,6 +36,8 @@ from rocky.store.warehouse import Table, Warehouse
 
 logger = logging.getLogger(__name__)
 
+PIPELINE: Final = "pipeline"
+"""What commitInfo calls the pipeline whose table it is."""
 PUBLISH_INTERVAL_SECONDS: Final = 15.0
 """How often the records of a running run are sent to the remote state."""
 
@@ -69,8 +71,8 @@ class RemoteState(Protocol):
     def published_head(self) -> Head | None:
         """The last state of the ledger that others can find."""
 
-    def knows(self, head: Head) -> bool:
-        """Whether the ledger has this head, here or where it is kept."""
+    def knows(self, said: Head | str) -> bool:
+        """Whether the ledger has this head, or this run, here or where it is kept."""
 
     def claim(
         self, targets: Sequence[str], newest: int | None = None
@@ -143,7 +145,8 @@ class RunParameters:
     """What was asked of a run. `selection` is as it was typed, for the record.
 
     `rebuild` builds also what an earlier run has built; `reuse` False still continues where an
-    unfinished run stopped. `windows` are those of the time-interval models, by key.
+    unfinished run stopped. `windows` are those of the time-interval models, by key. `start_anew`
+    builds tables that the ledger does not know, although runs have written them.
     """
 
     parallel: int = PARALLEL
@@ -154,6 +157,7 @@ class RunParameters:
     windows: Mapping[str, Window] | None = None
     notes: PipelineContribution = NO_CONTRIBUTION
     limits: Limits | None = None
+    start_anew: bool = False
 
 
 def now() -> datetime:
@@ -204,6 +208,7 @@ class RunContext:
     authority: CommitAuthority = NO_AUTHORITY
     watermarks: WatermarkFindings = NO_WATERMARK_FINDINGS
     notes: Mapping[str, StepNotes] = field(default_factory=dict)
+    pipeline: str | None = None
     nonce: str = field(default_factory=lambda: uuid4().hex)
 
     def refreshes(self, key: str) -> bool:
@@ -223,7 +228,8 @@ class RunContext:
     def info_of(self, name: str, made_from: MadeFrom) -> dict[str, str]:
         """What the commits of a model say besides."""
         recipe = made_from.fingerprints.recipe
-        return {"runId": self.run_id, "model": name, "recipeHash": recipe}
+        info = {"runId": self.run_id, "model": name, "recipeHash": recipe}
+        return info if self.pipeline is None else {**info, PIPELINE: self.pipeline}
 
 
 @dataclass(frozen=True, slots=True)
