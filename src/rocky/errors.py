@@ -151,7 +151,7 @@ class StateConflict(StateSyncFailed):
 
 
 class StateLost(RockyError):
-    """The tables know of runs that the state does not: it was lost, or put back to an older copy."""
+    """The tables know of runs that the state does not: it was lost, or is an older copy."""
 
 
 class GitUnavailable(RockyError):

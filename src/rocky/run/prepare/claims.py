@@ -132,11 +132,13 @@ def open_recorded_run(
     *,
     finishing: bool = False,
     settling: bool = False,
+    anew: bool = False,
 ) -> Iterator[tuple[BegunRun, Callable[[int], None]]]:
     """Inside, tables are claimed and a run that builds nothing is recorded; it ends as the block.
 
     Yields the run, and a function to say how many tables it has moved. Raises as `begin_run` does,
-    and StateLost, unless it is `settling` what becomes of tables that the ledger does not know.
+    and StateLost, unless it is `settling` what becomes of tables that the ledger does not know;
+    `anew` if with that the anchor is to be the ledger's own again.
     """
     if not settling:
         refuse_lost(resources, tables)
@@ -154,22 +156,34 @@ def open_recorded_run(
             why = said or type(error).__name__
             ledger.finish_run(run_id, RunStatus.FAILURE, resources.clock(), reason=why)
             raise
-        anchored = _leave_anchor(resources, run_id, warn)
-        found = RunFindings(TotalsRecord(models=moved[-1]))
+        anchored = _leave_anchor(resources, run_id, warn, anew=anew)
         ledger.finish_run(
-            run_id, RunStatus.SUCCESS, resources.clock(), found=found, anchored=anchored
+            run_id,
+            RunStatus.SUCCESS,
+            resources.clock(),
+            reason=record.reason,
+            found=RunFindings(TotalsRecord(models=moved[-1])),
+            anchored=anchored,
         )
         _leave_anchor(resources, run_id, warn)
 
 
-def _leave_anchor(resources: RunResources, run_id: RunId, warn: Callable[[str], None]) -> bool:
+def _leave_anchor(
+    resources: RunResources, run_id: RunId, warn: Callable[[str], None], *, anew: bool = False
+) -> bool:
     """Whether the ledger's head was left with the tables; a warning where it could not be."""
     if is_remote_unreadable(resources):
         return False
     head, now = visible_head(resources), resources.clock()
     try:
         return write_ledger_anchor(
-            resources.warehouse, resources.ledger, head, run_id, now, resources.remote
+            resources.warehouse,
+            resources.ledger,
+            head,
+            run_id,
+            now,
+            resources.remote,
+            anew=anew,
         )
     except (StoreUnreadable, StoreUnwritable) as error:
         warn(f"could not write the ledger's anchor to the warehouse: {error}")
