@@ -48,7 +48,7 @@ from rocky.run.prepare.claims import (
     write_ledger_anchor,
 )
 from rocky.run.prepare.inputs import Inputs
-from rocky.run.prepare.lost_state import refuse_lost
+from rocky.run.prepare.lost_state import refuse_lost_plan
 from rocky.run.prepare.pins import Pins, pin_inputs
 from rocky.run.prepare.preconditions import check_preconditions
 from rocky.run.prepare.resources import RunClock, RunContext, RunParameters, RunResources
@@ -83,12 +83,7 @@ def run_plan(
     fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
     times = RunClock.begin(clock or resources.clock)
     record = opening_record(plan, resources, options, times.started_at)
-    inputs = [pins.of(key).table for key in plan.pinned]
-    refuse_lost(
-        resources,
-        inputs if options.start_anew else [*tables, *inputs],
-        anchor=not options.start_anew,
-    )
+    refuse_lost_plan(plan, resources, start_anew=options.start_anew)
     with ExitStack() as held:
         begun = begin_run(resources, record, tables, held)
         # Not before the claim: until then somebody may delete a watermark.

@@ -12,6 +12,7 @@ from typing import Any, Final
 from rocky.errors import StateLost, StoreUnreadable
 from rocky.ledger.chain import Head
 from rocky.ledger.writer import Ledger, newest_fence
+from rocky.plan.steps import RunPlan
 from rocky.run.prepare.pins import warm_up
 from rocky.run.prepare.resources import PIPELINE, RemoteState, RunResources
 from rocky.store.anchor import Anchor, anchor_path, read_anchor
@@ -70,6 +71,16 @@ def refuse_lost(resources: RunResources, tables: Sequence[Table], *, anchor: boo
         return
     others = sum(1 for _ in unknown)
     raise StateLost(_describe(first, others, ledger.ledger_id, ledger.path.name))
+
+
+def refuse_lost_plan(plan: RunPlan, resources: RunResources, *, start_anew: bool) -> None:
+    """The same for the models that a plan reads and builds; with `start_anew` those it only reads.
+
+    A seed is made of its file alone: whoever wrote its table, it is that or is loaded.
+    """
+    built = [] if start_anew else [each.key for each in plan.steps if each.kind == "build"]
+    targets = [plan.project.models[key].target for key in (*plan.pinned, *built)]
+    refuse_lost(resources, list(map(resources.warehouse.table, targets)), anchor=not start_anew)
 
 
 def refuse_new_ledger(tables: Iterable[Table]) -> None:

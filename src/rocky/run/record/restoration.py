@@ -24,7 +24,7 @@ from rocky.ledger.run_records import (
     PartitionStatus,
     WatermarkState,
 )
-from rocky.ledger.writer import ModelRecords, PipelineRecords
+from rocky.ledger.writer import Ledger, ModelRecords, PipelineRecords
 from rocky.project import Project
 from rocky.project.configuration.strategies import (
     Incremental,
@@ -123,7 +123,7 @@ def _choose(opened: RunSession, only: str | None) -> list[RunCommit]:
                 f"`{only}` is not a table that runs have written which the state does not have"
             )
         return chosen
-    chosen = _of_project(opened.project, lost, ledger.ledger_id)
+    chosen = _of_project(opened.project, lost, ledger)
     if not chosen and _is_anchor_known(resources):
         raise NothingSelected("nothing to restore: the state has all runs that the tables know of")
     return chosen
@@ -139,19 +139,25 @@ def _is_anchor_known(resources: RunResources) -> bool:
     )
 
 
-def _of_project(project: Project, lost: list[RunCommit], ledger_id: str) -> list[RunCommit]:
-    """Those of some tables that were recorded in a ledger of this project."""
+def _of_project(project: Project, lost: list[RunCommit], ledger: Ledger) -> list[RunCommit]:
+    """Those of some tables that were recorded in a ledger of this project.
+
+    Other projects may have tables in the same warehouse, in ledgers of their own.
+    """
     own = _owned(project)
     ledgers = {each.ledger_id for each in lost if each.table.name.lower() in own}
-    others = {each.ledger_id for each in lost} - {ledger_id, *ledgers}
-    if others and not ledgers:
+    others = {each.ledger_id for each in lost} - {ledger.ledger_id, *ledgers}
+    with ledger.lookups() as lookups:
+        is_new = not lookups.newest_of_all()
+    if others and not ledgers and is_new:
+        # Tables of pipelines, whose names no model has.
         if len(others) > 1:
             raise InvalidRequest(
                 "the tables are of several ledgers, and none is of a model of this project: name"
                 " the tables one by one, `rocky state restore TABLE --from-tables -m WHY`"
             )
         ledgers |= others
-    ledgers.add(ledger_id)
+    ledgers.add(ledger.ledger_id)
     return [each for each in lost if each.ledger_id in ledgers or each.table.name.lower() in own]
 
 
