@@ -157,8 +157,8 @@ def test_a_state_that_was_begun_beside_old_tables_is_refused_for_them(shop):
 
 def test_a_plan_that_was_kept_is_refused_as_a_run_is(shop):
     events(shop, 1, 2, 3)
-    kept = plan(shop.workspace, RunRequest(("events",)))
     put_back(shop, {})
+    kept = plan(shop.workspace, RunRequest(("events",)))
 
     with pytest.raises(StateLost):
         apply(shop.workspace, ApplyRequest(kept.plan_id))
