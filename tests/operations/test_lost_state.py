@@ -319,6 +319,51 @@ def test_a_restoration_without_a_reason_is_refused(shop):
         restore_state(shop.workspace, RestorationRequest(" "))
 
 
+DAILY = {
+    "sources/events.toml": INCREMENTAL["sources/events.toml"].replace(
+        '"timestamp" }', '"timestamp", nullable = false }'
+    ),
+    "models/daily.sql": (
+        "SELECT id, seen FROM raw.events WHERE seen >= @start_date AND seen < @end_date"
+    ),
+    "models/daily.toml": (
+        '[strategy]\ntype = "time_interval"\ntime_column = "seen"\ngranularity = "day"\n'
+        'first_partition = "2026-01-01"\n'
+    ),
+}
+
+
+def test_time_intervals_are_known_again_by_the_commits_that_brought_them(shop):
+    write(shop.root, DAILY)
+    window = Window("2026-01-01", "2026-01-02")
+    assert run(shop.workspace, RunRequest(("daily",), window=window)).succeeded
+    put_back(shop, {})
+
+    report = restore_state(shop.workspace, RestorationRequest(WHY))
+
+    (daily,) = [each for each in report.tables if each.model_name == "daily"]
+    assert (2, None) == (daily.time_intervals, daily.note)
+    known = show_state(shop.workspace).partitions
+    assert ["2026-01-01", "2026-01-02"] == [each.partition_key for each in known]
+
+
+def test_time_intervals_that_no_commit_names_are_said_to_be_unknown(shop):
+    write(shop.root, DAILY)
+    window = Window(partition="2026-01-01")
+    assert run(shop.workspace, RunRequest(("daily",), window=window)).succeeded
+    put_back(shop, {})
+    log = shop.root / f"warehouse/spark_catalog/default/daily/_delta_log/{0:020d}.json"
+    text = log.read_text()
+    assert '"intervals":' in text
+    log.write_text(text.replace('"intervals":', '"formerly":'))
+
+    report = restore_state(shop.workspace, RestorationRequest(WHY))
+
+    (daily,) = [each for each in report.tables if each.model_name == "daily"]
+    assert daily.time_intervals is None
+    assert "`rocky run --missing` computes those again that are not named" in str(daily.note)
+
+
 # ------------------------------------------------------------------ started anew
 
 

@@ -307,6 +307,8 @@ class TableProgress(Record):
     error: str | None = None
 
 
+UNKNOWN_SOURCE: Final = ""
+"""The `copied_from` of a copy that was taken over from a state that was lost."""
 NO_MARK: Final = ""
 """The `last_value` of a table whose rows have no time: everything is loaded again."""
 

@@ -25,7 +25,7 @@ from rocky.project.configuration.blocks import Adapter
 from rocky.run.engine.protocol import Engine, EngineFacts
 from rocky.run.engine.sources import Sources
 from rocky.run.materialize.build import Materialize
-from rocky.run.outcomes import NO_CONTRIBUTION, PipelineContribution, StepNotes
+from rocky.run.outcomes import NO_CONTRIBUTION, NO_NOTES, PipelineContribution, StepNotes
 from rocky.run.prepare.caller import RunOrigin
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.inputs import MadeFrom
@@ -38,6 +38,8 @@ logger = logging.getLogger(__name__)
 
 PIPELINE: Final = "pipeline"
 """What commitInfo calls the pipeline whose table it is."""
+COPIED_FROM: Final = "copiedFrom"
+"""What commitInfo calls the source that a table is a copy of."""
 PUBLISH_INTERVAL_SECONDS: Final = 15.0
 """How often the records of a running run are sent to the remote state."""
 
@@ -228,8 +230,15 @@ class RunContext:
     def info_of(self, name: str, made_from: MadeFrom) -> dict[str, str]:
         """What the commits of a model say besides."""
         recipe = made_from.fingerprints.recipe
-        info = {"runId": self.run_id, "model": name, "recipeHash": recipe}
-        return info if self.pipeline is None else {**info, PIPELINE: self.pipeline}
+        source = self.notes.get(name.lower(), NO_NOTES).copied_from
+        said = {
+            "runId": self.run_id,
+            "model": name,
+            "recipeHash": recipe,
+            PIPELINE: self.pipeline,
+            COPIED_FROM: source,
+        }
+        return {key: value for key, value in said.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from rocky.ledger.pipeline_records import LoadedFile
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import (
     NO_MARK,
+    UNKNOWN_SOURCE,
     ArtifactRecord,
     CommitRecord,
     ModelExecution,
@@ -35,7 +36,7 @@ from rocky.project.configuration.strategies import (
 from rocky.run.materialize.seeds import seed_target
 from rocky.run.prepare.claims import open_recorded_run
 from rocky.run.prepare.lost_state import RunCommit, find_unknown, is_known, newest_commits
-from rocky.run.prepare.resources import RunResources
+from rocky.run.prepare.resources import COPIED_FROM, RunResources
 from rocky.run.prepare.session import RunSession
 from rocky.run.record.table_memory import NamedParts, TableMemory, commit_infos, remember_table
 from rocky.store.anchor import read_anchor
@@ -234,6 +235,7 @@ class _Takeover:
             rows_hash=snapshot.configuration.get(ROWS_HASH),
             files=len(snapshot.files),
             watermark=memory.watermark,
+            copied_from=_source_of(lost, memory),
         )
         records = ModelRecords(
             execution,
@@ -250,7 +252,7 @@ class _Takeover:
             memory.watermark,
             None if memory.intervals is None else len(memory.intervals.parts),
             None if memory.files is None else len(memory.files.parts),
-            _note(strategy, memory),
+            _note(strategy, memory, execution.copied_from),
         )
         return records, told
 
@@ -307,7 +309,17 @@ class _Takeover:
             yield LoadedFile(table.name, digest, "", 0, self.now, self.run_id, replaced=replaced)
 
 
-def _note(strategy: Strategy | None, memory: TableMemory) -> str | None:
+def _source_of(lost: RunCommit, memory: TableMemory) -> str | None:
+    """Which source a table is a copy of; None for one that is none."""
+    said = lost.info.get(COPIED_FROM)
+    if isinstance(said, str):
+        return said
+    # The models of pipelines are called by their tables.
+    is_copy = lost.model.lower() == lost.table.name.lower() and memory.files is None
+    return UNKNOWN_SOURCE if is_copy else None
+
+
+def _note(strategy: Strategy | None, memory: TableMemory, copied_from: str | None) -> str | None:
     """What the commits of a table did not tell, and what follows from that."""
     if isinstance(strategy, Incremental | Microbatch) and memory.watermark is None:
         return (
@@ -324,5 +336,10 @@ def _note(strategy: Strategy | None, memory: TableMemory) -> str | None:
         return (
             "its commits do not name all files that were loaded: one that is still in the folder"
             " would be loaded again"
+        )
+    if copied_from == UNKNOWN_SOURCE and memory.watermark is not None:
+        return (
+            "its commits do not name the source that it was copied from: it is taken for a copy of"
+            " the one that the settings name now"
         )
     return None
