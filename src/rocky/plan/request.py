@@ -117,6 +117,8 @@ class Limits:
 
 _DERIVED_FIELDS: Final = frozenset({"recorded"})
 """What no flag says: a run finds it in the ledger."""
+_LATER_FLAGS: Final = frozenset({"start_anew"})
+"""Flags that plans of 0.1.0 do not know: such a plan is the same where they are not set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,11 @@ def _document(value: RunRequest | Window) -> dict[str, Any]:
         if each.name not in _DERIVED_FIELDS and each.name != "window"
     }
     listed = {name: list(each) if isinstance(each, tuple) else each for name, each in found.items()}
-    return {name: each for name, each in listed.items() if each is not None}
+    return {
+        name: each
+        for name, each in listed.items()
+        if each is not None and (each or name not in _LATER_FLAGS)
+    }
 
 
 def _values(kind: type[RunRequest | Window], document: Any, what: str) -> dict[str, Any]:
