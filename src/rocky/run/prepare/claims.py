@@ -81,18 +81,12 @@ def begin_run(
 
 
 def _fence_of(tables: Sequence[Table]) -> int:
-    """The highest fencing token among the commits of some tables."""
-    warm_up(tables)
-    return max(map(_newest_fence, tables), default=0)
+    """The highest fencing token among the commits of some tables.
 
-
-def _newest_fence(table: Table) -> int:
-    try:
-        snapshot = table.snapshot()
-    except StoreUnreadable:
-        # Whoever writes the table is told, and only that fails.
-        return 0
-    return 0 if snapshot is None else snapshot.transactions.get(FENCE, 0)
+    Of one that cannot be read nothing is known: whoever writes it is told, and only that fails.
+    """
+    found = (each for each in warm_up(tables) if each is not None)
+    return max((each.transactions.get(FENCE, 0) for each in found), default=0)
 
 
 class _RunSigner:

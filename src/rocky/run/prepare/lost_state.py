@@ -126,11 +126,11 @@ def find_unknown(
 
 def newest_commits(tables: Sequence[Table]) -> Iterator[RunCommit]:
     """Of each table the newest commit of a run; tables that no run has written are left out."""
-    warm_up(tables)
-    for table in tables:
+    for table, snapshot in zip(tables, warm_up(tables), strict=True):
+        if snapshot is None:
+            continue
         try:
-            snapshot = table.snapshot()
-            found = None if snapshot is None else _newest_commit(table, snapshot)
+            found = _newest_commit(table, snapshot)
         except StoreUnreadable:
             # Whoever needs the table is told.
             continue
