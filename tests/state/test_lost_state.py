@@ -16,6 +16,7 @@ from rocky.operations.state_restoration import RestorationRequest, restore_state
 from rocky.operations.verify import VerifyRequest, verify
 from rocky.operations.workspace import Workspace
 from rocky.plan.request import RunRequest
+from rocky.state.session import RemoteSession
 from rocky.store.objects import Objects
 from rocky.store.parquet.rows import load_rows
 from rocky.store.warehouse import open_warehouse
@@ -130,6 +131,24 @@ def test_a_runner_that_has_no_state_takes_the_remote_one_without_a_word(fleet, o
 
     assert [1, 2, 3, 4] == fleet.events()
     assert [] == fleet.warnings
+
+
+def test_a_table_that_is_built_elsewhere_meanwhile_is_not_taken_for_lost(fleet, older, monkeypatch):
+    acquire, others = RemoteSession.acquire, [fleet.runner(4)]
+
+    def acquire_and_wait(self: RemoteSession, confirm: Callable[[], None]) -> None:
+        acquire(self, confirm)
+        if others:
+            assert run(others.pop(), RunRequest(("events",))).succeeded
+
+    monkeypatch.setattr(RemoteSession, "acquire", acquire_and_wait)
+    runner = fleet.runner(4)
+    write(runner.config, {"models/reader.sql": "SELECT count(*) AS n FROM events"})
+
+    run(runner, RunRequest(("reader",)))
+
+    assert [] == others
+    assert run(runner, RunRequest(("reader",))).succeeded
 
 
 @pytest.mark.parametrize("anchor", ["as it was", "put back", "deleted"])

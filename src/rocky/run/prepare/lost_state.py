@@ -22,6 +22,7 @@ from rocky.store.warehouse import Table, Warehouse
 
 _LOOKED_AT: Final = 16
 """Commits that are looked at for one of a run: other tools may have written since."""
+_LOST: Final = "it was lost, or is another project's"
 WAYS_ON: Final = (
     "put the newest copy of the state back, or decide how to go on: `rocky state restore"
     " --from-tables -m WHY` takes watermarks, time intervals and loaded files from the tables and"
@@ -70,7 +71,11 @@ def refuse_lost(resources: RunResources, tables: Sequence[Table], *, anchor: boo
     if first is None:
         return
     others = sum(1 for _ in unknown)
-    raise StateLost(_describe(first, others, ledger.ledger_id, ledger.path.name))
+    what = _LOST
+    if first.ledger_id == ledger.ledger_id:
+        unsent = ", or that run was not sent yet" if remote is not None and remote.is_remote else ""
+        what = f"`{ledger.path.name}` was replaced by an older copy, or changed{unsent}"
+    raise StateLost(_describe(first, others, what))
 
 
 def refuse_lost_plan(plan: RunPlan, resources: RunResources, *, start_anew: bool) -> None:
@@ -87,7 +92,7 @@ def refuse_new_ledger(tables: Iterable[Table]) -> None:
     """Raise StateLost if runs have written some tables and there is no ledger at all."""
     found = list(newest_commits(list(tables)))
     if found:
-        raise StateLost(_describe(found[0], len(found) - 1, None, "the state"))
+        raise StateLost(_describe(found[0], len(found) - 1, _LOST))
 
 
 def find_unknown(
@@ -185,13 +190,8 @@ def _describe_anchor(anchor: Anchor, warehouse: Warehouse, ledger: Ledger) -> st
     )
 
 
-def _describe(first: RunCommit, others: int, ledger_id: str | None, state: str) -> str:
+def _describe(first: RunCommit, others: int, what: str) -> str:
     more = f", and {others} more table{'s' if others > 1 else ''} likewise" if others else ""
-    what = (
-        f"`{state}` was replaced by an older copy, or changed"
-        if first.ledger_id == ledger_id
-        else "it was lost, or is another project's"
-    )
     return (
         f"`{first.table.name}` was written by run `{first.run_id}`, which the state does not"
         f" have{more}: {what}. Nothing was read or written: {WAYS_ON}"
