@@ -26,12 +26,23 @@ EVENTS = "spark_catalog.default.events"
 WHY = "the disk of the runner is gone"
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory) -> Path:
+    """A shop that has run once, and a copy of it: records name the place where it ran."""
+    root = tmp_path_factory.mktemp("lost") / "shop"
+    with pytest.MonkeyPatch.context() as patch:
+        shop = OpenShop(root, patch)
+        write(root, INCREMENTAL)
+        run(shop.workspace, RunRequest())
+    shutil.copytree(root, root.with_name("kept"))
+    return root
+
+
 @pytest.fixture
-def shop(tmp_path, monkeypatch) -> OpenShop:
-    shop = OpenShop(tmp_path, monkeypatch)
-    write(tmp_path, INCREMENTAL)
-    run(shop.workspace, RunRequest())
-    return shop
+def shop(kept, monkeypatch) -> OpenShop:
+    shutil.rmtree(kept)
+    shutil.copytree(kept.with_name("kept"), kept)
+    return OpenShop(kept, monkeypatch)
 
 
 def events(shop: OpenShop, *days: int) -> None:
