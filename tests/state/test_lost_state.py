@@ -9,9 +9,10 @@ from urllib.parse import quote
 import pytest
 import valkey as valkey_client
 
-from rocky.errors import StateConflict, StateLost
+from rocky.errors import NothingSelected, StateConflict, StateLost
 from rocky.ledger import STATE_FILE
 from rocky.operations.run import run
+from rocky.operations.state import SweepRequest, sweep_state
 from rocky.operations.state_restoration import RestorationRequest, restore_state
 from rocky.operations.verify import VerifyRequest, verify
 from rocky.operations.workspace import Workspace
@@ -182,6 +183,15 @@ def test_a_copy_that_is_gone_refuses_a_new_runner_and_no_other_is_put_there(flee
     assert {} == fleet.take()
     assert not (runner.config / STATE_FILE).exists()
     assert versions == fleet.versions()
+
+
+def test_a_sweep_puts_no_empty_state_in_the_place_of_one_that_is_gone(fleet, older):
+    fleet.put({})
+
+    with pytest.raises(NothingSelected, match="no state yet"):
+        sweep_state(fleet.runner(), SweepRequest())
+
+    assert {} == fleet.take()
 
 
 def test_a_machine_that_still_has_the_state_puts_it_back_there(fleet):
