@@ -151,6 +151,10 @@ class StateConflict(StateSyncFailed):
     """Others changed the remote state, and theirs and ours cannot be brought together."""
 
 
+class StateLost(RockyError):
+    """The tables know of runs that the state does not: it was lost, or is an older copy."""
+
+
 class GitUnavailable(RockyError):
     """`git` is not installed, would not answer or refused: nothing is known of the past."""
 

@@ -66,6 +66,7 @@ FUNCTIONS = {f"rocky.{name}" for name in rocky.__all__ if inspect.isfunction(get
 
 SELECTION = (
     "a b --model c --exclude d --pipeline p --parallel 2 --full-refresh --force-rebuild --no-reuse"
+    " --start-anew"
     " --target other --partition x --from y --to z --latest --missing --lookback 3"
     " --filter tenant=acme --idempotency-key k"
 )
@@ -76,6 +77,7 @@ SELECTED = {
     "full_refresh": True,
     "rebuild": True,
     "reuse": False,
+    "start_anew": True,
     "adapter": "other",
     "window": rocky.Window("y", "z", "x", latest=True, missing=True, lookback=3),
     "filters": ["tenant=acme"],
@@ -244,6 +246,14 @@ PAIRS = (
         "accept_table",
         "t",
         message="why",
+        adapter="a",
+    ),
+    pair(
+        "state restore t --from-tables -m why --target a",
+        "state_restoration.restore_state",
+        "restore_state",
+        message="why",
+        table="t",
         adapter="a",
     ),
     pair(

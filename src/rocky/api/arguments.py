@@ -35,6 +35,7 @@ class RunOptions(TypedDict, total=False):
     filters: Names
     resume: str | None
     idempotency_key: str | None
+    start_anew: bool
 
 
 def run_request(select: tuple[str, ...], options: RunOptions) -> "RunRequest":

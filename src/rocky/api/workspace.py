@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         StateReport,
         WatermarkDeletionReport,
     )
+    from rocky.operations.state_restoration import RestorationReport
     from rocky.operations.test import TestReport
     from rocky.operations.trace import TraceReport
     from rocky.operations.validate import ValidateReport
@@ -338,6 +339,14 @@ class Workspace(operations.Workspace):
         from rocky.operations.foreign_table import ForeignTableRequest, restore_foreign
 
         return restore_foreign(self, ForeignTableRequest(table, message, adapter))
+
+    def restore_state(
+        self, *, message: str, table: str | None = None, adapter: str | None = None
+    ) -> "RestorationReport":
+        """Let a state that was lost, or put back, know the tables again, from their commits."""
+        from rocky.operations.state_restoration import RestorationRequest, restore_state
+
+        return restore_state(self, RestorationRequest(message, table, adapter))
 
     def sweep_state(self, *, dry_run: bool = False) -> "RetentionSweepReport":
         """Forget runs older than `[state.retention]` allows that no table depends on."""

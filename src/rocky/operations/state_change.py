@@ -52,7 +52,8 @@ def change_state(
     """
     path = state_path(workspace)
     with open_session(state_settings(workspace), path, workspace.environment) as session:
-        session.acquire()
+        # Before one is begun: a remote state that was lost must not get an empty one in its place.
+        session.acquire(lambda: _refuse_absent(path))
         _refuse_absent(path)
         with session.claim(targets):
             with open_ledger(path) as ledger:

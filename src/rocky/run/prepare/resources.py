@@ -25,7 +25,7 @@ from rocky.project.configuration.blocks import Adapter
 from rocky.run.engine.protocol import Engine, EngineFacts
 from rocky.run.engine.sources import Sources
 from rocky.run.materialize.build import Materialize
-from rocky.run.outcomes import NO_CONTRIBUTION, PipelineContribution, StepNotes
+from rocky.run.outcomes import NO_CONTRIBUTION, NO_NOTES, PipelineContribution, StepNotes
 from rocky.run.prepare.caller import RunOrigin
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.inputs import MadeFrom
@@ -36,6 +36,10 @@ from rocky.store.warehouse import Table, Warehouse
 
 logger = logging.getLogger(__name__)
 
+PIPELINE: Final = "pipeline"
+"""What commitInfo calls the pipeline whose table it is."""
+COPIED_FROM: Final = "copiedFrom"
+"""What commitInfo calls the source that a table is a copy of."""
 PUBLISH_INTERVAL_SECONDS: Final = 15.0
 """How often the records of a running run are sent to the remote state."""
 
@@ -69,8 +73,8 @@ class RemoteState(Protocol):
     def published_head(self) -> Head | None:
         """The last state of the ledger that others can find."""
 
-    def knows(self, head: Head) -> bool:
-        """Whether the ledger has this head, here or where it is kept."""
+    def knows(self, said: Head | str) -> bool:
+        """Whether the ledger has this head, or this run, here or where it is kept."""
 
     def claim(
         self, targets: Sequence[str], newest: int | None = None
@@ -143,7 +147,8 @@ class RunParameters:
     """What was asked of a run. `selection` is as it was typed, for the record.
 
     `rebuild` builds also what an earlier run has built; `reuse` False still continues where an
-    unfinished run stopped. `windows` are those of the time-interval models, by key.
+    unfinished run stopped. `windows` are those of the time-interval models, by key. `start_anew`
+    builds tables that the ledger does not know, although runs have written them.
     """
 
     parallel: int = PARALLEL
@@ -154,6 +159,7 @@ class RunParameters:
     windows: Mapping[str, Window] | None = None
     notes: PipelineContribution = NO_CONTRIBUTION
     limits: Limits | None = None
+    start_anew: bool = False
 
 
 def now() -> datetime:
@@ -204,6 +210,7 @@ class RunContext:
     authority: CommitAuthority = NO_AUTHORITY
     watermarks: WatermarkFindings = NO_WATERMARK_FINDINGS
     notes: Mapping[str, StepNotes] = field(default_factory=dict)
+    pipeline: str | None = None
     nonce: str = field(default_factory=lambda: uuid4().hex)
 
     def refreshes(self, key: str) -> bool:
@@ -223,7 +230,15 @@ class RunContext:
     def info_of(self, name: str, made_from: MadeFrom) -> dict[str, str]:
         """What the commits of a model say besides."""
         recipe = made_from.fingerprints.recipe
-        return {"runId": self.run_id, "model": name, "recipeHash": recipe}
+        source = self.notes.get(name.lower(), NO_NOTES).copied_from
+        said = {
+            "runId": self.run_id,
+            "model": name,
+            "recipeHash": recipe,
+            PIPELINE: self.pipeline,
+            COPIED_FROM: source,
+        }
+        return {key: value for key, value in said.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
