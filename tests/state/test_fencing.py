@@ -14,7 +14,7 @@ from rocky.project.configuration.blocks import State
 from rocky.state.session import RemoteSession
 from rocky.store.delta.signature import FENCE
 from rocky.store.warehouse import open_warehouse
-from tests.processes import Running
+from tests.processes import Running, is_stopped
 from tests.state.machines import s3_state, valkey_state
 from tests.state.shops import RemoteShop, _Name
 from tests.state.test_runs import wrong_with
@@ -45,10 +45,7 @@ def stop_before_commit(root: Path, state: State, address: str, strategy: str) ->
         shop.run("grown")
 
 
-def is_stopped(process: int) -> bool:
-    return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].startswith("T")
-
-
+@pytest.mark.sampled
 @pytest.mark.parametrize("backend", ["s3", "valkey"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_run_that_was_stopped_past_its_claim_overwrites_nothing(

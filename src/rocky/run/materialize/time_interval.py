@@ -35,7 +35,7 @@ from rocky.store.data_file import DataFile
 from rocky.store.delta.change import Committed
 from rocky.store.delta.snapshot import ROWS_HASH
 
-_PASSED_ON = frozenset({"cancelled", "internal"})
+_PASSED_ON = frozenset({"cancelled", "internal", "claim_lost"})
 """Failures of the run, not of an interval."""
 
 
