@@ -13,7 +13,9 @@ from rocky.cli.app import main
 from rocky.ledger.claims import claims_folder
 from rocky.operations.branch import promotion
 from rocky.state import session
+from rocky.store import branch_folder
 from rocky.store.journal import has_journal
+from rocky.store.objects import Objects
 from tests.branches.shops import TABLE, BranchShop, Template, enter_shop
 from tests.branches.test_branches_elsewhere import machine_of
 from tests.processes import Running, is_stopped
@@ -23,6 +25,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.sampled]
 
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
 CLAIM_SECONDS = 1.0
+LAPSE_SECONDS = CLAIM_SECONDS + 1
+"""A bucket tells times to the second."""
 STEPS = ("files", "journal", f"commit {TABLE}latest", "records", "clear")
 ENDED = 1
 
@@ -123,7 +127,7 @@ def test_one_that_another_machine_took_over_from_goes_no_further(
     second = _second(first, tmp_path / "second")
     with Running(stop_at, step, ("branch", command, "b1"), cwd=first.root) as stopped:
         wait_stopped(stopped)
-        time.sleep(CLAIM_SECONDS)
+        time.sleep(LAPSE_SECONDS)
         enter_shop(second.root, monkeypatch)
         take_over(second)
         after = contents(tmp_path / "warehouse")
@@ -147,3 +151,44 @@ def contents(warehouse: Path) -> dict[str, bytes]:
         str(path): path.read_bytes()
         for path in warehouse.glob("spark_catalog/**/_delta_log/*.json")
     }
+
+
+def stop_in_deletion(name: str) -> None:
+    """Delete a branch in this process, which is stopped when a few of its files are gone."""
+    delete, done = Objects.delete, []
+
+    def stop(objects: Objects, paths: list[str]) -> None:
+        done.append(paths)
+        if len(done) == 2:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        delete(objects, paths)
+
+    Objects.delete = stop  # type: ignore[method-assign,assignment]
+    # One file after the other: those under way are ended, and nobody can promise otherwise.
+    branch_folder._DELETE_THREADS = 1  # type: ignore[misc]
+    assert session.open_session.__kwdefaults__ is not None
+    session.open_session.__kwdefaults__["claim_seconds"] = CLAIM_SECONDS
+    main(("branch", "delete", name))
+
+
+@pytest.mark.server
+def test_a_deletion_that_was_stopped_spares_a_branch_that_was_made_anew(s3, tmp_path, monkeypatch):
+    for name, value in s3_environment(s3).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setitem(session.open_session.__kwdefaults__, "claim_seconds", CLAIM_SECONDS)
+    first = machine_of(tmp_path / "first", tmp_path / "warehouse")
+    enter_shop(first.root, monkeypatch)
+    prepare(first)
+    second = _second(first, tmp_path / "second")
+    with Running(stop_in_deletion, "b1", cwd=first.root) as stopped:
+        wait_stopped(stopped)
+        time.sleep(LAPSE_SECONDS)
+        enter_shop(second.root, monkeypatch)
+        second.do("branch", "delete", "b1")
+        second.do("branch", "create", "b1")
+        stopped.send_signal(signal.SIGCONT)
+        _, said = stopped.communicate()
+
+    assert ENDED == stopped.wait(), said
+    assert second.do("verify", "--branch", "b1").startswith("verified:")
+    assert len(second.do("branch", "show", "b1")) > 0

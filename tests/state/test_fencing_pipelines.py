@@ -141,7 +141,7 @@ def test_whatever_writes_a_table_commits_nothing_once_others_did(
             if stopped.poll() is not None:
                 pytest.fail("".join(stopped.communicate()))
             time.sleep(0.02)
-        time.sleep(CLAIM_SECONDS)
+        time.sleep(CLAIM_SECONDS + 1)
         enter_shop(other.root, monkeypatch)
         other.do("run")
         after = logs(tmp_path / "warehouse")

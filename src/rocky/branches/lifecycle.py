@@ -246,16 +246,27 @@ def delete_branch(
     return gone
 
 
-def clear_deleted(ledger: Ledger, record: BranchRecord, warehouses: Sequence[Warehouse]) -> int:
+def clear_deleted(
+    ledger: Ledger,
+    record: BranchRecord,
+    warehouses: Sequence[Warehouse],
+    check: Callable[[], None] = lambda: None,
+) -> int:
     """Remove what a branch that is recorded as deleted has left; how many objects went.
 
-    Comes when everybody can know that it is deleted. One that was made anew is left alone.
+    Comes when everybody can know that it is deleted. One that was made anew is left alone. Raises
+    ClaimLost when `check` does, or when the claim of this process was taken away.
     """
     with _claimed(ledger, record.name, "delete") as claim:
         found = _find_branch(ledger, record.name)
         if found is not None and found.status is BranchStatus.OPEN:
             return 0
-        return clear_branch(warehouses, branch_state(ledger.path, record.name), claim.check)
+
+        def check_both() -> None:
+            claim.check()
+            check()
+
+        return clear_branch(warehouses, branch_state(ledger.path, record.name), check_both)
 
 
 def has_leftovers(warehouses: Sequence[Warehouse], state: Path) -> bool:
