@@ -14,10 +14,11 @@ import pytest
 from rocky.branches.approvals.statements import Kind, NotAStatement, Statement, parse_statement
 from rocky.branches.state_hash import hash_state
 from rocky.errors import RockyError
+from rocky.evidence.verification import verify_evidence
 from rocky.language.binder.query import bind_text
 from rocky.language.datatypes.text import parse_schema
 from rocky.language.tables import tables_by_name
-from rocky.ledger import open_ledger
+from rocky.ledger import open_evidence_reader, open_ledger
 from rocky.ledger.chain import MalformedEntry, parse_entry
 from rocky.ledger.run_records import RunStatus
 from rocky.ledger.schema import TABLES
@@ -269,6 +270,10 @@ def ask(path: Path) -> None:
         for question in questions:
             with suppress(RockyError), ledger.reader() as reader:
                 question(reader)
+    evidence = open_evidence_reader(path)
+    assert evidence is not None
+    with suppress(RockyError), evidence:
+        verify_evidence(evidence, lambda place: open_warehouse(place, base=path.parent))
 
 
 TARGETS = (
