@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # These names exist for type checkers only.
     from obstore.store import S3Config
 
 T = TypeVar("T")
+B = TypeVar("B", bound="Bucket")
 
 _CONNECT_TIMEOUT: Final = "5 seconds"
 _NO_BUCKET: Final = "<Code>NoSuchBucket</Code>"
@@ -54,13 +55,6 @@ _CLOCK: Final = "clock"
 
 _DIGEST: Final = "blake3"
 """The metadata of a copy that holds the hash of its bytes."""
-
-
-class CopyIdentity(NamedTuple):
-    """What a bucket says of the copy it has. `digest` is None where an older Rocky has put it."""
-
-    generation: str
-    digest: str | None
 
 
 class Bucket:
@@ -97,18 +91,6 @@ class Bucket:
     def generation(self, name: str) -> str | None:
         with suppress(_Absent):
             return _tag(self._call("read", name, lambda: obstore.head(self._store, name)))
-        return None
-
-    def identity(self, name: str) -> CopyIdentity | None:
-        """What there is to know of a copy without its bytes."""
-
-        def read() -> CopyIdentity:
-            found = obstore.get(self._store, name, options={"head": True})
-            digest = found.attributes.get(_DIGEST)
-            return CopyIdentity(_tag(found.meta), None if digest is None else str(digest))
-
-        with suppress(_Absent):
-            return self._call("read", name, read)
         return None
 
     def swap(self, name: str, data: bytes, base: str | None) -> str:
@@ -191,6 +173,29 @@ class Bucket:
             ) from None
 
 
+class CopyIdentity(NamedTuple):
+    """What a bucket says of the copy it has. `digest` is None where an older Rocky has put it."""
+
+    generation: str
+    digest: str | None
+
+
+class DurableBucket(Bucket):
+    """A bucket by whose word a nearer copy is judged."""
+
+    def identity(self, name: str) -> CopyIdentity | None:
+        """What there is to know of a copy without its bytes."""
+
+        def read() -> CopyIdentity:
+            found = obstore.get(self._store, name, options={"head": True})
+            digest = found.attributes.get(_DIGEST)
+            return CopyIdentity(_tag(found.meta), None if digest is None else str(digest))
+
+        with suppress(_Absent):
+            return self._call("read", name, read)
+        return None
+
+
 class _Absent(Exception):
     """The server says that there is no such object."""
 
@@ -222,7 +227,7 @@ Report = Callable[[str, Outcome, str], None]
 class TieredBackend:
     """A bucket, with a cache before it."""
 
-    def __init__(self, truth: Bucket, cache: Backend, report: Report) -> None:
+    def __init__(self, truth: DurableBucket, cache: Backend, report: Report) -> None:
         self._truth = truth
         self._cache = cache
         self._report = report
@@ -325,20 +330,21 @@ def open_backend(state: State, environment: Mapping[str, str], report: Report) -
     try:
         match state.backend:
             case "s3":
-                return _bucket(state, environment, seconds)
+                return _bucket(Bucket, state, environment, seconds)
             case "valkey":
                 return _server(state, seconds)
             case "tiered":
                 near = _server(state, min(seconds, _CACHE_SECONDS))
-                return TieredBackend(_bucket(state, environment, seconds), near, report)
+                far = _bucket(DurableBucket, state, environment, seconds)
+                return TieredBackend(far, near, report)
             case _:
                 raise InternalError(f"`{state.backend}` is not a remote backend")
     except RemoteFailure as failure:
         raise StateSyncFailed(f"`[state]` cannot be used: {failure}") from None
 
 
-def _bucket(state: State, environment: Mapping[str, str], seconds: float) -> Bucket:
-    return Bucket(state.s3_bucket or "", state.s3_prefix, environment, seconds)
+def _bucket(kind: type[B], state: State, environment: Mapping[str, str], seconds: float) -> B:
+    return kind(state.s3_bucket or "", state.s3_prefix, environment, seconds)
 
 
 def _server(state: State, seconds: float) -> Backend:
