@@ -158,13 +158,13 @@ def stop_in_deletion(name: str) -> None:
     delete, done = Objects.delete, []
 
     def stop(objects: Objects, paths: list[str]) -> None:
+        delete(objects, paths)
         done.append(paths)
         if len(done) == 2:
             os.kill(os.getpid(), signal.SIGSTOP)
-        delete(objects, paths)
 
     Objects.delete = stop  # type: ignore[method-assign,assignment]
-    # One file after the other: those under way are ended, and nobody can promise otherwise.
+    # One file after the other, and stopped between two: a removal that is under way is ended.
     branch_folder._DELETE_THREADS = 1  # type: ignore[misc]
     assert session.open_session.__kwdefaults__ is not None
     session.open_session.__kwdefaults__["claim_seconds"] = CLAIM_SECONDS
