@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
-from rocky.errors import LedgerLocked, StateSyncFailed
+from rocky.errors import ClaimLost, LedgerLocked, StateSyncFailed
 from rocky.ledger.writer import Ledger
 from rocky.plan.adapters import choose_adapter
 from rocky.plan.intervals import windows_of
@@ -39,9 +39,9 @@ def sweep_leftovers(plan: RunPlan, report: RunResult, warehouse: Warehouse, ledg
             continue
         table = warehouse.table(plan.project.models[each.step.key].target)
         try:
-            with ledger.claim([table.name], "rocky run"):
-                swept += len(sweep_table(table, before))
-        except LedgerLocked:
+            with ledger.claim([table.name], "rocky run") as claim:
+                swept += len(sweep_table(table, before, claim.check))
+        except (LedgerLocked, ClaimLost):
             continue
     return swept
 

@@ -73,6 +73,8 @@ def _aliased_keys(parser: Any, group: Any) -> Any:
     """`GROUP BY expression AS name, ...`: only pipes name their keys here."""
     keys = group.args["expressions"]
     parser._match(TokenType.ALIAS)
+    if not keys:
+        parser.raise_error("Expected an expression before AS")
     keys[-1] = exp.Alias(this=keys[-1], alias=parser._parse_id_var(any_token=True))
     if parser._match(TokenType.COMMA):
         keys.extend(parser._parse_expressions())

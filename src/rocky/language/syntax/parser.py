@@ -61,6 +61,11 @@ class NestedTooDeeply(RecursionError):
     """A text nests deeper than any stack we are ready to give it."""
 
 
+# What the library raises, instead of saying what is wrong, for texts that are no SQL, `1e.5BD` for
+# one; none of them may take the whole compile down.
+_LIBRARY_FAULTS: Final = (LookupError, AttributeError, TypeError, ValueError, ArithmeticError)
+
+
 def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
     """The one statement in `text`. Comments alone, or two statements, are a problem."""
     template = _template_problem(text)
@@ -77,6 +82,9 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
         return _problem_of(error, text)
     except TokenError:
         return _token_problem(text)
+    except _LIBRARY_FAULTS as fault:
+        message = f"the parser cannot make anything of this text ({type(fault).__name__})"
+        return SyntaxProblem(message, Span(0, len(text.rstrip())))
     misplaced = misplaced_token(tokens, kinds, text)
     if misplaced is not None:
         return SyntaxProblem(*misplaced)

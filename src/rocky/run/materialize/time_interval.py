@@ -43,7 +43,7 @@ INTERVALS: Final = "intervals"
 """What commitInfo calls the keys of the time intervals that a commit has brought."""
 INTERVALS_WHOLE: Final = "intervalsWhole"
 """What it says besides when they took the place of all rows there were."""
-_PASSED_ON = frozenset({"cancelled", "internal"})
+_PASSED_ON = frozenset({"cancelled", "internal", "claim_lost"})
 """Failures of the run, not of an interval."""
 
 

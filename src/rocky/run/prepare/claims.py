@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from threading import Lock
 from typing import NamedTuple
 
@@ -33,10 +34,15 @@ from rocky.store.warehouse import Table, Warehouse
 
 
 class BegunRun(NamedTuple):
-    """A run that is recorded and holds its tables; `authority` is what it commits with."""
+    """A run that is recorded and holds its tables; `authority` is what it commits with.
+
+    `check_unbroken` raises ClaimLost when its claim has lapsed at any time since: what moves
+    several tables as one cannot go on then, whoever holds them now.
+    """
 
     run_id: RunId
     authority: CommitAuthority
+    check_unbroken: Callable[[], None] = lambda: None
 
 
 def begin_run(
@@ -62,7 +68,9 @@ def begin_run(
         # A ledger that was made anew counts from the start, its tables do not.
         next_fence = max(newest_fence(ledger), _fence_of(tables)) + 1
         run_id = ledger.begin_run(replace(record, fence=next_fence), targets)
-        return BegunRun(run_id, CommitAuthority(_RunSigner(resources, run_id), next_fence))
+        check = partial(ledger.check_claim, run_id)
+        authority = CommitAuthority(_RunSigner(resources, run_id), next_fence, check)
+        return BegunRun(run_id, authority, check)
     newest = max(newest_fence(ledger), _fence_of(tables))
     claim = held.enter_context(remote.claim(targets, newest))
     run_id = ledger.begin_run(replace(record, fence=claim.fence), targets)
@@ -75,9 +83,8 @@ def begin_run(
         ledger.finish_run(run_id, RunStatus.FAILURE, now, reason=str(error))
         raise
     held.enter_context(publish_periodically(remote, ledger, run_id))
-    return BegunRun(
-        run_id, CommitAuthority(_RunSigner(resources, run_id), claim.fence, claim.check)
-    )
+    authority = CommitAuthority(_RunSigner(resources, run_id), claim.fence, claim.check)
+    return BegunRun(run_id, authority, claim.check_unbroken)
 
 
 def _fence_of(tables: Sequence[Table]) -> int:

@@ -58,6 +58,9 @@ class RemoteClaim(Protocol):
     def check(self) -> None:
         """Raise ClaimLost when another machine has taken them over."""
 
+    def check_unbroken(self) -> None:
+        """Raise ClaimLost when the claim has lapsed at any time, whoever holds them now."""
+
 
 class RemoteState(Protocol):
     """The remote copy of the ledger; a no-op where the state is local."""
