@@ -38,6 +38,19 @@ def test_every_run_leaves_a_seal_that_covers_it(shop):
     assert found["head"] == said["head"]
 
 
+def test_a_state_that_is_restored_from_its_tables_is_sealed(shop):
+    set_up(shop)
+    (shop.root / ".rocky-state.db").unlink()
+    for each in shop.root.glob(".rocky-state.db-*"):
+        each.unlink()
+    before = len(shop.seals)
+    shop.do("state", "restore", "--from-tables", "-m", "the disk died")
+
+    assert before + 1 == len(shop.seals)
+    # Older seals hold a chain that is gone: that it was begun anew is no secret.
+    assert {"seal_head_missing"} == set(shop.codes("--sealed", "seals"))
+
+
 def test_a_seed_is_a_run_too(shop):
     set_up(shop)
     write(shop.root, {"seeds/countries.csv": "code,name\nDE,Germany\n"})

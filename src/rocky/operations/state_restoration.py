@@ -78,7 +78,8 @@ class RestorationReport:
 def restore_state(workspace: Workspace, request: RestorationRequest) -> RestorationReport:
     """Take watermarks, time intervals and loaded files from the tables; nothing is loaded again.
 
-    Raises NothingSelected when the state lacks nothing, InvalidRequest, LedgerLocked.
+    Raises NothingSelected when the state lacks nothing, InvalidRequest, LedgerLocked, and
+    SealRefused when it was restored and could not be sealed.
     """
     if not request.message.strip():
         raise InvalidRequest("say why with `--message`: the ledger keeps it")
@@ -91,6 +92,9 @@ def restore_state(workspace: Workspace, request: RestorationRequest) -> Restorat
     caller = caller_of(workspace, project, state_path(workspace))
     with open_run(project, adapter, caller) as opened:
         done = restore_from_tables(opened, request.table, request.message, datetime.now(UTC))
+    from rocky.operations.seal import seal_deed  # noqa: PLC0415
+
+    seal_deed(workspace, project, "restoration", done.run_id)
     return RestorationReport(
         done.run_id,
         done.reason,
