@@ -19,6 +19,7 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.syntax.dialect import SPARK, TOKENIZER, spark_settings
+from rocky.language.syntax.pivots import unwrap_pivots, wrap_pivots
 from rocky.language.syntax.tokens import (
     deep_type,
     long_interval,
@@ -72,7 +73,10 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
             absurd = deep_type(tokens, text) or long_interval(tokens, text)
             if absurd is not None:
                 return SyntaxProblem(*absurd)
-            trees = SPARK.parser().parse(tokens, text)
+            wrapped = wrap_pivots(tokens) if "pivot" in text.lower() else None
+            trees = SPARK.parser().parse(wrapped or tokens, text)
+            if wrapped is not None:
+                unwrap_pivots(trees)
     except ParseError as error:
         return _problem_of(error, text)
     except TokenError:

@@ -31,13 +31,17 @@ def kind_class(kinds: Iterable[TokenType], *, negated: bool = False) -> str:
     return f"[{'^' if negated else ''}{''.join(re.escape(chr(kind)) for kind in kinds)}]"
 
 
-# What may have to be said differently, as kinds of tokens: `window(`, CLUSTER BY, TABLE, a keyword
-# after a dot.
-_WINDOW_CALL: Final = re.compile(
-    kind_class([TokenType.WINDOW])
-    + kind_class([TokenType.L_PAREN, TokenType.DOT])
-    + "|"
-    + kind_class([TokenType.CLUSTER_BY])
+# What may have to be said differently, as kinds of tokens: a `window` that opens no clause, CLUSTER
+# BY, TABLE, a keyword after a dot, a column called `all`.
+_WINDOW_NAME: Final = re.compile(
+    f"{kind_class([TokenType.WINDOW])}(?!.{kind_class([TokenType.ALIAS])})"
+    f"|{kind_class([TokenType.CLUSTER_BY])}",
+    re.DOTALL,
+)
+_ALL_COLUMN: Final = re.compile(
+    kind_class([TokenType.SELECT])
+    + kind_class([TokenType.ALL])
+    + kind_class([TokenType.COMMA, TokenType.FROM, TokenType.ALIAS])
 )
 _TABLE_QUERY: Final = re.compile(
     f"{kind_class([TokenType.TABLE])}|^{kind_class([TokenType.VALUES])}"
@@ -88,10 +92,12 @@ def rewrite_tokens(tokens: list[Token], text: str) -> LibraryTokens:
     """The tokens of a text, said in words that the library knows."""
     kinds = kinds_of(tokens)
     shift, recursion = ">>>" in text, "recursion" in text.lower()
-    window, dotted = _WINDOW_CALL.search(kinds), _DOTTED_KEYWORD.search(kinds)
-    table = _TABLE_QUERY.search(kinds)
-    if not (shift or recursion or window or dotted or table):
+    window, dotted = _WINDOW_NAME.search(kinds), _DOTTED_KEYWORD.search(kinds)
+    table, named_all = _TABLE_QUERY.search(kinds), _ALL_COLUMN.search(kinds)
+    if not (shift or recursion or window or dotted or table or named_all):
         return LibraryTokens(tokens, kinds)
+    for match in _ALL_COLUMN.finditer(kinds) if named_all else ():
+        tokens[match.start() + 1].token_type = TokenType.VAR
     levels: tuple[tuple[int, str], ...] = ()
     if shift:
         tokens = _with_unsigned_shift(tokens)
@@ -217,11 +223,12 @@ def _without_recursion_level(
 
 
 def _free_window(tokens: list[Token]) -> None:
-    """`window(...)` the function is no WINDOW clause; CLUSTER BY in OVER partitions."""
-    for index, token in enumerate(tokens[:-1]):
-        following = tokens[index + 1].token_type
-        if token.token_type is TokenType.WINDOW and following in (TokenType.L_PAREN, TokenType.DOT):
-            token.token_type = TokenType.VAR
+    """A WINDOW clause is `WINDOW name AS`, any other `window` a name; CLUSTER BY in OVER partitions."""
+    for index, token in enumerate(tokens):
+        if token.token_type is TokenType.WINDOW:
+            after = tokens[index + 2 : index + 3]
+            if not after or after[0].token_type is not TokenType.ALIAS:
+                token.token_type = TokenType.VAR
         elif (
             token.token_type is TokenType.CLUSTER_BY
             and index > 1

@@ -1,5 +1,6 @@
 """Joins: which columns come out, and which of them an unmatched row makes null."""
 
+from bisect import bisect_left
 from typing import Any
 
 from sqlglot import exp
@@ -37,6 +38,7 @@ from rocky.language.datatypes import types as t
 from rocky.language.datatypes.coercion import widest_type
 from rocky.language.datatypes.comparison import is_unsafe_comparison
 from rocky.language.syntax.dialect import PIPE
+from rocky.language.syntax.parser import first_offset
 
 
 def bind_from(select: exp.Expr, scope: Scope, start: Relation | None = None) -> Relation:
@@ -77,7 +79,25 @@ def bind_derived(node: exp.Subquery, outer: Scope) -> Relation:
 
 
 def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
-    """The relation after one join."""
+    """The relation after one join, and after the PIVOT that follows it: that is of both sides."""
+    if join.args["this"].args.get("pivots") and not _follows_comma(join, scope):
+        join.set("pivots", join.args["this"].args.pop("pivots"))
+    relation = _bind_join(left, join, scope)
+    pivots = join.args.get("pivots")
+    return bind_pivots(relation, pivots, scope) if pivots else relation
+
+
+def _follows_comma(join: exp.Join, scope: Scope) -> bool:
+    """Whether an item of FROM stands after a comma, and not after JOIN."""
+    start = first_offset(join.args["this"])
+    tokens = scope.binding.tokens
+    at = bisect_left(tokens, start, key=lambda token: token.start)
+    while at > 0 and tokens[at - 1].text == "(":
+        at -= 1
+    return at > 0 and tokens[at - 1].text == ","
+
+
+def _bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
     args = join.args
     right = _right_side(left, args["this"], scope)
     side = (args.get("side") or "").upper()

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from rocky.diagnostics import Code
 from rocky.language.binder.clauses.keys import bind_tail
+from rocky.language.binder.clauses.pivots import bind_pivots
 from rocky.language.binder.clauses.relations import aliased
 from rocky.language.binder.clauses.subqueries import bind_with
 from rocky.language.binder.expr import (
@@ -178,7 +179,9 @@ def bind_values(node: exp.Values, scope: Scope) -> Relation:
     columns = [
         _values_column(index, rows, node, scope) for index in range(widths.pop() if widths else 0)
     ]
-    return aliased(Relation(columns), node.args.get("alias"), node, scope)
+    relation = aliased(Relation(columns), node.args.get("alias"), node, scope)
+    pivots = node.args.get("pivots")
+    return bind_pivots(relation, pivots, scope) if pivots else relation
 
 
 def _values_column(index: int, rows: list[list[Expr]], node: exp.Values, scope: Scope) -> Column:
