@@ -11,7 +11,8 @@ from rocky.language.binder.clauses.keys import bind_key, is_star
 from rocky.language.binder.expr import HAS_AGGREGATE, HAS_GENERATOR, HAS_WINDOW, Column, Expr
 from rocky.language.binder.expressions.calls import call_kind, function_name
 from rocky.language.binder.names.printer import bind_quietly
-from rocky.language.binder.scopes import Relation, Scope, label_at, shape_of
+from rocky.language.binder.scopes import Relation, Scope, label_at
+from rocky.language.binder.shapes import shape_of
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.operators import group_refusal
 

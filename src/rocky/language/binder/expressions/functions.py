@@ -45,7 +45,8 @@ from rocky.language.binder.expressions.determinism import (
     note_call,
     note_order,
 )
-from rocky.language.binder.scopes import FROM_CLAUSE, Scope, bind_expression, shape_of
+from rocky.language.binder.scopes import FROM_CLAUSE, Scope, bind_expression
+from rocky.language.binder.shapes import shape_of
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.arithmetic import arithmetic
 from rocky.language.datatypes.comparison import comparison
