@@ -223,7 +223,7 @@ def _without_recursion_level(
 
 
 def _free_window(tokens: list[Token]) -> None:
-    """A WINDOW clause is `WINDOW name AS`, any other `window` a name; CLUSTER BY in OVER partitions."""
+    """Any `window` but in `WINDOW name AS` is a name; CLUSTER BY in OVER partitions."""
     for index, token in enumerate(tokens):
         if token.token_type is TokenType.WINDOW:
             after = tokens[index + 2 : index + 3]

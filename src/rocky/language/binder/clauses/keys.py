@@ -34,7 +34,16 @@ def bind_key(node: Any, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
         if not scope.relation.find((name,))[0] or name not in scope.relation.index():
             aliased = _aliased_item(name, select, scope)
             if aliased is not None:
-                return aliased, _bind_item(aliased, node, scope, select)
+                expr = _bind_item(aliased, node, scope, select)
+                if expr.flags & HAS_GENERATOR:
+                    expr = scope.binding.error(
+                        Code.UNKNOWN_COLUMN,
+                        f"`{node.name}` is what a generator yields, after the rows are grouped",
+                        node,
+                        "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+                        help="use LATERAL VIEW, or generate the rows in a subquery first",
+                    )
+                return aliased, expr
     elif node.__class__ is not exp.Column and _names_alias(node, select, scope):
         scope = scope.within("group")
         scope.aliases = {}
@@ -88,7 +97,7 @@ def _ordinal(node: Any, position: int, select: exp.Select, scope: Scope) -> tupl
     stars = any(is_star(item) for item in from_list)
     if stars:
         columns = scope.relation.visible()
-        if from_list[0].__class__ is exp.Star and 0 < position <= len(columns):
+        if is_star(from_list[0]) and 0 < position <= len(columns):
             if len(from_list) == 1:
                 expr: Expr = scope.binding.error(
                     Code.INVALID_AGGREGATION,
@@ -159,14 +168,16 @@ def _bind_ordering(
     )
     if inner is not None:
         place.fallback = inner.relation
-        place.inside = inner.inside or inner
+        place.inside = inner.inside
         place.windows = inner.windows
+        place.keyed = inner.keyed
+        place.grouping = inner.grouping
     for item in ordering.args["expressions"]:
         node = item.args["this"] if item.__class__ is exp.Ordered else item
         key = _bind_key(node, output, place)
         if key is None:
             continue
-        aggregated = inner is None or inner.inside is not None
+        aggregated = inner is not None and inner.inside is not None
         _check_key(node, key, ordering, scope, aggregated=aggregated)
         if limited:
             scope.binding.influence(key.sources, INFLUENCE_ORDER)
@@ -190,7 +201,7 @@ def _check_key(node: Any, key: Expr, ordering: Any, scope: Scope, *, aggregated:
             "a generator cannot stand in ORDER BY",
             "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
         )
-    elif key.flags & HAS_WINDOW and ordering.__class__ is exp.Order:
+    elif key.flags & HAS_WINDOW and (ordering.__class__ is exp.Order or aggregated):
         message, condition = (
             "a window function cannot stand in ORDER BY",
             "UNSUPPORTED_EXPR_FOR_OPERATOR",

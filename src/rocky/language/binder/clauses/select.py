@@ -4,20 +4,21 @@ FROM makes the relation, WHERE reads it, GROUP BY is bound before the select lis
 make nullable), and HAVING, QUALIFY and ORDER BY see both the relation and the list.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from sqlglot import exp
 
 from rocky.diagnostics import Code
-from rocky.language.binder.clauses.group_by import Grouping, bind_grouping, check_grouping
+from rocky.language.binder.clauses.group_by import Grouping, bind_grouping, holds_aggregate
 from rocky.language.binder.clauses.joins import bind_from
 from rocky.language.binder.clauses.keys import bind_tail, is_star
 from rocky.language.binder.clauses.select_list import SelectItem, project
 from rocky.language.binder.clauses.subqueries import bind_with
+from rocky.language.binder.clauses.ungrouped import check_grouping
 from rocky.language.binder.expr import (
     HAS_AGGREGATE,
     HAS_GENERATOR,
-    HAS_LATERAL_ALIAS,
     HAS_OUTER,
     HAS_SUBQUERY,
     HAS_WINDOW,
@@ -35,6 +36,7 @@ from rocky.language.binder.scopes import (
     Scope,
     bind_expression,
 )
+from rocky.language.binder.shapes import shape_of
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import can_cast
 from rocky.language.datatypes.operators import distinct_refusal
@@ -62,20 +64,24 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     aggregated = grouping is not None or any(i.expr.flags & HAS_AGGREGATE for i in items)
     having = args.get("having")
     if having is not None:
-        seen = _tail_scope(grouping, scope, aggregated=aggregated)
-        aggregated = _bind_having(having.args["this"], output, seen) or aggregated
+        # Without GROUP BY it makes one group of all rows.
+        seen = _tail_scope(grouping, scope, aggregated=True)
+        _bind_having(having.args["this"], _settled(items, output), seen)
+        aggregated = True
     if aggregated:
         check_grouping(items, grouping, node, scope)
         _check_outer(items, grouping, scope)
-        _check_lateral(items, grouping, scope)
     if args.get("qualify") is not None:
         _bind_qualify(args["qualify"].args["this"], output, scope)
     if args.get("distinct") is not None:
         _check_distinct(items, scope)
     # After DISTINCT only what was selected can be ordered by.
     tail = _tail_scope(grouping, scope, aggregated=aggregated)
+    if aggregated and any(item.expr.flags & HAS_WINDOW for item in items):
+        # Window functions are computed over the groups, and what comes after sees no aggregate.
+        tail.inside = tail.keyed = None
     bind_tail(node, output, tail if args.get("distinct") is None else None, scope)
-    _check_pipe(args.get(PIPE), items, scope)
+    _check_pipe(args.get(PIPE), items, grouping, node, scope)
     if args.get(PIPE) == "aggregate" and grouping is not None:
         return Relation([*_keys(grouping, scope), *output.columns], output.known)
     return output
@@ -128,13 +134,28 @@ def _check_dialect(node: exp.Select, scope: Scope) -> None:
         )
 
 
-def _check_pipe(step: str | None, items: list[SelectItem], scope: Scope) -> None:
+def _check_pipe(
+    step: str | None,
+    items: list[SelectItem],
+    grouping: Grouping | None,
+    node: exp.Select,
+    scope: Scope,
+) -> None:
     """Pipe steps keep aggregates to AGGREGATE, and AGGREGATE to aggregates."""
-    if step is None:
+    if step == "aggregate" and (
+        (grouping is not None and (grouping.all or grouping.has_sets))
+        or any(item.expr.flags & HAS_WINDOW for item in items)
+    ):
+        scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            "a pipe AGGREGATE takes neither grouping sets, nor ALL, nor window functions",
+            node,
+            "UNSUPPORTED_FEATURE.PIPE_OPERATOR_AGGREGATE_UNSUPPORTED_CASE",
+        )
         return
-    for item in items:
+    for item in items if step is not None else ():
         aggregate = bool(item.expr.flags & HAS_AGGREGATE)
-        if aggregate and step in ("select", "extend"):
+        if aggregate and step in ("select", "extend") and _stands_open(item.node):
             scope.binding.error(
                 Code.INVALID_AGGREGATION,
                 f"a pipe {step.upper()} cannot hold an aggregate",
@@ -149,6 +170,15 @@ def _check_pipe(step: str | None, items: list[SelectItem], scope: Scope) -> None
                 item.node,
                 "PIPE_OPERATOR_AGGREGATE_EXPRESSION_CONTAINS_NO_AGGREGATE_FUNCTION",
             )
+
+
+def _stands_open(node: Any) -> bool:
+    """Whether an aggregate function stands outside every OVER."""
+    if node.__class__ is exp.Window:
+        return False
+    if node.__class__ is exp.Anonymous or node.__class__ is exp.Any:
+        return holds_aggregate(node)
+    return any(_stands_open(child) for child in node.iter_expressions())
 
 
 def _keys(grouping: Grouping, scope: Scope) -> list[Column]:
@@ -202,24 +232,6 @@ def _check_outer(items: list[SelectItem], grouping: Grouping | None, scope: Scop
                 node,
                 "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.CORRELATED_REFERENCE",
                 help="use the outer column in WHERE or HAVING, or outside the subquery",
-            )
-            return
-
-
-def _check_lateral(items: list[SelectItem], grouping: Grouping | None, scope: Scope) -> None:
-    for item in items:
-        if (
-            grouping is not None
-            and grouping.all
-            and item.expr.flags & HAS_LATERAL_ALIAS
-            and not item.expr.flags & HAS_AGGREGATE
-        ):
-            scope.binding.error(
-                Code.INVALID_AGGREGATION,
-                "GROUP BY ALL cannot group by an expression over another alias of the list",
-                item.node,
-                "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_GROUP_BY",
-                help="write the expression out, or name the grouping keys",
             )
             return
 
@@ -294,16 +306,33 @@ def _tail_scope(grouping: Grouping | None, scope: Scope, *, aggregated: bool) ->
     inner = scope.within(scope.clause)
     inner.inside = scope
     inner.relation = grouping.visible(scope) if grouping is not None else Relation([])
+    if grouping is not None and grouping.has_expressions():
+        inner.keyed = _key_of(grouping, scope)
     return inner
 
 
-def _bind_having(node: Any, output: Relation, scope: Scope) -> bool:
-    """Bind HAVING: the grouping columns, then the select list; aggregates in it see everything.
+def _key_of(grouping: Grouping, scope: Scope) -> Callable[[Any], Expr | None]:
+    """A look at whether an expression is a key of the grouping: then it reads all of FROM."""
 
-    True when it holds an aggregate. A HAVING with none, over no aggregate, is only a filter.
-    """
+    def find(node: Any) -> Expr | None:
+        if node.__class__ is exp.Literal or shape_of(node, scope) not in grouping.shapes:
+            return None
+        return bind_expression(node, scope)
+
+    return find
+
+
+def _settled(items: list[SelectItem], output: Relation) -> Relation:
+    """What HAVING sees of the select list: window functions are computed after it."""
+    columns = [item.column for item in items if not item.expr.flags & HAS_WINDOW]
+    return output if len(columns) == len(items) else Relation(columns, output.known)
+
+
+def _bind_having(node: Any, output: Relation, scope: Scope) -> None:
+    """Bind HAVING: the grouping columns, then the select list; aggregates in it see everything."""
     inner = scope.within("having")
     inner.fallback = output
+    inner.aliases = None
     condition = _bind_condition(node, inner, "having")
     if condition.flags & HAS_WINDOW:
         scope.binding.error(
@@ -312,7 +341,6 @@ def _bind_having(node: Any, output: Relation, scope: Scope) -> bool:
             node,
             "_LEGACY_ERROR_TEMP_1034",
         )
-    return bool(condition.flags & HAS_AGGREGATE)
 
 
 def _bind_qualify(node: Any, output: Relation, scope: Scope) -> None:

@@ -150,6 +150,14 @@ def _identifier(node: exp.Expr, scope: Scope) -> Expr:
 def _check_grouping_call(key: str, nodes: list[Any], node: exp.Expr, scope: Scope) -> None:
     """`grouping()` speaks of grouping sets, and only of their keys."""
     grouping = scope.grouping
+    if key == "grouping" and len(nodes) != 1:
+        scope.binding.error(
+            Code.UNKNOWN_FUNCTION,
+            f"`grouping` takes 1 argument, not {len(nodes)}",
+            node,
+            "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
+        )
+        return
     if grouping is None or not grouping.has_sets:
         scope.binding.error(
             Code.INVALID_AGGREGATION,
@@ -158,15 +166,21 @@ def _check_grouping_call(key: str, nodes: list[Any], node: exp.Expr, scope: Scop
             "UNSUPPORTED_GROUPING_EXPRESSION",
         )
         return
-    for each in nodes:
-        if shape_of(each, scope) not in grouping.shapes:
-            condition = (
-                "GROUPING_COLUMN_MISMATCH" if key == "grouping" else "GROUPING_ID_COLUMN_MISMATCH"
-            )
-            scope.binding.error(
-                Code.INVALID_AGGREGATION, f"`{key}` takes a grouping key", node, condition
-            )
-            return
+    shapes = [shape_of(each, scope.inside or scope) for each in nodes]
+    if key == "grouping" and shapes[0] not in grouping.written:
+        scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            "`grouping` takes a grouping key, as GROUP BY has it",
+            node,
+            "GROUPING_COLUMN_MISMATCH",
+        )
+    elif key == "grouping_id" and shapes and shapes != grouping.order:
+        scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            "`grouping_id` takes all grouping keys in their order, or none",
+            node,
+            "GROUPING_ID_COLUMN_MISMATCH",
+        )
 
 
 def type_function(
@@ -297,6 +311,12 @@ def _operator(key: str, args: list[Expr], node: exp.Expr, scope: Scope) -> Expr:
 # What an aggregate's argument may not hold: the flag, the words, Spark's condition, the way out.
 _NOT_INSIDE_AGGREGATES: Final = (
     (
+        HAS_LATERAL_ALIAS,
+        "cannot use an alias of its own select list",
+        "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_AGGREGATE_FUNC",
+        "write the expression out, or compute it in a CTE first",
+    ),
+    (
         HAS_AGGREGATE,
         "has an aggregate function inside it",
         "NESTED_AGGREGATE_FUNCTION",
@@ -307,12 +327,6 @@ _NOT_INSIDE_AGGREGATES: Final = (
         "takes no value that is not deterministic",
         "AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION",
         "compute the value in a subquery or CTE first",
-    ),
-    (
-        HAS_LATERAL_ALIAS,
-        "cannot use an alias of its own select list",
-        "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_AGGREGATE_FUNC",
-        "write the expression out, or compute it in a CTE first",
     ),
     (
         HAS_WINDOW,
