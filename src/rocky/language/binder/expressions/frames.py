@@ -83,6 +83,17 @@ def frame_problem(
     return _bounds_problem(node, kind, lower, upper, order, ordering, scope)
 
 
+def is_whole(order: list[Any], spec: Any) -> bool:
+    """Whether a window is the whole partition, by having no order and no frame but that one."""
+    if order or spec is None:
+        return not order
+    args = spec.args
+    return (
+        str(args.get("kind")).upper() == "ROWS"
+        and str(args.get("start")).upper() == str(args.get("end")).upper() == _UNBOUNDED
+    )
+
+
 def _own_frame(
     node: exp.Window, name: str, kind: str, lower: _Bound, upper: _Bound, scope: Scope
 ) -> Expr | None:

@@ -45,8 +45,9 @@ from rocky.language.binder.expressions.determinism import (
     note_call,
     note_order,
 )
+from rocky.language.binder.expressions.grouping_calls import GROUPING_CALLS, check_grouping_call
+from rocky.language.binder.expressions.percentages import check_percentages
 from rocky.language.binder.scopes import FROM_CLAUSE, Scope, bind_expression
-from rocky.language.binder.shapes import shape_of
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.arithmetic import arithmetic
 from rocky.language.datatypes.comparison import comparison
@@ -70,6 +71,8 @@ _ELEMENTS: Final = {"element_at": (1, False), "try_element_at": (1, True), "get"
 _CONDITIONAL: Final = frozenset(
     "coalesce if iff ifnull nvl nvl2 nullif nullifzero zeroifnull decode greatest least".split()
 )
+_ORDERED_BY_ARGUMENT: Final = frozenset({"percentile_cont", "percentile_disc"})
+_ORDERED: Final = (exp.Order, exp.IgnoreNulls, exp.RespectNulls)
 _OPERATORS: Final = frozenset("+ - * / % & | ^ div".split())
 _COMPARISONS: Final = {
     "==": "=",
@@ -102,15 +105,12 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
         return _unknown_function(name, node, scope)
     if kind == "aggregate" and not windowed:
         scope = scope.inside or scope
-    elif is_distinct(node):
-        return scope.binding.error(
-            Code.INVALID_AGGREGATION,
-            f"`{key}` is not an aggregate function, so it takes no DISTINCT",
-            node,
-            "INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX",
-        )
     higher = HIGHER_ORDER.get(key)
     nodes = argument_nodes(node, scope)
+    form = _form_problem(key, kind, nodes, node)
+    if form is not None:
+        condition, message, code = form
+        return scope.binding.error(code, message, node, condition)
     if any(each.__class__ is exp.Lambda for each in nodes):
         if higher is None:
             return scope.binding.error(
@@ -122,14 +122,41 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
         return bind_higher_order(key, node, nodes, scope)
     args = bind_arguments(key, nodes, scope)
     found = type_function(key, info, args, node, scope, windowed=windowed)
-    if key in ("grouping", "grouping_id"):
-        _check_grouping_call(key, nodes, node, scope)
+    if key in GROUPING_CALLS:
+        check_grouping_call(key, nodes, node, scope)
     elif key in _ELEMENTS and len(args) == 2 and isinstance(args[0].type, t.ArrayType):
         parts = constructor_parts(nodes[0], scope)
         first, safe = _ELEMENTS[key]
         nullable = element_nullable(args[0].type, args[1], parts, first=first, safe=safe)
         found.nullable = nullable or args[0].nullable
     return found
+
+
+def _form_problem(
+    key: str, kind: str, nodes: list[Any], node: exp.Expr
+) -> tuple[str, str, Code] | None:
+    """What is wrong with how a call is written, before its arguments are looked at."""
+    if any(each.__class__ in _ORDERED for each in nodes):
+        message = "no ORDER BY and no IGNORE NULLS inside the arguments of a call"
+        return "PARSE_SYNTAX_ERROR", message, Code.SYNTAX_ERROR
+    if is_distinct(node) and not nodes:
+        return "UNRESOLVED_COLUMN.WITH_SUGGESTION", "no column `DISTINCT`", Code.UNKNOWN_COLUMN
+    if is_distinct(node) and key == "mode":
+        condition = "INVALID_WITHIN_GROUP_EXPRESSION.DISTINCT_UNSUPPORTED"
+        return condition, "`mode` takes no DISTINCT", Code.INVALID_AGGREGATION
+    if is_distinct(node) and kind != "aggregate":
+        return (
+            "INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX",
+            f"`{key}` is not an aggregate function, so it takes no DISTINCT",
+            Code.INVALID_AGGREGATION,
+        )
+    if key in _ORDERED_BY_ARGUMENT and len(nodes) != 1:
+        return (
+            "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
+            f"`{key}` takes 1 argument, not {len(nodes)}",
+            Code.UNKNOWN_FUNCTION,
+        )
+    return None
 
 
 def is_distinct(node: exp.Expr) -> bool:
@@ -145,42 +172,6 @@ def _identifier(node: exp.Expr, scope: Scope) -> Expr:
         return scope.binding.give_up("IDENTIFIER of an expression")
     words = [exp.Identifier(this=word) for word in split_name(nodes[0].name)]
     return resolve_name(words, tuple(word.name.lower() for word in words), nodes[0], scope)
-
-
-def _check_grouping_call(key: str, nodes: list[Any], node: exp.Expr, scope: Scope) -> None:
-    """`grouping()` speaks of grouping sets, and only of their keys."""
-    grouping = scope.grouping
-    if key == "grouping" and len(nodes) != 1:
-        scope.binding.error(
-            Code.UNKNOWN_FUNCTION,
-            f"`grouping` takes 1 argument, not {len(nodes)}",
-            node,
-            "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
-        )
-        return
-    if grouping is None or not grouping.has_sets:
-        scope.binding.error(
-            Code.INVALID_AGGREGATION,
-            f"`{key}` needs ROLLUP, CUBE or GROUPING SETS",
-            node,
-            "UNSUPPORTED_GROUPING_EXPRESSION",
-        )
-        return
-    shapes = [shape_of(each, scope.inside or scope) for each in nodes]
-    if key == "grouping" and shapes[0] not in grouping.written:
-        scope.binding.error(
-            Code.INVALID_AGGREGATION,
-            "`grouping` takes a grouping key, as GROUP BY has it",
-            node,
-            "GROUPING_COLUMN_MISMATCH",
-        )
-    elif key == "grouping_id" and shapes and shapes != grouping.order:
-        scope.binding.error(
-            Code.INVALID_AGGREGATION,
-            "`grouping_id` takes all grouping keys in their order, or none",
-            node,
-            "GROUPING_ID_COLUMN_MISMATCH",
-        )
 
 
 def type_function(
@@ -205,6 +196,7 @@ def type_function(
         return problem
     rule = SPECIAL.get(key)
     try:
+        check_percentages(key, node)
         if rule is not None:
             outcome = rule(key, args)
         elif info is not None:
@@ -337,17 +329,27 @@ _NOT_INSIDE_AGGREGATES: Final = (
 )
 
 
+def refuse_inside_aggregate(
+    key: str, args: list[Expr], node: exp.Expr, scope: Scope
+) -> Expr | None:
+    """The report for what an aggregate's arguments or ordering may not hold, or None."""
+    flags = merge_flags(args)
+    for flag, what, condition, instead in _NOT_INSIDE_AGGREGATES:
+        if flags & flag:
+            return scope.binding.error(
+                Code.INVALID_AGGREGATION, f"`{key}` {what}", node, condition, help=instead
+            )
+    return None
+
+
 def _misplaced(
     key: str, kind: str, args: list[Expr], node: exp.Expr, scope: Scope, *, windowed: bool
 ) -> Expr | None:
     """The report for a call that cannot stand where it does, or None."""
     if kind == "aggregate" and not windowed:
-        flags = merge_flags(args)
-        for flag, what, condition, instead in _NOT_INSIDE_AGGREGATES:
-            if flags & flag:
-                return scope.binding.error(
-                    Code.INVALID_AGGREGATION, f"`{key}` {what}", node, condition, help=instead
-                )
+        problem = refuse_inside_aggregate(key, args, node, scope)
+        if problem is not None:
+            return problem
     if kind == "window" and not windowed:
         return scope.binding.error(
             Code.INVALID_AGGREGATION,

@@ -14,13 +14,15 @@ from rocky.language.binder.expr import (
     merge_sources,
 )
 from rocky.language.binder.expressions.determinism import note_order
-from rocky.language.binder.expressions.forms import bind_over_target
-from rocky.language.binder.expressions.frames import frame_problem
+from rocky.language.binder.expressions.frames import frame_problem, is_whole
 from rocky.language.binder.expressions.functions import is_distinct
+from rocky.language.binder.expressions.modifiers import bind_over_target
 from rocky.language.binder.scopes import INFLUENCE_ORDER, Scope, bind_expression
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.operators import is_orderable, partition_refusal
 
+_WHOLE: Final = frozenset({"median", "percentile_cont", "percentile_disc"})
+_LISTS: Final = frozenset({"listagg", "string_agg"})
 _NEEDS_ORDER: Final = frozenset(
     "row_number rank dense_rank percent_rank cume_dist ntile lag lead nth_value".split()
 )
@@ -31,11 +33,15 @@ def bind_window(node: exp.Window, scope: Scope) -> Expr:
     partition, order, spec = _specification(node, scope)
     if partition is None:
         return _undefined(node, scope)
+    before = len(scope.binding.diagnostics)
     value = bind_over_target(node.args["this"], scope, windowed=True)
+    reported = len(scope.binding.diagnostics) > before
     keys = [bind_expression(each, scope) for each in partition]
     ordering = [bind_expression(each.args["this"], scope) for each in order]
     everything = [value, *keys, *ordering]
     scope.binding.influence(merge_sources(ordering, WINDOW), INFLUENCE_ORDER)
+    if value.type is t.UNKNOWN and reported:
+        return value
     if is_distinct(_call(node)):
         return scope.binding.error(
             Code.INVALID_AGGREGATION,
@@ -54,6 +60,14 @@ def bind_window(node: exp.Window, scope: Scope) -> Expr:
             node,
             "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_WINDOW",
             help="write the expression out, or compute it in a CTE first",
+        )
+    if not is_whole(order, spec) and _takes_whole_partition(node):
+        return scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            f"`{_function_name(node)}` takes a window without order and frame",
+            node,
+            "INVALID_WINDOW_SPEC_FOR_AGGREGATION_FUNC",
+            help="keep PARTITION BY only",
         )
     problem = _order_problem(node, order, ordering, scope) or frame_problem(
         node, _function_name(node), spec, order, ordering, scope
@@ -104,6 +118,13 @@ def _call(node: Any) -> Any:
     while inner.__class__ in (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup):
         inner = inner.args["this"]
     return inner
+
+
+def _takes_whole_partition(node: Any) -> bool:
+    """Whether a function has an order of its own, and so takes no other."""
+    name = _function_name(node)
+    inner = node.args["this"]
+    return name in _WHOLE or (name in _LISTS and inner.__class__ is exp.WithinGroup)
 
 
 def _undefined(node: exp.Window, scope: Scope) -> Expr:

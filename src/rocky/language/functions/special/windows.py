@@ -28,8 +28,9 @@ def type_offset(name: str, args: Sequence[Operand]) -> Typing:
     if not args:
         # Odd, but Spark takes it: a column of nothing.
         return t.NULL, True
-    if len(args) > 3:
-        raise f.wrong_count(name, "1 to 3", len(args))
+    if len(args) > 4:
+        raise f.wrong_count(name, "1 to 4", len(args))
+    _check_nulls(name, args, 3)
     value = args[0]
     if len(args) > 1:
         _check_offset(name, args[1])
@@ -44,6 +45,16 @@ def type_offset(name: str, args: Sequence[Operand]) -> Typing:
     if not can_cast(default.type, target):
         raise f.uncastable(name, 2, default.type, target)
     return value.type, value.nullable or f.cast_operand(default, target).nullable
+
+
+def _check_nulls(name: str, args: Sequence[Operand], index: int) -> None:
+    """An argument instead of IGNORE NULLS: true or false, written out."""
+    if len(args) > index and not isinstance(args[index].value, bool):
+        raise Refusal(
+            "INVALID_PARAMETER_VALUE.BOOLEAN",
+            f"argument {index + 1} of `{name}` must be `true` or `false`",
+            index,
+        )
 
 
 def _check_offset(name: str, offset: Operand) -> None:
@@ -70,7 +81,12 @@ def type_nth_value(name: str, args: Sequence[Operand]) -> Typing:
     if not 2 <= len(args) <= 3:
         raise f.wrong_count(name, "2", len(args))
     f.fit(name, args[:2], (f.ANY, f.INT))
+    _check_nulls(name, args, 2)
     place = args[1]
+    if isinstance(place.value, str) and not place.value.strip().lstrip("+-").isdigit():
+        raise Refusal(
+            "CAST_INVALID_INPUT", f"argument 2 of `{name}` must be a number, not a text", 1
+        )
     if place.type is not t.UNKNOWN:
         if not place.foldable:
             raise f.not_constant(name, 1, "the place")
