@@ -43,6 +43,7 @@ class Binding:
         "alias_places",
         "chances",
         "diagnostics",
+        "has_windows",
         "influences",
         "missing",
         "origins",
@@ -57,6 +58,8 @@ class Binding:
 
     def __init__(self, text: str, tokens: Sequence[Token], tables: Tables) -> None:
         self.text = text
+        # Whether a time window may be in it at all; most texts have none.
+        self.has_windows = "window" in text.lower()
         self.tokens = tokens
         self.tables = tables
         self.diagnostics: list[Diagnostic] = []

@@ -26,7 +26,18 @@ from rocky.language.datatypes.operators import group_refusal
 class Grouping:
     """The keys of a GROUP BY and which of them a grouping set may leave out."""
 
-    __slots__ = ("_null_shapes", "all", "has_sets", "keys", "nulled", "order", "shapes", "written")
+    __slots__ = (
+        "_left_out",
+        "_null_shapes",
+        "all",
+        "has_sets",
+        "keys",
+        "nulled",
+        "order",
+        "shapes",
+        "window",
+        "written",
+    )
 
     def __init__(self) -> None:
         self.keys: list[tuple[Any, Expr]] = []
@@ -37,6 +48,9 @@ class Grouping:
         self.written: set[Any] = set()
         self.nulled: dict[int, Column] | None = None
         self._null_shapes: set[Any] = set()
+        self._left_out: list[tuple[Any, Expr]] = []
+        # The column a time window among the keys is computed into.
+        self.window: Column | None = None
         self.all = False
         self.has_sets = False
 
@@ -51,6 +65,7 @@ class Grouping:
 
     def leave_out(self, nodes: list[tuple[Any, Expr]], scope: Scope) -> None:
         """Note keys that are null in some grouping set."""
+        self._left_out += nodes
         for node, expr in nodes:
             if isinstance(expr, Column):
                 if self.nulled is None:
@@ -59,12 +74,27 @@ class Grouping:
             else:
                 self._null_shapes.add(shape_of(node, scope))
 
+    def renew(self, window: Column, scope: Scope) -> None:
+        """Look at the keys anew, now that a time window among them is a column."""
+        self.window = window
+        keys, self.keys, self.order = self.keys, [], []
+        self.shapes.clear()
+        self.written.clear()
+        for node, expr in keys:
+            if node.__class__ is exp.Star and isinstance(expr, Column):
+                self.keys.append((node, expr))
+                self.shapes.add(("column", expr.ident))
+            else:
+                self.add(node, expr, scope)
+        self._null_shapes = {shape_of(node, scope) for node, _ in self._left_out}
+        if ("column", window.ident) in self._null_shapes:
+            self.nulled = {**(self.nulled or {}), window.ident: window.nulled()}
+
     def visible(self, scope: Scope) -> Relation:
         """The columns of FROM that are grouped."""
         idents = {shape[1] for shape in self.shapes if shape[0] == "column"}
-        return Relation(
-            [c for c in scope.relation.columns if c.ident in idents], scope.relation.known
-        )
+        columns = [*scope.relation.columns, *([self.window] if self.window is not None else [])]
+        return Relation([c for c in columns if c.ident in idents], scope.relation.known)
 
     def has_expressions(self) -> bool:
         """Whether a key is more than a column."""

@@ -15,6 +15,7 @@ from rocky.language.binder.clauses.relations import (
     unqualified,
 )
 from rocky.language.binder.clauses.subqueries import bind_with
+from rocky.language.binder.clauses.time_windows import refuse_time_window
 from rocky.language.binder.expr import (
     DIRECT,
     HAS_AGGREGATE,
@@ -136,6 +137,7 @@ def _bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
             "INVALID_LATERAL_JOIN_TYPE",
         )
     if condition is not None:
+        refuse_time_window([condition], "the condition of a join", scope)
         bound = _bind_condition(left, right, condition, scope)
         if args["this"].__class__ is exp.Lateral and bound.flags & VOLATILE:
             scope.binding.error(

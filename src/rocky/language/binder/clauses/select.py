@@ -15,6 +15,11 @@ from rocky.language.binder.clauses.joins import bind_from
 from rocky.language.binder.clauses.keys import bind_tail, is_star
 from rocky.language.binder.clauses.select_list import SelectItem, project
 from rocky.language.binder.clauses.subqueries import bind_with
+from rocky.language.binder.clauses.time_windows import (
+    check_having,
+    keep_time_window,
+    offer_time_window,
+)
 from rocky.language.binder.clauses.ungrouped import check_grouping
 from rocky.language.binder.expr import (
     HAS_AGGREGATE,
@@ -58,6 +63,7 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     _name_windows(node, scope)
     if args.get("where") is not None:
         _bind_condition(args["where"].args["this"], scope, "where")
+        keep_time_window(args["where"].args["this"], scope)
     items, grouping = _bind_list(node, scope)
     known = (relation.known or _explicit(node)) and not any(item.broken for item in items)
     output = Relation([item.column for item in items], known)
@@ -206,7 +212,7 @@ def _bind_list(node: exp.Select, scope: Scope) -> tuple[list[SelectItem], Groupi
     grouping = bind_grouping(group, node, scope) if group is not None else None
     if grouping is not None:
         scope.grouping = grouping
-        _name_time_windows(grouping, scope)
+        offer_time_window(node, grouping, scope)
         for _, key in grouping.keys:
             scope.binding.influence(key.sources, INFLUENCE_GROUP)
         if grouping.nulled is not None:
@@ -214,6 +220,10 @@ def _bind_list(node: exp.Select, scope: Scope) -> tuple[list[SelectItem], Groupi
             scope.inside = Scope(scope.binding, scope.relation, scope.parent, scope.ctes)
             scope.inside.windows = scope.windows
             scope.inside.grouping = grouping
+            scope.inside.fallback = scope.fallback
+            scope.inside.time_window = scope.time_window
+    else:
+        offer_time_window(node, None, scope)
     items = project(node, scope, grouping)
     scope.nulled = None
     scope.inside = None
@@ -234,22 +244,6 @@ def _check_outer(items: list[SelectItem], grouping: Grouping | None, scope: Scop
                 help="use the outer column in WHERE or HAVING, or outside the subquery",
             )
             return
-
-
-def _name_time_windows(grouping: Grouping, scope: Scope) -> None:
-    """`GROUP BY window(...)` offers its key to the select list as a column called `window`."""
-    extra: list[Column] = []
-    for node, expr in grouping.keys:
-        name = node.args.get("this") if node.__class__ is exp.Anonymous else None
-        if isinstance(name, str) and name.lower() in ("window", "session_window"):
-            column = Column(
-                name.lower(), expr.type, expr.nullable, expr.sources, scope.binding.fresh()
-            )
-            extra.append(column)
-            grouping.shapes.add(("column", column.ident))
-    if extra:
-        relation = scope.relation
-        scope.relation = Relation([*relation.columns, *extra], relation.known)
 
 
 def _name_windows(node: exp.Select, scope: Scope) -> None:
@@ -333,6 +327,7 @@ def _bind_having(node: Any, output: Relation, scope: Scope) -> None:
     inner = scope.within("having")
     inner.fallback = output
     inner.aliases = None
+    check_having(node, scope)
     condition = _bind_condition(node, inner, "having")
     if condition.flags & HAS_WINDOW:
         scope.binding.error(

@@ -9,6 +9,7 @@ from rocky.language.binder.clauses.keys import bind_tail
 from rocky.language.binder.clauses.pivots import bind_pivots
 from rocky.language.binder.clauses.relations import aliased
 from rocky.language.binder.clauses.subqueries import bind_with
+from rocky.language.binder.clauses.time_windows import refuse_time_window
 from rocky.language.binder.expr import (
     DIRECT,
     HAS_AGGREGATE,
@@ -155,6 +156,7 @@ def bind_values(node: exp.Values, scope: Scope) -> Relation:
     binding = scope.binding
     inner = Scope(binding, EMPTY_RELATION, None, scope.ctes, "values")
     rows: list[list[Expr]] = []
+    refuse_time_window(node.args["expressions"], "an inline table", scope)
     for row in node.args["expressions"]:
         cells = row.args["expressions"] if row.__class__ is exp.Tuple else [row]
         bound = bind_arguments("struct", cells, inner)

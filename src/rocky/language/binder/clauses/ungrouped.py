@@ -142,6 +142,8 @@ def _is_own_column(node: exp.Column, shapes: set[Any], scope: Scope) -> bool:
         return bool(scope.relation.columns)
     parts = tuple(part.name.lower() for part in node.parts)
     columns, used = scope.relation.find(parts)
+    if not columns and scope.time_window is not None and scope.fallback is not None:
+        columns, used = scope.fallback.find(parts)
     if len(columns) != 1:
         return False
     if used < len(parts) and ("column", columns[0].ident) in shapes:

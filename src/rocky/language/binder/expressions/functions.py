@@ -48,6 +48,7 @@ from rocky.language.binder.expressions.determinism import (
 from rocky.language.binder.expressions.grouping_calls import GROUPING_CALLS, check_grouping_call
 from rocky.language.binder.expressions.percentages import check_percentages
 from rocky.language.binder.scopes import FROM_CLAUSE, Scope, bind_expression
+from rocky.language.binder.shapes import TIME_WINDOWS
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.arithmetic import arithmetic
 from rocky.language.datatypes.comparison import comparison
@@ -72,6 +73,7 @@ _CONDITIONAL: Final = frozenset(
     "coalesce if iff ifnull nvl nvl2 nullif nullifzero zeroifnull decode greatest least".split()
 )
 _ORDERED_BY_ARGUMENT: Final = frozenset({"percentile_cont", "percentile_disc"})
+_LENGTHS: Final = (exp.Literal, exp.Neg, exp.Cast, exp.Kwarg)
 _ORDERED: Final = (exp.Order, exp.IgnoreNulls, exp.RespectNulls)
 _OPERATORS: Final = frozenset("+ - * / % & | ^ div".split())
 _COMPARISONS: Final = {
@@ -150,6 +152,13 @@ def _form_problem(
             f"`{key}` is not an aggregate function, so it takes no DISTINCT",
             Code.INVALID_AGGREGATION,
         )
+    if key == "window" and any(each.__class__ not in _LENGTHS for each in nodes[1:]):
+        message = "the lengths of a time window are literals such as '5 minutes'"
+        return "_LEGACY_ERROR_TEMP_1207", message, Code.TYPE_ERROR
+    call = nodes[0] if nodes and nodes[0].__class__ is exp.Anonymous else None
+    if key == "window_time" and call and function_name(call).lower() not in TIME_WINDOWS:
+        message = "`window_time` takes a time window or a column that is one"
+        return "_LEGACY_ERROR_TEMP_3101", message, Code.TYPE_ERROR
     if key in _ORDERED_BY_ARGUMENT and len(nodes) != 1:
         return (
             "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",

@@ -113,7 +113,7 @@ def bind_ordered_set(node: exp.WithinGroup, scope: Scope, *, windowed: bool) -> 
     if call.__class__ is not exp.Anonymous:
         return scope.binding.give_up("WITHIN GROUP of this function")
     key = function_name(call).lower()
-    keys = node.args["expression"].args.get("expressions") or []
+    keys = node.args["expression"].args["expressions"] if node.args.get("expression") else []
     if not keys:
         return scope.binding.error(
             Code.SYNTAX_ERROR, "WITHIN GROUP needs an ORDER BY", node, "PARSE_SYNTAX_ERROR"
