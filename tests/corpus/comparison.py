@@ -33,6 +33,31 @@ OTHER_CONDITIONS = {
     "refused_types/bad_binary_literal": "PARSE_SYNTAX_ERROR",
     "refused_types/unsupported_typed_literal": "PARSE_SYNTAX_ERROR",
     "refused_types/decimal_of_a_name": "INVALID_DECIMAL_PRECISION",
+    # The window is wrong; Spark misses the column it would have been.
+    "refused_time_windows/slide_longer_than_window": "DATATYPE_MISMATCH",
+    "refused_time_windows/offset_longer_than_slide": "DATATYPE_MISMATCH",
+    "refused_time_windows/offset_negative_longer_than_slide": "DATATYPE_MISMATCH",
+    "refused_time_windows/offset_equals_slide": "DATATYPE_MISMATCH",
+    "refused_time_windows/zero_length": "DATATYPE_MISMATCH",
+    "refused_time_windows/negative_length": "DATATYPE_MISMATCH",
+    "refused_time_windows/zero_slide": "DATATYPE_MISMATCH",
+    "refused_time_windows/negative_slide": "DATATYPE_MISMATCH",
+    "refused_time_windows/time_int": "DATATYPE_MISMATCH",
+    "refused_time_windows/time_boolean": "DATATYPE_MISMATCH",
+    "refused_time_windows/time_struct": "DATATYPE_MISMATCH",
+    "refused_time_windows/session_int_time": "DATATYPE_MISMATCH",
+    "refused_time_windows/int_negative_length": "DATATYPE_MISMATCH",
+    "refused_time_windows/time_unknown": "UNRESOLVED_COLUMN",
+    # Spark leaves the window as it is and fails over something else.
+    "refused_time_windows/window_in_join": "UNSUPPORTED_EXPR_FOR_OPERATOR",
+    "refused_time_windows/window_in_values_list": "UNSUPPORTED_EXPR_FOR_OPERATOR",
+    # What is meant is said; Spark looks at it after it has rewritten the query.
+    "refused_group_all/order_by_aggregate_of_alias": "UNSUPPORTED_FEATURE",
+    "refused_grouping_sets/aggregate_in_rollup_key": "GROUP_BY_AGGREGATE",
+    # Spark's grammar reads these as a literal and as calls.
+    "refused_pivots/value_subquery": "PARSE_SYNTAX_ERROR",
+    "refused_grouping_sets/cube_as_function": "PARSE_SYNTAX_ERROR",
+    "refused_grouping_sets/rollup_as_function": "PARSE_SYNTAX_ERROR",
 }
 """Refused queries for which Rocky names another condition than Spark does, and why."""
 

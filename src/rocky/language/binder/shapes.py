@@ -8,15 +8,18 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from rocky.language.binder.scopes import Scope
+from rocky.language.binder.scopes import Scope, bind_expression, suppress_findings
 from rocky.language.datatypes.durations import parse_duration
 
-_CHAINS: Final = (exp.Add, exp.Mul, exp.And, exp.Or, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
+_SUMS: Final = (exp.Add, exp.Mul)
+_CHAINS: Final = (*_SUMS, exp.And, exp.Or, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
+_SYMMETRIC_CALLS: Final = frozenset({"greatest", "least"})
 _COMMUTATIVE: Final = (exp.EQ, exp.NullSafeEQ)
 _FLIPPED: Final[dict[type, str]] = {exp.GT: "LT", exp.GTE: "LTE"}
 _NEGATED: Final = {"LT": "LTE", "LTE": "LT"}
 _SYNONYMS: Final = {
     "ceiling": "ceil",
+    "dateadd": "date_add",
     "char_length": "length",
     "character_length": "length",
     "dayofmonth": "day",
@@ -90,6 +93,8 @@ def _chain(node: Any, scope: Scope) -> Any:
     terms: list[Any] = []
     stack = [node]
     kind = node.__class__
+    if kind in _SUMS and not _is_of_one_type(node, scope):
+        return _symmetric(node, scope)
     while stack:
         each = stack.pop()
         while each.__class__ is exp.Paren and not each.args.get("unsigned"):
@@ -99,6 +104,27 @@ def _chain(node: Any, scope: Scope) -> Any:
         else:
             terms.append(shape_of(each, scope))
     return (kind.__name__, tuple(sorted(terms, key=repr)))
+
+
+def _is_of_one_type(node: Any, scope: Scope) -> bool:
+    """Whether a sum of sums has one type throughout, so that no cast stands between its terms."""
+    kind = node.__class__
+    parts = [node]
+    for side in ("this", "expression"):
+        part = node.args[side]
+        while part.__class__ is exp.Paren:
+            part = part.args["this"]
+        if part.__class__ is kind:
+            parts.append(part)
+    if len(parts) == 1:
+        return True
+    with suppress_findings(scope.binding):
+        types = {bind_expression(part, scope).type for part in parts}
+    return (
+        len(types) == 1
+        and next(iter(types)).kind != "decimal"
+        and all(_is_of_one_type(part, scope) for part in parts[1:])
+    )
 
 
 def _symmetric(node: Any, scope: Scope) -> Any:
@@ -158,10 +184,28 @@ def _call(node: Any, scope: Scope) -> Any:
         shape = time_window_shape(node, scope)
         known = scope.time_window
         return ("column", known[1]) if known is not None and known[0] == shape else shape
+    if name == "count" and len(arguments) == 1 and arguments[0].__class__ is exp.Star:
+        return ("call", "count", (("literal", "1", False),))
     shapes = tuple(shape_of(each, scope) for each in arguments)
+    operator = _OPERATORS.get((name, len(shapes)))
+    if operator is not None:
+        return operator(shapes)
+    if name in ("date_part", "datepart") and arguments and arguments[0].__class__ is exp.Literal:
+        field = arguments[0].name.lower()
+        return ("call", field, shapes[1:]) if field in _FIELDS else ("call", "date_part", shapes)
+    if name in _SYMMETRIC_CALLS:
+        shapes = tuple(sorted(shapes, key=repr))
     if name in _CAST_CALLS and len(shapes) == 1:
         return ("cast", shapes[0], name)
     return ("call", _SYNONYMS.get(name, name), shapes)
+
+
+_NULL: Final = ("expression", ("Null", ()))
+_OPERATORS: Final[dict[tuple[str, int], Any]] = {
+    ("isnull", 1): lambda s: ("Is", (("this", s[0]), _NULL)),
+    ("isnotnull", 1): lambda s: ("Not", ("Is", (("this", s[0]), _NULL))),
+    ("mod", 2): lambda s: ("Mod", (("this", s[0]), ("expression", s[1]))),
+}
 
 
 def time_window_shape(node: exp.Anonymous, scope: Scope) -> Any:

@@ -29,6 +29,7 @@ class Grouping:
     __slots__ = (
         "_left_out",
         "_null_shapes",
+        "aliased",
         "all",
         "has_sets",
         "keys",
@@ -46,6 +47,7 @@ class Grouping:
         # `grouping_id` and `grouping` speak.
         self.order: list[Any] = []
         self.written: set[Any] = set()
+        self.aliased: set[int] = set()
         self.nulled: dict[int, Column] | None = None
         self._null_shapes: set[Any] = set()
         self._left_out: list[tuple[Any, Expr]] = []
@@ -60,7 +62,7 @@ class Grouping:
         if shape not in self.shapes:
             self.order.append(shape)
         self.shapes.add(shape)
-        if node.find_ancestor(exp.Group) is not None:
+        if id(node) not in self.aliased:
             self.written.add(shape)
 
     def leave_out(self, nodes: list[tuple[Any, Expr]], scope: Scope) -> None:
@@ -112,6 +114,7 @@ def bind_grouping(group: exp.Group, select: exp.Select, scope: Scope) -> Groupin
     if every is None:
         _group_by_all(select, grouping, scope)
         return grouping
+    grouping.aliased = _aliased_items(group, select, scope)
     inner = scope.within("group")
     plain: list[tuple[Any, Expr]] = []
     sets: list[list[list[tuple[Any, Expr]]]] = []
@@ -187,6 +190,13 @@ def _check_key(node: Any, expr: Expr, grouping: Grouping, scope: Scope) -> None:
             "an aggregate function cannot be a grouping key",
             node,
             "GROUP_BY_AGGREGATE",
+        )
+    elif not listed and node.find(exp.Star) is not None:
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "`*` cannot stand in a grouping key",
+            node,
+            "INVALID_USAGE_OF_STAR_OR_REGEX",
         )
     elif expr.flags & HAS_GENERATOR and grouping.has_sets:
         scope.binding.error(
@@ -304,6 +314,20 @@ def _every_item(group: exp.Group, select: exp.Select, scope: Scope) -> list[Any]
         for item in select.args.get("expressions") or []
     )
     return items if named else None
+
+
+def _aliased_items(group: exp.Group, select: exp.Select, scope: Scope) -> set[int]:
+    """The items of the list that a key stands for by its alias, by the identity of their node."""
+    names = {
+        column.name.lower()
+        for column in group.find_all(exp.Column)
+        if len(column.parts) == 1 and not scope.relation.find((column.name.lower(),))[0]
+    }
+    return {
+        id(item.args["this"])
+        for item in (select.args.get("expressions") or [] if names else [])
+        if item.__class__ is exp.Alias and item.args["alias"].name.lower() in names
+    }
 
 
 def _all_as_name(scope: Scope) -> exp.Column:

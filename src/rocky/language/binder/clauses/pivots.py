@@ -230,9 +230,9 @@ def _bind_value(node: Any, axis: Expr, scope: Scope) -> str | None:
 
 def _any_span(place: Any, scope: Scope) -> Span | None:
     """Where ANY stands after IN: the word leaves nothing in the tree."""
-    start = scope.binding.span(place)
-    for token in scope.binding.tokens if start is not None else ():
-        if token.start > start.start and token.text.upper() == "ANY":
+    before = scope.binding.span(place) or Span(0, 0)
+    for token in scope.binding.tokens:
+        if token.start > before.start and token.text.upper() == "ANY":
             return Span(token.start, token.end + 1)
     return None
 

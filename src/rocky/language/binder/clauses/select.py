@@ -11,15 +11,12 @@ from sqlglot import exp
 
 from rocky.diagnostics import Code
 from rocky.language.binder.clauses.group_by import Grouping, bind_grouping, holds_aggregate
+from rocky.language.binder.clauses.having import check_condition, having_scope, needs_more
 from rocky.language.binder.clauses.joins import bind_from
 from rocky.language.binder.clauses.keys import bind_tail, is_star
 from rocky.language.binder.clauses.select_list import SelectItem, project
 from rocky.language.binder.clauses.subqueries import bind_with
-from rocky.language.binder.clauses.time_windows import (
-    check_having,
-    keep_time_window,
-    offer_time_window,
-)
+from rocky.language.binder.clauses.time_windows import keep_time_window, offer_time_window
 from rocky.language.binder.clauses.ungrouped import check_grouping
 from rocky.language.binder.expr import (
     HAS_AGGREGATE,
@@ -72,7 +69,9 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     if having is not None:
         # Without GROUP BY it makes one group of all rows.
         seen = _tail_scope(grouping, scope, aggregated=True)
-        _bind_having(having.args["this"], _settled(items, output), seen)
+        condition = having.args["this"]
+        inner = having_scope(condition, items, output, seen)
+        check_condition(condition, _bind_condition(condition, inner, "having"), scope)
         aggregated = True
     if aggregated:
         check_grouping(items, grouping, node, scope)
@@ -83,7 +82,10 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
         _check_distinct(items, scope)
     # After DISTINCT only what was selected can be ordered by.
     tail = _tail_scope(grouping, scope, aggregated=aggregated)
-    if aggregated and any(item.expr.flags & HAS_WINDOW for item in items):
+    if aggregated and (
+        any(item.expr.flags & HAS_WINDOW for item in items)
+        or (having is not None and needs_more(having.args["this"], items, tail.relation, scope))
+    ):
         # Window functions are computed over the groups, and what comes after sees no aggregate.
         tail.inside = tail.keyed = None
     bind_tail(node, output, tail if args.get("distinct") is None else None, scope)
@@ -314,28 +316,6 @@ def _key_of(grouping: Grouping, scope: Scope) -> Callable[[Any], Expr | None]:
         return bind_expression(node, scope)
 
     return find
-
-
-def _settled(items: list[SelectItem], output: Relation) -> Relation:
-    """What HAVING sees of the select list: window functions are computed after it."""
-    columns = [item.column for item in items if not item.expr.flags & HAS_WINDOW]
-    return output if len(columns) == len(items) else Relation(columns, output.known)
-
-
-def _bind_having(node: Any, output: Relation, scope: Scope) -> None:
-    """Bind HAVING: the grouping columns, then the select list; aggregates in it see everything."""
-    inner = scope.within("having")
-    inner.fallback = output
-    inner.aliases = None
-    check_having(node, scope)
-    condition = _bind_condition(node, inner, "having")
-    if condition.flags & HAS_WINDOW:
-        scope.binding.error(
-            Code.INVALID_AGGREGATION,
-            "a window function cannot stand in HAVING",
-            node,
-            "_LEGACY_ERROR_TEMP_1034",
-        )
 
 
 def _bind_qualify(node: Any, output: Relation, scope: Scope) -> None:

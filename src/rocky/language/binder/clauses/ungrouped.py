@@ -115,6 +115,8 @@ def _ungrouped_window(node: Any, shapes: set[Any], scope: Scope) -> Any:
         call.__class__ is exp.Any or call_kind(function_name(call).lower()) == "aggregate"
     ):
         for child in inside:
+            if child.__class__ is exp.Star:
+                continue
             offender = ungrouped(child, set(), scope, aggregates=True)
             if offender is not None:
                 return offender

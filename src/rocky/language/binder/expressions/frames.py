@@ -5,6 +5,7 @@ function is refused even when it is constant. A RANGE bound is cast to the type 
 against before it is judged, unless that is a date or a timestamp.
 """
 
+from fractions import Fraction
 from typing import Any, Final
 
 from sqlglot import exp
@@ -21,6 +22,7 @@ _CURRENT: Final = "CURRENT ROW"
 _RANKS: Final = frozenset("row_number rank dense_rank percent_rank cume_dist ntile".split())
 _OFFSETS: Final = frozenset({"lag", "lead"})
 _ARITHMETIC: Final = (exp.Add, exp.Sub, exp.Mul)
+_OPERATORS: Final = (*_ARITHMETIC, exp.Mod, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 _TIMES: Final = frozenset({"timestamp", "timestamp_ntz"})
 _DISTANCES: Final = t.NUMERIC_KINDS | t.INTERVAL_KINDS
 
@@ -144,7 +146,7 @@ def _bounds_problem(
     found: list[t.DataType] = []
     for bound in (lower, upper):
         if bound.expr is not None:
-            if bound.type.kind == "boolean":
+            if bound.type.kind == "boolean" and bound.side == "PRECEDING":
                 message = f"a frame cannot be bounded by `{bound.type}`"
                 return _refuse(node, message, "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", scope)
             key = ordering[0].type if kind == "RANGE" and len(ordering) == 1 else None
@@ -157,10 +159,8 @@ def _bounds_problem(
                     if kind == "ROWS"
                     else f"a RANGE frame cannot measure distances in `{measured}`"
                 )
-                condition = "SPECIFIED_WINDOW_FRAME_UNACCEPTED_TYPE"
-                return _refuse(
-                    node, message, f"DATATYPE_MISMATCH.{condition}", scope, Code.TYPE_ERROR
-                )
+                unaccepted = "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_UNACCEPTED_TYPE"
+                return _refuse(node, message, unaccepted, scope, Code.TYPE_ERROR)
             found.append(measured)
     condition = _order_of_bounds(lower, upper, found)
     if condition is None and kind == "RANGE":
@@ -193,6 +193,8 @@ def _order_of_bounds(lower: _Bound, upper: _Bound, found: list[t.DataType]) -> s
     if found[0] is not found[1]:
         return "SPECIFIED_WINDOW_FRAME_DIFF_TYPES"
     first, last = lower.distance(), upper.distance()
+    if found[0].kind in t.INTEGRAL_KINDS and first is not None and last is not None:
+        first, last = int(first), int(last)
     if first is not None and last is not None and first > last:
         return "SPECIFIED_WINDOW_FRAME_WRONG_COMPARISON"
     return None
@@ -216,7 +218,7 @@ def _range_problem(
 
 def _measured(bound: t.DataType, key: t.DataType) -> t.DataType:
     """The type of a bound once it is cast to what it is measured against."""
-    if key.kind == "date" or key.kind in _TIMES or not can_cast(bound, key, ansi=False):
+    if key.kind == "date" or key.kind in _TIMES or not can_cast(bound, key):
         return bound
     return key
 
@@ -237,7 +239,11 @@ def _is_constant(node: Any, scope: Scope) -> bool:
         return True
     if kind in (exp.Paren, exp.Neg, exp.Cast):
         return _is_constant(node.args["this"], scope)
-    if kind not in _ARITHMETIC:
+    if kind is exp.Case:
+        return all(_is_constant(child, scope) for child in node.iter_expressions())
+    if kind is exp.If:
+        return all(_is_constant(node.args[part], scope) for part in ("this", "true"))
+    if kind not in _OPERATORS:
         return False
     parts = (node.args["this"], node.args["expression"])
     if not all(_is_constant(part, scope) for part in parts):
@@ -266,7 +272,7 @@ def _value(node: Any) -> Any:
         return _interval_value(node)
     if kind is exp.Literal and not node.args["is_string"]:
         text = node.args["this"]
-        return int(text) if text.isdigit() else None
+        return Fraction(text) if text.replace(".", "", 1).isdigit() else None
     return None
 
 

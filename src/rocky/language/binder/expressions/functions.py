@@ -74,6 +74,7 @@ _CONDITIONAL: Final = frozenset(
 )
 _ORDERED_BY_ARGUMENT: Final = frozenset({"percentile_cont", "percentile_disc"})
 _LENGTHS: Final = (exp.Literal, exp.Neg, exp.Cast, exp.Kwarg)
+_FIRST: Final = frozenset({"any_value", "first", "last"})
 _ORDERED: Final = (exp.Order, exp.IgnoreNulls, exp.RespectNulls)
 _OPERATORS: Final = frozenset("+ - * / % & | ^ div".split())
 _COMPARISONS: Final = {
@@ -107,6 +108,9 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
         return _unknown_function(name, node, scope)
     if kind == "aggregate" and not windowed:
         scope = scope.inside or scope
+    elif key in GROUPING_CALLS and scope.clause == "having":
+        scope = scope.within("having")
+        scope.keyed = None
     higher = HIGHER_ORDER.get(key)
     nodes = argument_nodes(node, scope)
     form = _form_problem(key, kind, nodes, node)
@@ -138,7 +142,8 @@ def _form_problem(
     key: str, kind: str, nodes: list[Any], node: exp.Expr
 ) -> tuple[str, str, Code] | None:
     """What is wrong with how a call is written, before its arguments are looked at."""
-    if any(each.__class__ in _ORDERED for each in nodes):
+    written = next((each for each in nodes if each.__class__ in _ORDERED), None)
+    if written is not None and not (written.__class__ is exp.IgnoreNulls and key in _FIRST):
         message = "no ORDER BY and no IGNORE NULLS inside the arguments of a call"
         return "PARSE_SYNTAX_ERROR", message, Code.SYNTAX_ERROR
     if is_distinct(node) and not nodes:

@@ -31,7 +31,9 @@ def check_grouping_call(key: str, nodes: list[Any], node: exp.Expr, scope: Scope
         )
         return
     shapes = [shape_of(each, scope.inside or scope) for each in nodes]
-    if key == "grouping" and shapes[0] not in grouping.written:
+    # ORDER BY knows the key only as what it was made of.
+    unknown = scope.clause == "order" and any(shape[0] != "column" for shape in shapes)
+    if key == "grouping" and (unknown or shapes[0] not in grouping.written):
         scope.binding.error(
             Code.INVALID_AGGREGATION,
             "`grouping` takes a grouping key, as GROUP BY has it",

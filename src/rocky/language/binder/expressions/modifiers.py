@@ -134,10 +134,13 @@ def bind_ordered_set(node: exp.WithinGroup, scope: Scope, *, windowed: bool) -> 
     refused = None if windowed else refuse_inside_aggregate(key, ordering, node, scope)
     if refused is not None:
         return refused
-    message = None if windowed else distinct_list_problem(node, scope)
-    if message is not None:
-        condition = f"{_ORDERING}.MISMATCH_WITH_DISTINCT_INPUT"
-        return scope.binding.error(Code.INVALID_AGGREGATION, message, node, condition)
+    if not windowed and not _orders_itself(node, scope):
+        return scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            "the values of `listagg(DISTINCT ...)` are ordered by themselves alone",
+            node,
+            f"{_ORDERING}.MISMATCH_WITH_DISTINCT_INPUT",
+        )
     found = type_function(key, info, args, node, scope, windowed=windowed)
     found.sources = merge_sources((found, *ordering), AGGREGATE)
     return found
@@ -187,23 +190,19 @@ def _ordering_problem(
     return None
 
 
-def distinct_list_problem(node: exp.WithinGroup, scope: Scope) -> str | None:
-    """Why `listagg(DISTINCT ...)` cannot be ordered so; None when it can."""
+def _orders_itself(node: exp.WithinGroup, scope: Scope) -> bool:
+    """Whether the order of a `listagg(DISTINCT ...)` is that of its values; of any other, True."""
     call = node.args["this"]
-    keys = node.args["expression"].args.get("expressions") or []
-    if not is_distinct(call) or function_name(call).lower() not in _ORDERED_LISTS:
-        return None
+    keys = node.args["expression"].args["expressions"]
     nodes = argument_nodes(call, scope)
-    if not nodes or len(keys) != 1:
-        return "the values of `listagg(DISTINCT ...)` are ordered by themselves alone"
+    if not is_distinct(call) or not nodes:
+        return True
     value = bind_expression(nodes[0], scope)
     shape = shape_of(nodes[0], scope)
     if value.type.kind not in t.STRING_KINDS and value.type.kind not in ("binary", "unknown"):
         # What is listed is the text of the value.
         shape = ("cast", shape, "string")
-    if shape_of(keys[0].args["this"], scope) == shape:
-        return None
-    return "the values of `listagg(DISTINCT ...)` are ordered by themselves alone"
+    return len(keys) == 1 and bool(shape_of(keys[0].args["this"], scope) == shape)
 
 
 def bind_over_target(node: exp.Expr, scope: Scope, *, windowed: bool) -> Expr:
@@ -214,10 +213,11 @@ def bind_over_target(node: exp.Expr, scope: Scope, *, windowed: bool) -> Expr:
     if kind is exp.IgnoreNulls or kind is exp.RespectNulls:
         inner = node.args["this"]
         call = inner.args["this"] if inner.__class__ is exp.WithinGroup else inner
-        if call.__class__ is exp.Anonymous and function_name(call).lower() not in _NULLS_CLAUSE:
+        ignores = kind is exp.IgnoreNulls and call.__class__ is exp.Anonymous
+        if ignores and function_name(call).lower() not in _NULLS_CLAUSE:
             return scope.binding.error(
                 Code.INVALID_AGGREGATION,
-                f"`{function_name(call)}` takes no IGNORE NULLS or RESPECT NULLS",
+                f"`{function_name(call)}` takes no IGNORE NULLS",
                 node,
                 _UNSUPPORTED_SYNTAX,
             )
