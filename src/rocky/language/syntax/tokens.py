@@ -31,12 +31,13 @@ def kind_class(kinds: Iterable[TokenType], *, negated: bool = False) -> str:
     return f"[{'^' if negated else ''}{''.join(re.escape(chr(kind)) for kind in kinds)}]"
 
 
+_NO_NAMES: Final = (TokenType.L_PAREN, TokenType.R_PAREN, TokenType.COMMA, TokenType.DOT)
 # What may have to be said differently, as kinds of tokens: a `window` that opens no clause, CLUSTER
 # BY, TABLE, a keyword after a dot, a column called `all`.
 _WINDOW_NAME: Final = re.compile(
-    f"{kind_class([TokenType.WINDOW])}(?!.{kind_class([TokenType.ALIAS])})"
-    f"|{kind_class([TokenType.CLUSTER_BY])}",
-    re.DOTALL,
+    f"{kind_class([TokenType.WINDOW])}"
+    f"(?!{kind_class(_NO_NAMES, negated=True)}{kind_class([TokenType.ALIAS])})"
+    f"|{kind_class([TokenType.CLUSTER_BY])}"
 )
 _ALL_COLUMN: Final = re.compile(
     kind_class([TokenType.SELECT])
@@ -226,8 +227,8 @@ def _free_window(tokens: list[Token]) -> None:
     """Any `window` but in `WINDOW name AS` is a name; CLUSTER BY in OVER partitions."""
     for index, token in enumerate(tokens):
         if token.token_type is TokenType.WINDOW:
-            after = tokens[index + 2 : index + 3]
-            if not after or after[0].token_type is not TokenType.ALIAS:
+            after = [each.token_type for each in tokens[index + 1 : index + 3]]
+            if after[1:] != [TokenType.ALIAS] or after[0] in _NO_NAMES:
                 token.token_type = TokenType.VAR
         elif (
             token.token_type is TokenType.CLUSTER_BY
