@@ -120,6 +120,8 @@ def bind_grouping(group: exp.Group, select: exp.Select, scope: Scope) -> Groupin
     sets: list[list[list[tuple[Any, Expr]]]] = []
     for item in every:
         _collect(item, plain, sets, select, inner)
+    if not every and not any(args.get(each) for each in ("rollup", "cube", "grouping_sets")):
+        scope.binding.error(Code.SYNTAX_ERROR, "GROUP BY needs a key", select, "PARSE_SYNTAX_ERROR")
     trailing = [*(args.get("rollup") or []), *(args.get("cube") or [])]
     for item in trailing:
         if item.args.get("expressions"):

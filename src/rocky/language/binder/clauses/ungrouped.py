@@ -72,8 +72,9 @@ def _report(
 def ungrouped(node: Any, shapes: set[Any], scope: Scope, *, aggregates: bool) -> Any:
     """The first offending column below `node`, or None."""
     kind = node.__class__
-    if kind is exp.Star and not shapes:
-        return node if scope.relation.columns else None
+    if kind is exp.Star:
+        columns = scope.relation.visible()
+        return node if any(("column", each.ident) not in shapes for each in columns) else None
     if shapes and shape_of(node, scope) in shapes:
         return None
     if kind is exp.Column:
