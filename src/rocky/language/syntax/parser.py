@@ -19,6 +19,7 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.syntax.dialect import SPARK, TOKENIZER, spark_settings
+from rocky.language.syntax.interval_tokens import range_in_units
 from rocky.language.syntax.tokens import (
     deep_type,
     long_interval,
@@ -80,6 +81,10 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
     misplaced = misplaced_token(tokens, kinds, text)
     if misplaced is not None:
         return SyntaxProblem(*misplaced)
+    mixed = range_in_units(tokens) if chr(TokenType.INTERVAL) in kinds else None
+    if mixed is not None:
+        message = "an interval of several units cannot hold a range such as `HOUR TO MINUTE`"
+        return SyntaxProblem(message, mixed, "INVALID_INTERVAL_FORMAT")
     statements = [tree for tree in trees if tree is not None and type(tree) is not exp.Semicolon]
     if not statements:
         return SyntaxProblem(

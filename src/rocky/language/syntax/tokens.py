@@ -17,6 +17,7 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.types import MAX_DEPTH
+from rocky.language.syntax.interval_tokens import has_signed_part, with_signed_parts
 
 _kind: Final = attrgetter("token_type")
 
@@ -90,11 +91,14 @@ def rewrite_tokens(tokens: list[Token], text: str) -> LibraryTokens:
     shift, recursion = ">>>" in text, "recursion" in text.lower()
     window, dotted = _WINDOW_CALL.search(kinds), _DOTTED_KEYWORD.search(kinds)
     table = _TABLE_QUERY.search(kinds)
-    if not (shift or recursion or window or dotted or table):
+    signed = has_signed_part(kinds, text)
+    if not (shift or recursion or window or dotted or table or signed):
         return LibraryTokens(tokens, kinds)
     levels: tuple[tuple[int, str], ...] = ()
     if shift:
         tokens = _with_unsigned_shift(tokens)
+    if signed:
+        tokens = with_signed_parts(tokens)
     if recursion:
         tokens, levels = _without_recursion_level(tokens)
     if window:
