@@ -28,7 +28,6 @@ OTHER_CONDITIONS = {
     "refused_syntax/trailing_comma": "TRAILING_COMMA_IN_SELECT",
     # Told apart by Spark's grammar, one error to the reader of ours.
     "refused_syntax/hyphen_in_name": "PARSE_SYNTAX_ERROR",
-    "refused_syntax/interval_of_a_column": "INVALID_INTERVAL_FORMAT",
     "refused_syntax/unclosed_comment": "PARSE_SYNTAX_ERROR",
     "refused_types/bad_binary_literal": "PARSE_SYNTAX_ERROR",
     "refused_types/unsupported_typed_literal": "PARSE_SYNTAX_ERROR",
@@ -95,4 +94,5 @@ def _main(condition: str | None) -> str | None:
 
 def _is_unnamed(condition: str | None) -> bool:
     """Whether Spark itself has only a number for it, or nothing: any name will do then."""
-    return condition is None or condition.startswith("_LEGACY_ERROR_TEMP")
+    # An internal error is Spark falling over its own feet.
+    return condition in (None, "INTERNAL_ERROR") or condition.startswith("_LEGACY_ERROR_TEMP")

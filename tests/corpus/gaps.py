@@ -19,7 +19,6 @@ REFUSED_GAPS = {
     "refused_syntax/frame_without_order_of_bounds": "BETWEEN without AND is completed by the library",
     "refused_syntax/exists_is_true": "EXISTS (...) IS TRUE is let pass",
     "refused_types/range_of_string": "string arguments of range are not evaluated",
-    "refused_types/unknown_argument_name": "names of named arguments are not checked",
     "refused_types/cast_to_unknown_type": "NUMBER is read as DECIMAL",
     "refused_types/collated_comparison": "the strength of a collation is not modelled",
     "refused_types/two_time_windows": "several time windows in one query are let pass",

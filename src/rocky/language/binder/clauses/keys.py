@@ -8,7 +8,8 @@ from typing import Any
 from sqlglot import exp
 
 from rocky.diagnostics import Code
-from rocky.language.binder.expr import HAS_AGGREGATE, HAS_GENERATOR, HAS_WINDOW, Expr
+from rocky.language.binder.clauses.subqueries import predicate_subquery
+from rocky.language.binder.expr import HAS_AGGREGATE, HAS_GENERATOR, HAS_OUTER, HAS_WINDOW, Expr
 from rocky.language.binder.names.output_names import output_name
 from rocky.language.binder.names.printer import bind_quietly
 from rocky.language.binder.scopes import (
@@ -137,6 +138,7 @@ def bind_tail(node: exp.Expr, output: Relation, inner: Scope | None, scope: Scop
         ordering = args.get(clause)
         if ordering is not None:
             _bind_ordering(ordering, output, inner, scope, limited=limited)
+            _check_predicates(ordering, scope)
     if args.get("limit") is not None:
         _check_limit(args["limit"], "limit", scope)
         if args.get("order") is None and not _single_row(node):
@@ -166,8 +168,17 @@ def _bind_ordering(
         key = _bind_key(node, output, place)
         if key is None:
             continue
-        aggregated = inner is None or inner.inside is not None
+        # After DISTINCT, too, an aggregate in ORDER BY makes the query one.
+        aggregated = inner.inside is not None if inner else ordering.parent.__class__ is exp.Select
         _check_key(node, key, ordering, scope, aggregated=aggregated)
+        if key.flags & HAS_OUTER and not any(key is column for column in output.columns):
+            scope.binding.error(
+                Code.INVALID_SUBQUERY,
+                "ORDER BY cannot use a column of the query around this one",
+                node,
+                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.CORRELATED_REFERENCE",
+                help="select it under a name and order by that",
+            )
         if limited:
             scope.binding.influence(key.sources, INFLUENCE_ORDER)
         if (
@@ -180,6 +191,19 @@ def _bind_ordering(
                 f"values of `{key.type}` have no order",
                 node,
                 "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE",
+            )
+
+
+def _check_predicates(ordering: Any, scope: Scope) -> None:
+    for item in ordering.args["expressions"]:
+        found = predicate_subquery(item)
+        if found is not None:
+            scope.binding.error(
+                Code.INVALID_SUBQUERY,
+                "EXISTS and IN over a subquery cannot stand in ORDER BY",
+                found,
+                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_IN_EXISTS_SUBQUERY",
+                help="select it under a name and order by that",
             )
 
 
@@ -234,7 +258,14 @@ def _check_limit(clause: Any, word: str, scope: Scope) -> None:
         return
     value = bind_expression(node, Scope(scope.binding, scope.relation, None, scope.ctes, word))
     problem = _limit_problem(value, node)
-    if problem is not None:
+    if value.flags & HAS_GENERATOR:
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            f"a generator cannot stand in {word.upper()}",
+            node,
+            "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
+        )
+    elif problem is not None:
         reason, message = problem
         scope.binding.error(
             Code.INVALID_CLAUSE,

@@ -9,6 +9,11 @@ from typing import Any
 from sqlglot import exp
 
 from rocky.diagnostics import Code
+from rocky.language.binder.clauses.correlation import (
+    check_correlated,
+    check_outer,
+    check_windows,
+)
 from rocky.language.binder.clauses.group_by import Grouping, bind_grouping, check_grouping
 from rocky.language.binder.clauses.joins import bind_from
 from rocky.language.binder.clauses.keys import bind_tail, is_star
@@ -18,8 +23,6 @@ from rocky.language.binder.expr import (
     HAS_AGGREGATE,
     HAS_GENERATOR,
     HAS_LATERAL_ALIAS,
-    HAS_OUTER,
-    HAS_SUBQUERY,
     HAS_WINDOW,
     Column,
     Expr,
@@ -49,7 +52,10 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     args = node.args
     # Items of FROM see the outer query, never each other: an empty relation stands between.
     from_scope = Scope(binding, EMPTY_RELATION, outer, outer.ctes, FROM_CLAUSE)
-    relation = bind_from(node, from_scope) if args.get("from_") is not None else EMPTY_RELATION
+    relation = EMPTY_RELATION
+    if args.get("from_") is not None or args.get("laterals"):
+        start = EMPTY_RELATION if args.get("from_") is None else None
+        relation = bind_from(node, from_scope, start)
     scope = Scope(binding, relation, outer, outer.ctes)
     _check_clause_order(node, scope)
     _check_dialect(node, scope)
@@ -66,8 +72,10 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
         aggregated = _bind_having(having.args["this"], output, seen) or aggregated
     if aggregated:
         check_grouping(items, grouping, node, scope)
-        _check_outer(items, grouping, scope)
+        check_outer(items, grouping, scope)
+        check_correlated(items, grouping, scope)
         _check_lateral(items, grouping, scope)
+    check_windows(items, scope)
     if args.get("qualify") is not None:
         _bind_qualify(args["qualify"].args["this"], output, scope)
     if args.get("distinct") is not None:
@@ -190,22 +198,6 @@ def _bind_list(node: exp.Select, scope: Scope) -> tuple[list[SelectItem], Groupi
     return items, grouping
 
 
-def _check_outer(items: list[SelectItem], grouping: Grouping | None, scope: Scope) -> None:
-    """An aggregate cannot mix columns of the outer query into its keys or results."""
-    candidates = [(item.node, item.expr) for item in items]
-    candidates += grouping.keys if grouping is not None else []
-    for node, expr in candidates:
-        if expr.flags & HAS_OUTER and not expr.flags & HAS_SUBQUERY:
-            scope.binding.error(
-                Code.INVALID_SUBQUERY,
-                "an aggregate in a subquery cannot use a column of the outer query here",
-                node,
-                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.CORRELATED_REFERENCE",
-                help="use the outer column in WHERE or HAVING, or outside the subquery",
-            )
-            return
-
-
 def _check_lateral(items: list[SelectItem], grouping: Grouping | None, scope: Scope) -> None:
     for item in items:
         if (
@@ -268,10 +260,10 @@ def _bind_condition(node: Any, scope: Scope, clause: str) -> Expr:
             node,
             "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN",
         )
-    if clause == "where" and condition.flags & HAS_GENERATOR:
+    if condition.flags & HAS_GENERATOR:
         scope.binding.error(
             Code.INVALID_CLAUSE,
-            "a generator cannot stand in WHERE",
+            f"a generator cannot stand in {clause.upper()}",
             node,
             "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
         )

@@ -10,6 +10,7 @@ from sqlglot import exp
 from rocky.diagnostics import Code
 from rocky.language.binder.expr import (
     EXPRESSION,
+    HAS_CORRELATED,
     HAS_OUTER,
     HAS_SUBQUERY,
     Column,
@@ -169,6 +170,7 @@ def _inner(node: Any, scope: Scope) -> Relation:
 
 def bind_scalar(node: exp.Subquery, scope: Scope) -> Expr:
     """`(SELECT ...)` as a value: one column, null when there is no row."""
+    uses = len(scope.binding.outer_uses)
     relation = _inner(node, scope)
     columns = relation.visible()
     if not relation.known:
@@ -182,9 +184,23 @@ def bind_scalar(node: exp.Subquery, scope: Scope) -> Expr:
         )
     found = derived(columns[0].type, True, columns, EXPRESSION)
     found.flags = (found.flags & HAS_OUTER) | HAS_SUBQUERY
+    if any(each is scope.relation for each in scope.binding.outer_uses[uses:]):
+        found.flags |= HAS_CORRELATED
     found.name = columns[0].name
     found.foldable = False
     return found
+
+
+def predicate_subquery(node: Any) -> Any:
+    """The first EXISTS or IN over a query in an expression, not in a query inside it; or None."""
+    stack = [node]
+    while stack:
+        each = stack.pop()
+        if each.__class__ is exp.Exists or (each.__class__ is exp.In and each.args.get("query")):
+            return each
+        if not isinstance(each, exp.Query):
+            stack.extend(each.iter_expressions())
+    return None
 
 
 def bind_exists(node: exp.Exists, scope: Scope) -> Expr:

@@ -15,6 +15,7 @@ from rocky.language.binder.expr import (
     CONDITIONAL,
     EXPRESSION,
     HAS_AGGREGATE,
+    HAS_CORRELATED,
     HAS_GENERATOR,
     HAS_LATERAL_ALIAS,
     HAS_OUTER,
@@ -25,6 +26,7 @@ from rocky.language.binder.expr import (
     derived,
     merge_flags,
     merge_sources,
+    unknown,
 )
 from rocky.language.binder.expressions.calls import (
     argument_nodes,
@@ -39,13 +41,18 @@ from rocky.language.binder.expressions.columns import (
     element_nullable,
     resolve_name,
 )
+from rocky.language.binder.expressions.correlation import (
+    belongs_to_having,
+    misplaced_outer_aggregate,
+)
 from rocky.language.binder.expressions.determinism import (
     COLLECTORS,
     has_unique_order,
     note_call,
     note_order,
 )
-from rocky.language.binder.scopes import FROM_CLAUSE, Scope, bind_expression, shape_of
+from rocky.language.binder.expressions.identifiers import named_parts
+from rocky.language.binder.scopes import Scope, bind_expression, shape_of
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.arithmetic import arithmetic
 from rocky.language.datatypes.comparison import comparison
@@ -56,7 +63,6 @@ from rocky.language.functions.operand import NO_VALUE, Refusal, Typing
 from rocky.language.functions.special import SPECIAL
 from rocky.language.functions.special.higher_order import HIGHER_ORDER
 from rocky.language.functions.special.inference import fold_call
-from rocky.language.names import split_name
 
 ARITHMETIC_AGGREGATES: Final = frozenset(
     "sum avg mean try_sum try_avg stddev stddev_pop stddev_samp std variance var_pop "
@@ -89,7 +95,10 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
     info = find_function(key)
     kind = call_kind(key)
     if key == "identifier":
-        return _identifier(node, scope)
+        words = [exp.Identifier(this=word) for word in named_parts(node, scope) or []]
+        if not words:
+            return unknown()
+        return resolve_name(words, tuple(word.name.lower() for word in words), node, scope)
     if key in TABLE_ONLY:
         return scope.binding.error(
             Code.UNKNOWN_FUNCTION,
@@ -135,15 +144,6 @@ def is_distinct(node: exp.Expr) -> bool:
     """Whether a call was written `f(DISTINCT ...)`."""
     arguments = node.args.get("expressions") or []
     return bool(arguments) and arguments[0].__class__ is exp.Distinct
-
-
-def _identifier(node: exp.Expr, scope: Scope) -> Expr:
-    """`IDENTIFIER('a.b')`: a name given as a constant string."""
-    nodes = argument_nodes(node, scope)
-    if len(nodes) != 1 or nodes[0].__class__ is not exp.Literal:
-        return scope.binding.give_up("IDENTIFIER of an expression")
-    words = [exp.Identifier(this=word) for word in split_name(nodes[0].name)]
-    return resolve_name(words, tuple(word.name.lower() for word in words), nodes[0], scope)
 
 
 def _check_grouping_call(key: str, nodes: list[Any], node: exp.Expr, scope: Scope) -> None:
@@ -233,10 +233,15 @@ def _result(
         lineage = WINDOW
     elif role == "aggregate":
         lineage = AGGREGATE
-        if flags & HAS_OUTER and _belongs_to_having(args, scope):
+        # A correlated subquery may stand in an aggregate's argument, though not beside one.
+        flags &= ~HAS_CORRELATED
+        if flags & HAS_OUTER and belongs_to_having(args, scope):
             flags &= ~HAS_OUTER
         else:
             flags |= HAS_AGGREGATE
+        misplaced = misplaced_outer_aggregate(key, args, node, scope)
+        if misplaced is not None:
+            return misplaced
     else:
         foldable = all(arg.foldable for arg in args)
         if key in _CONDITIONAL:
@@ -258,19 +263,6 @@ def _result(
         )
     value = fold_call(key, args) if foldable else NO_VALUE
     return Expr(*typing, merge_sources(args, lineage), flags, value, foldable)
-
-
-def _belongs_to_having(args: list[Expr], scope: Scope) -> bool:
-    """Whether an aggregate of outer columns alone, in WHERE, is one of the HAVING around it."""
-    outer = scope.parent
-    while outer is not None and outer.clause == FROM_CLAUSE:
-        outer = outer.parent
-    return (
-        scope.clause == "where"
-        and outer is not None
-        and outer.clause == "having"
-        and all(arg.flags & HAS_OUTER or not arg.sources for arg in args)
-    )
 
 
 def _operator(key: str, args: list[Expr], node: exp.Expr, scope: Scope) -> Expr:

@@ -124,6 +124,11 @@ def interval_type(node: exp.Interval, scope: Scope) -> Expr:
         return _from_words(value.name if value is not None else "", node, scope)
     if unit.__class__ is exp.IntervalSpan:
         return _unit_to_unit(node, unit, scope)
+    return _of_one_unit(node, unit, scope)
+
+
+def _of_one_unit(node: exp.Interval, unit: Any, scope: Scope) -> Expr:
+    value = node.args.get("this")
     field = unit_of(unit.name)
     if field is None:
         nanos = unit.name.lower().removesuffix("s") == "nanosecond"
