@@ -11,10 +11,8 @@ ACCEPTED_GAPS = {
 """Spark accepts these, and Rocky refuses or types them otherwise."""
 
 REFUSED_GAPS = {
-    "refused_subqueries/recursive_in_aggregate": "where a recursive reference may stand is not checked",
     "refused_syntax/not_equal_spelt_wrong": "`=!` is read as `= NOT`",
     "refused_syntax/nested_on_after_on": "the parser library takes ON clauses in any order",
-    "refused_syntax/pipe_aggregate_without_function": "an empty |> AGGREGATE is let pass",
     "refused_syntax/over_without_parentheses": "OVER without a window is read as an empty one",
     "refused_syntax/frame_without_order_of_bounds": "BETWEEN without AND is completed by the library",
     "refused_syntax/exists_is_true": "EXISTS (...) IS TRUE is let pass",

@@ -19,6 +19,7 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.syntax.dialect import SPARK, TOKENIZER, spark_settings
+from rocky.language.syntax.foreign_forms import foreign_form
 from rocky.language.syntax.interval_tokens import range_in_units
 from rocky.language.syntax.tokens import (
     deep_type,
@@ -78,7 +79,7 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
         return _problem_of(error, text)
     except TokenError:
         return _token_problem(text)
-    misplaced = misplaced_token(tokens, kinds, text)
+    misplaced = misplaced_token(tokens, kinds, text) or foreign_form(tokens, kinds)
     if misplaced is not None:
         return SyntaxProblem(*misplaced)
     mixed = range_in_units(tokens) if chr(TokenType.INTERVAL) in kinds else None

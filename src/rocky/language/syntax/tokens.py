@@ -18,6 +18,7 @@ from sqlglot.tokens import Token, TokenType
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.types import MAX_DEPTH
 from rocky.language.syntax.interval_tokens import has_signed_part, with_signed_parts
+from rocky.language.syntax.pipe_tokens import with_plain_pipes
 
 _kind: Final = attrgetter("token_type")
 
@@ -91,14 +92,16 @@ def rewrite_tokens(tokens: list[Token], text: str) -> LibraryTokens:
     shift, recursion = ">>>" in text, "recursion" in text.lower()
     window, dotted = _WINDOW_CALL.search(kinds), _DOTTED_KEYWORD.search(kinds)
     table = _TABLE_QUERY.search(kinds)
-    signed = has_signed_part(kinds, text)
-    if not (shift or recursion or window or dotted or table or signed):
+    signed, piped = has_signed_part(kinds, text), chr(TokenType.PIPE_GT) in kinds
+    if not (shift or recursion or window or dotted or table or signed or piped):
         return LibraryTokens(tokens, kinds)
     levels: tuple[tuple[int, str], ...] = ()
     if shift:
         tokens = _with_unsigned_shift(tokens)
     if signed:
         tokens = with_signed_parts(tokens)
+    if piped:
+        tokens = with_plain_pipes(tokens, kinds)
     if recursion:
         tokens, levels = _without_recursion_level(tokens)
     if window:
@@ -210,7 +213,7 @@ def _without_recursion_level(
     skip = 0
     for index, token in enumerate(tokens):
         words = [each.text.upper() for each in tokens[index : index + 4]]
-        if words[:3] == ["MAX", "RECURSION", "LEVEL"]:
+        if words[:3] == ["MAX", "RECURSION", "LEVEL"] and words[-1].isdigit():
             skip = 4
             levels.append((len(kept), words[-1]))
         if skip:

@@ -21,6 +21,7 @@ from rocky.language.binder.scopes import (
 )
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.operators import is_orderable
+from rocky.language.syntax.dialect import PIPE
 
 
 def bind_key(node: Any, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
@@ -85,6 +86,8 @@ def _aliased_item(name: str, select: exp.Select, scope: Scope) -> Any:
 
 
 def _ordinal(node: Any, position: int, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
+    if select.args.get(PIPE) == "aggregate":
+        return _column_at(node, position, scope)
     from_list = select.args.get("expressions") or []
     stars = any(is_star(item) for item in from_list)
     if stars:
@@ -122,6 +125,23 @@ def _ordinal(node: Any, position: int, select: exp.Select, scope: Scope) -> tupl
         # Pointing at a generator by its position groups by what it yields.
         expr = Expr(expr.type, expr.nullable, expr.sources, expr.flags & ~HAS_GENERATOR)
     return inner, expr
+
+
+def _column_at(node: Any, position: int, scope: Scope) -> tuple[Any, Expr]:
+    """In a pipe AGGREGATE a position counts the columns of the step before it."""
+    columns = scope.relation.visible()
+    if 0 < position <= len(columns):
+        column = columns[position - 1]
+        return exp.column(column.name or ""), column
+    if not scope.relation.known:
+        return node, scope.binding.give_up("a GROUP BY position in rows of unknown columns")
+    expr = scope.binding.error(
+        Code.INVALID_AGGREGATION,
+        f"GROUP BY position {position} is not among the {len(columns)} columns before it",
+        node,
+        "GROUP_BY_POS_OUT_OF_RANGE",
+    )
+    return node, expr
 
 
 def is_star(node: Any) -> bool:

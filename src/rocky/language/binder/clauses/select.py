@@ -17,6 +17,7 @@ from rocky.language.binder.clauses.correlation import (
 from rocky.language.binder.clauses.group_by import Grouping, bind_grouping, check_grouping
 from rocky.language.binder.clauses.joins import bind_from
 from rocky.language.binder.clauses.keys import bind_tail, is_star
+from rocky.language.binder.clauses.pipe_steps import check_step, pipe_keys
 from rocky.language.binder.clauses.select_list import SelectItem, project
 from rocky.language.binder.clauses.subqueries import bind_with
 from rocky.language.binder.expr import (
@@ -28,7 +29,6 @@ from rocky.language.binder.expr import (
     Expr,
 )
 from rocky.language.binder.expressions.operators import not_spark
-from rocky.language.binder.names.output_names import output_name
 from rocky.language.binder.scopes import (
     EMPTY_RELATION,
     FROM_CLAUSE,
@@ -83,13 +83,14 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     # After DISTINCT only what was selected can be ordered by.
     tail = _tail_scope(grouping, scope, aggregated=aggregated)
     bind_tail(node, output, tail if args.get("distinct") is None else None, scope)
-    _check_pipe(args.get(PIPE), items, scope)
+    if args.get(PIPE) is not None:
+        check_step(node, items, scope)
     if args.get(PIPE) == "aggregate" and grouping is not None:
-        return Relation([*_keys(grouping, scope), *output.columns], output.known)
+        return Relation([*pipe_keys(grouping, scope), *output.columns], output.known)
     return output
 
 
-_CLAUSES = ("where", "group", "having", "order", "limit")
+_CLAUSES = ("joins", "laterals", "where", "group", "having", "order", "limit")
 
 
 def _check_clause_order(node: exp.Select, scope: Scope) -> None:
@@ -97,22 +98,25 @@ def _check_clause_order(node: exp.Select, scope: Scope) -> None:
     before = -1
     for name in _CLAUSES:
         clause = node.args.get(name)
-        if clause is None:
+        if not clause:
             continue
-        start = first_offset(clause)
+        listed = isinstance(clause, list)
+        start = max(map(first_offset, clause)) if listed else first_offset(clause)
         if 0 <= start < before:
             scope.binding.error(
                 Code.SYNTAX_ERROR,
                 f"{_WORDS[name]} stands after a clause it must stand before",
-                clause,
+                clause[-1] if listed else clause,
                 "PARSE_SYNTAX_ERROR",
-                help="the order is WHERE, GROUP BY, HAVING, ORDER BY, LIMIT",
+                help="the order is JOIN, LATERAL VIEW, WHERE, GROUP BY, HAVING, ORDER BY, LIMIT",
             )
             return
         before = max(before, start)
 
 
 _WORDS = {
+    "joins": "JOIN",
+    "laterals": "LATERAL VIEW",
     "where": "WHERE",
     "group": "GROUP BY",
     "having": "HAVING",
@@ -130,48 +134,19 @@ def _check_dialect(node: exp.Select, scope: Scope) -> None:
     if distinct is not None and distinct.args.get("on") is not None:
         instead = "number the rows with `row_number()` and keep the first"
         not_spark("DISTINCT ON", instead, distinct, scope)
+    source = args["from_"].args["this"] if args.get("from_") else None
+    if args.get("sample") is not None and source.__class__ is exp.Values:
+        scope.binding.error(
+            Code.SYNTAX_ERROR,
+            "TABLESAMPLE cannot follow an inline table",
+            source,
+            "PARSE_SYNTAX_ERROR",
+            help="put the inline table in parentheses",
+        )
     if not args.get("expressions") and args.get(PIPE) is None:
         scope.binding.error(
             Code.SYNTAX_ERROR, "SELECT without a column", node, "PARSE_SYNTAX_ERROR"
         )
-
-
-def _check_pipe(step: str | None, items: list[SelectItem], scope: Scope) -> None:
-    """Pipe steps keep aggregates to AGGREGATE, and AGGREGATE to aggregates."""
-    if step is None:
-        return
-    for item in items:
-        aggregate = bool(item.expr.flags & HAS_AGGREGATE)
-        if aggregate and step in ("select", "extend"):
-            scope.binding.error(
-                Code.INVALID_AGGREGATION,
-                f"a pipe {step.upper()} cannot hold an aggregate",
-                item.node,
-                "PIPE_OPERATOR_CONTAINS_AGGREGATE_FUNCTION",
-                help="use |> AGGREGATE",
-            )
-        elif not aggregate and step == "aggregate" and item.expr.type is not t.UNKNOWN:
-            scope.binding.error(
-                Code.INVALID_AGGREGATION,
-                "an item of a pipe AGGREGATE holds no aggregate",
-                item.node,
-                "PIPE_OPERATOR_AGGREGATE_EXPRESSION_CONTAINS_NO_AGGREGATE_FUNCTION",
-            )
-
-
-def _keys(grouping: Grouping, scope: Scope) -> list[Column]:
-    """Pipe AGGREGATE gives the grouping keys first, then the aggregates."""
-    columns = []
-    for node, expr in grouping.keys:
-        parent = node.parent
-        if parent.__class__ is exp.Alias:
-            name = parent.args["alias"].name
-        else:
-            name = expr.name if isinstance(expr, Column) else output_name(node, expr, scope)[0]
-        columns.append(
-            Column(name or "", expr.type, expr.nullable, expr.sources, scope.binding.fresh())
-        )
-    return columns
 
 
 def _explicit(node: exp.Select) -> bool:

@@ -259,8 +259,20 @@ def _drop(columns: list[Column], path: tuple[str, ...], node: Any, scope: Scope)
         ]
         if not matched:
             continue
+        if len({column.ident for column in matched}) > 1:
+            scope.binding.error(
+                Code.AMBIGUOUS_COLUMN,
+                f"EXCEPT names `{'.'.join(path)}`, and {len(matched)} columns are called that",
+                node,
+                "AMBIGUOUS_REFERENCE",
+                help="qualify it with the relation it is of",
+            )
+            return columns
         if len(path) == size:
             return [column for column in columns if column not in matched]
+        inside: Expr = matched[0]
+        for name in path[size:]:
+            inside = bind_field(inside, name, node, scope)
         return [_shrunk(c, path[size:], scope) if c in matched else c for c in columns]
     if scope.relation.known:
         near = closest(path[-1], [column.name or "" for column in columns])
