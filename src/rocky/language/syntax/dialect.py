@@ -27,7 +27,8 @@ PIPE: Final = "pipe"
 def _over(query: Any, step: str, **clauses: Any) -> exp.Select:
     """A SELECT over `query`, marked with the step's name."""
     source = query if isinstance(query, exp.Subquery) else exp.Subquery(this=query)
-    if source is not query and query.args.get(PIPE) is None and query.args.get("order"):
+    tailed = any(query.args.get(clause) for clause in ("order", "limit", "offset"))
+    if source is not query and query.args.get(PIPE) is None and tailed:
         # To Spark a pipe cannot follow the ORDER BY of a query that is not in parentheses.
         source.args["unwrapped"] = True
     # A step sees the names of the step before it, so the wrapping hides no qualifier.
@@ -40,6 +41,8 @@ def _over(query: Any, step: str, **clauses: Any) -> exp.Select:
 def _select(parser: Any, query: Any) -> Any:
     parser._advance()
     distinct = parser._match(TokenType.DISTINCT)
+    if not distinct:
+        parser._match(TokenType.ALL)
     expressions = parser._parse_expressions()
     return _over(
         query, "select", expressions=expressions, distinct=exp.Distinct() if distinct else None

@@ -19,9 +19,21 @@ def _one(*kinds: TokenType) -> str:
 
 _OPEN, _CLOSE = _one(TokenType.L_PAREN), _one(TokenType.R_PAREN)
 _COMPARED: Final = _one(
-    TokenType.EQ, TokenType.NEQ, TokenType.GT, TokenType.GTE, TokenType.LT, TokenType.LTE
+    TokenType.EQ,
+    TokenType.NEQ,
+    TokenType.GT,
+    TokenType.GTE,
+    TokenType.LT,
+    TokenType.LTE,
+    TokenType.LIKE,
+    TokenType.ILIKE,
 )
 _FORMS: Final = (
+    (
+        re.compile(f"{_one(TokenType.USING)}{_one(TokenType.VAR, TokenType.IDENTIFIER)}"),
+        "the columns of USING stand in parentheses",
+        "write `USING (a, b)`",
+    ),
     (
         re.compile(f"{_one(TokenType.USING)}{_OPEN}{_CLOSE}"),
         "USING names no column",
@@ -29,7 +41,8 @@ _FORMS: Final = (
     ),
     (
         re.compile(
-            f"{_one(TokenType.USING)}{_OPEN}[^{chr(TokenType.R_PAREN)}]*?{_one(TokenType.DOT)}"
+            f"{_one(TokenType.USING)}{_OPEN}[^{re.escape(chr(TokenType.R_PAREN))}]*?"
+            f"{_one(TokenType.DOT, TokenType.NUMBER, TokenType.STRING)}"
         ),
         "USING takes names of columns that both sides have, without a qualifier",
         "write the name alone, or use ON",
@@ -57,7 +70,8 @@ _FORMS: Final = (
     ),
 )
 _SUSPECT: Final = re.compile(
-    f"{_one(TokenType.USING, TokenType.EXCEPT)}|{_one(TokenType.ANY, TokenType.ALL)}{_OPEN}"
+    f"{_one(TokenType.USING, TokenType.EXCEPT)}"
+    f"|{_one(TokenType.ANY, TokenType.ALL, TokenType.SOME)}{_OPEN}"
 )
 
 

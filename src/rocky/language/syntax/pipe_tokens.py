@@ -33,10 +33,21 @@ def _with_conditions(tokens: list[Token]) -> list[Token]:
         for at, token in enumerate(tokens)
         if token.token_type is TokenType.LATERAL
         and at
-        and tokens[at - 1].token_type is TokenType.JOIN
+        and tokens[at - 1].token_type in (TokenType.JOIN, TokenType.COMMA)
+    }
+    commas = {
+        at
+        for at, (token, following) in enumerate(pairwise(tokens))
+        if token.token_type is TokenType.COMMA
+        and following.token_type is TokenType.LATERAL
+        and _end_of_item(tokens, at + 2) in ends
     }
     made: list[Token] = []
     for at, token in enumerate(tokens):
+        if at in commas and tokens[min(_end_of_item(tokens, at + 2), len(tokens) - 1)].text == "|>":
+            place = (token.line, token.col, token.start, token.end)
+            made.append(Token(TokenType.JOIN, "JOIN", *place))
+            continue
         if at in ends and token.token_type is TokenType.PIPE_GT:
             place = (token.line, token.col, token.start, token.start)
             made.append(Token(TokenType.ON, "ON", *place))

@@ -86,6 +86,14 @@ def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
     right = _right_side(left, args["this"], scope)
     side = (args.get("side") or "").upper()
     kind = (args.get("kind") or "").upper()
+    if (kind in ("SEMI", "ANTI") and side in ("RIGHT", "FULL")) or (kind == "OUTER" and not side):
+        scope.binding.error(
+            Code.SYNTAX_ERROR,
+            f"Spark has no {side} {kind} JOIN".replace("  ", " "),
+            join,
+            "PARSE_SYNTAX_ERROR",
+            help="say LEFT, RIGHT or FULL before OUTER; SEMI and ANTI keep the left side",
+        )
     if args.get("using") or (args.get("method") or "").upper() == "NATURAL":
         if kind in ("CROSS", "SEMI", "ANTI") and not args.get("using"):
             scope.binding.error(

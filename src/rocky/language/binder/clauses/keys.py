@@ -9,7 +9,14 @@ from sqlglot import exp
 
 from rocky.diagnostics import Code
 from rocky.language.binder.clauses.subqueries import predicate_subquery
-from rocky.language.binder.expr import HAS_AGGREGATE, HAS_GENERATOR, HAS_OUTER, HAS_WINDOW, Expr
+from rocky.language.binder.expr import (
+    HAS_AGGREGATE,
+    HAS_CORRELATED,
+    HAS_GENERATOR,
+    HAS_OUTER,
+    HAS_WINDOW,
+    Expr,
+)
 from rocky.language.binder.names.output_names import output_name
 from rocky.language.binder.names.printer import bind_quietly
 from rocky.language.binder.scopes import (
@@ -26,9 +33,10 @@ from rocky.language.syntax.dialect import PIPE
 
 def bind_key(node: Any, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
     """A key: an ordinal into the select list, a column, an alias of the list, or an expression."""
+    named = node.__class__ is exp.Alias
     while node.__class__ is exp.Paren or node.__class__ is exp.Alias:
         node = node.args["this"]
-    position = ordinal_of(node)
+    position = None if named else ordinal_of(node)
     if position is not None:
         return _ordinal(node, position, select, scope)
     if node.__class__ is exp.Column and node.args.get("table") is None:
@@ -191,6 +199,14 @@ def _bind_ordering(
         # After DISTINCT, too, an aggregate in ORDER BY makes the query one.
         aggregated = inner.inside is not None if inner else ordering.parent.__class__ is exp.Select
         _check_key(node, key, ordering, scope, aggregated=aggregated)
+        if key.flags & HAS_CORRELATED:
+            scope.binding.error(
+                Code.INVALID_SUBQUERY,
+                "ORDER BY cannot hold a subquery that reads the rows it orders",
+                node,
+                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_CORRELATED_SCALAR_SUBQUERY",
+                help="select it under a name and order by that",
+            )
         if key.flags & HAS_OUTER and not any(key is column for column in output.columns):
             scope.binding.error(
                 Code.INVALID_SUBQUERY,

@@ -8,14 +8,19 @@ from rocky.diagnostics import Code
 from rocky.language.binder.clauses.group_by import Grouping
 from rocky.language.binder.clauses.keys import is_star
 from rocky.language.binder.clauses.select_list import SelectItem
-from rocky.language.binder.expr import HAS_AGGREGATE, HAS_LATERAL_ALIAS, HAS_WINDOW, Column
+from rocky.language.binder.expr import (
+    HAS_AGGREGATE,
+    HAS_GENERATOR,
+    HAS_LATERAL_ALIAS,
+    HAS_WINDOW,
+    Column,
+)
 from rocky.language.binder.names.output_names import output_name
 from rocky.language.binder.scopes import Scope
 from rocky.language.datatypes import types as t
 from rocky.language.syntax.dialect import PIPE
 
 _OWN: Final = {"where": "where", "group": "aggregate", "having": "", "laterals": "join"}
-_RESULT: Final = ("order", "sort", "cluster", "distribute", "limit", "offset")
 _SETS: Final = ("all", "rollup", "cube", "grouping_sets")
 
 
@@ -61,13 +66,17 @@ def _check_clauses(node: exp.Select, step: str, scope: Scope) -> None:
                 help="give the clause a `|>` of its own",
             )
             return
-    if step == "order" and sum(bool(args.get(clause)) for clause in _RESULT) > 1:
+    if step == "order" and any(args.get(clause) for clause in ("limit", "offset")):
         scope.binding.error(
             Code.SYNTAX_ERROR,
             "one pipe step cannot both order and limit",
             None,
             "MULTIPLE_QUERY_RESULT_CLAUSES_WITH_PIPE_OPERATORS",
             help="write `|> ORDER BY ... |> LIMIT ...`",
+        )
+    if step == "select" and not args.get("expressions"):
+        scope.binding.error(
+            Code.SYNTAX_ERROR, "a pipe SELECT without a column", None, "PARSE_SYNTAX_ERROR"
         )
     if step == "aggregate" and not args.get("expressions") and not args.get("group"):
         scope.binding.error(
@@ -78,7 +87,7 @@ def _check_clauses(node: exp.Select, step: str, scope: Scope) -> None:
         )
     dropped = args["expressions"][0].args.get("except_") if step == "drop" else None
     for each in dropped or []:
-        if each.args.get("table") is not None:
+        if each.__class__ is not exp.Column or each.args.get("table") is not None or is_star(each):
             scope.binding.error(
                 Code.SYNTAX_ERROR,
                 "DROP takes names of columns without a qualifier",
@@ -117,6 +126,8 @@ def _check_item(item: SelectItem, step: str, scope: Scope) -> None:
             "PIPE_OPERATOR_CONTAINS_AGGREGATE_FUNCTION",
             help="use |> AGGREGATE",
         )
+    elif item.expr.flags & HAS_GENERATOR:
+        return
     elif not aggregate and step == "aggregate" and item.expr.type is not t.UNKNOWN:
         scope.binding.error(
             Code.INVALID_AGGREGATION,
@@ -136,6 +147,13 @@ def pipe_keys(grouping: Grouping, scope: Scope) -> list[Column]:
         else:
             name = expr.name if isinstance(expr, Column) else output_name(node, expr, scope)[0]
         columns.append(
-            Column(name or "", expr.type, expr.nullable, expr.sources, scope.binding.fresh())
+            Column(
+                name or "",
+                expr.type,
+                expr.nullable,
+                expr.sources,
+                scope.binding.fresh(),
+                expr.qualifier if isinstance(expr, Column) else (),
+            )
         )
     return columns

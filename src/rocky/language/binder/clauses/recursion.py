@@ -11,6 +11,7 @@ from rocky.language.binder.expressions.calls import call_kind, function_name
 from rocky.language.binder.scopes import Relation, Scope, bind_query
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.coercion import same_type, set_operation_type
+from rocky.language.datatypes.comparison import right_named_as_left
 
 
 def reads_name(node: exp.Expr, name: str) -> bool:
@@ -85,7 +86,7 @@ def bind_recursive(body: exp.Union, name: str, renamed: list[Any], scope: Scope)
 def _column(column: Column, step: Column | None, body: exp.Union, scope: Scope) -> Column:
     kind, nullable = column.type, column.nullable
     if step is not None:
-        merged = set_operation_type(column.type, step.type)
+        merged = set_operation_type(column.type, right_named_as_left(column.type, step.type))
         nullable = nullable or step.nullable
         if merged is not None and same_type(merged, column.type):
             kind = merged
@@ -138,6 +139,8 @@ def _misplaced(table: exp.Expr, step: exp.Expr) -> str | None:
     at: Any = table
     while at is not None and at is not step.parent:
         above = at.parent
+        if at.args.get("pivots"):
+            return "by PIVOT"
         if at.__class__ is exp.Join:
             reason = _join_side(at)
             if reason is not None:
@@ -179,9 +182,8 @@ def _later_joins(join: exp.Join) -> list[Any]:
 
 
 def _select_clause(select: exp.Select) -> str | None:
-    if select.args.get("group") is not None or any(
-        _aggregates(item) for item in select.args.get("expressions") or []
-    ):
+    grouped = select.args.get("group") is not None or select.args.get("having") is not None
+    if grouped or any(_aggregates(item) for item in select.args.get("expressions") or []):
         return "by an aggregate"
     if any(item.find(exp.Window) for item in select.args.get("expressions") or []):
         return "by a window function"

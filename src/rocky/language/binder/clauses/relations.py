@@ -12,6 +12,7 @@ from rocky.language.binder.expr import (
     HAS_AGGREGATE,
     HAS_GENERATOR,
     HAS_OUTER,
+    HAS_WINDOW,
     Column,
     Expr,
     merge_flags,
@@ -249,10 +250,10 @@ def _check_view(args: list[Expr], call: Any, scope: Scope) -> None:
             "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.CORRELATED_REFERENCE",
             help="select it into a subquery of FROM first",
         )
-    elif flags & HAS_AGGREGATE:
+    elif flags & (HAS_AGGREGATE | HAS_WINDOW):
         scope.binding.error(
             Code.INVALID_AGGREGATION,
-            "LATERAL VIEW cannot hold an aggregate function",
+            "LATERAL VIEW cannot hold an aggregate or window function",
             call,
             "UNSUPPORTED_EXPR_FOR_OPERATOR",
             help="aggregate in a subquery of FROM first",
@@ -306,7 +307,7 @@ def _table_function(call: Any, scope: Scope) -> Relation:
 
 def bind_lateral_view(node: exp.Lateral, relation: Relation, scope: Scope) -> Relation:
     """`LATERAL VIEW [OUTER] explode(x) t AS a, b` over the relation so far."""
-    inner = Scope(scope.binding, relation, scope.parent, scope.ctes)
+    inner = Scope(scope.binding, relation, scope.parent, scope.ctes, "view")
     made = bind_generator(node.args["this"], scope, inner)
     made = aliased(made, node.args.get("alias"), node, scope)
     columns = made.columns

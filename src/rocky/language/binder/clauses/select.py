@@ -4,6 +4,7 @@ FROM makes the relation, WHERE reads it, GROUP BY is bound before the select lis
 make nullable), and HAVING, QUALIFY and ORDER BY see both the relation and the list.
 """
 
+import re
 from typing import Any
 
 from sqlglot import exp
@@ -135,7 +136,8 @@ def _check_dialect(node: exp.Select, scope: Scope) -> None:
         instead = "number the rows with `row_number()` and keep the first"
         not_spark("DISTINCT ON", instead, distinct, scope)
     source = args["from_"].args["this"] if args.get("from_") else None
-    if args.get("sample") is not None and source.__class__ is exp.Values:
+    wrapped = re.search(r"(?i)\(\s*values\b", scope.binding.text) is not None
+    if args.get("sample") is not None and source.__class__ is exp.Values and not wrapped:
         scope.binding.error(
             Code.SYNTAX_ERROR,
             "TABLESAMPLE cannot follow an inline table",

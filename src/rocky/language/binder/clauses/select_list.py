@@ -173,6 +173,10 @@ def _generated(node: Any, scope: Scope) -> list[SelectItem]:
         column.named = bool(names)
         column.place = node
         expr = derived(column.type, column.nullable, (column,), EXPRESSION)
+        if names and scope.aliases is not None:
+            scope.aliases.setdefault(column.key, []).append(
+                Expr(column.type, column.nullable, expr.sources, name=column.name)
+            )
         expr.flags |= HAS_GENERATOR
         items.append(SelectItem(column, expr, node))
     return items
@@ -189,8 +193,13 @@ def _aliases(node: Any) -> list[str]:
 def _assign(node: Any, items: list[SelectItem], scope: Scope) -> None:
     """Pipe SET: replace a column by an expression over the row as earlier ones left it."""
     target, value = node.args.get("this"), node.args.get("expression")
-    if target is None or value is None:
-        scope.binding.give_up("this SET step")
+    if not isinstance(target, exp.Column) or value is None:
+        scope.binding.error(
+            Code.SYNTAX_ERROR,
+            "a pipe SET takes assignments `name = value`",
+            node,
+            "PARSE_SYNTAX_ERROR",
+        )
         return
     key = target.name.lower()
     row = Relation([item.column for item in items], scope.relation.known)
@@ -214,7 +223,7 @@ def _assign(node: Any, items: list[SelectItem], scope: Scope) -> None:
         return
     for item in matched:
         item.column = Column(
-            item.column.name or key,
+            target.name,
             expr.type,
             expr.nullable,
             expr.sources,

@@ -212,11 +212,13 @@ def bind_values(node: exp.Values, scope: Scope) -> Relation:
 
 
 def _cells(row: Any) -> list[Any]:
-    """The values of a row; `(struct(1, 2))` is the row `(1, 2)` to Spark."""
+    """The values of a row; `((1, 2))` and `(struct(1, 2))` are the row `(1, 2)` to Spark."""
     cells: list[Any] = row.args["expressions"] if row.__class__ is exp.Tuple else [row]
     inner = cells[0] if len(cells) == 1 else None
     while inner.__class__ is exp.Paren:
         inner = inner.args["this"]
+    if inner.__class__ is exp.Tuple:
+        return list(inner.args["expressions"])
     if inner.__class__ is exp.Anonymous and function_name(inner).lower() == "struct":
         return list(inner.args["expressions"])
     return cells

@@ -128,7 +128,13 @@ def _named(node: exp.Expr, scope: Scope) -> Expr:
     )
 
 
-_NO_STARS: Final = {"group": "GROUP BY", "order": "ORDER BY", "join": "a join condition"}
+_NO_STARS: Final = {
+    "group": "GROUP BY",
+    "having": "HAVING",
+    "join": "a join condition",
+    "order": "ORDER BY",
+    "view": "LATERAL VIEW",
+}
 
 
 def _star_arguments(key: str, node: exp.Expr, scope: Scope) -> list[Expr]:

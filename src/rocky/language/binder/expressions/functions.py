@@ -119,7 +119,7 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
         )
     higher = HIGHER_ORDER.get(key)
     nodes = argument_nodes(node, scope)
-    if key == "exists" and len(nodes) == 1 and nodes[0].__class__ is exp.Values:
+    if key == "exists" and len(nodes) == 1 and nodes[0].__class__ in (exp.Values, exp.Subquery):
         return bind_expression(exp.Exists(this=nodes[0]), scope)
     if any(each.__class__ is exp.Lambda for each in nodes):
         if higher is None:

@@ -142,6 +142,8 @@ def _of_one_unit(node: exp.Interval, unit: Any, scope: Scope) -> Expr:
         return _bad(f"`{text}` is not a number of `{unit.name.lower()}`", node, scope)
     if "." in text and field != "second":
         return _bad(f"a fraction of `{unit.name.lower()}` is not an interval", node, scope)
+    if len(text.partition(".")[2]) > _FRACTION:
+        return _bad(f"`{text}` has more than {_FRACTION} digits after the point", node, scope)
     number = int(re.sub(r"[+\s]", "", text).partition(".")[0].rstrip("-") or 0)
     overflow = _overflow(unit.name.lower().removesuffix("s"), -number if negative else number)
     if overflow is not None:
@@ -162,6 +164,7 @@ def _signed(value: Any) -> tuple[bool, str]:
     return negative, str(inner.args["this"]).strip() if inner is not None else ""
 
 
+_FRACTION: Final = 9
 _MONTHS: Final = {"year": 12, "month": 1}
 _MICROSECONDS: Final = {
     "week": 7 * 86_400_000_000,
@@ -228,7 +231,10 @@ def _from_words(text: str, node: exp.Interval, scope: Scope) -> Expr:
     while at < len(body.rstrip()):
         match = _PART.match(body, at)
         field = unit_of(match[2]) if match else None
-        if match is None or field is None or ("." in match[1] and field != "second"):
+        fraction = match[1].partition(".")[2] if match else ""
+        if match is None or field is None or (fraction and field != "second"):
+            return _bad(f"`{text}` is not an interval", node, scope, "INVALID_TYPED_LITERAL")
+        if len(fraction) > _FRACTION:
             return _bad(f"`{text}` is not an interval", node, scope, "INVALID_TYPED_LITERAL")
         fields.append(field)
         at = match.end()

@@ -18,6 +18,7 @@ from rocky.language.binder.names.operators import OPERATOR_PRINTERS
 from rocky.language.binder.names.printer import COLUMN_PRINTERS, PRINTERS, bind_quietly, pretty
 from rocky.language.binder.scopes import Relation, Scope
 from rocky.language.datatypes.types import UNKNOWN
+from rocky.language.names import split_name
 
 
 def row_names(nodes: list[Any]) -> list[str]:
@@ -155,7 +156,9 @@ def output_name(node: Any, expr: Expr, scope: Scope) -> tuple[str, bool]:
         if inner.__class__ is exp.Column and isinstance(bind_quietly(inner, scope), Column):
             return str(inner.args["this"].name), True
     elif isinstance(expr, Column) and _is_identifier_call(node):
-        return expr.name or "", True
+        written = node.args["expressions"][0]
+        parts = split_name(written.name) if written.__class__ is exp.Literal else []
+        return parts[-1] if parts else expr.name or "", True
     if expr.type is UNKNOWN:
         # Nobody will read a column of this name; what was written is good enough.
         span = scope.binding.span(node)
