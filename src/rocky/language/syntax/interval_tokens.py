@@ -58,7 +58,7 @@ def range_in_units(tokens: Sequence[Token]) -> Span | None:
     for at, token in enumerate(tokens):
         if token.token_type is not TokenType.INTERVAL:
             continue
-        parts, end = 0, _part_end(tokens, at + 1)
+        parts, last, end = 0, 0, _part_end(tokens, at + 1)
         while end > 0:
             parts += 1
             last, end = end, _part_end(tokens, end)

@@ -147,7 +147,8 @@ def _misplaced(table: exp.Expr, step: exp.Expr) -> str | None:
                 return reason
             later = _later_joins(at)
         else:
-            later = above.parent.args.get("joins") or [] if above.__class__ is exp.From else []
+            select: Any = above.parent if above.__class__ is exp.From else None
+            later = select.args.get("joins") or [] if select is not None else []
         if any((join.args.get("side") or "").upper() in _NULLED_LEFT for join in later):
             return "on the left of a RIGHT or FULL join"
         if at.__class__ is exp.Select:

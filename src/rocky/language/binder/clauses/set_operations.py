@@ -1,6 +1,5 @@
 """UNION, INTERSECT and EXCEPT, and VALUES: rows of several shapes brought to one."""
 
-from itertools import zip_longest
 from typing import Any, Final
 
 from sqlglot import exp
@@ -185,9 +184,9 @@ def bind_values(node: exp.Values, scope: Scope) -> Relation:
     for row in node.args["expressions"]:
         cells = _cells(row)
         bound = bind_arguments("struct", cells, inner)
-        # A star over nothing gives no value at all.
-        for cell, value in zip_longest(cells, bound, fillvalue=unknown()):
-            fault = _not_constant(cell, value)
+        for at, cell in enumerate(cells):
+            # A star over nothing gives no value at all.
+            fault = _not_constant(cell, bound[at] if at < len(bound) else unknown())
             if fault is not None:
                 binding.error(Code.INVALID_CLAUSE, fault[0], cell, fault[1])
                 broken = True

@@ -11,7 +11,7 @@ from rocky.language.datatypes import types as t
 from rocky.language.names import split_name
 
 
-def named_parts(call: exp.Expr, scope: Scope) -> list[str] | None:
+def named_parts(call: exp.Expr, scope: Scope) -> tuple[str, ...] | None:
     """The parts of the name a call of IDENTIFIER spells; None when it spells none, reported."""
     nodes = argument_nodes(call, scope)
     text = _constant_text(nodes[0]) if len(nodes) == 1 else None

@@ -33,17 +33,34 @@ NAMED_PARAMETERS: Final[dict[str, Parameters]] = {
 }
 
 
+class _WrongArguments(ValueError):
+    """Arguments that no call of the function can have: what is wrong, and the way out."""
+
+    def __init__(self, message: str, condition: str, way: str) -> None:
+        super().__init__(message)
+        self.condition = condition
+        self.way = way
+
+
 def by_position(key: str, nodes: list[Any], scope: Scope) -> list[Any] | None:
     """The argument nodes in the order of the parameters; None when that was refused."""
-    call = next(node for node in nodes if node.__class__ is exp.Kwarg).parent
+    try:
+        return _ordered(key, nodes)
+    except _WrongArguments as wrong:
+        call = next(node for node in nodes if node.__class__ is exp.Kwarg).parent
+        scope.binding.error(
+            Code.UNKNOWN_FUNCTION, str(wrong), call, wrong.condition, help=wrong.way
+        )
+        return None
+
+
+def _ordered(key: str, nodes: list[Any]) -> list[Any]:
     parameters = NAMED_PARAMETERS.get(key)
     if parameters is None:
         condition = "NON_FOLDABLE_ARGUMENT" if key == "range" else "NAMED_PARAMETERS_NOT_SUPPORTED"
-        return _refuse(
+        raise _WrongArguments(
             f"`{key}` takes no named parameters",
             condition,
-            call,
-            scope,
             "pass the argument by position",
         )
     known = {name.lower(): name for name in parameters.names}
@@ -52,11 +69,9 @@ def by_position(key: str, nodes: list[Any], scope: Scope) -> list[Any] | None:
     for index, node in enumerate(nodes):
         if node.__class__ is not exp.Kwarg:
             if named:
-                return _refuse(
+                raise _WrongArguments(
                     f"an argument of `{key}` without a name after one with a name",
                     "UNEXPECTED_POSITIONAL_ARGUMENT",
-                    call,
-                    scope,
                     "put arguments without names first",
                 )
             if index < len(parameters.names):
@@ -67,31 +82,25 @@ def by_position(key: str, nodes: list[Any], scope: Scope) -> list[Any] | None:
         name = known.get(written.lower())
         if name is None:
             words = ", ".join(f"`{each}`" for each in parameters.names)
-            return _refuse(
+            raise _WrongArguments(
                 f"`{key}` has no parameter `{written}`",
                 "UNRECOGNIZED_PARAMETER_NAME",
-                call,
-                scope,
                 f"its parameters are {words}",
             )
         if name in given:
             twice = given[name].parent.__class__ is exp.Kwarg
             kind = "DOUBLE_NAMED_ARGUMENT_REFERENCE" if twice else "BOTH_POSITIONAL_AND_NAMED"
-            return _refuse(
+            raise _WrongArguments(
                 f"`{key}` is given its parameter `{name}` twice",
                 f"DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.{kind}",
-                call,
-                scope,
                 "leave one of them out",
             )
         given[name] = node.args["expression"]
-    return _filled(key, parameters, given, call, scope)
+    return _filled(key, parameters, given)
 
 
-def _filled(
-    key: str, parameters: Parameters, given: dict[str, Any], call: Any, scope: Scope
-) -> list[Any] | None:
-    found = []
+def _filled(key: str, parameters: Parameters, given: dict[str, Any]) -> list[Any]:
+    found: list[Any] = []
     for name in parameters.names:
         if name in given:
             found.append(given[name])
@@ -99,15 +108,9 @@ def _filled(
             text = parameters.defaults[name]
             found.append(exp.Null() if text is None else exp.Literal.string(text))
         else:
-            return _refuse(
+            raise _WrongArguments(
                 f"`{key}` needs its parameter `{name}`",
                 "REQUIRED_PARAMETER_NOT_FOUND",
-                call,
-                scope,
                 f"pass it by position or as `{name} => ...`",
             )
     return found
-
-
-def _refuse(message: str, condition: str, call: Any, scope: Scope, way: str) -> None:
-    scope.binding.error(Code.UNKNOWN_FUNCTION, message, call, condition, help=way)
