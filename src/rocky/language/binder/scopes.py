@@ -47,6 +47,7 @@ class Binding:
         "influences",
         "missing",
         "origins",
+        "outer_uses",
         "reads",
         "stars",
         "tables",
@@ -74,6 +75,8 @@ class Binding:
         self.stars: list[exp.Expr] = []
         # Qualifiers that were reported as unknown, by the relation they were looked up in.
         self.missing: set[tuple[int, str]] = set()
+        # The relations of enclosing queries that columns were taken from, in order.
+        self.outer_uses: list[Relation] = []
         # How many calls gave up determinism so far.
         self.chances = 0
         self.volatile: set[str] = set()

@@ -17,6 +17,8 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.types import MAX_DEPTH
+from rocky.language.syntax.interval_tokens import has_signed_part, with_signed_parts
+from rocky.language.syntax.pipe_tokens import with_plain_pipes
 
 _kind: Final = attrgetter("token_type")
 
@@ -95,13 +97,18 @@ def rewrite_tokens(tokens: list[Token], text: str) -> LibraryTokens:
     shift, recursion = ">>>" in text, "recursion" in text.lower()
     window, dotted = _WINDOW_NAME.search(kinds), _DOTTED_KEYWORD.search(kinds)
     table, named_all = _TABLE_QUERY.search(kinds), _ALL_COLUMN.search(kinds)
-    if not (shift or recursion or window or dotted or table or named_all):
+    signed, piped = has_signed_part(kinds, text), chr(TokenType.PIPE_GT) in kinds
+    if not (shift or recursion or window or dotted or table or named_all or signed or piped):
         return LibraryTokens(tokens, kinds)
     for match in _ALL_COLUMN.finditer(kinds) if named_all else ():
         tokens[match.start() + 1].token_type = TokenType.VAR
     levels: tuple[tuple[int, str], ...] = ()
     if shift:
         tokens = _with_unsigned_shift(tokens)
+    if signed:
+        tokens = with_signed_parts(tokens)
+    if piped:
+        tokens = with_plain_pipes(tokens, kinds)
     if recursion:
         tokens, levels = _without_recursion_level(tokens)
     if window:
@@ -213,7 +220,7 @@ def _without_recursion_level(
     skip = 0
     for index, token in enumerate(tokens):
         words = [each.text.upper() for each in tokens[index : index + 4]]
-        if words[:3] == ["MAX", "RECURSION", "LEVEL"]:
+        if words[:3] == ["MAX", "RECURSION", "LEVEL"] and words[-1].isdigit():
             skip = 4
             levels.append((len(kept), words[-1]))
         if skip:

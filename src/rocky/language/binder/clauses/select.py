@@ -4,16 +4,23 @@ FROM makes the relation, WHERE reads it, GROUP BY is bound before the select lis
 make nullable), and HAVING, QUALIFY and ORDER BY see both the relation and the list.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from sqlglot import exp
 
 from rocky.diagnostics import Code
-from rocky.language.binder.clauses.group_by import Grouping, bind_grouping, holds_aggregate
+from rocky.language.binder.clauses.correlation import (
+    check_correlated,
+    check_outer,
+    check_windows,
+)
+from rocky.language.binder.clauses.group_by import Grouping, bind_grouping
 from rocky.language.binder.clauses.having import check_condition, having_scope, needs_more
 from rocky.language.binder.clauses.joins import bind_from
 from rocky.language.binder.clauses.keys import bind_tail, is_star
+from rocky.language.binder.clauses.pipe_steps import check_step, pipe_keys
 from rocky.language.binder.clauses.select_list import SelectItem, project
 from rocky.language.binder.clauses.subqueries import bind_with
 from rocky.language.binder.clauses.time_windows import keep_time_window, offer_time_window
@@ -21,14 +28,10 @@ from rocky.language.binder.clauses.ungrouped import check_grouping
 from rocky.language.binder.expr import (
     HAS_AGGREGATE,
     HAS_GENERATOR,
-    HAS_OUTER,
-    HAS_SUBQUERY,
     HAS_WINDOW,
-    Column,
     Expr,
 )
 from rocky.language.binder.expressions.operators import not_spark
-from rocky.language.binder.names.output_names import output_name
 from rocky.language.binder.scopes import (
     EMPTY_RELATION,
     FROM_CLAUSE,
@@ -53,7 +56,10 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     args = node.args
     # Items of FROM see the outer query, never each other: an empty relation stands between.
     from_scope = Scope(binding, EMPTY_RELATION, outer, outer.ctes, FROM_CLAUSE)
-    relation = bind_from(node, from_scope) if args.get("from_") is not None else EMPTY_RELATION
+    relation = EMPTY_RELATION
+    if args.get("from_") is not None or args.get("laterals"):
+        start = EMPTY_RELATION if args.get("from_") is None else None
+        relation = bind_from(node, from_scope, start)
     scope = Scope(binding, relation, outer, outer.ctes)
     _check_clause_order(node, scope)
     _check_dialect(node, scope)
@@ -68,34 +74,30 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     having = args.get("having")
     if having is not None:
         # Without GROUP BY it makes one group of all rows.
-        seen = _tail_scope(grouping, scope, aggregated=True)
-        condition = having.args["this"]
-        inner = having_scope(condition, items, output, seen)
-        check_condition(condition, _bind_condition(condition, inner, "having"), scope)
         aggregated = True
+        _bind_having(having.args["this"], items, output, _tail_scope(grouping, scope))
     if aggregated:
         check_grouping(items, grouping, node, scope)
-        _check_outer(items, grouping, scope)
+        check_outer(items, grouping, scope)
+        check_correlated(items, grouping, scope)
+    check_windows(items, scope)
     if args.get("qualify") is not None:
         _bind_qualify(args["qualify"].args["this"], output, scope)
     if args.get("distinct") is not None:
         _check_distinct(items, scope)
     # After DISTINCT only what was selected can be ordered by.
-    tail = _tail_scope(grouping, scope, aggregated=aggregated)
-    if aggregated and (
-        any(item.expr.flags & HAS_WINDOW for item in items)
-        or (having is not None and needs_more(having.args["this"], items, tail.relation, scope))
-    ):
-        # Window functions are computed over the groups, and what comes after sees no aggregate.
+    tail = _tail_scope(grouping, scope) if aggregated else scope
+    if aggregated and _hides_rows(having, items, tail, scope):
         tail.inside = tail.keyed = None
     bind_tail(node, output, tail if args.get("distinct") is None else None, scope)
-    _check_pipe(args.get(PIPE), items, grouping, node, scope)
+    if args.get(PIPE) is not None:
+        check_step(node, items, scope)
     if args.get(PIPE) == "aggregate" and grouping is not None:
-        return Relation([*_keys(grouping, scope), *output.columns], output.known)
+        return Relation([*pipe_keys(grouping, scope), *output.columns], output.known)
     return output
 
 
-_CLAUSES = ("where", "group", "having", "order", "limit")
+_CLAUSES = ("joins", "laterals", "where", "group", "having", "order", "limit")
 
 
 def _check_clause_order(node: exp.Select, scope: Scope) -> None:
@@ -103,22 +105,25 @@ def _check_clause_order(node: exp.Select, scope: Scope) -> None:
     before = -1
     for name in _CLAUSES:
         clause = node.args.get(name)
-        if clause is None:
+        if not clause:
             continue
-        start = first_offset(clause)
+        listed = isinstance(clause, list)
+        start = max(map(first_offset, clause)) if listed else first_offset(clause)
         if 0 <= start < before:
             scope.binding.error(
                 Code.SYNTAX_ERROR,
                 f"{_WORDS[name]} stands after a clause it must stand before",
-                clause,
+                clause[-1] if listed else clause,
                 "PARSE_SYNTAX_ERROR",
-                help="the order is WHERE, GROUP BY, HAVING, ORDER BY, LIMIT",
+                help="the order is JOIN, LATERAL VIEW, WHERE, GROUP BY, HAVING, ORDER BY, LIMIT",
             )
             return
         before = max(before, start)
 
 
 _WORDS = {
+    "joins": "JOIN",
+    "laterals": "LATERAL VIEW",
     "where": "WHERE",
     "group": "GROUP BY",
     "having": "HAVING",
@@ -136,72 +141,20 @@ def _check_dialect(node: exp.Select, scope: Scope) -> None:
     if distinct is not None and distinct.args.get("on") is not None:
         instead = "number the rows with `row_number()` and keep the first"
         not_spark("DISTINCT ON", instead, distinct, scope)
+    source = args["from_"].args["this"] if args.get("from_") else None
+    wrapped = re.search(r"(?i)\(\s*values\b", scope.binding.text) is not None
+    if args.get("sample") is not None and source.__class__ is exp.Values and not wrapped:
+        scope.binding.error(
+            Code.SYNTAX_ERROR,
+            "TABLESAMPLE cannot follow an inline table",
+            source,
+            "PARSE_SYNTAX_ERROR",
+            help="put the inline table in parentheses",
+        )
     if not args.get("expressions") and args.get(PIPE) is None:
         scope.binding.error(
             Code.SYNTAX_ERROR, "SELECT without a column", node, "PARSE_SYNTAX_ERROR"
         )
-
-
-def _check_pipe(
-    step: str | None,
-    items: list[SelectItem],
-    grouping: Grouping | None,
-    node: exp.Select,
-    scope: Scope,
-) -> None:
-    """Pipe steps keep aggregates to AGGREGATE, and AGGREGATE to aggregates."""
-    if step == "aggregate" and (
-        (grouping is not None and (grouping.all or grouping.has_sets))
-        or any(item.expr.flags & HAS_WINDOW for item in items)
-    ):
-        scope.binding.error(
-            Code.INVALID_AGGREGATION,
-            "a pipe AGGREGATE takes neither grouping sets, nor ALL, nor window functions",
-            node,
-            "UNSUPPORTED_FEATURE.PIPE_OPERATOR_AGGREGATE_UNSUPPORTED_CASE",
-        )
-        return
-    for item in items if step is not None else ():
-        aggregate = bool(item.expr.flags & HAS_AGGREGATE)
-        if aggregate and step in ("select", "extend") and _stands_open(item.node):
-            scope.binding.error(
-                Code.INVALID_AGGREGATION,
-                f"a pipe {step.upper()} cannot hold an aggregate",
-                item.node,
-                "PIPE_OPERATOR_CONTAINS_AGGREGATE_FUNCTION",
-                help="use |> AGGREGATE",
-            )
-        elif not aggregate and step == "aggregate" and item.expr.type is not t.UNKNOWN:
-            scope.binding.error(
-                Code.INVALID_AGGREGATION,
-                "an item of a pipe AGGREGATE holds no aggregate",
-                item.node,
-                "PIPE_OPERATOR_AGGREGATE_EXPRESSION_CONTAINS_NO_AGGREGATE_FUNCTION",
-            )
-
-
-def _stands_open(node: Any) -> bool:
-    """Whether an aggregate function stands outside every OVER."""
-    if node.__class__ is exp.Window:
-        return False
-    if node.__class__ is exp.Anonymous or node.__class__ is exp.Any:
-        return holds_aggregate(node)
-    return any(_stands_open(child) for child in node.iter_expressions())
-
-
-def _keys(grouping: Grouping, scope: Scope) -> list[Column]:
-    """Pipe AGGREGATE gives the grouping keys first, then the aggregates."""
-    columns = []
-    for node, expr in grouping.keys:
-        parent = node.parent
-        if parent.__class__ is exp.Alias:
-            name = parent.args["alias"].name
-        else:
-            name = expr.name if isinstance(expr, Column) else output_name(node, expr, scope)[0]
-        columns.append(
-            Column(name or "", expr.type, expr.nullable, expr.sources, scope.binding.fresh())
-        )
-    return columns
 
 
 def _explicit(node: exp.Select) -> bool:
@@ -232,22 +185,6 @@ def _bind_list(node: exp.Select, scope: Scope) -> tuple[list[SelectItem], Groupi
     return items, grouping
 
 
-def _check_outer(items: list[SelectItem], grouping: Grouping | None, scope: Scope) -> None:
-    """An aggregate cannot mix columns of the outer query into its keys or results."""
-    candidates = [(item.node, item.expr) for item in items]
-    candidates += grouping.keys if grouping is not None else []
-    for node, expr in candidates:
-        if expr.flags & HAS_OUTER and not expr.flags & HAS_SUBQUERY:
-            scope.binding.error(
-                Code.INVALID_SUBQUERY,
-                "an aggregate in a subquery cannot use a column of the outer query here",
-                node,
-                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.CORRELATED_REFERENCE",
-                help="use the outer column in WHERE or HAVING, or outside the subquery",
-            )
-            return
-
-
 def _name_windows(node: exp.Select, scope: Scope) -> None:
     windows = node.args.get("windows")
     if windows:
@@ -276,10 +213,10 @@ def _bind_condition(node: Any, scope: Scope, clause: str) -> Expr:
             node,
             "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN",
         )
-    if clause == "where" and condition.flags & HAS_GENERATOR:
+    if condition.flags & HAS_GENERATOR:
         scope.binding.error(
             Code.INVALID_CLAUSE,
-            "a generator cannot stand in WHERE",
+            f"a generator cannot stand in {clause.upper()}",
             node,
             "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
         )
@@ -295,16 +232,29 @@ def _bind_condition(node: Any, scope: Scope, clause: str) -> Expr:
     return condition
 
 
-def _tail_scope(grouping: Grouping | None, scope: Scope, *, aggregated: bool) -> Scope:
-    """What HAVING and ORDER BY see of the FROM clause: of an aggregate, its grouping columns."""
-    if not aggregated:
-        return scope
+def _bind_having(node: Any, items: list[SelectItem], output: Relation, scope: Scope) -> None:
+    inner = having_scope(node, items, output, scope)
+    check_condition(node, _bind_condition(node, inner, "having"), scope)
+
+
+def _tail_scope(grouping: Grouping | None, scope: Scope) -> Scope:
+    """What HAVING and ORDER BY of an aggregate see of the FROM clause: its grouping columns."""
     inner = scope.within(scope.clause)
     inner.inside = scope
     inner.relation = grouping.visible(scope) if grouping is not None else Relation([])
     if grouping is not None and grouping.has_expressions():
         inner.keyed = _key_of(grouping, scope)
     return inner
+
+
+def _hides_rows(having: Any, items: list[SelectItem], tail: Scope, scope: Scope) -> bool:
+    """Whether what comes after a select list over groups sees no aggregate any more.
+
+    Window functions are computed over the groups, and so is what HAVING needs beside the list.
+    """
+    if any(item.expr.flags & HAS_WINDOW for item in items):
+        return True
+    return having is not None and needs_more(having.args["this"], items, tail.relation, scope)
 
 
 def _key_of(grouping: Grouping, scope: Scope) -> Callable[[Any], Expr | None]:

@@ -15,6 +15,7 @@ from rocky.language.binder.expr import (
     CONDITIONAL,
     EXPRESSION,
     HAS_AGGREGATE,
+    HAS_CORRELATED,
     HAS_GENERATOR,
     HAS_LATERAL_ALIAS,
     HAS_OUTER,
@@ -25,6 +26,7 @@ from rocky.language.binder.expr import (
     derived,
     merge_flags,
     merge_sources,
+    unknown,
 )
 from rocky.language.binder.expressions.calls import (
     argument_nodes,
@@ -39,6 +41,10 @@ from rocky.language.binder.expressions.columns import (
     element_nullable,
     resolve_name,
 )
+from rocky.language.binder.expressions.correlation import (
+    belongs_to_having,
+    misplaced_outer_aggregate,
+)
 from rocky.language.binder.expressions.determinism import (
     COLLECTORS,
     has_unique_order,
@@ -46,8 +52,9 @@ from rocky.language.binder.expressions.determinism import (
     note_order,
 )
 from rocky.language.binder.expressions.grouping_calls import GROUPING_CALLS, check_grouping_call
+from rocky.language.binder.expressions.identifiers import named_parts
 from rocky.language.binder.expressions.percentages import check_percentages
-from rocky.language.binder.scopes import FROM_CLAUSE, Scope, bind_expression
+from rocky.language.binder.scopes import Scope, bind_expression
 from rocky.language.binder.shapes import TIME_WINDOWS
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.arithmetic import arithmetic
@@ -59,7 +66,6 @@ from rocky.language.functions.operand import NO_VALUE, Refusal, Typing
 from rocky.language.functions.special import SPECIAL
 from rocky.language.functions.special.higher_order import HIGHER_ORDER
 from rocky.language.functions.special.inference import fold_call
-from rocky.language.names import split_name
 
 ARITHMETIC_AGGREGATES: Final = frozenset(
     "sum avg mean try_sum try_avg stddev stddev_pop stddev_samp std variance var_pop "
@@ -96,7 +102,10 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
     info = find_function(key)
     kind = call_kind(key)
     if key == "identifier":
-        return _identifier(node, scope)
+        words = [exp.Identifier(this=word) for word in named_parts(node, scope) or []]
+        if not words:
+            return unknown()
+        return resolve_name(words, tuple(word.name.lower() for word in words), node, scope)
     if key in TABLE_ONLY:
         return scope.binding.error(
             Code.UNKNOWN_FUNCTION,
@@ -111,20 +120,14 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
     elif key in GROUPING_CALLS and scope.clause == "having":
         scope = scope.within("having")
         scope.keyed = None
-    higher = HIGHER_ORDER.get(key)
     nodes = argument_nodes(node, scope)
+    if key == "exists" and len(nodes) == 1 and nodes[0].__class__ in (exp.Values, exp.Subquery):
+        return bind_expression(exp.Exists(this=nodes[0]), scope)
     form = _form_problem(key, kind, nodes, node)
     if form is not None:
         condition, message, code = form
         return scope.binding.error(code, message, node, condition)
     if any(each.__class__ is exp.Lambda for each in nodes):
-        if higher is None:
-            return scope.binding.error(
-                Code.UNKNOWN_FUNCTION,
-                f"`{name}` takes no lambda",
-                node,
-                "INVALID_LAMBDA_FUNCTION_CALL.NON_HIGHER_ORDER_FUNCTION",
-            )
         return bind_higher_order(key, node, nodes, scope)
     args = bind_arguments(key, nodes, scope)
     found = type_function(key, info, args, node, scope, windowed=windowed)
@@ -164,6 +167,9 @@ def _form_problem(
     if key == "window_time" and call and function_name(call).lower() not in TIME_WINDOWS:
         message = "`window_time` takes a time window or a column that is one"
         return "_LEGACY_ERROR_TEMP_3101", message, Code.TYPE_ERROR
+    if key not in HIGHER_ORDER and any(each.__class__ is exp.Lambda for each in nodes):
+        condition = "INVALID_LAMBDA_FUNCTION_CALL.NON_HIGHER_ORDER_FUNCTION"
+        return condition, f"`{key}` takes no lambda", Code.UNKNOWN_FUNCTION
     if key in _ORDERED_BY_ARGUMENT and len(nodes) != 1:
         return (
             "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
@@ -177,15 +183,6 @@ def is_distinct(node: exp.Expr) -> bool:
     """Whether a call was written `f(DISTINCT ...)`."""
     arguments = node.args.get("expressions") or []
     return bool(arguments) and arguments[0].__class__ is exp.Distinct
-
-
-def _identifier(node: exp.Expr, scope: Scope) -> Expr:
-    """`IDENTIFIER('a.b')`: a name given as a constant string."""
-    nodes = argument_nodes(node, scope)
-    if len(nodes) != 1 or nodes[0].__class__ is not exp.Literal:
-        return scope.binding.give_up("IDENTIFIER of an expression")
-    words = [exp.Identifier(this=word) for word in split_name(nodes[0].name)]
-    return resolve_name(words, tuple(word.name.lower() for word in words), nodes[0], scope)
 
 
 def type_function(
@@ -254,10 +251,15 @@ def _result(
         lineage = WINDOW
     elif role == "aggregate":
         lineage = AGGREGATE
-        if flags & HAS_OUTER and _belongs_to_having(args, scope):
+        # A correlated subquery may stand in an aggregate's argument, though not beside one.
+        flags &= ~HAS_CORRELATED
+        if flags & HAS_OUTER and belongs_to_having(args, scope):
             flags &= ~HAS_OUTER
         else:
             flags |= HAS_AGGREGATE
+        misplaced = misplaced_outer_aggregate(key, args, node, scope)
+        if misplaced is not None:
+            return misplaced
     else:
         foldable = all(arg.foldable for arg in args)
         if key in _CONDITIONAL:
@@ -279,19 +281,6 @@ def _result(
         )
     value = fold_call(key, args) if foldable else NO_VALUE
     return Expr(*typing, merge_sources(args, lineage), flags, value, foldable)
-
-
-def _belongs_to_having(args: list[Expr], scope: Scope) -> bool:
-    """Whether an aggregate of outer columns alone, in WHERE, is one of the HAVING around it."""
-    outer = scope.parent
-    while outer is not None and outer.clause == FROM_CLAUSE:
-        outer = outer.parent
-    return (
-        scope.clause == "where"
-        and outer is not None
-        and outer.clause == "having"
-        and all(arg.flags & HAS_OUTER or not arg.sources for arg in args)
-    )
 
 
 def _operator(key: str, args: list[Expr], node: exp.Expr, scope: Scope) -> Expr:
