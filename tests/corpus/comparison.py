@@ -66,7 +66,6 @@ OTHER_CONDITIONS = {
     "refused_intervals/text_nanos": "INVALID_INTERVAL_FORMAT",
     "refused_intervals/text_quarter": "PARSE_SYNTAX_ERROR",
     # A number and a text are one to the library here, and a range is judged by its words.
-    "refused_intervals/column_range": "INVALID_INTERVAL_FORMAT",
     "refused_intervals/interval_without_unit": "INVALID_TYPED_LITERAL",
     "refused_intervals/plural_range": "INVALID_INTERVAL_FORMAT",
     "refused_intervals/scientific_number": "INVALID_INTERVAL_FORMAT",

@@ -29,6 +29,7 @@ ACCEPTED_GAPS = {
     "lambdas/transform_in_group_by_renamed": "lambdas are told apart by their parameters' names",
     "pipe_steps/set_generator": "the type of a generator in |> SET is unknown",
     "recursion/cte_dup_case": "names of CTEs that differ in case are taken for one",
+    "recursion/identifier_concat": "the table must be known before the run, so its name is written",
     "recursion/identifier_function": "the library reads no call of what IDENTIFIER names",
     "shared_names/using_in_pipe_hidden": "a pipe step forgets the hidden side of USING",
     "stars/star_substr": "the library reads the arguments of SUBSTR one by one",

@@ -292,16 +292,24 @@ def _not_rows(*, view: bool, known: bool) -> str:
 
 def _table_function(call: Any, scope: Scope) -> Relation:
     """A function in FROM; IDENTIFIER('t') is a table whose name is a constant."""
-    if call.args["this"] == "IDENTIFIER" or str(call.args["this"]).lower() == "identifier":
+    if str(call.args["this"]).lower() == "identifier":
+        nodes = argument_nodes(call, scope)
         words = named_parts(call, scope)
-        if words is not None:
-            parts = dict(
-                zip(
-                    ("this", "db", "catalog"), map(exp.to_identifier, reversed(words)), strict=False
-                )
+        if words is None:
+            return Relation([], known=False)
+        if nodes[0].__class__ is not exp.Literal:
+            scope.binding.error(
+                Code.UNKNOWN_TABLE,
+                "IDENTIFIER of an expression in FROM: the table must be known before the run",
+                call,
+                None,
+                help="write the table's name",
             )
-            return _named_table(exp.Table(**parts), scope)
-        return Relation([], known=False)
+            return Relation([], known=False)
+        parts = dict(
+            zip(("this", "db", "catalog"), map(exp.to_identifier, reversed(words)), strict=False)
+        )
+        return _named_table(exp.Table(**parts), scope)
     return bind_generator(call, scope, scope)
 
 

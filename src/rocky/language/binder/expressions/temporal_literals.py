@@ -201,6 +201,9 @@ def _unit_to_unit(node: exp.Interval, unit: exp.IntervalSpan, scope: Scope) -> E
     first, last = unit.this.name.lower(), unit.expression.name.lower()
     if (first, last) not in _SPAN_FORMS:
         return _bad(f"`{first} to {last}` is not an interval range", node, scope)
+    if not _is_number(node.args.get("this")):
+        words = "an interval is written with a text, not an expression"
+        return _bad(words, node, scope, "PARSE_SYNTAX_ERROR")
     negative, text = _signed(node.args.get("this"))
     if not re.fullmatch(_SPAN_FORMS[first, last], text):
         return _bad(f"`{text}` is not an interval of `{first} to {last}`", node, scope)
