@@ -229,6 +229,13 @@ def bind_over_target(node: exp.Expr, scope: Scope, *, windowed: bool) -> Expr:
     if kind is exp.Any:
         args = bind_arguments("any", argument_nodes(node, scope), scope)
         return type_function("any", find_function("any"), args, node, scope, windowed=windowed)
+    if windowed:
+        return scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            "OVER stands after a window or aggregate function",
+            node,
+            "UNSUPPORTED_EXPR_FOR_WINDOW",
+        )
     return bind_expression(node, scope)
 
 
