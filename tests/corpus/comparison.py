@@ -81,7 +81,6 @@ OTHER_CONDITIONS = {
     "refused_recursion/recursive_alias_arity": "ASSIGNMENT_ARITY_MISMATCH",
     # Spark looks for a column or a table where nothing of the kind was meant.
     "refused_correlation/scalar_empty": "PARSE_SYNTAX_ERROR",
-    "refused_correlation/unknown_outer": "UNRESOLVED_COLUMN",
     "refused_inline_tables/empty": "PARSE_SYNTAX_ERROR",
     "refused_inline_tables/empty_row": "INVALID_INLINE_TABLE",
     "refused_inline_tables/trailing_comma": "PARSE_SYNTAX_ERROR",

@@ -107,7 +107,10 @@ def _bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
     right = _right_side(left, args["this"], scope)
     side = (args.get("side") or "").upper()
     kind = (args.get("kind") or "").upper()
-    if (kind in ("SEMI", "ANTI") and side in ("RIGHT", "FULL")) or (kind == "OUTER" and not side):
+    unknown = (kind in ("SEMI", "ANTI") and side in ("RIGHT", "FULL")) or (
+        kind == "OUTER" and not side
+    )
+    if unknown or (kind == "CROSS" and side):
         scope.binding.error(
             Code.SYNTAX_ERROR,
             f"Spark has no {side} {kind} JOIN".replace("  ", " "),
