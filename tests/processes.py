@@ -115,6 +115,11 @@ class Running:
         return out, said[0]
 
 
+def is_stopped(process: int) -> bool:
+    """Whether a process was stopped by a signal, and has not been told to go on."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].startswith("T")
+
+
 def run_process(task: Callable[..., object], *given: Any, **around: Any) -> tuple[int, str, str]:
     """The exit code of a process, and what it said on both its streams."""
     with Running(task, *given, **around) as process:

@@ -1,9 +1,12 @@
 """Checks a state file of Rocky against its tables, without Rocky: this file, `blake3` and `ssh-keygen` will do.
 
     python verify_run.py STATE.db [--warehouse FOLDER] [--run RUN_ID] [--table CATALOG.SCHEMA.TABLE]
+                         [--sealed FILE|FOLDER|git:REF[:PATH]] [--allowed-signers FILE] [--head HASH]
 
 Prints a line for each finding (`code: where: what it means`) and a summary. Exit code: 0 all agrees, 1 findings, 2 the
-state file cannot be read. What lies in an object store is not checked, unless `--warehouse` names a local copy of it.
+state file or a seal cannot be read. What lies in an object store is not checked, unless `--warehouse` names a local copy of
+it. With seals, ledger and tables must go on from each. Who may seal is in the file named, else in `allowed_signers`: that of
+the same commit for `git:REF` (in the repository of the working folder), that beside STATE.db for files.
 """
 import argparse
 import json
@@ -27,7 +30,7 @@ MODEL, REMEMBERED = (*RECORDS[1:3], "partitions", "watermarks", "input_provenanc
 SWEPT, ONCE, DIED = (*RECORDS[:3], RECORDS[4], RECORDS[11]), (*RECORDS[1:3], RECORDS[4], *RECORDS[11:]), "the process ended without finishing"
 SKIP = ("materialization", "normalized_sql", "normalizer_version", "target", "typed_columns")
 WHOLE = ("full_refresh", "materialized_view", "content_addressed", "seed")  # strategies that write all rows anew
-LOGGED, DAMAGED = (("blake3_hash", "json"), ("checkpoint_blake3", "checkpoint.parquet")), (LookupError, TypeError, ValueError, AttributeError, StopIteration)
+LOGGED, DAMAGED = (("blake3_hash", "json"), ("checkpoint_blake3", "checkpoint.parquet")), (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError)
 def local(place):  # nothing of an object store is at hand
     return None if "://" in place else Path(place)
 def hash_of(data):
@@ -54,11 +57,11 @@ def is_signed(key, place, name, data):  # whether the run whose key this is made
     said = f"rocky commit\n{'/'.join(str(place).split('/')[-3:])}\n{int(name[:20])}\n{hash_of(found[1] + b'}}' + chr(10).encode() + others)}\n"
     armour = "-----BEGIN SSH SIGNATURE-----\n" + "\n".join(re.findall(".{1,70}", found[2].decode())) + "\n-----END SSH SIGNATURE-----\n"
     return signed_by(f"run {key}\n", "run", "rocky-commit", armour, said)
-def signed_by(signers, who, namespace, armour, said, *more):  # whether `ssh-keygen` says so, by a list of allowed signers
+def signed_by(signers, who, namespace, armour, said, *more):  # whether `ssh-keygen` says so, by a list of allowed signers; by anybody without a name
     with TemporaryDirectory() as folder:
         (listed := Path(folder, "signers")).write_text(signers)
         (signature := Path(folder, "signature")).write_text(armour)
-        line = ["ssh-keygen", "-Y", "verify", *more, "-f", listed, "-I", who, "-n", namespace, "-s", signature]
+        line = ["ssh-keygen", "-Y", *(["verify", *more, "-f", listed, "-I", who] if who else ["check-novalidate"]), "-n", namespace, "-s", signature]
         return subprocess.run(line, input=said.encode(), capture_output=True, check=False).returncode == 0
 def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal` nobody writes, and no side files are needed
     alone = "" if Path(f"{path}-wal").exists() else "&immutable=1"
@@ -68,6 +71,14 @@ def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal
         names = [("metadata", "WHERE key = 'ledger_id'"), *((name, "") for name in (CHAIN, *RECORDS) if name in there)]
         asked = {**dict.fromkeys(RECORDS, ()), **{name: file.execute(f"SELECT key, value FROM {name} {only} ORDER BY key") for name, only in names}}
         return {name: {key.decode("utf-8", "replace"): value for key, value in rows} for name, rows in asked.items()}
+def find_seals(place, signers, beside):  # the texts of seals by name, and the list of who may seal
+    if place.startswith("git:"):
+        git, (ref, _, path) = lambda *words: subprocess.run(["git", "--no-replace-objects", *words], capture_output=True, check=True).stdout.decode(), place[4:].partition(":")
+        names = git("ls-tree", "--name-only", "-z", ref, f"{path or 'seals'}/").split("\0")[:-1] or [path or "seals"]
+        files = {name: git("cat-file", "blob", f"{ref}:./{name}") for name in names if name.endswith(".seal") or name == path}
+        return files, Path(signers).read_text() if signers else git("cat-file", "blob", f"{ref}:./allowed_signers")
+    paths = sorted(Path(place).glob("*.seal")) if Path(place).is_dir() else [Path(place)]
+    return {path.name: path.read_bytes().decode() for path in paths}, Path(signers or beside).read_text()
 class Audit:
     model, step, block, early, newest = "", 0, 0, (-2, ""), 0
     def __init__(self, rows, warehouse=None, run_id=None, table=None):
@@ -79,11 +90,11 @@ class Audit:
     def expect(self, holds, code, where, message):
         return holds or self.findings.setdefault(f"{code}: {where}: {message}")
     @contextmanager
-    def reading(self, where):
+    def reading(self, where, code="record_malformed"):
         try:
             yield
         except DAMAGED as error:
-            self.expect(False, "record_malformed", where, f"it is not what it should be ({error!r})")
+            self.expect(False, code, where, f"it is not what it should be ({error!r})")
     def check(self):
         _ = self.load_records(), self.check_chain(), self.check_tables()
         for table, check in zip((*RECORDS[:3], RECORDS[4]), (self.check_run, self.check_execution, self.check_file, self.check_provenance), strict=True):
@@ -103,6 +114,25 @@ class Audit:
                 self.check_anchor(root, where)
         added = [number for number, _, owner in self.owners if 0 < self.newest < number and not self.is_ahead(owner)]
         self.expect(not added, "anchor_behind", f"{CHAIN} {min(added, default=0):012d}", f"{len(added)} entries are newer than the last run's end")
+    def check_seals(self, files, signers):  # what somebody has signed of the ledger and its tables is in the past of what is there now
+        for name, text in files.items():
+            with self.reading(name, "seal_malformed"):
+                line, _, armour = text.partition("\n")
+                seal, self.count["seals"] = json.loads(line), self.count["seals"] + 1
+                day = datetime.fromisoformat(seal["sealed_at"]).strftime("verify-time=%Y%m%d%H%M%SZ")
+                signed, tables = signed_by("", "", "rocky-seal", armour, f"{line}\n"), [(*map(one.get, ("warehouse", "path", "version", "commit")),) for one in seal["tables"]]
+                listed = signed and signed_by(signers, seal["signer"], "rocky-seal", armour, f"{line}\n", "-O", day)
+                self.expect(listed, "seal_unlisted_signer" if signed else "seal_signature", name, f"it is not signed by `{seal['signer']}` as the list has them")
+                if listed and seal["branch"] and seal["ledger_id"] != self.ledger_id:
+                    self.notes[f"note: {name}: it seals the branch `{seal['branch']}`, which has a ledger of its own"] = None
+                elif listed:
+                    head, own = seal["head"], seal["ledger_id"] == self.ledger_id
+                    goes_on = self.expect(own and self.heads.get(head["entry_hash"]) == head["seq"], "seal_head_missing", name, "the ledger was rolled back or rewritten since, or is another one")
+                    for root, path, version, commit in tables:
+                        place = f"{self.warehouse or root}/{path}"
+                        log, anew = local(f"{place}/_delta_log/{version:020d}.json"), goes_on and self.begun.get(self.makers.get(place), 0) > head["seq"]
+                        found = hash_of(log.read_bytes()) if log and log.is_file() else None
+                        self.expect(not log or found == commit or anew, f"seal_table_{'changed' if found else 'behind'}", log, f"`{name}` has another commit there: rolled back, removed or rewritten")
     def check_chain(self):  # every write of a record has an entry, and every entry the hash of the one before
         previous, number, newest = "0" * 64, 1, {}
         for key, value in self.rows[CHAIN].items():
@@ -195,6 +225,7 @@ class Audit:
                         self.former[place] = run_id, {**self.former.get(place, (0, {}))[1], **tables.pop(place)}
                     self.foreign.update({(place, f"{name}.json"): one["foreign"]} if "foreign" in one else {})
                     tables[place].update({f"{name}.{end}": (one[each], maker) for each, end in LOGGED if each in one})
+        self.makers = {place: recorded[name][1][0] for name in (f"{0:020d}.json",) for place, recorded in tables.items() if name in recorded}
         for place, recorded in sorted(tables.items()):
             makers = {maker[0] for _, maker in (*recorded.values(), *self.former.get(place, (0, {}))[1].values())}
             if self.run_id in (None, *makers) and f".{place}".replace("/", ".").lower().endswith(self.table and f".{self.table}"):
@@ -310,16 +341,20 @@ class Audit:
             self.expect(own and self.heads.get(anchor["head"]) == seq, "head_unknown", where, "the chain never had this head, or not then")
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="Check a state file of Rocky against its tables.")
-    _ = [parser.add_argument(option) for option in ("state", "--warehouse", "--run", "--table")]
+    _ = [parser.add_argument(option) for option in ("state", "--warehouse", "--run", "--table", "--sealed", "--allowed-signers", "--head")]
     asked = parser.parse_args(arguments)
     try:
         audit = Audit(load(asked.state), asked.warehouse, asked.run, asked.table)
-    except (sqlite3.Error, OSError) as error:
-        return print(f"cannot read `{asked.state}`: {error}", file=sys.stderr) or 2
+        files, signers = find_seals(asked.sealed, asked.allowed_signers, Path(asked.state).with_name("allowed_signers")) if asked.sealed else ({}, "")
+    except (sqlite3.Error, OSError, ValueError, subprocess.CalledProcessError) as error:
+        return print(f"cannot read `{asked.state}`{' or its seals' if asked.sealed else ''}: {error}", file=sys.stderr) or 2
+    if asked.sealed and not files:
+        return print(f"there is no seal in `{asked.sealed}`", file=sys.stderr) or 2
     known = not audit.table or f'"target":"{audit.table}"'.encode() in b"".join(audit.rows["model_executions"].values()).lower()
     if not known or (asked.run or "") not in (*audit.rows["run_history"], ""):
         return print(f"`{asked.state}` knows no run `{asked.run}` or no table `{asked.table}`", file=sys.stderr) or 2
-    audit.check()
+    _ = audit.check(), audit.check_seals(files, signers)
+    audit.expect(asked.head is None or asked.head in audit.heads, "head_unknown", f"head {asked.head}", "the ledger was rolled back or rewritten since it was noted, or is another one")
     checked = ", ".join(f"{number} {what}" for what, number in audit.count.items())
     return print(*audit.findings, *audit.notes, f"{len(audit.findings)} findings in {checked}", sep="\n") or int(bool(audit.findings))
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ RockyError                 the world failed: a file, a server, a setting
 ├── ApprovalRefused        a statement that would not count, or a change that too few approved
 ├── SignersUnusable        the rules of approval, or who may sign, cannot be read
 ├── KeygenUnavailable      `ssh-keygen` is not installed, or is too old for what is needed
+├── SealRefused            a seal that would not count, or nothing that can be sealed
 ├── InterfaceRefused       an interface that cannot be published, fetched or accepted
 ├── NotComparable          a side of a comparison does not compile: never the same as no difference
 ├── RunRefused             the selection, or what it reads, has errors: nothing was started
@@ -150,6 +151,10 @@ class StateConflict(StateSyncFailed):
     """Others changed the remote state, and theirs and ours cannot be brought together."""
 
 
+class StateLost(RockyError):
+    """The tables know of runs that the state does not: it was lost, or is an older copy."""
+
+
 class GitUnavailable(RockyError):
     """`git` is not installed, would not answer or refused: nothing is known of the past."""
 
@@ -172,6 +177,10 @@ class SignersUnusable(RockyError):
 
 class KeygenUnavailable(RockyError):
     """The program `ssh-keygen` is not installed, or is too old for what is needed."""
+
+
+class SealRefused(RockyError):
+    """A seal that would not count, or nothing that can be sealed; none was written."""
 
 
 class InterfaceRefused(RockyError):

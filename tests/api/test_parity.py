@@ -66,6 +66,7 @@ FUNCTIONS = {f"rocky.{name}" for name in rocky.__all__ if inspect.isfunction(get
 
 SELECTION = (
     "a b --model c --exclude d --pipeline p --parallel 2 --full-refresh --force-rebuild --no-reuse"
+    " --start-anew"
     " --target other --partition x --from y --to z --latest --missing --lookback 3"
     " --filter tenant=acme --idempotency-key k"
 )
@@ -76,6 +77,7 @@ SELECTED = {
     "full_refresh": True,
     "rebuild": True,
     "reuse": False,
+    "start_anew": True,
     "adapter": "other",
     "window": rocky.Window("y", "z", "x", latest=True, missing=True, lookback=3),
     "filters": ["tenant=acme"],
@@ -225,6 +227,15 @@ PAIRS = (
     pair("verify r", "verify.verify", "verify", "r"),
     pair("verify --all", "verify.verify", "verify"),
     pair(
+        f"verify --sealed git:main --allowed-signers f --head {'0' * 64}",
+        "verify.verify",
+        "verify",
+        sealed="git:main",
+        allowed_signers="f",
+        head="0" * 64,
+    ),
+    pair("seal --key k --as n --out f", "seal.seal", "seal", key="k", principal="n", out="f"),
+    pair(
         "replay r --model a --verify --execute --keep f --parallel 2 --target other",
         "replay.replay",
         "replay",
@@ -245,6 +256,14 @@ PAIRS = (
         "accept_table",
         "t",
         message="why",
+        adapter="a",
+    ),
+    pair(
+        "state restore t --from-tables -m why --target a",
+        "state_restoration.restore_state",
+        "restore_state",
+        message="why",
+        table="t",
         adapter="a",
     ),
     pair(

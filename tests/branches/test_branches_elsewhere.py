@@ -31,7 +31,7 @@ def machines(s3, tmp_path, monkeypatch) -> tuple[BranchShop, BranchShop]:
     """Two machines that share a state; the first has run, and made a branch."""
     for name, value in s3_environment(s3).items():
         monkeypatch.setenv(name, value)
-    first = _machine(tmp_path / "first", tmp_path / "warehouse")
+    first = machine_of(tmp_path / "first", tmp_path / "warehouse")
     enter_shop(first.root, monkeypatch)
     first.do("run")
     first.do("branch", "create", "b1")
@@ -117,7 +117,7 @@ def test_a_branch_that_was_made_again_elsewhere_is_not_taken_for_the_former_one(
     assert first.do("verify", "--branch", "b1").startswith("verified:")
 
 
-def _machine(root: Path, warehouse: Path) -> BranchShop:
+def machine_of(root: Path, warehouse: Path) -> BranchShop:
     root.mkdir()
     shop = BranchShop(root)
     shop.create()

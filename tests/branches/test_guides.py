@@ -63,3 +63,10 @@ def test_every_line_of_the_audit_prints_what_the_guide_shows(walk, tmp_path, ble
         found = {HASH.findall(walk.printed(each))[-1] for each in commands}
         assert (commands, 1) == (commands, len(found))
     assert "0 findings" in walk.printed("verify_run.py")
+
+
+@pytest.mark.slow
+def test_every_line_of_the_audit_by_seals_prints_what_the_guide_shows(walk, tmp_path, bless):
+    shutil.copy(ROOT / "tools" / "verify_run.py", tmp_path)
+
+    assert_happens(walk, "audit-by-seals", bless=bless)

@@ -7,21 +7,28 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from rocky.branches.approvals.statements import Kind, NotAStatement, Statement, parse_statement
 from rocky.branches.state_hash import hash_state
 from rocky.errors import RockyError
+from rocky.evidence.verification import verify_evidence
 from rocky.language.binder.query import bind_text
+from rocky.language.datatypes.text import parse_schema
 from rocky.language.tables import tables_by_name
-from rocky.ledger import open_ledger
+from rocky.ledger import open_evidence_reader, open_ledger
 from rocky.ledger.chain import MalformedEntry, parse_entry
 from rocky.ledger.run_records import RunStatus
 from rocky.ledger.schema import TABLES
 from rocky.ledger.writer import ModelRecords
+from rocky.project import load_project
+from rocky.project.interfaces import content_hash
 from rocky.project.toml.documents import parse_document
 from rocky.store.anchor import Anchor, _format_anchor, anchor_path, read_anchor
 from rocky.store.delta.log import write_checkpoint
+from rocky.store.file_usage import read_lifetimes
 from rocky.store.journal import (
     JOURNAL_FOLDER,
     Journal,
@@ -30,8 +37,12 @@ from rocky.store.journal import (
     write_journal,
 )
 from rocky.store.warehouse import open_warehouse
+from tests.corpus.questions import questions, shop_tables
 from tests.fuzz.mutation import cases, seeds
 from tests.ledger.conftest import START, a_model, a_run
+from tests.project.projects import load
+from tests.project.test_config import FULL
+from tests.project.test_robustness import CONTRACT, DEFAULTS, SEED, SIDECAR, SOURCE, document
 from tests.store.tables import append, ids, log_file, reopened, table_in
 
 pytestmark = pytest.mark.slow
@@ -41,7 +52,12 @@ LEDGER_ID = "0" * 32
 
 
 def sql(_: Path) -> Target:
-    return seeds("sql"), lambda data: bind_text(data.decode(errors="replace"), tables_by_name({}))
+    """Queries over tables of every type: one over a table that is not there ends at its name."""
+    tables = tables_by_name(
+        {name: parse_schema(columns) for name, columns in shop_tables().items()}
+    )
+    known = [*seeds("sql"), *(each.sql.encode() for each in questions())]
+    return known, lambda data: bind_text(data.decode(errors="replace"), tables)
 
 
 def toml(_: Path) -> Target:
@@ -49,6 +65,33 @@ def toml(_: Path) -> Target:
         parse_document("x.toml", data.decode(errors="replace"), {}, lambda _: None)
 
     return seeds("toml"), read
+
+
+def project(folder: Path) -> Target:
+    """The files of a project, each of its kind, as loading reads them."""
+    empty = {"interface_version": 1, "project": "crm", "tables": []}
+    crm = json.dumps({**empty, "interface_hash": content_hash(empty)})
+    written = {
+        "rocky.toml": FULL,
+        "models/m.toml": document(SIDECAR),
+        "models/_defaults.toml": document(DEFAULTS),
+        "sources/s.toml": document(SOURCE),
+        "seeds/s.toml": document(SEED),
+        "seeds/s.csv": 'a,b\n1,"x\ny"\n',
+        "contracts/m.contract.toml": document(CONTRACT),
+        "models/m.sql": "---toml\nname = 'm'\n---\nSELECT 1 AS a, @var(x) AS b",
+        "crm.json": crm,
+        "crm.accepted.json": crm,
+    }
+    load(folder, dict(written))
+
+    def read(data: bytes) -> None:
+        name, good = list(written.items())[len(data) % len(written)]
+        (folder / name).write_bytes(data)
+        load_project(folder, env={})
+        (folder / name).write_text(good)
+
+    return [each.encode() for each in written.values()] + seeds("toml"), read
 
 
 def delta_commit(folder: Path) -> Target:
@@ -82,6 +125,34 @@ def delta_checkpoint(folder: Path) -> Target:
         reopened(table).log.snapshot()
 
     return [file.read_bytes()], read
+
+
+def checkpoint_rows(folder: Path) -> Target:
+    """A checkpoint that is whole Parquet of the right columns, with other values in it."""
+    table = table_in(folder)
+    for number in range(3):
+        append(table, ids(table, number))
+    assert write_checkpoint(table.log, 2) is None
+    file = log_file(table, f"{2:020d}.checkpoint.parquet")
+    good = pq.read_table(file)
+
+    def read(data: bytes) -> None:
+        try:
+            made = pa.Table.from_pylist(json.loads(data), schema=good.schema)
+            pq.write_table(made, file)
+        except (
+            ValueError,
+            TypeError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+            pa.ArrowException,
+        ):
+            return
+        reopened(table).log.snapshot()
+        read_lifetimes(reopened(table).log)
+
+    return [json.dumps(good.to_pylist(maps_as_pydicts="strict")).encode()], read
 
 
 def last_checkpoint(folder: Path) -> Target:
@@ -199,11 +270,15 @@ def ask(path: Path) -> None:
         for question in questions:
             with suppress(RockyError), ledger.reader() as reader:
                 question(reader)
+    evidence = open_evidence_reader(path)
+    assert evidence is not None
+    with suppress(RockyError), evidence:
+        verify_evidence(evidence, lambda place: open_warehouse(place, base=path.parent))
 
 
 TARGETS = (
-    sql, toml, delta_commit, delta_checkpoint, last_checkpoint, journal, anchor, approval,
-    ledger_entry, ledger_rows,
+    sql, toml, project, delta_commit, delta_checkpoint, checkpoint_rows, last_checkpoint, journal,
+    anchor, approval, ledger_entry, ledger_rows,
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rocky.errors import StateLost
 from rocky.evidence.retention.sweep import remove_watermark
 from rocky.ledger.readers.history import open_history_reader
 from rocky.ledger.run_records import RunStatus
@@ -129,7 +130,7 @@ def test_a_table_that_is_gone_from_its_source_is_named_and_its_copy_stays(tmp_pa
     )
 
 
-def test_a_table_that_no_state_knows_is_loaded_whole_and_that_is_said(tmp_path):
+def test_a_table_that_no_state_knows_is_not_loaded_until_somebody_says_so(tmp_path):
     lake = LakeProject(tmp_path)
     lake.put([order(1, 1), order(2, 2)])
     lake.run()
@@ -137,11 +138,9 @@ def test_a_table_that_no_state_knows_is_loaded_whole_and_that_is_said(tmp_path):
         if path.is_file():
             path.unlink()
 
-    report = lake.run()
-
-    (warning,) = report.run.warnings
-    assert f"the state knows nothing of `{ORDERS}`" in warning
-    assert "version 0 of the table keeps them" in warning
+    with pytest.raises(StateLost, match=f"`{ORDERS}` was written by run"):
+        lake.run()
+    assert {ORDERS: "success"} == statuses(lake.run(start_anew=True))
     assert [1, 2] == [row["id"] for row in lake.rows()]
 
 

@@ -10,6 +10,7 @@ from rocky.ledger.run_records import RunStatus
 from rocky.ledger.writer import Ledger
 from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.strategy import materialize
+from rocky.run.prepare.resources import RunParameters
 from rocky.store.delta.signature import SigningKey, is_commit_signed
 from tests.run.runs import Shop, statuses, verify
 
@@ -116,7 +117,7 @@ def test_a_ledger_that_is_younger_than_the_tables_records_their_files(tmp_path):
     for file in tmp_path.glob(".rocky-state.db*"):
         file.unlink() if file.is_file() else file.rmdir()
 
-    shop.run("alone")
+    shop.run("alone", options=RunParameters(parallel=1, full_refresh=True, start_anew=True))
 
     # The commit of the ledger that is gone is nobody's, but this run's own record is whole.
     assert ["foreign_commit"] == [each.partition(":")[0] for each in verify(tmp_path)]

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from rocky.compiler.passes import compile_project
-from rocky.errors import StoreUnwritable
+from rocky.errors import StateLost, StoreUnwritable
 from rocky.ledger.readers.history import open_history_reader
 from rocky.operations.plan.preview import preview_run
 from rocky.plan.request import RunRequest
 from rocky.plan.steps import plan_steps
 from rocky.project import load_project
+from rocky.run.prepare.resources import RunParameters
 from tests.run.runs import Shop, reasons, statuses, verify
 
 SOURCE = (
@@ -99,11 +100,14 @@ def test_a_table_that_no_ledger_knows_is_replaced_in_one_commit_or_stays_whole(t
     shop = five_days(tmp_path, "microbatch")
     shop.run()
     forget_ledger(shop)
+    anew = RunParameters(parallel=1, full_refresh=True, start_anew=True)
+    with pytest.raises(StateLost):
+        shop.run()
 
-    shop.run(before_write=fail_at(1))
+    shop.run(before_write=fail_at(1), options=anew)
     assert [1, 2, 3, 4, 5] == ids(shop)
     before = shop.snapshot("ev")
-    shop.run()
+    shop.run(options=anew)
 
     assert [1, 2, 3, 4, 5] == ids(shop)
     after = shop.snapshot("ev")

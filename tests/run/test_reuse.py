@@ -737,7 +737,7 @@ def test_without_a_ledger_everything_is_built(shop):
         if each.is_file():
             each.unlink()
 
-    report = shop.run()
+    report = shop.run(options=RunParameters(parallel=1, start_anew=True))
 
     assert MODELS == built(report)
     assert {"first build"} == {reasons(report)[each] for each in MODELS}

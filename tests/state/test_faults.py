@@ -320,6 +320,51 @@ def test_the_near_tier_spares_the_far_one_the_bytes(tmp_path, prefix, s3, valkey
     assert ["HEAD"] == [method for method, path in s3.seen if "state.db" in path]
 
 
+def test_whoever_can_write_only_the_near_tier_alters_and_rolls_back_nothing(
+    tmp_path, prefix, s3, valkey_port
+):
+    state = tiered_state(valkey_port, prefix)
+    first, second = (Machine(tmp_path / f"m{each}", state, s3.url, each) for each in (1, 2))
+    one = first.run("a")
+    with client.Valkey.from_url(state.valkey_url) as server:
+        key = f"{prefix}:v{SCHEMA_VERSION}:state.db:cache"
+        older = server.get(key)
+        two = first.run("b")
+        newer = server.get(key)
+        magic, head, _ = newer.split(b"\n", 2)
+        _, _, rolled_back = older.split(b"\n", 2)
+        # Both with a head that fits: that of the bucket's own generation.
+        for forged in (rolled_back, b"SQLite format 3\0" + bytes(4096), b""):
+            server.set(key, b"\n".join((magic, head, forged)))
+            fresh = Machine(tmp_path / f"f{len(forged)}", state, s3.url, 3)
+            with fresh.session() as session:
+                session.acquire()
+            assert "state.cache cache_altered" in fresh.outcomes
+            assert [one, two] == rows(fresh.ledger, "run_history")
+        server.set(key, older)
+        three = second.run("c")
+
+    assert "state.cache cache_stale" in second.outcomes
+    assert sorted([one, two, three]) == rows(second.ledger, "run_history")
+    assert [] == findings(second.ledger)
+
+
+def test_a_copy_that_an_older_rocky_has_sent_is_read_from_the_bucket(
+    tmp_path, prefix, s3, valkey_port, bucket
+):
+    state = tiered_state(valkey_port, prefix)
+    first, second = (Machine(tmp_path / f"m{each}", state, s3.url, each) for each in (1, 2))
+    one = first.run("a")
+    copy = f"v{SCHEMA_VERSION}/state.db"
+    data = bucket.read(copy)
+    # Without the hash that is kept with it now; its ETag is the same.
+    bucket.put(copy, data)
+    two = second.run("b")
+
+    assert "state.cache cache_stale" in second.outcomes
+    assert [one, two] == rows(second.ledger, "run_history")
+
+
 def test_no_secret_is_in_an_event_an_error_a_log_or_a_text(tmp_path, prefix, s3, valkey, caplog):
     caplog.set_level(logging.DEBUG, "rocky")
     wrong = f"redis://:{'wrong-password-here'}@127.0.0.1:{valkey.port}/0"

@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,10 +12,11 @@ from rocky.errors import StateConflict, StateSyncFailed
 from rocky.ledger import open_history_reader
 from rocky.ledger.run_records import RunStatus
 from rocky.project.configuration.blocks import State
+from rocky.state.publication import Publication, Publisher
 from rocky.state.session import RemoteSession
 from rocky.store.delta.signature import FENCE
 from rocky.store.warehouse import open_warehouse
-from tests.processes import Running
+from tests.processes import Running, is_stopped
 from tests.state.machines import s3_state, valkey_state
 from tests.state.shops import RemoteShop, _Name
 from tests.state.test_runs import wrong_with
@@ -45,10 +47,7 @@ def stop_before_commit(root: Path, state: State, address: str, strategy: str) ->
         shop.run("grown")
 
 
-def is_stopped(process: int) -> bool:
-    return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].startswith("T")
-
-
+@pytest.mark.sampled
 @pytest.mark.parametrize("backend", ["s3", "valkey"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_run_that_was_stopped_past_its_claim_overwrites_nothing(
@@ -73,6 +72,53 @@ def test_a_run_that_was_stopped_past_its_claim_overwrites_nothing(
         failed = reader.last_execution("grown")
     assert "claim_lost" == failed.execution.failure_kind
     other.run("grown")
+    assert [] == wrong_with(other)
+
+
+def stop_while_sending(root: Path, state: State, address: str, number: int) -> None:
+    """A run that stops when it is about to send its state, whole as it is, for the nth time."""
+    publish, sent = Publisher.publish, []
+
+    def stop(publisher: Publisher, *given: Any, **named: Any) -> Publication:
+        sent.append(given)
+        if len(sent) == number:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return publish(publisher, *given, **named)
+
+    Publisher.publish = stop  # type: ignore[method-assign]
+    with pytest.raises(StateConflict):
+        shop_of(root, state, address, "incremental").run("grown")
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("backend", ["s3", "valkey"])
+@pytest.mark.parametrize("number", [2, 3])
+def test_a_state_that_was_made_up_before_another_run_is_sent_over_nothing(
+    tmp_path, s3, valkey_port, prefix, backend, number
+):
+    state = s3_state(prefix) if backend == "s3" else valkey_state(valkey_port, prefix)
+    one, other = (
+        shop_of(tmp_path / each, state, s3.url, "incremental") for each in ("one", "other")
+    )
+    one.orders(2)
+    one.run("grown")
+    one.orders(60)
+    other.orders(70)
+    with Running(stop_while_sending, one.root, state, s3.url, number) as stopped:
+        while not is_stopped(stopped.pid):
+            assert stopped.poll() is None
+            time.sleep(0.02)
+        time.sleep(CLAIM_SECONDS + 1)
+        report = other.run("grown")
+        rows = other.rows("grown")
+        os.kill(stopped.pid, signal.SIGCONT)
+
+    assert 0 == stopped.wait()
+    assert rows == other.rows("grown")
+    other.run("grown")
+    with open_history_reader(other.ledger) as reader:
+        kept = {each.run_id: each.status for each in reader.runs()}
+    assert RunStatus.SUCCESS == kept[report.run_id]
     assert [] == wrong_with(other)
 
 

@@ -36,6 +36,7 @@ class RunOptions(TypedDict, total=False):
     resume: str | None
     idempotency_key: str | None
     test: bool
+    start_anew: bool
 
 
 def run_request(select: tuple[str, ...], options: RunOptions) -> "RunRequest":

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from rocky.operations.publish import PublishReport
     from rocky.operations.replay import RebuildReport, RecordReport, RecordVerificationReport
     from rocky.operations.run import RunReport
+    from rocky.operations.seal import SealReport
     from rocky.operations.seed import SeedReport
     from rocky.operations.show import ShowReport
     from rocky.operations.state import (
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         StateReport,
         WatermarkDeletionReport,
     )
+    from rocky.operations.state_restoration import RestorationReport
     from rocky.operations.test import TestReport
     from rocky.operations.trace import TraceReport
     from rocky.operations.validate import ValidateReport
@@ -268,11 +270,31 @@ class Workspace(operations.Workspace):
 
         return cost(self, CostRequest(run, by))
 
-    def verify(self, what: str | None = None) -> "VerifyReport":
-        """Check that records and tables are unchanged and agree."""
+    def verify(
+        self,
+        what: str | None = None,
+        *,
+        sealed: str | Path | None = None,
+        head: str | None = None,
+        allowed_signers: str | Path | None = None,
+    ) -> "VerifyReport":
+        """Check that records and tables are unchanged and agree, and go on from what was kept."""
         from rocky.operations.verify import VerifyRequest, verify
 
-        return verify(self, VerifyRequest(what))
+        place = None if sealed is None else str(sealed)
+        return verify(self, VerifyRequest(what, place, head, path_of(allowed_signers)))
+
+    def seal(
+        self,
+        *,
+        key: str | None = None,
+        principal: str | None = None,
+        out: str | Path | None = None,
+    ) -> "SealReport":
+        """Sign where the ledger and its tables are now, into a file to keep elsewhere."""
+        from rocky.operations.seal import SealRequest, seal
+
+        return seal(self, SealRequest(key, principal, path_of(out)))
 
     def replay(
         self,
@@ -326,6 +348,14 @@ class Workspace(operations.Workspace):
         from rocky.operations.foreign_table import ForeignTableRequest, restore_foreign
 
         return restore_foreign(self, ForeignTableRequest(table, message, adapter))
+
+    def restore_state(
+        self, *, message: str, table: str | None = None, adapter: str | None = None
+    ) -> "RestorationReport":
+        """Let a state that was lost, or put back, know the tables again, from their commits."""
+        from rocky.operations.state_restoration import RestorationRequest, restore_state
+
+        return restore_state(self, RestorationRequest(message, table, adapter))
 
     def sweep_state(self, *, dry_run: bool = False) -> "RetentionSweepReport":
         """Forget runs older than `[state.retention]` allows that no table depends on."""

@@ -21,7 +21,7 @@ from rocky.errors import ChangeRefused, LedgerLocked, NothingSelected, StoreUnre
 from rocky.ledger import Ledger, open_ledger
 from rocky.ledger.branch_records import PRODUCTION, BranchRecord, BranchStatus
 from rocky.ledger.branches import branch_key, load_branches, record_branch
-from rocky.ledger.claims import claims_folder, living_runs
+from rocky.ledger.claims import LocalClaim, claims_folder, living_runs
 from rocky.ledger.readers.history import LATEST, open_history_reader
 from rocky.ledger.readers.table import open_table_record_reader
 from rocky.ledger.record import RunId
@@ -246,16 +246,27 @@ def delete_branch(
     return gone
 
 
-def clear_deleted(ledger: Ledger, record: BranchRecord, warehouses: Sequence[Warehouse]) -> int:
+def clear_deleted(
+    ledger: Ledger,
+    record: BranchRecord,
+    warehouses: Sequence[Warehouse],
+    check: Callable[[], None] = lambda: None,
+) -> int:
     """Remove what a branch that is recorded as deleted has left; how many objects went.
 
-    Comes when everybody can know that it is deleted. One that was made anew is left alone.
+    Comes when everybody can know that it is deleted. One that was made anew is left alone. Raises
+    ClaimLost when `check` does, or when the claim of this process was taken away.
     """
-    with _claimed(ledger, record.name, "delete"):
+    with _claimed(ledger, record.name, "delete") as claim:
         found = _find_branch(ledger, record.name)
         if found is not None and found.status is BranchStatus.OPEN:
             return 0
-        return clear_branch(warehouses, branch_state(ledger.path, record.name))
+
+        def check_both() -> None:
+            claim.check()
+            check()
+
+        return clear_branch(warehouses, branch_state(ledger.path, record.name), check_both)
 
 
 def has_leftovers(warehouses: Sequence[Warehouse], state: Path) -> bool:
@@ -270,9 +281,15 @@ def list_foreign(warehouses: Sequence[Warehouse]) -> tuple[str, ...]:
     )
 
 
-def clear_branch(warehouses: Sequence[Warehouse], state: Path) -> int:
-    """Remove what a branch has left on disk; doing it again finishes what was interrupted."""
-    removed = sum(drop_branch_folder(each) for each in warehouses)
+def clear_branch(
+    warehouses: Sequence[Warehouse], state: Path, check: Callable[[], None] = lambda: None
+) -> int:
+    """Remove what a branch has left on disk; doing it again finishes what was interrupted.
+
+    `check` is asked before each removal and raises when the branch's name is others' by now.
+    """
+    removed = sum(drop_branch_folder(each, check) for each in warehouses)
+    check()
     for each in _LEDGER_SUFFIXES:
         state.with_name(state.name + each).unlink(missing_ok=True)
     # Only what runs that are dead have left: a living one has refused all this.
@@ -286,10 +303,10 @@ def _find_branch(ledger: Ledger, name: str) -> BranchRecord | None:
 
 
 @contextmanager
-def _claimed(ledger: Ledger, name: str, verb: str) -> Iterator[None]:
+def _claimed(ledger: Ledger, name: str, verb: str) -> Iterator[LocalClaim]:
     """One at a time makes or deletes a branch of a name."""
-    with ledger.claim([branch_claim(name)], f"rocky branch {verb}"):
-        yield
+    with ledger.claim([branch_claim(name)], f"rocky branch {verb}") as claim:
+        yield claim
 
 
 def branch_claim(name: str) -> str:

@@ -54,6 +54,7 @@ COMMANDS: Final = {
     "trace": "Show when each model of a run ran, and what it waited for.",
     "cost": "Show what a run used and cost.",
     "verify": "Check that records and tables are unchanged and agree.",
+    "seal": "Sign where the ledger and its tables are now, into a file to keep elsewhere.",
     "replay": "Show what is recorded of a run, check it, or build it again.",
     "state": "Show the state that is kept between runs.",
     "doctor": "Check that settings, state, warehouses and Spark are in order.",
@@ -121,6 +122,8 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.cost import command as found
         case "verify":
             from rocky.cli.commands.verify import command as found
+        case "seal":
+            from rocky.cli.commands.seal import command as found
         case "replay":
             from rocky.cli.commands.replay import command as found
         case "state":

@@ -33,6 +33,12 @@ class FindingCode(StrEnum):
     PROMOTION_UNFINISHED = "promotion_unfinished"
     FOREIGN_JOURNAL = "foreign_journal"
     APPROVAL_UNSIGNED = "approval_unsigned"
+    SEAL_MALFORMED = "seal_malformed"
+    SEAL_SIGNATURE = "seal_signature"
+    SEAL_UNLISTED_SIGNER = "seal_unlisted_signer"
+    SEAL_HEAD_MISSING = "seal_head_missing"
+    SEAL_TABLE_BEHIND = "seal_table_behind"
+    SEAL_TABLE_CHANGED = "seal_table_changed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from rocky.evidence.records import (
     maker_of,
     split_place,
 )
+from rocky.evidence.seals import NOTHING_KEPT, KeptHeads, check_kept
 from rocky.evidence.table_files import ExpectedFile, LogChecker, check_files
 from rocky.evidence.tables import (
     DroppedTables,
@@ -43,7 +44,7 @@ from rocky.evidence.tables import (
     find_tables,
     place_of_execution,
 )
-from rocky.ledger.chain import CHAIN_TABLE
+from rocky.ledger.chain import BEFORE_FIRST, CHAIN_TABLE, Head
 from rocky.ledger.readers.history import EvidenceReader, open_evidence_reader
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution
 from rocky.store.delta.log import LOG_FOLDER, Log
@@ -82,17 +83,21 @@ EVERYTHING: Final = VerificationScope()
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result. `checked` counts what was looked at."""
+    """The result. `checked` counts what was looked at; `head` is where the chain ends."""
 
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
     checked: Mapping[str, int]
+    head: Head = BEFORE_FIRST
 
 
 def verify_evidence(
-    reader: EvidenceReader, open_warehouse: OpenWarehouse, scope: VerificationScope = EVERYTHING
+    reader: EvidenceReader,
+    open_warehouse: OpenWarehouse,
+    scope: VerificationScope = EVERYTHING,
+    kept: KeptHeads = NOTHING_KEPT,
 ) -> Verification:
-    """Check a ledger and its tables.
+    """Check a ledger and its tables, and that they go on from what was `kept` of them.
 
     Raises LedgerUnreadable for a file without a chain, StoreUnreadable for a table that cannot be
     looked at.
@@ -105,7 +110,10 @@ def verify_evidence(
     findings = Findings()
     work = _Verifier(reader, open_warehouse, scope, findings)
     work.check()
-    return Verification(tuple(findings.found), tuple(findings.notes), Counter(findings.checked))
+    head = work.check_kept(kept)
+    return Verification(
+        tuple(findings.found), tuple(findings.notes), Counter(findings.checked), head
+    )
 
 
 class _Verifier:
@@ -144,6 +152,12 @@ class _Verifier:
         check_promotions(self._recorded, histories, self._findings)
         self._check_files(histories)
         self._check_anchors()
+
+    def check_kept(self, kept: KeptHeads) -> Head:
+        """Check what was kept of the ledger and its tables; where the chain ends."""
+        check_kept(kept, self._reader.ledger_id, self._chain, self._recorded, self._findings)
+        newest = max(self._chain.heads, default=0)
+        return Head(newest, self._chain.heads[newest]) if newest else BEFORE_FIRST
 
     def _executions(self) -> Iterator[tuple[Maker, ModelExecution]]:
         for maker, execution in self._recorded.executions.items():
@@ -305,7 +319,10 @@ _TRIES: Final = 3
 
 
 def verify_ledger(
-    path: Path, open_warehouse: OpenWarehouse, choose: Callable[[EvidenceReader], VerificationScope]
+    path: Path,
+    open_warehouse: OpenWarehouse,
+    choose: Callable[[EvidenceReader], VerificationScope],
+    kept: KeptHeads = NOTHING_KEPT,
 ) -> tuple[VerificationScope, Verification] | None:
     """What `choose` asks for, and the result; None when there is no ledger yet.
 
@@ -321,7 +338,7 @@ def verify_ledger(
             if scope is not None and found is not None and newest == last:
                 break
             scope, last = choose(reader), newest
-            found = verify_evidence(reader, open_warehouse, scope)
+            found = verify_evidence(reader, open_warehouse, scope, kept)
         if not found.findings:
             break
     return None if scope is None or found is None else (scope, found)

@@ -90,8 +90,12 @@ def _load_all(path: Path, table: str, kind: type[R]) -> tuple[R, ...]:
 def record_promotion_tables(
     ledger: Ledger, run_id: RunId, tables: Sequence[ModelRecords], promotion: PromotionRecord
 ) -> None:
-    """All there is to say of a promotion, in one transaction: it is known whole or not at all."""
+    """All there is to say of a promotion, in one transaction: it is known whole or not at all.
+
+    Raises ClaimLost when others have recorded its run as dead.
+    """
     with ledger.transaction() as rows:
+        ledger.refuse_dead(rows, run_id)
         for each in tables:
             put_model(rows, run_id, each)
         rows.put(PROMOTIONS, promotion.run_id, record_json(promotion.to_json()))

@@ -17,7 +17,13 @@ from pathlib import Path
 from typing import Final
 
 from rocky.canonical import record_json
-from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable, advise_on_write
+from rocky.errors import (
+    ClaimLost,
+    LedgerLocked,
+    LedgerUnreadable,
+    LedgerUnwritable,
+    advise_on_write,
+)
 from rocky.ledger.record import MalformedRecord, Record, RunId
 
 _SUFFIX: Final = ".lock"
@@ -52,6 +58,19 @@ class LocalClaim:
 
     path: Path
     descriptor: int
+
+    def check(self) -> None:
+        """Raise ClaimLost when its file was taken away: nobody is kept from the tables then."""
+        mine = os.fstat(self.descriptor)
+        try:
+            there = self.path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            there = None
+        if there is None or (there.st_dev, there.st_ino) != (mine.st_dev, mine.st_ino):
+            raise ClaimLost(
+                f"the claim `{self.path}` was removed while its process was at work, so others may"
+                " be using the same tables; it writes and removes nothing more"
+            )
 
     def release(self) -> None:
         # Unlinked first: whoever opens the file afterwards makes a new one.

@@ -92,10 +92,13 @@ def bring_forward(path: Path) -> CopyFacts:
     return inspect_copy(path)
 
 
-def knows(path: Path, head: Head) -> bool:
-    """Whether a file's chain has, or had, this head."""
+def knows(path: Path, said: Head | str) -> bool:
+    """Whether a file's chain has, or had, this head; of a run's id, whether that has begun."""
     with _entries(path) as entries:
-        return _head_at(entries, path, head.seq) == head
+        if isinstance(said, str):
+            found = entries.execute("SELECT 1 FROM run_history WHERE key = ?", (said,))
+            return found.fetchone() is not None
+        return _head_at(entries, path, said.seq) == said
 
 
 def common_head(ours: Path, theirs: Path) -> Head:

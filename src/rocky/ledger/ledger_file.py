@@ -74,16 +74,17 @@ class LedgerFile:
             return False
 
     @contextmanager
-    def claim(self, targets: Iterable[str], command: str = COLLECTOR) -> Iterator[None]:
+    def claim(self, targets: Iterable[str], command: str = COLLECTOR) -> Iterator[LocalClaim]:
         """Keep runs from these tables, by full name, without being one.
 
-        Raises LedgerLocked when a living run, or another such command, has claimed one of them.
+        What deletes asks the claim before each deletion whether it still holds. Raises LedgerLocked
+        when a living run, or another such command, has claimed one of them.
         """
         name = RunId(f"{command.replace(' ', '-')}-{uuid.uuid4().hex}")
         with self.transaction():
             held = self._hold(name, datetime.now(UTC), tuple(targets), command)
         try:
-            yield
+            yield held
         finally:
             held.release()
 

@@ -219,6 +219,7 @@ class RunRecord(Record):
     `fence` is the token of its claim: higher than that of any run before it on the same tables.
     `commit_key` is the public key its commits are signed with, recorded before the first of them.
     `ci` names the job of a CI service that it was part of, as that service's variables did.
+    `started_anew` is True when somebody had it build tables of a state that was lost.
     """
 
     started_at: datetime
@@ -257,6 +258,7 @@ class RunRecord(Record):
     fence: int | None = None
     commit_key: str | None = None
     ci: Mapping[str, str] = field(default_factory=dict)
+    started_anew: bool | None = None
 
     @property
     def died(self) -> bool:
@@ -305,6 +307,8 @@ class TableProgress(Record):
     error: str | None = None
 
 
+UNKNOWN_SOURCE: Final = ""
+"""The `copied_from` of a copy that was taken over from a state that was lost."""
 NO_MARK: Final = ""
 """The `last_value` of a table whose rows have no time: everything is loaded again."""
 

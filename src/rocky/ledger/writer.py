@@ -13,7 +13,7 @@ from time import monotonic, sleep
 from typing import Any, Final
 
 from rocky.canonical import record_json
-from rocky.errors import InternalError, LedgerUnreadable
+from rocky.errors import ClaimLost, InternalError, LedgerUnreadable
 from rocky.ledger.claims import LocalClaim, TableBusy, is_alive
 from rocky.ledger.database import WRITER_PATIENCE_SECONDS, connect_writer
 from rocky.ledger.ledger_file import LedgerFile
@@ -161,6 +161,12 @@ class Ledger(LedgerFile):
         rows.put("metadata", FENCE_COUNTER, str(max(newest, fence)))
         return fence
 
+    def check_claim(self, run_id: RunId) -> None:
+        """Raise ClaimLost when the claim of a run of this process was taken away."""
+        held = self._claims.get(run_id)
+        if held is not None:
+            held.check()
+
     def amend_run(self, run_id: RunId, **facts: Any) -> None:
         """Add what is known of a run once it has begun, each fact once: `engine`, `commit_key`."""
         with self.transaction() as rows:
@@ -168,8 +174,12 @@ class Ledger(LedgerFile):
             _put_json(rows, "run_history", run_id, {**document, **facts})
 
     def record_models(self, run_id: RunId, records: Sequence[ModelRecords]) -> None:
-        """All there is to say of several models in a run, in one transaction."""
+        """All there is to say of several models in a run, in one transaction.
+
+        Raises ClaimLost for a run that others have recorded as dead.
+        """
         with self.transaction() as rows:
+            self.refuse_dead(rows, run_id)
             for each in records:
                 put_model(rows, run_id, each)
 
@@ -190,7 +200,10 @@ class Ledger(LedgerFile):
         found: RunFindings = NOTHING_FOUND,
         anchored: bool = False,
     ) -> RunRecord:
-        """End a run: its record gets its models, its claim is given up. The record as it stands."""
+        """End a run: its record gets its models, its claim is given up. The record as it stands.
+
+        One that others have recorded as dead stays so; raises ClaimLost where it was to be more.
+        """
         changes: dict[str, Any] = {
             "status": status.value,
             "finished_at": format_time(finished_at),
@@ -202,11 +215,24 @@ class Ledger(LedgerFile):
             "anchored": anchored or None,
         }
         with self.transaction() as rows:
-            document = self._end(rows, run_id, self._run_document(rows, run_id), changes)
+            if status is not RunStatus.FAILURE:
+                self.refuse_dead(rows, run_id)
+            document = self._run_document(rows, run_id)
+            if not _is_dead(document):
+                document = self._end(rows, run_id, document, changes)
         held = self._claims.pop(run_id, None)
         if held is not None:
             held.release()
         return RunRecord.from_json(document)
+
+    def refuse_dead(self, rows: RowWriter, run_id: RunId) -> None:
+        """Raise ClaimLost for a run that others have recorded as dead: they went on from there."""
+        document = rows.find("run_history", run_id)
+        if document is not None and _is_dead(load_json(self.path, "run_history", run_id, document)):
+            raise ClaimLost(
+                f"run `{run_id}` was recorded as dead while its process was stopped or could not be"
+                " reached, so it records nothing more; run again"
+            )
 
     def _free_run_id(self, started_at: datetime) -> RunId:
         """The id of a run that starts now; a millisecond later while another run has it."""
@@ -264,6 +290,12 @@ class Ledger(LedgerFile):
         ended = {key: value for key, value in merged.items() if value is not None}
         _put_json(rows, "run_history", run_id, ended)
         return ended
+
+
+def _is_dead(document: Mapping[str, Any]) -> bool:
+    """Whether the record of a run was ended by others, who found its process gone."""
+    ended = document.get("status") == RunStatus.FAILURE.value
+    return ended and document.get("reason") == DIED
 
 
 def newest_fence(ledger: Ledger) -> int:

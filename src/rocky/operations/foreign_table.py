@@ -78,4 +78,7 @@ def _settle(
     caller = caller_of(workspace, project, state_path(workspace))
     with open_run(project, adapter, caller) as opened:
         done = settle(opened, request.table, request.message, datetime.now(UTC))
-        return ForeignTableReport(**same_fields(ForeignTableReport, done))
+    from rocky.operations.seal import seal_deed  # noqa: PLC0415
+
+    seal_deed(workspace, project, "run", done.run_id)
+    return ForeignTableReport(**same_fields(ForeignTableReport, done))

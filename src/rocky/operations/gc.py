@@ -83,11 +83,15 @@ class RemovedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableCollection:
-    """What happened to one table; `reason` says why it was left alone, or what failed."""
+    """What happened to one table; `reason` says why it was left alone, or what failed.
+
+    `claim_lost`: the collector was stopped for a while and others took the table over, so that it
+    removed nothing more.
+    """
 
     table: str
     warehouse: str
-    status: Literal["collected", "clean", "left_alone", "failed"]
+    status: Literal["collected", "clean", "left_alone", "failed", "claim_lost"]
     removed: RemovedFiles
     kept: KeptByReason
     files: tuple[RemovedFile, ...]
@@ -176,7 +180,7 @@ def _report(found: CollectionReport, retention: Retention) -> GcReport:
         len(kept),
         _bytes(kept),
         sum(each.status == "left_alone" for each in tables),
-        sum(each.status == "failed" for each in tables),
+        sum(each.status in ("failed", "claim_lost") for each in tables),
     )
     return GcReport(
         found.dry_run,
@@ -201,11 +205,15 @@ def _table(table: CollectedTable) -> TableCollection:
         removed=RemovedFiles(len(files), _bytes(file for file, _ in files)),
         kept=KeptByReason(**{why.value: _kept(table, why) for why in KeepReason}),
         files=tuple(RemovedFile(file.path, file.size, reason) for file, reason in files),
-        reason=table.failed or table.left_alone,
+        reason=table.failed or table.claim_lost or table.left_alone,
     )
 
 
-def _status(table: CollectedTable) -> Literal["collected", "clean", "left_alone", "failed"]:
+def _status(
+    table: CollectedTable,
+) -> Literal["collected", "clean", "left_alone", "failed", "claim_lost"]:
+    if table.claim_lost is not None:
+        return "claim_lost"
     if table.failed is not None:
         return "failed"
     if table.left_alone is not None:

@@ -225,7 +225,7 @@ class _Invocation:
 
         result = run_request(plan, self.request, self._caller_of(self.request.pipeline))
         self._note(result)
-        return report_models(result)
+        return report_models(self._sealed(result))
 
     def _run_pipeline(self, name: str) -> PipelineRun:
         refuse_errors(self.compilation, config_findings(self.compilation))
@@ -233,7 +233,12 @@ class _Invocation:
 
         result = run_pipeline(self.compilation, name, self.request, self._caller_of(name))
         self._note(result.run)
-        return report_pipeline(result)
+        return report_pipeline(replace(result, run=self._sealed(result.run)))
+
+    def _sealed(self, result: RunResult) -> RunResult:
+        from rocky.operations.seal import seal_run  # noqa: PLC0415
+
+        return seal_run(self.workspace, self.compilation.project, result)
 
     def _caller_of(self, pipeline: str | None) -> Caller:
         if self.application is None:

@@ -1,6 +1,6 @@
 """The report of one run: tables built, what failed, what was decided and why, what it cost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -135,6 +135,8 @@ class ModelsRun:
     interrupted: bool
     resumed_from: RunId | None = None
     state_error: str | None = None
+    seal: str | None = None
+    seal_error: str | None = None
     materializations: tuple[Materialization, ...]
     errors: tuple[ModelError, ...]
     contained: tuple[ContainedModel, ...]
@@ -146,22 +148,24 @@ class ModelsRun:
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted, 1 nothing built, over budget or not sent, 2 some failed, 0 fine."""
+        """130 interrupted, 1 nothing built, over budget, not sent or sealed, 2 some failed."""
         return self.result.exit_code
 
     @property
     def is_done(self) -> bool:
-        """Whether its tables are as they shall be, for those that read them."""
-        return self.exit_code == 0
+        """Whether its tables are as they shall be, for those that read them: sealed or not."""
+        return replace(self.result, seal_error=None).exit_code == 0
 
     @property
     def succeeded(self) -> bool:
-        """Whether it ended well, and exceeded no budget that is an error."""
-        return self.status is RunStatus.SUCCESS and not self.result.budget.fails
+        """Whether it ended well, exceeded no budget that is an error, and is sealed if it must."""
+        good = self.status is RunStatus.SUCCESS and not self.result.budget.fails
+        return good and self.seal_error is None
 
 
 _SAME: Final = (
     "run_id", "status", "started_at", "finished_at", "pipeline", "resumed_from", "state_error",
+    "seal", "seal_error",
 )  # fmt: skip
 
 

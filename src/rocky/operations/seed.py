@@ -75,10 +75,12 @@ class SeedReport:
     seeds: tuple[LoadedSeed, ...]
     summary: SeedCounts
     result: RunResult | None = hidden()
+    seal: str | None = None
+    seal_error: str | None = None
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted, 1 nothing loaded, over budget or not sent, 2 some failed, 0 fine."""
+        """130 interrupted, 1 nothing loaded, over budget, not sent or sealed, 2 some failed."""
         return 0 if self.result is None else self.result.exit_code
 
 
@@ -99,11 +101,11 @@ def seed(workspace: Workspace, request: SeedRequest) -> SeedReport:
             None, RunStatus.SUCCESS, None, None, 0, seeds, SeedCounts(0, len(seeds), 0, 0), None
         )
     # Only a run pays for what runs.
+    from rocky.operations.seal import seal_run  # noqa: PLC0415
     from rocky.run.project_run import run_request  # noqa: PLC0415
 
-    return _report(
-        run_request(plan, asked, caller_of(workspace, plan.project, state_path(workspace)))
-    )
+    result = run_request(plan, asked, caller_of(workspace, plan.project, state_path(workspace)))
+    return _report(seal_run(workspace, plan.project, result))
 
 
 def _loaded(workspace: Workspace, plan: RunPlan, adapter: str | None) -> dict[str, str]:
@@ -133,6 +135,8 @@ def _report(result: RunResult) -> SeedReport:
         seeds,
         SeedCounts(*(ended.count(word) for word in SeedCounts.__dataclass_fields__)),
         result,
+        result.seal,
+        result.seal_error,
     )
 
 

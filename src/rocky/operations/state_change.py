@@ -41,26 +41,30 @@ def change_state(
     workspace: Workspace,
     targets: Sequence[str],
     change: Callable[[Ledger], T],
-    then: Callable[[Ledger], None] | None = None,
+    then: Callable[[Ledger, Callable[[], None]], None] | None = None,
 ) -> tuple[T, tuple[str, ...]]:
     """What a change of the ledger came to, and what to warn of.
 
     No other machine's run writes the `targets` meanwhile. `then` is for what must not be done
-    before everybody can know of the change; it is left out when the change could not be sent.
+    before everybody can know of the change; it is left out when the change could not be sent. It is
+    given what raises ClaimLost once other machines may have taken over the `targets`.
     Raises NothingSelected when there is no state yet, and what a session of the remote state
     raises.
     """
     path = state_path(workspace)
     with open_session(state_settings(workspace), path, workspace.environment) as session:
-        session.acquire()
+        # Before one is begun: a remote state that was lost must not get an empty one in its place.
+        session.acquire(lambda: _refuse_absent(path))
         _refuse_absent(path)
-        with session.claim(targets):
+        with session.claim(targets) as claim:
             with open_ledger(path) as ledger:
                 before = ledger.head()
                 result = change(ledger)
                 moved = ledger.head() != before
             session.finalize()
-            warnings = _follow(workspace, session, path, moved=moved, then=then)
+            warnings = _follow(
+                workspace, session, path, moved=moved, then=then, check=claim.check_unbroken
+            )
         return result, (*session.warnings, *warnings)
 
 
@@ -70,7 +74,8 @@ def _follow(
     path: Path,
     *,
     moved: bool,
-    then: Callable[[Ledger], None] | None,
+    then: Callable[[Ledger, Callable[[], None]], None] | None,
+    check: Callable[[], None],
 ) -> tuple[str, ...]:
     """What is done when a change is where it stays, and what to warn of."""
     warnings: tuple[str, ...] = ()
@@ -82,7 +87,7 @@ def _follow(
             now = datetime.now(UTC)
             warnings = tuple(leave_anchors(ledger, recorded_warehouses(workspace), now))
         if then is not None:
-            then(ledger)
+            then(ledger, check)
     return warnings
 
 

@@ -1,27 +1,49 @@
-"""The ledger against itself and against its tables: every hash is computed again. No Spark."""
+"""The ledger against itself and against its tables: every hash is computed again. No Spark.
 
+And against what somebody has kept of it elsewhere: seals, or the hash of an entry that they noted.
+"""
+
+import re
 from dataclasses import dataclass, fields
-from typing import Final, Literal
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
 
 from rocky.diagnostics.suggestion import suggestion
-from rocky.errors import LedgerUnreadable, NothingSelected
+from rocky.errors import (
+    InvalidRequest,
+    LedgerUnreadable,
+    NothingSelected,
+)
 from rocky.evidence.findings import Finding
 from rocky.ledger import LATEST, EvidenceReader
 from rocky.operations.workspace import (
     Workspace,
     expect_named_state,
     known_branch,
+    project_location,
     refresh_state,
     state_path,
 )
 from rocky.plan.arguments import Request
 
+# Only who has kept something pays for what checks signatures.
+if TYPE_CHECKING:
+    from rocky.evidence.seals import KeptHeads
+
 
 @dataclass(frozen=True, slots=True)
 class VerifyRequest(Request):
-    """What to check: a run (its id or `latest`), a model or a table by name; without one, all."""
+    """What to check: a run (its id or `latest`), a model or a table by name; without one, all.
+
+    `sealed` is where seals are (a file, a folder or `git:REF[:PATH]`), `allowed_signers` the list
+    of who may seal, and `head` the hash of an entry: the ledger must go on from each.
+    """
 
     what: str | None = None
+    sealed: str | None = None
+    head: str | None = None
+    allowed_signers: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +68,27 @@ class VerifiedCounts:
     bytes: int
     collected: int
     anchors: int
+    seals: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChainHead:
+    """Where the chain of records ends: the number and hash of its last entry."""
+
+    seq: int
+    entry_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedSeal:
+    """A seal that somebody on the list has signed: by its file, who, when, and of which entry."""
+
+    name: str
+    signer: str
+    sealed_at: datetime
+    seq: int
+    entry_hash: str
+    tables: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +100,16 @@ class VerifyReport:
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
     checked: VerifiedCounts
+    head: ChainHead
+    seals: tuple[VerifiedSeal, ...]
 
 
 def verify(workspace: Workspace, request: VerifyRequest) -> VerifyReport:
-    """What came of checking. Raises NothingSelected, LedgerUnreadable, StoreUnreadable."""
+    """What came of checking.
+
+    Raises NothingSelected, LedgerUnreadable, StoreUnreadable, and where there are seals
+    SignersUnusable, KeygenUnavailable, InvalidRequest and what git raises.
+    """
     # Here: `rocky replay` has these reports too, and shows a record without any store.
     from rocky.evidence.verification import VerificationScope, verify_ledger  # noqa: PLC0415
     from rocky.operations.warehouses import lost_ledger, recorded_warehouses  # noqa: PLC0415
@@ -73,7 +122,8 @@ def verify(workspace: Workspace, request: VerifyRequest) -> VerifyReport:
     # A copy that may be out of date proves nothing.
     refresh_state(workspace, path, current=True)
     expect_named_state(workspace)
-    found = verify_ledger(path, recorded_warehouses(workspace), choose)
+    kept, refused, others = _find_kept(workspace, request)
+    found = verify_ledger(path, recorded_warehouses(workspace), choose, kept)
     if found is None:
         lost = lost_ledger(workspace)
         if lost is None:
@@ -83,13 +133,55 @@ def verify(workspace: Workspace, request: VerifyRequest) -> VerifyReport:
             " put it back, or name it with `--state-path`"
         )
     scope, result = found
+    findings = (*result.findings, *refused)
     return VerifyReport(
         _describe_scope(scope.run_id, scope.target),
-        not result.findings,
-        result.findings,
-        result.notes,
+        not findings,
+        findings,
+        (*result.notes, *others),
         VerifiedCounts(**{each.name: result.checked.get(each.name, 0) for each in _COUNTS}),
+        ChainHead(*result.head),
+        tuple(
+            VerifiedSeal(name, seal.signer, seal.sealed_at, *seal.head, len(seal.tables))
+            for name, seal in kept.seals
+        ),
     )
+
+
+def _find_kept(
+    workspace: Workspace, request: VerifyRequest
+) -> "tuple[KeptHeads, tuple[Finding, ...], tuple[str, ...]]":
+    """What was kept of the ledger; seals that do not count; and notes of those that are others'."""
+    from rocky.evidence.seals import NOTHING_KEPT, KeptHeads  # noqa: PLC0415
+
+    if request.head is not None and not _HEAD.fullmatch(request.head):
+        raise InvalidRequest(
+            f"`{request.head}` is not the hash of an entry: 64 digits, 0-9 and a-f"
+        )
+    if request.sealed is None:
+        if request.allowed_signers is not None:
+            raise InvalidRequest("`--allowed-signers` needs `--sealed`")
+        return (NOTHING_KEPT if request.head is None else KeptHeads(head=request.head)), (), ()
+    from rocky.branches.approvals.ssh import Keygen  # noqa: PLC0415
+    from rocky.seals.seal_file import judge_file  # noqa: PLC0415
+    from rocky.seals.seal_places import SealedProject, find_seals  # noqa: PLC0415
+
+    keygen = Keygen(dict(workspace.environment))
+    project = SealedProject(*project_location(workspace), workspace.environment)
+    found = find_seals(request.sealed, project, request.allowed_signers)
+    seals, refused, others = [], [], []
+    for name, data in found.files.items():
+        judged = judge_file(name, data, found.signers, keygen)
+        if isinstance(judged, Finding):
+            refused.append(judged)
+        elif judged.seal.branch != workspace.branch_name:
+            whose = "production" if judged.seal.branch is None else f"branch `{judged.seal.branch}`"
+            others.append(f"{name}: it seals {whose}, which is not looked at")
+        else:
+            seals.append(judged)
+    if not seals and not refused:
+        raise NothingSelected(f"`{request.sealed}` has no seal of what is looked at: {others[0]}")
+    return KeptHeads(tuple(seals), request.head), tuple(refused), tuple(others)
 
 
 def _find_scope(reader: EvidenceReader, what: str | None) -> tuple[str | None, str | None]:
@@ -120,3 +212,4 @@ def _describe_scope(run_id: str | None, target: str | None) -> VerifiedScope:
 
 
 _COUNTS: Final = fields(VerifiedCounts)
+_HEAD: Final = re.compile(r"[0-9a-f]{64}")

@@ -1,6 +1,7 @@
 """A pipeline run, whatever its type: replication, load, snapshot or quality. The way in."""
 
 from dataclasses import replace
+from functools import partial
 
 from rocky.analysis.compilation import Compilation
 from rocky.diagnostics.suggestion import suggestion
@@ -22,6 +23,7 @@ from rocky.project.configuration.pipelines import (
 )
 from rocky.run.outcomes import note_unsent
 from rocky.run.prepare.caller import Caller
+from rocky.run.prepare.lost_state import tables_of_pipeline
 from rocky.run.prepare.session import RunSession, open_run
 
 
@@ -37,7 +39,8 @@ def run_pipeline(
     adapter = pipeline_adapter(project, pipeline, request.adapter)
     report: PipelineResult | None = None
     try:
-        with open_run(project, adapter, caller, request.idempotency_key) as opened:
+        written = None if request.start_anew else partial(tables_of_pipeline, pipeline=name)
+        with open_run(project, adapter, caller, request.idempotency_key, written) as opened:
             report = run_open_pipeline(opened, compilation, name, pipeline, request)
             opened.key.succeeded = report.run.exit_code == 0
     except StateSyncFailed as failure:

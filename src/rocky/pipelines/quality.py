@@ -292,6 +292,7 @@ def run_quality(
             rebuild=request.rebuild,
             reuse=request.reuse,
             notes=replace(plan.notes, idempotency_key=request.idempotency_key),
+            start_anew=request.start_anew,
         ),
         listener=opened.caller.listener,
         stop=opened.stop,

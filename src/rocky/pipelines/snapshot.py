@@ -54,7 +54,7 @@ def run_snapshot(
     notes = StepNotes(("snapshot", name, target.full_name), refusal=wrong)
     options = RunParameters(
         1,
-        request.full_refresh,
+        request.builds_whole,
         request.rebuild,
         request.reuse,
         notes=PipelineContribution(
@@ -63,6 +63,7 @@ def run_snapshot(
             idempotency_key=request.idempotency_key,
             conclude=checks if pipeline.checks.enabled else None,
         ),
+        start_anew=request.start_anew,
     )
     report = run_plan(plan, resources, options, listener=opened.caller.listener, stop=opened.stop)
     return PipelineResult(

@@ -47,7 +47,8 @@ class RunRequest(Request):
     """What to build and how. Without selectors everything is built.
 
     With `test` each model is tested as it is built, and what reads one that fails is not built.
-    `filters` and `resume` are for the tables of pipelines that are no models.
+    `filters` and `resume` are for the tables of pipelines that are no models. `start_anew` is a
+    full refresh of tables that a state which was lost knew.
     """
 
     select: tuple[str, ...] = ()
@@ -63,6 +64,12 @@ class RunRequest(Request):
     resume: str | None = None
     idempotency_key: str | None = None
     test: bool = False
+    start_anew: bool = False
+
+    @property
+    def builds_whole(self) -> bool:
+        """Whether tables are built whole, whatever their strategy."""
+        return self.full_refresh or self.start_anew
 
 
 def refuse_contradictions(request: RunRequest) -> None:
@@ -75,9 +82,10 @@ def refuse_contradictions(request: RunRequest) -> None:
         ways.append("from/to")
     if len(ways) > 1:
         raise InvalidRequest(f"`--{ways[0]}` and `--{ways[1]}` cannot be used together")
-    if ways and request.full_refresh:
+    if ways and request.builds_whole:
+        whole = "full-refresh" if request.full_refresh else "start-anew"
         raise InvalidRequest(
-            f"`--full-refresh` builds every time interval: it cannot be used with `--{ways[0]}`"
+            f"`--{whole}` builds every time interval: it cannot be used with `--{ways[0]}`"
         )
 
 
@@ -111,6 +119,8 @@ class Limits:
 
 _DERIVED_FIELDS: Final = frozenset({"recorded"})
 """What no flag says: a run finds it in the ledger."""
+_LATER_FLAGS: Final = frozenset({"start_anew", "test"})
+"""Flags that plans of 0.1.0 do not know: such a plan is the same where they are not set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +159,11 @@ def _document(value: RunRequest | Window) -> dict[str, Any]:
         if each.name not in _DERIVED_FIELDS and each.name != "window"
     }
     listed = {name: list(each) if isinstance(each, tuple) else each for name, each in found.items()}
-    return {name: each for name, each in listed.items() if each is not None}
+    return {
+        name: each
+        for name, each in listed.items()
+        if each is not None and (each or name not in _LATER_FLAGS)
+    }
 
 
 def _values(kind: type[RunRequest | Window], document: Any, what: str) -> dict[str, Any]:

@@ -64,6 +64,7 @@ class RunResult:
     new, `failed_sources` those that could not even be looked at, with why. `state_error` says why
     the records are not where they are kept, of a run that is recorded here as its status says.
     `tests` are those of the models, if they were asked for.
+    `seal` is the file of the seal that was made of it, `seal_error` why there is none.
     """
 
     run_id: RunId
@@ -83,15 +84,19 @@ class RunResult:
     anomalies: tuple[AnomalyRecord, ...] = ()
     state_error: str | None = None
     tests: ChecksReport | None = None
+    seal: str | None = None
+    seal_error: str | None = None
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted, 1 nothing built, over budget or not sent, 2 some failed, 0 fine."""
+        """130 interrupted, 1 nothing built, over budget, not sent or sealed, 2 some failed."""
         if self.status is RunStatus.INTERRUPTED:
             return 130
         if self.status is RunStatus.FAILURE or self.budget.fails or self.state_error is not None:
             return 1
-        return 2 if self.status is RunStatus.PARTIAL_FAILURE else 0
+        if self.status is RunStatus.PARTIAL_FAILURE:
+            return 2
+        return 0 if self.seal_error is None else 1
 
 
 def is_left_alone(execution: ModelExecution) -> bool:

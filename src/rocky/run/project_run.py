@@ -5,9 +5,10 @@ written, when no writer can still want them.
 """
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Final
 
-from rocky.errors import LedgerLocked, StateSyncFailed
+from rocky.errors import ClaimLost, LedgerLocked, StateSyncFailed
 from rocky.ledger.writer import Ledger
 from rocky.plan.adapters import choose_adapter
 from rocky.plan.intervals import windows_of
@@ -16,10 +17,11 @@ from rocky.plan.steps import RunPlan
 from rocky.run.execute.runner import run_plan
 from rocky.run.outcomes import PipelineContribution, RunResult, note_unsent
 from rocky.run.prepare.caller import Caller
+from rocky.run.prepare.claims import targets_of
 from rocky.run.prepare.resources import RunParameters
 from rocky.run.prepare.session import RunSession, open_run
 from rocky.store.file_usage import sweep_table
-from rocky.store.warehouse import Warehouse
+from rocky.store.warehouse import Table, Warehouse
 
 LEFTOVER_AGE: Final = timedelta(hours=1)
 
@@ -38,9 +40,9 @@ def sweep_leftovers(plan: RunPlan, report: RunResult, warehouse: Warehouse, ledg
             continue
         table = warehouse.table(plan.project.models[each.step.key].target)
         try:
-            with ledger.claim([table.name], "rocky run"):
-                swept += len(sweep_table(table, before))
-        except LedgerLocked:
+            with ledger.claim([table.name], "rocky run") as claim:
+                swept += len(sweep_table(table, before, claim.check))
+        except (LedgerLocked, ClaimLost):
             continue
     return swept
 
@@ -54,7 +56,8 @@ def run_request(plan: RunPlan, request: RunRequest, caller: Caller) -> RunResult
     adapter = choose_adapter(project, plan, request.adapter)
     report: RunResult | None = None
     try:
-        with open_run(project, adapter, caller, request.idempotency_key) as opened:
+        written = None if request.start_anew else partial(_tables_of, plan)
+        with open_run(project, adapter, caller, request.idempotency_key, written) as opened:
             report = _run_opened(opened, plan, request)
             opened.key.succeeded = report.exit_code == 0
     except StateSyncFailed as failure:
@@ -64,17 +67,24 @@ def run_request(plan: RunPlan, request: RunRequest, caller: Caller) -> RunResult
     return report
 
 
+def _tables_of(plan: RunPlan, warehouse: Warehouse) -> list[Table]:
+    """The tables of the project's own models and seeds that a plan writes or reads."""
+    read = [plan.project.models[key].target for key in plan.pinned]
+    return [warehouse.table(each) for each in (*targets_of(plan), *read)]
+
+
 def _run_opened(opened: RunSession, plan: RunPlan, request: RunRequest) -> RunResult:
     resources = opened.resources
     options = RunParameters(
         request.parallel or PARALLEL,
-        request.full_refresh,
+        request.builds_whole,
         request.rebuild,
         request.reuse,
         (*request.select, *(f"!{each}" for each in request.exclude)),
         windows_of(plan, request.window, resources.ledger, datetime.now(UTC)),
         PipelineContribution(request.pipeline, idempotency_key=request.idempotency_key),
         test=request.test,
+        start_anew=request.start_anew,
     )
     report = run_plan(plan, resources, options, listener=opened.caller.listener, stop=opened.stop)
     sweep_leftovers(plan, report, resources.warehouse, resources.ledger)

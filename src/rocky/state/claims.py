@@ -105,6 +105,15 @@ class RemoteClaim:
             f" {claims.describe(other, wanted)}"
         )
 
+    def check_unbroken(self) -> None:
+        """Raise ClaimLost when the claim has lapsed at any time, whoever holds the tables now."""
+        self.check()
+        if self.was_lost:
+            raise ClaimLost(
+                "for a while the remote state could not be told that this run is alive, so others"
+                " may have taken over its tables: it goes no further"
+            )
+
     def _has_lapsed(self) -> bool:
         claims = self._claims
         return claims is not None and claims.clock.now() - self._refreshed_at >= claims.seconds

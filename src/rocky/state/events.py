@@ -34,6 +34,7 @@ class Outcome(StrEnum):
     ERROR = "error"
     CONFLICT = "conflict"
     CACHE_STALE = "cache_stale"
+    CACHE_ALTERED = "cache_altered"
     CACHE_FAILED = "cache_failed"
 
 

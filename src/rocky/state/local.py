@@ -9,7 +9,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
@@ -149,11 +149,11 @@ class LocalSession:
     published_head: Head | None = None
     warnings: tuple[str, ...] = ()
 
-    def knows(self, head: Head) -> bool:  # noqa: ARG002 - as a remote one
+    def knows(self, said: Head | str) -> bool:  # noqa: ARG002 - as a remote one
         """Nothing was published."""
         return False
 
-    def acquire(self) -> None:
+    def acquire(self, confirm: Callable[[], None] = lambda: None) -> None:
         """Nothing: the file is the state."""
 
     def refresh(self, *, current: bool = False) -> None:

@@ -5,7 +5,7 @@ taken for "nothing there": it stops the run, or, where `on_upload_failure` lets 
 continues with the local file, and its commits name no state of the ledger.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -84,28 +84,31 @@ class RemoteSession:
     def warnings(self) -> tuple[str, ...]:
         return self._say.warnings
 
-    def knows(self, head: Head) -> bool:
-        """Whether the chain here or the published one has this head: others may have moved on."""
+    def knows(self, said: Head | str) -> bool:
+        """Whether the ledger here or the published one has a head, or a run by its id."""
         with self._lock:
             seen = (self._local.path, self._published)
-            if any(knows(path, head) for path in seen if path is not None):
+            if any(knows(path, said) for path in seen if path is not None):
                 return True
             try:
                 copy = self._publisher.fetch(self._meanwhile.begin())
-                return copy is not None and knows(self._publisher.unpack(copy)[0], head)
+                return copy is not None and knows(self._publisher.unpack(copy)[0], said)
             except TransferFailed as failure:
                 LOGGER.warning("cannot tell whether the remote state has an entry: %s", failure)
                 return False
 
-    def acquire(self) -> None:
+    def acquire(self, confirm: Callable[[], None] = lambda: None) -> None:
         """Make the local file what the remote one is, with what was not sent yet on top.
 
+        `confirm` is called where there is none, here or there, and may refuse that one is begun.
         Raises StateSyncFailed and its kinds, LedgerLocked, LedgerUnreadable, LedgerUnwritable.
         """
         self._local.open()
         if not self._fetch(lenient=self._state.on_upload_failure == "skip"):
             return
         if self._standing is None:
+            if self._local.facts() is None:
+                confirm()
             # Created at once: of two that begin at the same time, the second finds the first's.
             self._create()
 

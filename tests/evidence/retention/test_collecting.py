@@ -234,9 +234,9 @@ def test_a_file_written_anew_meanwhile_stays(past, monkeypatch):
     past.build("orders", 30, 1)
     past.build("orders", 20, 2)
 
-    def written_first(table, files):
+    def written_first(table, files, fence):
         ids(table, 1)
-        return remove_files(table, files)
+        return remove_files(table, files, fence)
 
     monkeypatch.setattr("rocky.evidence.retention.collection.remove_files", written_first)
 
@@ -263,10 +263,10 @@ def test_a_file_that_cannot_be_removed_fails_its_table_only(past, monkeypatch):
         past.build(model, 30, 1)
         past.build(model, 20, 2)
 
-    def denied(table, files):
+    def denied(table, files, fence):
         if table.name.endswith("orders"):
             raise StoreUnwritable("could not write `x`: permission denied")
-        return remove_files(table, files)
+        return remove_files(table, files, fence)
 
     monkeypatch.setattr("rocky.evidence.retention.collection.remove_files", denied)
     found = past.collect()

@@ -2,13 +2,15 @@
 
 import json
 import logging
+import shutil
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rocky.errors import LedgerLocked
+from rocky.errors import ClaimLost, LedgerLocked
 from rocky.evidence.retention.sweep import preview_sweep, sweep_if_due, sweep_ledger
 from rocky.ledger import open_evidence_reader, open_history_reader, open_ledger
+from rocky.ledger.claims import claims_folder
 from rocky.ledger.idempotency import KEY_TABLE, claim_key
 from rocky.ledger.provenance import CollectedFile
 from rocky.ledger.record import format_time
@@ -21,7 +23,7 @@ from rocky.ledger.run_records import (
     RunStatus,
     TableProgress,
 )
-from rocky.ledger.sweep import load_last_sweep
+from rocky.ledger.sweep import load_last_sweep, record_sweep
 from rocky.ledger.writer import ModelRecords
 from rocky.project.configuration.blocks import Idempotency, StateRetention
 from tests.ledger.chains import faults
@@ -177,3 +179,22 @@ def test_two_sweeps_of_one_moment_are_both_told(ledger):
         keys = [key for key, _ in reader.rows("sweeps")]
 
     assert [format_time(NOW), format_time(NOW + timedelta(microseconds=1))] == keys
+
+
+def test_a_sweep_whose_claim_is_taken_away_ends_with_what_it_has_forgotten(ledger, monkeypatch):
+    for days in range(60, 50, -1):
+        a_run(ledger, days)
+    parts = []
+
+    def take_away(*given):
+        record_sweep(*given)
+        parts.append(given)
+        shutil.rmtree(claims_folder(ledger.path))
+
+    monkeypatch.setattr("rocky.evidence.retention.sweep.RUNS_AT_ONCE", 3)
+    monkeypatch.setattr("rocky.evidence.retention.sweep.record_sweep", take_away)
+    with pytest.raises(ClaimLost, match="was removed while its process was at work"):
+        sweep_ledger(ledger, [], KEEP_ONE, NOW)
+
+    assert (1, 7) == (len(parts), len(runs_of(ledger)))
+    assert [] == faults(ledger.path)

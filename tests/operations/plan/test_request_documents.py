@@ -26,6 +26,7 @@ ALL = RunRequest(
     filters=("tenant=acme",),
     resume="run-1",
     idempotency_key="k",
+    start_anew=True,
 )
 
 

@@ -153,29 +153,29 @@ class Keygen:
             raise ApprovalRefused(f"`{place}` cannot be read as an SSH key: {said.detail}")
         if found[2] not in _LISTED_ED25519:
             raise ApprovalRefused(
-                f"`{place}` is a key of kind {found[2]}, and approvals are signed with Ed25519;"
+                f"`{place}` is a key of kind {found[2]}, and only Ed25519 keys sign here;"
                 " make one with `ssh-keygen -t ed25519`, or name another with `--key`"
             )
         return SigningKey(place, found[1])
 
-    def sign(self, key: SigningKey, statement: bytes) -> str:
+    def sign(self, key: SigningKey, statement: bytes, namespace: str = NAMESPACE) -> str:
         """The armoured signature over a statement. Raises ApprovalRefused."""
         with _private_folder() as folder:
             # A file and not standard input, which it would take for a passphrase.
             text = folder / "statement"
             text.write_bytes(statement)
             path = _key_file(folder, key.place)
-            line = ["-q", "-Y", "sign", "-n", NAMESPACE, "-f", path, str(text)]
+            line = ["-q", "-Y", "sign", "-n", namespace, "-f", path, str(text)]
             said = self._run(line, b"", may_ask=True)
             made = folder / "statement.sig"
             if not said.good or not made.is_file():
                 raise ApprovalRefused(self._why_unsigned(key, said.detail))
             return made.read_text("ascii")
 
-    def check(self, statement: bytes, signature: str) -> KeygenAnswer:
+    def check(self, statement: bytes, signature: str, namespace: str = NAMESPACE) -> KeygenAnswer:
         """Whether a signature was made over a statement, by whomever."""
         with _private_folder() as folder:
-            line = ["-Y", "check-novalidate", "-n", NAMESPACE, "-s", _write_text(folder, signature)]
+            line = ["-Y", "check-novalidate", "-n", namespace, "-s", _write_text(folder, signature)]
             return self._run(line, statement)
 
     def verify(

@@ -114,6 +114,7 @@ def _undo(
     known: Mapping[str, ModelRecords],
 ) -> NoReturn:
     work.watch("undo")
+    work.check_claim()
     undone = undo_moves(work, journal, promotion, *outcome, known)
     remove_journal(work.opened.resources.warehouse, journal.run_id)
     raise PromotionUndone(undone)
@@ -140,10 +141,12 @@ def _finish(
         if lost:
             _undo(work, journal, promotion, (made, lost), known)
         work.watch("records")
+        work.check_claim()
         tables = [add_checkpoint(known[name], each) for name, each in made.items()]
         record_promotion_tables(resources.ledger, work.run_id, [*tables, *beside], promotion)
         work.moved = len(tables)
         work.watch("clear")
+        work.check_claim()
         remove_journal(resources.warehouse, journal.run_id)
     except PromotionUndone:
         raise

@@ -126,6 +126,7 @@ def journal_moves(
     if work.authority.sign is not None:
         # Whoever recovers it knows by this that the gate has let it through.
         journal = replace(journal, signature=work.authority.sign(journal.statement))
+    work.check_claim()
     write_journal(resources.warehouse, journal)
     return journal
 
@@ -146,14 +147,16 @@ def commit_moves(
 ) -> list[Committed | LostTable]:
     """Commit all, side by side, as a journal has them.
 
-    Raises PromotionRefused for what the run was not cleared to do or has not written down, and
-    StoreUnreadable or StoreUnwritable when it cannot be told whether a commit was made.
+    Raises PromotionRefused for what the run was not cleared to do or has not written down,
+    ClaimLost when others may have taken over its tables, and StoreUnreadable or StoreUnwritable
+    when it cannot be told whether a commit was made.
     """
     _refuse_uncleared(work, journal, moves)
 
     def commit(each: tuple[Table, PreparedCommit]) -> Committed | LostTable:
         table, prepared = each
         work.watch(f"commit {table.name}")
+        work.check_claim()
         try:
             done = commit_exactly(table, prepared)
         except ChangeRefused as refused:
@@ -292,6 +295,7 @@ def _move_back(
         return None
     if latest is None or latest.version != committed.snapshot.version:
         return "somebody else has changed it since it was promoted"
+    work.check_claim()
     name = records.execution.model_name
     info = {"runId": work.run_id, "model": name, **ledger_statement(work.opened.resources)}
     moment = PreparedStamp(int(work.now.timestamp() * 1000), f"{work.run_id}/undo")

@@ -34,7 +34,10 @@ class Actor:
 
 @dataclass(slots=True)
 class PromotionRun:
-    """A promotion that was cleared and has begun. `moved` counts the tables that were moved."""
+    """A promotion that was cleared and has begun. `moved` counts the tables that were moved.
+
+    `check_claim` raises ClaimLost when others may have taken over its tables since it began.
+    """
 
     opened: RunSession
     clearance: Clearance
@@ -42,6 +45,7 @@ class PromotionRun:
     authority: CommitAuthority
     now: datetime
     watch: OnStep = ignore_step
+    check_claim: Callable[[], None] = lambda: None
     moved: int = 0
 
 
@@ -66,7 +70,9 @@ def open_promotion_run(
         opened.caller.warn,
         finishing=isinstance(clearance, RecoveryClearance),
     ) as (begun, moved):
-        work = PromotionRun(opened, clearance, begun.run_id, begun.authority, now, watch)
+        work = PromotionRun(
+            opened, clearance, begun.run_id, begun.authority, now, watch, begun.check_unbroken
+        )
         yield work
         moved(work.moved)
 

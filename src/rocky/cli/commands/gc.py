@@ -45,7 +45,7 @@ def _render_collection(report: GcReport) -> str:
     gone = "WOULD GO" if report.dry_run else "REMOVED"
     head = ("TABLE", gone, "SIZE", "KEPT", "SIZE", "WHY")
     rows = [_cells(each) for each in report.tables]
-    failed = [each for each in report.tables if each.status == "failed"]
+    failed = [each for each in report.tables if each.status in ("failed", "claim_lost")]
     failures = [f"error: {each.table}: {each.reason}" for each in failed]
     return "\n".join([render_table(head, rows, {1, 2, 3, 4}), *failures, _last_line(report)])
 

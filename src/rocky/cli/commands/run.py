@@ -37,6 +37,11 @@ _OPTIONS: Final = (
     ),
     click.option("--full-refresh", is_flag=True, help="Build whole tables, whatever the strategy."),
     click.option(
+        "--start-anew",
+        is_flag=True,
+        help="Build whole tables, also those of a state that was lost or put back.",
+    ),
+    click.option(
         "--force-rebuild",
         "--fresh",
         "force_rebuild",
@@ -114,6 +119,7 @@ def request_of(given: Mapping[str, Any]) -> RunRequest:
         resume=LATEST if given["resume_latest"] else resume,
         idempotency_key=given["idempotency_key"],
         test=given["test"],
+        start_anew=given["start_anew"],
     )
 
 

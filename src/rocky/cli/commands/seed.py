@@ -42,6 +42,8 @@ def command(
     if report.result is not None:
         if report.result.state_error is not None:
             write_note(f"error: {report.result.state_error}")
+        if report.seal_error is not None:
+            write_note(f"error: {report.seal_error}")
         for line in describe_budget(report.result):
             write_note(line)
     return ExitCode(report.exit_code)

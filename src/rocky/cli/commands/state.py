@@ -30,12 +30,18 @@ from rocky.operations.state import (
     show_state,
     sweep_state,
 )
+from rocky.operations.state_restoration import (
+    RestorationReport,
+    RestorationRequest,
+    TableRestoration,
+    restore_state,
+)
 
 REPORTS: Final = {
     "state": StateReport,
     "state accept": ForeignTableReport,
     "state delete": WatermarkDeletionReport,
-    "state restore": ForeignTableReport,
+    "state restore": ForeignTableReport | RestorationReport,
     "state retention sweep": RetentionSweepReport,
 }
 _MANY: Final = 20
@@ -87,12 +93,28 @@ def accept(settings: Settings, table: str, message: str, adapter: str | None) ->
 
 
 @command.command("restore", cls=StateCommand)
-@click.argument("table")
+@click.argument("table", required=False)
+@click.option(
+    "--from-tables",
+    is_flag=True,
+    help="Take watermarks, time intervals and loaded files of a lost state from the tables.",
+)
 @click.option("-m", "--message", required=True, help="Why: the ledger keeps it.")
 @click.option("--target", "adapter", metavar="ADAPTER", help="The adapter whose table it is.")
 @click.pass_obj
-def restore(settings: Settings, table: str, message: str, adapter: str | None) -> ExitCode:
-    """Put a table back to what was recorded of it last."""
+def restore(
+    settings: Settings, table: str | None, from_tables: bool, message: str, adapter: str | None
+) -> ExitCode:
+    """Put a table back to what was recorded of it last; or the state, from what the tables say.
+
+    With `--from-tables` no table is changed: a state that was lost, or is an older copy, gets to
+    know them again, all or the one that is named.
+    """
+    if from_tables:
+        request = RestorationRequest(message, table, adapter)
+        return _say_restored(restore_state(settings.workspace, request), settings)
+    if table is None:
+        raise click.UsageError("name a table, or restore the state with `--from-tables`")
     report = restore_foreign(settings.workspace, ForeignTableRequest(table, message, adapter))
     return _say("state restore", report, settings)
 
@@ -109,6 +131,34 @@ def _say(command: str, report: ForeignTableReport, settings: Settings) -> ExitCo
         )
         write_line(f"`{report.target}`: {how} (recorded as `{report.run_id}`)")
     return ExitCode.OK
+
+
+def _say_restored(report: RestorationReport, settings: Settings) -> ExitCode:
+    if settings.json:
+        write_report("state restore", report)
+        return ExitCode(report.exit_code)
+    if not settings.quiet:
+        for each in report.tables:
+            write_line(f"`{each.target}`: {_restored_facts(each)}")
+        known = counted(len(report.tables), "table")
+        write_line(f"the state knows {known} again (recorded as `{report.run_id}`)")
+    for each in report.tables:
+        if each.note is not None:
+            write_note(f"warning: `{each.target}`: {each.note}")
+    for left in report.left:
+        write_note(f"warning: `{left.target}` is not restored: {left.reason}")
+    return ExitCode(report.exit_code)
+
+
+def _restored_facts(table: TableRestoration) -> str:
+    facts = [f"version {table.commit_version}"]
+    if table.watermark is not None:
+        facts.append(f"loaded up to {table.watermark}")
+    if table.time_intervals is not None:
+        facts.append(counted(table.time_intervals, "time interval"))
+    if table.loaded_files is not None:
+        facts.append(f"{counted(table.loaded_files, 'file')} loaded")
+    return ", ".join(facts)
 
 
 @command.group("retention", cls=StateGroup)

@@ -1,5 +1,6 @@
 """`rocky verify`: the ledger against itself and against its tables. Needs no Spark."""
 
+from pathlib import Path
 from typing import Final
 
 import click
@@ -16,16 +17,35 @@ REPORTS: Final = {"verify": VerifyReport}
 @click.command("verify", cls=StateCommand)
 @click.argument("what", metavar="[RUN|TABLE]", required=False)
 @click.option("--all", "everything", is_flag=True, help="All runs and tables. The default.")
+@click.option(
+    "--sealed",
+    metavar="FILE|DIR|git:REF[:PATH]",
+    help="Also that they go on from these seals, which `rocky seal` made.",
+)
+@click.option(
+    "--allowed-signers",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Who may seal. Default: the project's list; with `git:REF`, the one of that commit.",
+)
+@click.option("--head", metavar="HASH", help="Also that the chain of records has this entry.")
 @click.pass_obj
-def command(settings: Settings, what: str | None, everything: bool) -> ExitCode:
+def command(
+    settings: Settings,
+    what: str | None,
+    everything: bool,
+    sealed: str | None,
+    allowed_signers: Path | None,
+    head: str | None,
+) -> ExitCode:
     """Check that records and tables are unchanged and agree.
 
     RUN is a run's id or `latest`, TABLE a model or the full name of a table. Every hash is computed
-    again; the chain of records is checked as a whole in any case.
+    again; the chain of records is checked as a whole in any case, and so are seals.
     """
     if everything and what is not None:
         raise click.UsageError(f"`--all` and `{what}` cannot be used together")
-    report = verify(settings.workspace, VerifyRequest(what))
+    report = verify(settings.workspace, VerifyRequest(what, sealed, head, allowed_signers))
     if settings.json:
         write_report("verify", report)
     else:
@@ -54,4 +74,10 @@ def _summary(report: VerifyReport) -> str:
     ]
     if checked.collected:
         parts.append(f"{counted(checked.collected, 'file')} collected since")
+    if report.seals:
+        newest = max(report.seals, key=lambda each: each.seq)
+        parts.append(
+            f"{counted(checked.seals, 'seal')}, the newest of entry {newest.seq:,} by"
+            f" `{newest.signer}`"
+        )
     return f"{verdict}{what}: {', '.join(parts)}"

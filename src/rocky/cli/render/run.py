@@ -93,6 +93,8 @@ def render_run(run: ModelsRun, *, quiet: bool = False) -> str:
         parts += render_tests(run.tests, quiet=True, title="tests").splitlines()
     if report.state_error is not None:
         parts.append(f"error: {report.state_error}")
+    if report.seal_error is not None:
+        parts.append(f"error: {report.seal_error}")
     return "\n".join([*parts, _last_line(report)])
 
 
@@ -159,6 +161,8 @@ def _last_line(report: RunResult) -> str:
         said.append(f"{format_usd(totals.cost_usd)} USD")
     if report.outcomes and all(is_left_alone(each.execution) for each in report.outcomes):
         said.append("nothing had to be built")
+    if report.seal is not None:
+        said.append(f"sealed in {report.seal}")
     if report.resumed_from is not None:
         said.append(f"resumed from {report.resumed_from}")
     return ", ".join(said)

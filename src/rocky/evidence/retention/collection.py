@@ -13,7 +13,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from rocky.errors import ChangeRefused, LedgerLocked, StoreUnreadable, StoreUnwritable
+from rocky.errors import (
+    ChangeRefused,
+    ClaimLost,
+    LedgerLocked,
+    StoreUnreadable,
+    StoreUnwritable,
+)
 from rocky.evidence.retention.decisions import (
     FileRemoval,
     Horizons,
@@ -38,7 +44,9 @@ from rocky.ledger.provenance import CollectedFile
 from rocky.store.anchor import Anchor, write_anchor
 from rocky.store.data_file import SUFFIX, name_of
 from rocky.store.file_usage import (
+    RemovalFence,
     branches_of,
+    has_moved,
     list_files,
     load_shared,
     read_lifetimes,
@@ -75,7 +83,8 @@ def addresses_on_branches(
 class CollectedTable:
     """What became of one table. `removals` and `staged` are gone, or would be in a dry run.
 
-    With a `left_alone` nothing was removed, and it says why. `failed` says what went wrong midway.
+    With a `left_alone` nothing was removed, and it says why. `failed` says what went wrong midway,
+    `claim_lost` that the table was no longer the collector's: it has stopped there.
     """
 
     target: str
@@ -85,6 +94,7 @@ class CollectedTable:
     kept: tuple[KeptFile, ...] = ()
     left_alone: str | None = None
     failed: str | None = None
+    claim_lost: str | None = None
 
 
 class Collector:
@@ -109,9 +119,12 @@ class Collector:
     def collect(self, table: Table, ledger: Ledger) -> CollectedTable | None:
         """What went. The table is claimed meanwhile: no run of this ledger writes it."""
         try:
-            with ledger.claim([table.name]):
+            with ledger.claim([table.name]) as claim:
                 verdict = self._judge(table)
-                return None if verdict is None else _remove_table_files(table, verdict, ledger)
+                if verdict is None:
+                    return None
+                fence = RemovalFence(table, verdict.latest, claim.check)
+                return _remove_table_files(table, verdict, ledger, fence)
         except LedgerLocked as locked:
             return _left_alone(table, str(locked).partition(" (process")[0])
 
@@ -131,28 +144,34 @@ class Collector:
         return decide_files(facts, needs, known.ownership, self._horizons)
 
 
-def _remove_table_files(table: Table, verdict: TableDecision, ledger: Ledger) -> CollectedTable:
+def _remove_table_files(
+    table: Table, verdict: TableDecision, ledger: Ledger, fence: RemovalFence
+) -> CollectedTable:
     if not verdict.removals and not verdict.staged:
         return _outcome(table, verdict)
     collected_at = datetime.now(UTC)
     try:
-        if _has_moved(table, verdict.latest):
+        if has_moved(table, verdict.latest):
             return _left_alone(table, "somebody is changing it")
         ledger.record_collected([_record(table, each, collected_at) for each in verdict.removals])
         # Again: a commit that brought an old file back would lose it.
-        if _has_moved(table, verdict.latest):
+        if has_moved(table, verdict.latest):
             return _left_alone(table, "somebody is changing it")
         files = [*(each.file for each in verdict.removals), *verdict.staged]
-        gone = set(remove_files(table, files))
+        removal = remove_files(table, files, fence)
     except (StoreUnreadable, StoreUnwritable) as error:
         place = table.objects.place("")
         return CollectedTable(table.name, place, kept=verdict.kept, failed=str(error))
+    gone = set(removal.gone)
     went = replace(
         verdict,
         removals=tuple(each for each in verdict.removals if each.file in gone),
         staged=tuple(each for each in verdict.staged if each in gone),
     )
-    return _outcome(table, went)
+    found = _outcome(table, went)
+    if isinstance(removal.failure, ClaimLost):
+        return replace(found, claim_lost=str(removal.failure))
+    return replace(found, failed=None if removal.failure is None else str(removal.failure))
 
 
 def _outcome(table: Table, verdict: TableDecision) -> CollectedTable:
@@ -168,12 +187,6 @@ def _outcome(table: Table, verdict: TableDecision) -> CollectedTable:
 
 def _left_alone(table: Table, why: str) -> CollectedTable:
     return CollectedTable(table.name, table.objects.place(""), left_alone=why)
-
-
-def _has_moved(table: Table, latest: int | None) -> bool:
-    """Whether there is a version after the one that was decided by."""
-    following = 0 if latest is None else latest + 1
-    return table.objects.info(table.log.commit_path(following)) is not None
 
 
 def _record(table: Table, removal: FileRemoval, collected_at: datetime) -> CollectedFile:

@@ -71,16 +71,18 @@ def sweep_ledger(
     """Forget runs older than the retention that no table or record needs.
 
     Without the warehouse that an unfinished run wrote to, that run stays. Raises LedgerUnreadable,
-    LedgerUnwritable, and LedgerLocked when another sweep is running. The caller leaves an anchor.
+    LedgerUnwritable, LedgerLocked when another sweep is running, and ClaimLost when its claim was
+    taken away: what it has forgotten until then is whole. The caller leaves an anchor.
     """
     begun = monotonic()
-    with ledger.claim([_SWEEP_CLAIM], SWEEP):
+    with ledger.claim([_SWEEP_CLAIM], SWEEP) as claim:
         report, rows = _find_swept_rows(ledger.path, warehouses, retention, now)
         why = (
             f"older than {retention.max_age_days} days, and not among the newest"
             f" {retention.min_runs_kept}"
         )
         for runs, part in _split_sweep(report.runs, rows):
+            claim.check()
             record_sweep(ledger, SweepRecord(now, report.cutoff, why, runs), part)
     return _timed(report, int((monotonic() - begun) * 1000), retention.sweep_budget_ms)
 

@@ -21,6 +21,8 @@ VOLATILE: Final = 8
 HAS_OUTER: Final = 16
 HAS_SUBQUERY: Final = 32
 HAS_LATERAL_ALIAS: Final = 64
+HAS_CORRELATED: Final = 128
+"""A scalar subquery that reads columns of the query around it."""
 
 Sources = frozenset[int]
 NO_SOURCES: Final[Sources] = frozenset()

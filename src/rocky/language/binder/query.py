@@ -27,9 +27,10 @@ from rocky.language.binder.expressions.columns import (
     bind_identifier,
     bind_lone_star,
 )
-from rocky.language.binder.expressions.forms import CONDITIONALS, FORMS, MODIFIERS
+from rocky.language.binder.expressions.forms import CONDITIONALS, FORMS
 from rocky.language.binder.expressions.functions import FUNCTIONS
 from rocky.language.binder.expressions.literals import LITERALS
+from rocky.language.binder.expressions.modifiers import MODIFIERS
 from rocky.language.binder.expressions.operators import OPERATORS
 from rocky.language.binder.expressions.windows import WINDOWS
 from rocky.language.binder.scopes import (

@@ -3,13 +3,12 @@
 A name of several parts is read in Spark's order: the longest qualifier that matches wins, and only
 when none does is the first part a column and the rest fields inside it. `Binding` is the one
 mutable thing here: findings, tables read, why two runs may differ. Rules bind their children
-through `bind_expression` and `bind_query`, so that families need not know each other. `shape_of`
-gives expressions of equal meaning an equal value: `a`, `t.a` and `T.A` have one shape.
+through `bind_expression` and `bind_query`, so that families need not know each other.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any
 
 from sqlglot import exp
 from sqlglot.tokens import Token
@@ -44,9 +43,11 @@ class Binding:
         "alias_places",
         "chances",
         "diagnostics",
+        "has_windows",
         "influences",
         "missing",
         "origins",
+        "outer_uses",
         "reads",
         "stars",
         "tables",
@@ -58,6 +59,8 @@ class Binding:
 
     def __init__(self, text: str, tokens: Sequence[Token], tables: Tables) -> None:
         self.text = text
+        # Whether a time window may be in it at all; most texts have none.
+        self.has_windows = "window" in text.lower()
         self.tokens = tokens
         self.tables = tables
         self.diagnostics: list[Diagnostic] = []
@@ -72,6 +75,8 @@ class Binding:
         self.stars: list[exp.Expr] = []
         # Qualifiers that were reported as unknown, by the relation they were looked up in.
         self.missing: set[tuple[int, str]] = set()
+        # The relations of enclosing queries that columns were taken from, in order.
+        self.outer_uses: list[Relation] = []
         # How many calls gave up determinism so far.
         self.chances = 0
         self.volatile: set[str] = set()
@@ -267,10 +272,12 @@ class Scope:
         "fallback",
         "grouping",
         "inside",
+        "keyed",
         "lambdas",
         "nulled",
         "parent",
         "relation",
+        "time_window",
         "windows",
     )
 
@@ -300,6 +307,10 @@ class Scope:
         self.grouping: Any = None
         # Grouping columns that a grouping set may leave out: null outside aggregates.
         self.nulled: dict[int, Column] | None = None
+        # After a GROUP BY: what an expression means that is one of its keys.
+        self.keyed: Callable[[Any], Expr | None] | None = None
+        # The time window of the query: its shape, and the column Spark computes it into.
+        self.time_window: tuple[Any, int] | None = None
 
     def within(self, clause: str) -> "Scope":
         """The same place seen from another clause."""
@@ -311,6 +322,8 @@ class Scope:
         twin.windows = self.windows
         twin.nulled = self.nulled
         twin.grouping = self.grouping
+        twin.keyed = self.keyed
+        twin.time_window = self.time_window
         return twin
 
 
@@ -326,6 +339,10 @@ QUERIES: dict[type, QueryRule] = {}
 
 def bind_expression(node: exp.Expr, scope: Scope) -> Expr:
     """The typed expression a node stands for; an unknown where there is no rule."""
+    if scope.keyed is not None:
+        key = scope.keyed(node)
+        if key is not None:
+            return key
     rule = EXPRESSIONS.get(node.__class__)
     if rule is None:
         return scope.binding.give_up(f"syntax {node.__class__.__name__.lower()}")
@@ -341,39 +358,6 @@ def bind_query(node: exp.Expr, scope: Scope) -> Relation:
     return rule(node, scope)
 
 
-_COMMUTATIVE: Final = frozenset(
-    {exp.Add, exp.Mul, exp.EQ, exp.And, exp.Or, exp.BitwiseAnd, exp.BitwiseOr}
-)
-
-
-def shape_of(node: Any, scope: Scope) -> Any:
-    """The shape of a syntax node as it reads in `scope`."""
-    kind = node.__class__
-    if kind is exp.Paren or kind is exp.Alias:
-        inner = shape_of(node.args["this"], scope)
-        return ("unsigned", inner) if node.args.get("unsigned") else inner
-    if kind is exp.Column:
-        return _column(node, scope)
-    if kind is exp.Literal:
-        return ("literal", node.args["this"], node.args["is_string"])
-    if kind is exp.Identifier:
-        return ("name", node.args["this"].lower())
-    parts: list[Any] = []
-    for name, value in node.args.items():
-        if isinstance(value, exp.Expr):
-            parts.append((name, shape_of(value, scope)))
-        elif isinstance(value, list):
-            parts.append(
-                (name, tuple(shape_of(v, scope) if isinstance(v, exp.Expr) else v for v in value))
-            )
-        elif value is not None and value is not False:
-            parts.append((name, value.lower() if isinstance(value, str) else str(value)))
-    if kind in _COMMUTATIVE:
-        parts.sort(key=lambda part: repr(part[1]))
-        parts = [part[1] for part in parts]
-    return (kind.__name__, tuple(parts))
-
-
 def ordinal_of(node: Any) -> int | None:
     """The position a plain integer literal means in GROUP BY and ORDER BY; `-1` is one too."""
     sign = 1
@@ -383,13 +367,3 @@ def ordinal_of(node: Any) -> int | None:
     if node.__class__ is exp.Literal and not node.args["is_string"] and node.args["this"].isdigit():
         return sign * int(node.args["this"])
     return None
-
-
-def _column(node: exp.Column, scope: Scope) -> Any:
-    parts = tuple(part.name.lower() for part in node.parts)
-    columns, used = scope.relation.find(parts)
-    if len(columns) == 1:
-        if used == len(parts):
-            return ("column", columns[0].ident)
-        return ("field", columns[0].ident, parts[used:])
-    return ("unresolved", parts)

@@ -305,6 +305,9 @@ def set_operation_column(op: str, left: Operand, right: Operand) -> Typing | Ope
 def _set_type(op: str, left: DataType, right: DataType) -> DataType | OperandMismatch:
     common = set_operation_type(left, right)
     if op == "UNION":
+        if common is None:
+            # Structs that differ in the names of their fields only take those of the first.
+            common = set_operation_type(left, right_named_as_left(left, right))
         return _incompatible(op, left, right) if common is None else common
     # These two compare rows, and keep the left side's type when only null flags differ.
     if common is None:
@@ -314,6 +317,26 @@ def _set_type(op: str, left: DataType, right: DataType) -> DataType | OperandMis
     if same_type(left, right):
         common = left
     return distinct_refusal(common) or common
+
+
+def right_named_as_left(left: DataType, right: DataType) -> DataType:
+    """The right type with the left one's names of fields, where the two are else the same."""
+    if isinstance(left, t.ArrayType) and isinstance(right, t.ArrayType):
+        return t.array(right_named_as_left(left.element, right.element), right.contains_null)
+    if isinstance(left, t.MapType) and isinstance(right, t.MapType):
+        key = right_named_as_left(left.key, right.key)
+        return t.map_of(key, right_named_as_left(left.value, right.value), right.contains_null)
+    if not (isinstance(left, t.StructType) and isinstance(right, t.StructType)):
+        return right
+    if len(left.fields) != len(right.fields):
+        return right
+    renamed = t.struct(
+        tuple(
+            t.StructField(ours.name, right_named_as_left(ours.type, theirs.type), theirs.nullable)
+            for ours, theirs in zip(left.fields, right.fields, strict=True)
+        )
+    )
+    return renamed if same_type(left, renamed) else right
 
 
 def _incompatible(op: str, left: DataType, right: DataType) -> OperandMismatch:

@@ -27,6 +27,10 @@ PIPE: Final = "pipe"
 def _over(query: Any, step: str, **clauses: Any) -> exp.Select:
     """A SELECT over `query`, marked with the step's name."""
     source = query if isinstance(query, exp.Subquery) else exp.Subquery(this=query)
+    tailed = any(query.args.get(clause) for clause in ("order", "limit", "offset"))
+    if source is not query and query.args.get(PIPE) is None and tailed:
+        # To Spark a pipe cannot follow the ORDER BY of a query that is not in parentheses.
+        source.args["unwrapped"] = True
     # A step sees the names of the step before it, so the wrapping hides no qualifier.
     source.args[PIPE] = step
     select = exp.Select(from_=exp.From(this=source), **clauses)
@@ -37,6 +41,8 @@ def _over(query: Any, step: str, **clauses: Any) -> exp.Select:
 def _select(parser: Any, query: Any) -> Any:
     parser._advance()
     distinct = parser._match(TokenType.DISTINCT)
+    if not distinct:
+        parser._match(TokenType.ALL)
     expressions = parser._parse_expressions()
     return _over(
         query, "select", expressions=expressions, distinct=exp.Distinct() if distinct else None
@@ -73,6 +79,8 @@ def _aliased_keys(parser: Any, group: Any) -> Any:
     """`GROUP BY expression AS name, ...`: only pipes name their keys here."""
     keys = group.args["expressions"]
     parser._match(TokenType.ALIAS)
+    if not keys:
+        parser.raise_error("Expected an expression before AS")
     keys[-1] = exp.Alias(this=keys[-1], alias=parser._parse_id_var(any_token=True))
     if parser._match(TokenType.COMMA):
         keys.extend(parser._parse_expressions())
@@ -104,6 +112,16 @@ def _as(parser: Any, query: Any) -> Any:
 def _order(parser: Any, query: Any) -> Any:
     order = parser._parse_order()
     return _over(query, "order", expressions=[exp.Star()], order=order)
+
+
+def _sort(kind: type[exp.Expr], token: TokenType) -> Callable[[Any, Any], Any]:
+    """A step for SORT BY and its like, under the clause's own name."""
+
+    def parse_sort(parser: Any, query: Any) -> Any:
+        clause = {kind.__name__.lower(): parser._parse_sort(kind, token)}
+        return _over(query, "order", expressions=[exp.Star()], **clause)
+
+    return parse_sort
 
 
 def _limit(parser: Any, query: Any) -> Any:
@@ -148,8 +166,11 @@ PIPE_OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "OFFSET": _offset,
     "ORDER BY": _order,
     "PIVOT": _pivot,
+    "CLUSTER BY": _sort(exp.Cluster, TokenType.CLUSTER_BY),
+    "DISTRIBUTE BY": _sort(exp.Distribute, TokenType.DISTRIBUTE_BY),
     "SELECT": _select,
     "SET": _set,
+    "SORT BY": _sort(exp.Sort, TokenType.SORT_BY),
     "TABLESAMPLE": _sample,
     "UNPIVOT": _pivot,
     "WHERE": _where,

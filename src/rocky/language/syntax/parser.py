@@ -19,6 +19,9 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.syntax.dialect import SPARK, TOKENIZER, spark_settings
+from rocky.language.syntax.foreign_forms import foreign_form
+from rocky.language.syntax.interval_tokens import range_in_units
+from rocky.language.syntax.pivots import unwrap_pivots, wrap_pivots
 from rocky.language.syntax.tokens import (
     deep_type,
     long_interval,
@@ -61,6 +64,11 @@ class NestedTooDeeply(RecursionError):
     """A text nests deeper than any stack we are ready to give it."""
 
 
+# What the library raises, instead of saying what is wrong, for texts that are no SQL, `1e.5BD` for
+# one; none of them may take the whole compile down.
+_LIBRARY_FAULTS: Final = (LookupError, AttributeError, TypeError, ValueError, ArithmeticError)
+
+
 def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
     """The one statement in `text`. Comments alone, or two statements, are a problem."""
     template = _template_problem(text)
@@ -72,14 +80,24 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
             absurd = deep_type(tokens, text) or long_interval(tokens, text)
             if absurd is not None:
                 return SyntaxProblem(*absurd)
-            trees = SPARK.parser().parse(tokens, text)
+            wrapped = wrap_pivots(tokens) if "pivot" in text.lower() else None
+            trees = SPARK.parser().parse(wrapped or tokens, text)
+            if wrapped is not None:
+                unwrap_pivots(trees)
     except ParseError as error:
         return _problem_of(error, text)
     except TokenError:
         return _token_problem(text)
-    misplaced = misplaced_token(tokens, kinds, text)
+    except _LIBRARY_FAULTS as fault:
+        message = f"the parser cannot make anything of this text ({type(fault).__name__})"
+        return SyntaxProblem(message, Span(0, len(text.rstrip())))
+    misplaced = misplaced_token(tokens, kinds, text) or foreign_form(tokens, kinds)
     if misplaced is not None:
         return SyntaxProblem(*misplaced)
+    mixed = range_in_units(tokens) if chr(TokenType.INTERVAL) in kinds else None
+    if mixed is not None:
+        message = "an interval of several units cannot hold a range such as `HOUR TO MINUTE`"
+        return SyntaxProblem(message, mixed, "INVALID_INTERVAL_FORMAT")
     statements = [tree for tree in trees if tree is not None and type(tree) is not exp.Semicolon]
     if not statements:
         return SyntaxProblem(

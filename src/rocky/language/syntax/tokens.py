@@ -17,6 +17,8 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.types import MAX_DEPTH
+from rocky.language.syntax.interval_tokens import has_signed_part, with_signed_parts
+from rocky.language.syntax.pipe_tokens import with_plain_pipes
 
 _kind: Final = attrgetter("token_type")
 
@@ -31,13 +33,18 @@ def kind_class(kinds: Iterable[TokenType], *, negated: bool = False) -> str:
     return f"[{'^' if negated else ''}{''.join(re.escape(chr(kind)) for kind in kinds)}]"
 
 
-# What may have to be said differently, as kinds of tokens: `window(`, CLUSTER BY, TABLE, a keyword
-# after a dot.
-_WINDOW_CALL: Final = re.compile(
-    kind_class([TokenType.WINDOW])
-    + kind_class([TokenType.L_PAREN, TokenType.DOT])
-    + "|"
-    + kind_class([TokenType.CLUSTER_BY])
+_NO_NAMES: Final = (TokenType.L_PAREN, TokenType.R_PAREN, TokenType.COMMA, TokenType.DOT)
+# What may have to be said differently, as kinds of tokens: a `window` that opens no clause, CLUSTER
+# BY, TABLE, a keyword after a dot, a column called `all`.
+_WINDOW_NAME: Final = re.compile(
+    f"{kind_class([TokenType.WINDOW])}"
+    f"(?!{kind_class(_NO_NAMES, negated=True)}{kind_class([TokenType.ALIAS])})"
+    f"|{kind_class([TokenType.CLUSTER_BY])}"
+)
+_ALL_COLUMN: Final = re.compile(
+    kind_class([TokenType.SELECT])
+    + kind_class([TokenType.ALL])
+    + kind_class([TokenType.COMMA, TokenType.FROM, TokenType.ALIAS])
 )
 _TABLE_QUERY: Final = re.compile(
     f"{kind_class([TokenType.TABLE])}|^{kind_class([TokenType.VALUES])}"
@@ -88,13 +95,20 @@ def rewrite_tokens(tokens: list[Token], text: str) -> LibraryTokens:
     """The tokens of a text, said in words that the library knows."""
     kinds = kinds_of(tokens)
     shift, recursion = ">>>" in text, "recursion" in text.lower()
-    window, dotted = _WINDOW_CALL.search(kinds), _DOTTED_KEYWORD.search(kinds)
-    table = _TABLE_QUERY.search(kinds)
-    if not (shift or recursion or window or dotted or table):
+    window, dotted = _WINDOW_NAME.search(kinds), _DOTTED_KEYWORD.search(kinds)
+    table, named_all = _TABLE_QUERY.search(kinds), _ALL_COLUMN.search(kinds)
+    signed, piped = has_signed_part(kinds, text), chr(TokenType.PIPE_GT) in kinds
+    if not (shift or recursion or window or dotted or table or named_all or signed or piped):
         return LibraryTokens(tokens, kinds)
+    for match in _ALL_COLUMN.finditer(kinds) if named_all else ():
+        tokens[match.start() + 1].token_type = TokenType.VAR
     levels: tuple[tuple[int, str], ...] = ()
     if shift:
         tokens = _with_unsigned_shift(tokens)
+    if signed:
+        tokens = with_signed_parts(tokens)
+    if piped:
+        tokens = with_plain_pipes(tokens, kinds)
     if recursion:
         tokens, levels = _without_recursion_level(tokens)
     if window:
@@ -206,7 +220,7 @@ def _without_recursion_level(
     skip = 0
     for index, token in enumerate(tokens):
         words = [each.text.upper() for each in tokens[index : index + 4]]
-        if words[:3] == ["MAX", "RECURSION", "LEVEL"]:
+        if words[:3] == ["MAX", "RECURSION", "LEVEL"] and words[-1].isdigit():
             skip = 4
             levels.append((len(kept), words[-1]))
         if skip:
@@ -217,11 +231,12 @@ def _without_recursion_level(
 
 
 def _free_window(tokens: list[Token]) -> None:
-    """`window(...)` the function is no WINDOW clause; CLUSTER BY in OVER partitions."""
-    for index, token in enumerate(tokens[:-1]):
-        following = tokens[index + 1].token_type
-        if token.token_type is TokenType.WINDOW and following in (TokenType.L_PAREN, TokenType.DOT):
-            token.token_type = TokenType.VAR
+    """Any `window` but in `WINDOW name AS` is a name; CLUSTER BY in OVER partitions."""
+    for index, token in enumerate(tokens):
+        if token.token_type is TokenType.WINDOW:
+            after = [each.token_type for each in tokens[index + 1 : index + 3]]
+            if after[1:] != [TokenType.ALIAS] or after[0] in _NO_NAMES:
+                token.token_type = TokenType.VAR
         elif (
             token.token_type is TokenType.CLUSTER_BY
             and index > 1

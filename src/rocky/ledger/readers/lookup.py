@@ -257,6 +257,14 @@ class CommitReader(LookupReader):
             return None
         return load_record(RunRecord, self.path, "run_history", run_id, rows[0][0]).commit_key
 
+    def known_runs(self, run_ids: Iterable[str]) -> frozenset[str]:
+        """Those of some runs that have begun in this ledger."""
+        rows = self._ask(
+            "SELECT key FROM run_history WHERE key IN (SELECT value FROM json_each(?))",
+            json.dumps(sorted(set(run_ids))),
+        )
+        return frozenset(key for (key,) in rows)
+
     def newest_commit(self, model: str, target: str) -> "NewestCommit | None":
         """The newest commit to a table that is recorded, whatever its model was called then."""
         found = self._newest_commit(f"{MODEL_OF_KEY} = ?", key_of(model.lower()), target)

@@ -225,8 +225,8 @@ def drop_branch(
         if record.status is BranchStatus.OPEN:
             delete_branch(ledger, record, warehouses, who, datetime.now(UTC))
 
-    def clear(ledger: Ledger) -> None:
-        removed.append(clear_deleted(ledger, record, warehouses))
+    def clear(ledger: Ledger, check: Callable[[], None]) -> None:
+        removed.append(clear_deleted(ledger, record, warehouses, check))
 
     with held_branch(workspace, record, warehouses[0]):
         _, warnings = change_state(workspace, [branch_claim(record.name)], delete, clear)

@@ -28,6 +28,7 @@ from rocky.ledger.branch_records import PromotionRecord
 from rocky.operations.branch.change import choose_signer
 from rocky.operations.branch.gate import clear_promotion
 from rocky.operations.branch.lookup import find_who
+from rocky.operations.seal import seal_deed
 from rocky.operations.state_change import load_sound_project
 from rocky.operations.workspace import (
     Workspace,
@@ -130,6 +131,7 @@ def promote(workspace: Workspace, request: PromoteRequest) -> PromotionReport:
         recover_and_tell(workspace, opened, now)
         actor = actor_of(workspace, opened, now, request.message)
         promotion = promote_tables(opened, cleared, actor)
+    seal_deed(workspace, project, "promotion", promotion.run_id)
     rejected = tuple(
         RejectedApproval(each.approval_id, each.reason, each.detail)
         for each in cleared.approvals.rejected
@@ -168,6 +170,7 @@ def revert(workspace: Workspace, request: RevertRequest) -> PromotionReport:
         promotion = revert_tables(
             opened, request.promotion, actor, discard_later=request.discard_later
         )
+    seal_deed(workspace, project, "revert", promotion.run_id)
     return PromotionReport(promotion, (), success=True)
 
 
@@ -223,6 +226,8 @@ def recover(workspace: Workspace, request: RecoverRequest) -> RecoveryReport | F
         if request.forget is not None:
             return ForgottenReport(request.forget, forget_promotion(opened, request.forget))
         found = recover_and_tell(workspace, opened, datetime.now(UTC))
+    for each in found[-1:]:
+        seal_deed(workspace, project, "recovery of promotion", each.run_id)
     return RecoveryReport(tuple(map(_recovered, found)))
 
 

@@ -193,7 +193,7 @@ class PipelineDrafts:
             self._sources,
             _no_engine,
             datetime.now(UTC),
-            whole=self._request.full_refresh,
+            whole=self._request.builds_whole,
             done=find_resumed_tables(self._name, self._request, self._caller),
             owners=owners,
         )

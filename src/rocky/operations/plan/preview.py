@@ -80,7 +80,7 @@ def preview_run(
             marks = check_watermarks(plan, memory.lookups, warehouse)
         rules = ReuseRules.of(
             project.config.reuse,
-            full_refresh=request.full_refresh,
+            full_refresh=request.builds_whole,
             rebuild=request.rebuild,
             reuse=request.reuse,
             refreshed=dict.fromkeys(marks.refreshed, NO_WATERMARK),
@@ -91,7 +91,7 @@ def preview_run(
             ReuseDecider(plan, rules, memory, expected, resumption),
             warehouse,
             pins,
-            reload_seeds=request.full_refresh,
+            reload_seeds=request.builds_whole,
         )
     return RunPreview(
         forecast,
@@ -113,11 +113,11 @@ def _read_history(
     lookups, reader = open_lookup_reader(state), open_history_reader(state)
     if lookups is None or reader is None:
         windows = find_windows(plan, request.window, None, now)
-        return BuildHistory(), Resumption(), {} if request.full_refresh else windows
+        return BuildHistory(), Resumption(), {} if request.builds_whole else windows
     memory = BuildHistory.of(plan, opened.enter_context(lookups))
     with reader:
         windows = find_windows(plan, request.window, reader, now)
-        if request.full_refresh:
+        if request.builds_whole:
             return memory, Resumption(), {}
         return memory, Resumption() if request.rebuild else find_resumption(plan, reader), windows
 

@@ -105,7 +105,7 @@ def _plan_run(
             draft.builds,
             draft.relies_on or {},
             datetime.now(UTC),
-            full_refresh=request.full_refresh,
+            full_refresh=request.builds_whole,
         )
         units = units_of(draft.plan, draft.builds, extents)
     estimates = estimate_units(

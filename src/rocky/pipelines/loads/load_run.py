@@ -327,7 +327,7 @@ def run_load(
         resources.open_engine,
         resources.clock(),
         contract,
-        request.full_refresh,
+        request.builds_whole,
         done,
         owners,
     )
@@ -344,7 +344,7 @@ def run_load(
     execution = pipeline.execution
     concurrency = execution.concurrency if isinstance(execution.concurrency, int) else PARALLEL
     options = RunParameters(
-        full_refresh=request.full_refresh,
+        full_refresh=request.builds_whole,
         reuse=request.reuse,
         notes=notes,
         limits=Limits(
@@ -352,6 +352,7 @@ def run_load(
             fail_fast=execution.fail_fast,
             abort_pct=execution.error_rate_abort_pct,
         ),
+        start_anew=request.start_anew,
     )
     report = run_plan(
         plan.run, resources, options, listener=opened.caller.listener, stop=opened.stop

@@ -17,7 +17,7 @@ from rocky.language.datatypes.text import field_to_json, fields_from_json
 from rocky.language.datatypes.types import StructField
 from rocky.ledger.pipeline_records import GracePeriod
 from rocky.ledger.readers.lookup import LastCopy, LookupReader, RecordedCopy
-from rocky.ledger.run_records import ModelStatus
+from rocky.ledger.run_records import UNKNOWN_SOURCE, ModelStatus
 from rocky.pipelines.drift.projection import Projected
 from rocky.pipelines.owners import writers_of
 from rocky.pipelines.replication.routes import RoutedTable
@@ -183,7 +183,7 @@ def source_of(routed: RoutedTable) -> str:
 def find_source_change(routed: RoutedTable, history: CopyHistory) -> str | None:
     """Why a table is not a copy of what it is to be a copy of now; None when it is."""
     written = history.committed.get(routed.key)
-    if written is None or written.copied_from == source_of(routed):
+    if written is None or written.copied_from in (source_of(routed), UNKNOWN_SOURCE):
         return None
     if written.copied_from is None:
         return "what is in the table was not copied: the table is replaced"

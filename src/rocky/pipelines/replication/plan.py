@@ -128,7 +128,7 @@ def plan_replication(
     others = {each.routed.key for each in refused}
     wanted = [each for each in routing.tables if each.key not in left and each.key not in others]
     markers = {each.key: copy_marker(each) for each in wanted}
-    again = request.full_refresh or request.rebuild or not pipeline.prune_unchanged or not prune
+    again = request.builds_whole or request.rebuild or not pipeline.prune_unchanged or not prune
     unchanged = [] if again else _find_unchanged(replication, wanted, markers, history)
     passed = {each.key for each in unchanged}
     changed = [each for each in wanted if each.key not in passed]
@@ -136,7 +136,7 @@ def plan_replication(
         history,
         now,
         project.config.schema_evolution.grace_period_days,
-        request.full_refresh,
+        request.builds_whole,
         partial(_reached, replication),
     )
     planned = [*refused, *_plan_copies(replication, changed, markers, terms)]

@@ -163,12 +163,13 @@ def run_replication(
         checks if pipeline.checks.enabled else None,
     )
     options = RunParameters(
-        full_refresh=request.full_refresh,
+        full_refresh=request.builds_whole,
         rebuild=request.rebuild,
         reuse=request.reuse,
         selection=request.filters,
         notes=notes,
         limits=replication_limits(opened, pipeline, request),
+        start_anew=request.start_anew,
     )
     report = run_plan(
         plan.run, resources, options, listener=opened.caller.listener, stop=opened.stop

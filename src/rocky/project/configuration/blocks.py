@@ -253,6 +253,18 @@ class Branch(NamedTuple):
     approval: Approval = Approval()
 
 
+class Evidence(NamedTuple):
+    """When the heads of the ledger and of its tables are sealed, with which key, and where to.
+
+    `seal_key` is a key's file from the project's folder on, or its public half; without one it is
+    found as for approvals. `seal_dir` is a folder of the project.
+    """
+
+    seal: Literal["never", "every_run"] = "never"
+    seal_key: str | None = None
+    seal_dir: OwnFile = "seals"
+
+
 class Import(NamedTuple):
     """Another project's published tables.
 

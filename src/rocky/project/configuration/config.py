@@ -15,6 +15,7 @@ from rocky.project.configuration.blocks import (
     Adapter,
     Branch,
     Cost,
+    Evidence,
     Gc,
     Import,
     Publish,
@@ -88,6 +89,7 @@ class Config(NamedTuple):
     resilience: Resilience = Resilience()
     schema_evolution: SchemaEvolution = SchemaEvolution()
     branch: Branch = Branch()
+    evidence: Evidence = Evidence()
     imports: Mapping[str, Import] = {}
     publish: Publish = Publish()
 

@@ -70,6 +70,30 @@ def show_file(repository: Repository, commit: str, path: str) -> bytes | None:
     return demand_git(repository.top, "cat-file", "blob", object_id).out
 
 
+def show_files(repository: Repository, commit: str, folder: str) -> dict[str, bytes]:
+    """The bytes of the files right in a project's folder at a commit, by name."""
+    whole = posixpath.normpath(repository.path_of(folder))
+    below = () if whole == "." else (f"{whole}/",)
+    listed = demand_git(repository.top, "ls-tree", "-z", "--full-tree", commit, "--", *below)
+    ids: dict[str, bytes] = {}
+    for each in listed.out.split(b"\0"):
+        facts, _, path = each.partition(b"\t")
+        if b" blob " in facts:
+            ids[posixpath.basename(decode_name(path))] = facts.split()[2]
+    asked = b"".join(each + b"\n" for each in ids.values())
+    told = demand_git(repository.top, "cat-file", "--batch", stdin=asked).out if ids else b""
+    found: dict[str, bytes] = {}
+    for name in ids:
+        # `<id> blob <size>`, the bytes, and an end of line.
+        head, _, rest = told.partition(b"\n")
+        words = head.split()
+        if words[1:2] != [b"blob"]:
+            raise GitUnavailable(f"git does not have `{name}` of `{commit}` here")
+        size = int(words[2])
+        found[name], told = rest[:size], rest[size + 1 :]
+    return found
+
+
 class _Checkout:
     """An index of its own, and what was written from it."""
 

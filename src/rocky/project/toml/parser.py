@@ -31,6 +31,10 @@ class Place(NamedTuple):
     value: Span
 
 
+_DEPTH: Final = 150
+"""The steps of the longest path that has a place; nothing that Rocky reads goes a tenth as deep."""
+
+
 @lru_cache(maxsize=8)
 def locate_keys(text: str) -> dict[Keys, Place]:
     """The place of every key, by path; items of arrays are numbered from 0."""
@@ -138,7 +142,10 @@ class _Scanner:
     def _read_value(self, path: Keys) -> Span:
         start = self.at
         first = self.text[start : start + 1]
-        if first == "[":
+        if len(path) > _DEPTH:
+            # So deep nothing is looked up, and the stack may not bear it.
+            self.at = len(self.text)
+        elif first == "[":
             self._read_array(path)
         elif first == "{":
             self._read_inline_table(path)

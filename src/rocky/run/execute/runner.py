@@ -48,6 +48,7 @@ from rocky.run.prepare.claims import (
     write_ledger_anchor,
 )
 from rocky.run.prepare.inputs import Inputs
+from rocky.run.prepare.lost_state import refuse_lost_plan
 from rocky.run.prepare.pins import Pins, pin_inputs
 from rocky.run.prepare.preconditions import check_preconditions
 from rocky.run.prepare.resources import RunClock, RunContext, RunParameters, RunResources
@@ -74,8 +75,8 @@ def run_plan(
 ) -> RunResult:
     """Carry out a plan. A model that fails is in the report; only what concerns all is raised.
 
-    Raises RunRefused, PlanOutdated, InputNotBuilt, LedgerLocked, SparkUnavailable, and what store
-    and ledger raise when they cannot be read or written.
+    Raises RunRefused, StateLost, PlanOutdated, InputNotBuilt, LedgerLocked, SparkUnavailable, and
+    what store and ledger raise when they cannot be read or written.
     """
     refuse_errors(plan)
     pins = Pins(pin_inputs(plan, resources.warehouse))
@@ -85,6 +86,7 @@ def run_plan(
     fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
     times = RunClock.begin(clock or resources.clock)
     record = opening_record(plan, resources, options, times.started_at)
+    refuse_lost_plan(plan, resources, start_anew=options.start_anew)
     with ExitStack() as held:
         begun = begin_run(resources, record, tables, held)
         # Not before the claim: until then somebody may delete a watermark.
@@ -163,6 +165,7 @@ class _RunInProgress:
             begun.authority,
             watermarks,
             options.notes.steps,
+            options.notes.pipeline,
         )
         self._adopter = CommitAdopter(resources.ledger, begun.run_id)
         self._engine: Engine | None = None
@@ -355,6 +358,7 @@ class _RunInProgress:
                 self._run_id,
                 self._times.now(),
                 self._resources.remote,
+                anew=self._options.start_anew,
             )
         except (StoreUnreadable, StoreUnwritable) as error:
             self._warn(f"could not write the ledger's anchor to the warehouse: {error}")

@@ -9,6 +9,10 @@ keeps the batches it committed. Batches come from the rows there are, so an inte
 costs nothing. A table that is loaded anew is replaced in one commit.
 """
 
+import json
+from dataclasses import replace
+from typing import Final
+
 from rocky.errors import ModelFailed
 from rocky.language.datatypes.types import DataType
 from rocky.language.names import quote_name, quote_text
@@ -35,7 +39,11 @@ from rocky.store.data_file import DataFile
 from rocky.store.delta.change import Committed
 from rocky.store.delta.snapshot import ROWS_HASH
 
-_PASSED_ON = frozenset({"cancelled", "internal"})
+INTERVALS: Final = "intervals"
+"""What commitInfo calls the keys of the time intervals that a commit has brought."""
+INTERVALS_WHOLE: Final = "intervalsWhole"
+"""What it says besides when they took the place of all rows there were."""
+_PASSED_ON = frozenset({"cancelled", "internal", "claim_lost"})
 """Failures of the run, not of an interval."""
 
 
@@ -80,7 +88,11 @@ def _build_batch(
     """Replace the rows of neighbouring intervals. The rows of each are counted."""
     grain = strategy.granularity
     span = span_of(keys, grain)
-    with open_workspace(build) as workspace:
+    info = {**build.info, INTERVALS: json.dumps(keys)}
+    if anew:
+        info[INTERVALS_WHOLE] = "true"
+    with open_workspace(replace(build, info=info)) as workspace:
+        build = workspace.build
         query = build.query
         if query is not None:
             query = fill_placeholders(query, *span.texts(grain))

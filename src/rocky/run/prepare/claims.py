@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from threading import Lock
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from rocky.ledger.writer import Ledger, RunFindings, newest_fence
 from rocky.plan.steps import RunPlan
 from rocky.project.models import Target
 from rocky.run.materialize.seeds import refuse_shared_target
+from rocky.run.prepare.lost_state import is_known, refuse_lost
 from rocky.run.prepare.pins import warm_up
 from rocky.run.prepare.resources import (
     RemoteState,
@@ -27,17 +29,22 @@ from rocky.run.prepare.resources import (
     RunResources,
     publish_periodically,
 )
-from rocky.store.anchor import Anchor, write_anchor
+from rocky.store.anchor import Anchor, renew_anchor, write_anchor
 from rocky.store.delta.signature import FENCE, CommitAuthority, SigningKey
 from rocky.store.journal import has_journal
 from rocky.store.warehouse import Table, Warehouse
 
 
 class BegunRun(NamedTuple):
-    """A run that is recorded and holds its tables; `authority` is what it commits with."""
+    """A run that is recorded and holds its tables; `authority` is what it commits with.
+
+    `check_unbroken` raises ClaimLost when its claim has lapsed at any time since: what moves
+    several tables as one cannot go on then, whoever holds them now.
+    """
 
     run_id: RunId
     authority: CommitAuthority
+    check_unbroken: Callable[[], None] = lambda: None
 
 
 def begin_run(
@@ -63,7 +70,9 @@ def begin_run(
         # A ledger that was made anew counts from the start, its tables do not.
         next_fence = max(newest_fence(ledger), _fence_of(tables)) + 1
         run_id = ledger.begin_run(replace(record, fence=next_fence), targets)
-        return BegunRun(run_id, CommitAuthority(_RunSigner(resources, run_id), next_fence))
+        check = partial(ledger.check_claim, run_id)
+        authority = CommitAuthority(_RunSigner(resources, run_id), next_fence, check)
+        return BegunRun(run_id, authority, check)
     newest = max(newest_fence(ledger), _fence_of(tables))
     claim = held.enter_context(remote.claim(targets, newest))
     run_id = ledger.begin_run(replace(record, fence=claim.fence), targets)
@@ -76,24 +85,17 @@ def begin_run(
         ledger.finish_run(run_id, RunStatus.FAILURE, now, reason=str(error))
         raise
     held.enter_context(publish_periodically(remote, ledger, run_id))
-    return BegunRun(
-        run_id, CommitAuthority(_RunSigner(resources, run_id), claim.fence, claim.check)
-    )
+    authority = CommitAuthority(_RunSigner(resources, run_id), claim.fence, claim.check)
+    return BegunRun(run_id, authority, claim.check_unbroken)
 
 
 def _fence_of(tables: Sequence[Table]) -> int:
-    """The highest fencing token among the commits of some tables."""
-    warm_up(tables)
-    return max(map(_newest_fence, tables), default=0)
+    """The highest fencing token among the commits of some tables.
 
-
-def _newest_fence(table: Table) -> int:
-    try:
-        snapshot = table.snapshot()
-    except StoreUnreadable:
-        # Whoever writes the table is told, and only that fails.
-        return 0
-    return 0 if snapshot is None else snapshot.transactions.get(FENCE, 0)
+    Of one that cannot be read nothing is known: whoever writes it is told, and only that fails.
+    """
+    found = (each for each in warm_up(tables) if each is not None)
+    return max((each.transactions.get(FENCE, 0) for each in found), default=0)
 
 
 class _RunSigner:
@@ -132,11 +134,17 @@ def open_recorded_run(
     warn: Callable[[str], None],
     *,
     finishing: bool = False,
+    settling: bool = False,
+    anew: bool = False,
 ) -> Iterator[tuple[BegunRun, Callable[[int], None]]]:
     """Inside, tables are claimed and a run that builds nothing is recorded; it ends as the block.
 
-    Yields the run, and a function to say how many tables it has moved. Raises as `begin_run` does.
+    Yields the run, and a function to say how many tables it has moved. Raises as `begin_run` does,
+    and StateLost, unless it is `settling` what becomes of tables that the ledger does not know;
+    `anew` if with that the anchor is to be the ledger's own again.
     """
+    if not settling:
+        refuse_lost(resources, tables)
     ledger, moved = resources.ledger, [0]
     told = replace(record, unvouched=is_remote_unreadable(resources) or None)
     with ExitStack() as held:
@@ -151,22 +159,34 @@ def open_recorded_run(
             why = said or type(error).__name__
             ledger.finish_run(run_id, RunStatus.FAILURE, resources.clock(), reason=why)
             raise
-        anchored = _leave_anchor(resources, run_id, warn)
-        found = RunFindings(TotalsRecord(models=moved[-1]))
+        anchored = _leave_anchor(resources, run_id, warn, anew=anew)
         ledger.finish_run(
-            run_id, RunStatus.SUCCESS, resources.clock(), found=found, anchored=anchored
+            run_id,
+            RunStatus.SUCCESS,
+            resources.clock(),
+            reason=record.reason,
+            found=RunFindings(TotalsRecord(models=moved[-1])),
+            anchored=anchored,
         )
         _leave_anchor(resources, run_id, warn)
 
 
-def _leave_anchor(resources: RunResources, run_id: RunId, warn: Callable[[str], None]) -> bool:
+def _leave_anchor(
+    resources: RunResources, run_id: RunId, warn: Callable[[str], None], *, anew: bool = False
+) -> bool:
     """Whether the ledger's head was left with the tables; a warning where it could not be."""
     if is_remote_unreadable(resources):
         return False
     head, now = visible_head(resources), resources.clock()
     try:
         return write_ledger_anchor(
-            resources.warehouse, resources.ledger, head, run_id, now, resources.remote
+            resources.warehouse,
+            resources.ledger,
+            head,
+            run_id,
+            now,
+            resources.remote,
+            anew=anew,
         )
     except (StoreUnreadable, StoreUnwritable) as error:
         warn(f"could not write the ledger's anchor to the warehouse: {error}")
@@ -203,6 +223,7 @@ def opening_record(
         pipeline=options.notes.pipeline,
         selection=options.selection,
         full_refresh=options.full_refresh,
+        started_anew=options.start_anew or None,
         resumed_from=options.notes.resumed_from,
         idempotency_key=options.notes.idempotency_key,
         filter=options.notes.filter,
@@ -240,19 +261,26 @@ def write_ledger_anchor(
     run_id: RunId,
     now: datetime | None = None,
     remote: RemoteState | None = None,
+    *,
+    anew: bool = False,
 ) -> bool:
     """Whether the head was left: not so when the tables know a later one than the ledger.
 
-    A remote ledger may have newer entries, and other machines leave anchors too.
+    A remote ledger may have newer entries, and other machines leave anchors too. `anew` if somebody
+    has decided that what the ledger does not know counts no more.
     Raises StoreUnreadable, StoreUnwritable.
     """
+    anchor = Anchor(head.entry_hash, head.seq, run_id, now or datetime.now(UTC))
+    if anew:
+        renew_anchor(
+            warehouse,
+            ledger.ledger_id,
+            anchor,
+            lambda found: is_known(Head(found.seq, found.head), ledger, remote),
+        )
     return write_anchor(
         warehouse,
         ledger.ledger_id,
-        Anchor(head.entry_hash, head.seq, run_id, now or datetime.now(UTC)),
-        lambda found: _is_known(Head(found.seq, found.head), ledger, remote),
+        anchor,
+        lambda found: is_known(Head(found.seq, found.head), ledger, remote),
     )
-
-
-def _is_known(head: Head, ledger: Ledger, remote: RemoteState | None) -> bool:
-    return ledger.knows(head) or (remote is not None and remote.is_remote and remote.knows(head))

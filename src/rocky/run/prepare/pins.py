@@ -64,8 +64,11 @@ def load_snapshots(tables: Iterable[Table]) -> list[Snapshot | None]:
     return _in_threads([table.snapshot for table in tables])
 
 
-def warm_up(tables: Iterable[Table]) -> None:
-    """Read the logs of some tables at once, so that each is known when it is asked for."""
+def warm_up(tables: Iterable[Table]) -> list[Snapshot | None]:
+    """Read the logs of some tables at once, so that each is known when it is asked for.
+
+    The newest snapshots; None for a table that does not exist, or that cannot be read.
+    """
 
     def look(table: Table) -> Snapshot | None:
         try:
@@ -74,7 +77,7 @@ def warm_up(tables: Iterable[Table]) -> None:
             # Whoever asks for the table is told, and only what needs it fails.
             return None
 
-    _in_threads([partial(look, table) for table in tables])
+    return _in_threads([partial(look, table) for table in tables])
 
 
 def _in_threads(loads: list[Callable[[], Snapshot | None]]) -> list[Snapshot | None]:

@@ -28,7 +28,7 @@ from rocky.run.checks.outcomes import CheckSelection, models_with_tests
 from rocky.run.engine.protocol import Engine, EngineFacts
 from rocky.run.engine.sources import Sources
 from rocky.run.materialize.build import Materialize
-from rocky.run.outcomes import NO_CONTRIBUTION, PipelineContribution, StepNotes
+from rocky.run.outcomes import NO_CONTRIBUTION, NO_NOTES, PipelineContribution, StepNotes
 from rocky.run.prepare.caller import RunOrigin
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.inputs import MadeFrom
@@ -39,6 +39,10 @@ from rocky.store.warehouse import Table, Warehouse
 
 logger = logging.getLogger(__name__)
 
+PIPELINE: Final = "pipeline"
+"""What commitInfo calls the pipeline whose table it is."""
+COPIED_FROM: Final = "copiedFrom"
+"""What commitInfo calls the source that a table is a copy of."""
 PUBLISH_INTERVAL_SECONDS: Final = 15.0
 """How often the records of a running run are sent to the remote state."""
 
@@ -57,6 +61,9 @@ class RemoteClaim(Protocol):
     def check(self) -> None:
         """Raise ClaimLost when another machine has taken them over."""
 
+    def check_unbroken(self) -> None:
+        """Raise ClaimLost when the claim has lapsed at any time, whoever holds them now."""
+
 
 class RemoteState(Protocol):
     """The remote copy of the ledger; a no-op where the state is local."""
@@ -72,8 +79,8 @@ class RemoteState(Protocol):
     def published_head(self) -> Head | None:
         """The last state of the ledger that others can find."""
 
-    def knows(self, head: Head) -> bool:
-        """Whether the ledger has this head, here or where it is kept."""
+    def knows(self, said: Head | str) -> bool:
+        """Whether the ledger has this head, or this run, here or where it is kept."""
 
     def claim(
         self, targets: Sequence[str], newest: int | None = None
@@ -146,8 +153,9 @@ class RunParameters:
     """What was asked of a run. `selection` is as it was typed, for the record.
 
     `rebuild` builds also what an earlier run has built; `reuse` False still continues where an
-    unfinished run stopped. `windows` are those of the time-interval models, by key. With `test`
-    the models are tested as they are built.
+    unfinished run stopped. `windows` are those of the time-interval models, by key. `start_anew`
+    builds tables that the ledger does not know, although runs have written them. With `test` the
+    models are tested as they are built.
     """
 
     parallel: int = PARALLEL
@@ -158,6 +166,7 @@ class RunParameters:
     windows: Mapping[str, Window] | None = None
     notes: PipelineContribution = NO_CONTRIBUTION
     limits: Limits | None = None
+    start_anew: bool = False
     test: bool = False
 
     def tests_of(self, plan: RunPlan) -> list[ModelFile]:
@@ -213,6 +222,7 @@ class RunContext:
     authority: CommitAuthority = NO_AUTHORITY
     watermarks: WatermarkFindings = NO_WATERMARK_FINDINGS
     notes: Mapping[str, StepNotes] = field(default_factory=dict)
+    pipeline: str | None = None
     nonce: str = field(default_factory=lambda: uuid4().hex)
 
     def refreshes(self, key: str) -> bool:
@@ -232,7 +242,15 @@ class RunContext:
     def info_of(self, name: str, made_from: MadeFrom) -> dict[str, str]:
         """What the commits of a model say besides."""
         recipe = made_from.fingerprints.recipe
-        return {"runId": self.run_id, "model": name, "recipeHash": recipe}
+        source = self.notes.get(name.lower(), NO_NOTES).copied_from
+        said = {
+            "runId": self.run_id,
+            "model": name,
+            "recipeHash": recipe,
+            PIPELINE: self.pipeline,
+            COPIED_FROM: source,
+        }
+        return {key: value for key, value in said.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ recorded; the second ends the process.
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from rocky.errors import RockyError, RunSkipped, StateSyncFailed
 from rocky.ledger import open_ledger
+from rocky.ledger.copies import describe_copy
 from rocky.ledger.idempotency import HeldKey, SkippedIdempotent, SkippedInFlight, claim_key
 from rocky.ledger.record import RunId
 from rocky.project import Project
@@ -30,11 +31,12 @@ from rocky.run.engine.sources import Sources
 from rocky.run.prepare.caller import Caller
 from rocky.run.prepare.claims import write_ledger_anchor
 from rocky.run.prepare.environment import observe_environment, predict_environment
+from rocky.run.prepare.lost_state import refuse_new_ledger
 from rocky.run.prepare.pins import open_project_warehouse
 from rocky.run.prepare.resources import RunResources, announcements_for
 from rocky.spark.java import has_driver
 from rocky.state.session import Session, open_session
-from rocky.store.warehouse import Warehouse
+from rocky.store.warehouse import Table, Warehouse
 
 Warn = Callable[[str], None]
 
@@ -141,12 +143,17 @@ class RunSession:
 
 @contextmanager
 def open_run(
-    project: Project, adapter: Adapter, caller: Caller, key: str | None = None
+    project: Project,
+    adapter: Adapter,
+    caller: Caller,
+    key: str | None = None,
+    written: Callable[[Warehouse], Iterable[Table]] | None = None,
 ) -> Iterator[RunSession]:
     """Everything a run needs, closed in the end. `key` is its idempotency key.
 
-    Raises RunSkipped, NothingSelected for tables that a branch has not got, and what ledger and
-    store raise.
+    `written` are tables that no other project's runs write: where runs have and there is no ledger,
+    none is begun. Raises RunSkipped, StateLost, NothingSelected for tables that a branch has not
+    got, and what ledger and store raise.
     """
     require_branch_adapter(project, adapter)
     stop = Event()
@@ -154,7 +161,9 @@ def open_run(
     warehouse = open_project_warehouse(adapter, project.root, caller.environment)
     with ExitStack() as opened:
         opened.enter_context(stop_on_interrupt(stop))
-        session = _fetch_ledger(project, caller)
+        session = _fetch_ledger(
+            project, caller, lambda: refuse_new_ledger(written(warehouse) if written else ())
+        )
         opened.callback(session.close)
         opened.callback(_tell_warnings, session, caller)
         state = project.config.state
@@ -202,13 +211,18 @@ def open_run(
         yield RunSession(project, adapter, resources, caller, stop, held)
 
 
-def _fetch_ledger(project: Project, caller: Caller) -> Session:
-    """The ledger brought here from wherever it is kept; it may be kept here only."""
+def _fetch_ledger(project: Project, caller: Caller, confirm: Callable[[], None]) -> Session:
+    """The ledger brought here from wherever it is kept; it may be kept here only.
+
+    `confirm` is called before one is begun.
+    """
     session = open_session(
         project.config.state, caller.state, caller.environment, listener=caller.synced
     )
     try:
-        session.acquire()
+        session.acquire(confirm)
+        if not session.is_remote and describe_copy(caller.state) is None:
+            confirm()
     except BaseException:
         session.close()
         raise

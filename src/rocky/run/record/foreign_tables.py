@@ -222,7 +222,10 @@ def _open(opened: RunSession, target: str, verb: str, now: datetime) -> Iterator
     # Before anything is recorded: a name that was mistyped is no run.
     _require(table, table.snapshot(), CommitAdopter(resources.ledger, RunId("")), model)
     told = replace(record, selection=(f"{verb} {table.name}",))
-    with open_recorded_run(resources, told, [table], opened.caller.warn) as (begun, moved):
+    with open_recorded_run(resources, told, [table], opened.caller.warn, settling=True) as (
+        begun,
+        moved,
+    ):
         adopter = CommitAdopter(resources.ledger, begun.run_id)
         snapshot, foreign = _require(table, table.snapshot(), adopter, model)
         yield _Settlement(opened, table, begun, now, recorded, snapshot, foreign)

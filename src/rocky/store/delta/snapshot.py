@@ -42,6 +42,7 @@ class Snapshot:
 
     `transactions` maps an application id to its highest committed version: what makes a retried
     append harmless. `metadata` is the log's own `metaData` action, whose other keys commits keep.
+    `info` is what the newest commit says of itself; empty where only a checkpoint is left of it.
     """
 
     version: int
@@ -54,6 +55,7 @@ class Snapshot:
     timestamp_ms: int
     protocol: Protocol = DEFAULT_PROTOCOL
     metadata: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    info: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def rows(self) -> int:
@@ -83,15 +85,17 @@ class Replay:
         self._files: dict[str, DataFile] = {}
         self._transactions: dict[str, int] = {}
         self._timestamp_ms = 0
+        self._info: Mapping[str, Any] = {}
         if known is not None:
             self._protocol, self._metadata = known.protocol, known.metadata
             self._files = {file.path: file for file in known.files}
             self._transactions = dict(known.transactions)
             self._timestamp_ms = known.timestamp_ms
+            self._info = known.info
 
     def apply(self, actions: Iterable[Action], timestamp_ms: int) -> None:
         """One commit, or a whole checkpoint; `timestamp_ms` is when, if it does not say."""
-        self._timestamp_ms = timestamp_ms
+        self._timestamp_ms, self._info = timestamp_ms, {}
         try:
             self._apply(actions)
         except (KeyError, TypeError, AttributeError) as error:
@@ -114,8 +118,11 @@ class Replay:
                         self._protocol = parse_protocol(value)
                     case "txn":
                         self._transactions[value["appId"]] = int(value["version"])
-                    case "commitInfo" if "timestamp" in value:
-                        self._timestamp_ms = int(value["timestamp"])
+                    case "commitInfo":
+                        self._info = value
+                        self._timestamp_ms = int(value.get("timestamp", self._timestamp_ms))
+                    case _:
+                        pass
         for add in adds:
             file = parse_add(add)
             self._files[file.path] = file
@@ -146,6 +153,7 @@ class Replay:
             timestamp_ms=self._timestamp_ms,
             protocol=self._protocol,
             metadata=metadata,
+            info=self._info,
         )
 
     def _refuse_foreign_partitions(self, partition_columns: tuple[str, ...]) -> None:

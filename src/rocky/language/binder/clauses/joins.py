@@ -1,5 +1,7 @@
 """Joins: which columns come out, and which of them an unmatched row makes null."""
 
+from bisect import bisect_left
+from collections import Counter
 from typing import Any
 
 from sqlglot import exp
@@ -13,10 +15,13 @@ from rocky.language.binder.clauses.relations import (
     bind_lateral_view,
     unqualified,
 )
-from rocky.language.binder.clauses.subqueries import bind_with
+from rocky.language.binder.clauses.subqueries import bind_with, predicate_subquery
+from rocky.language.binder.clauses.time_windows import refuse_time_window
 from rocky.language.binder.expr import (
     DIRECT,
     HAS_AGGREGATE,
+    HAS_CORRELATED,
+    HAS_GENERATOR,
     HAS_WINDOW,
     VOLATILE,
     Column,
@@ -36,7 +41,9 @@ from rocky.language.binder.scopes import (
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.coercion import widest_type
 from rocky.language.datatypes.comparison import is_unsafe_comparison
+from rocky.language.datatypes.operators import is_orderable
 from rocky.language.syntax.dialect import PIPE
+from rocky.language.syntax.parser import first_offset
 
 
 def bind_from(select: exp.Expr, scope: Scope, start: Relation | None = None) -> Relation:
@@ -77,11 +84,40 @@ def bind_derived(node: exp.Subquery, outer: Scope) -> Relation:
 
 
 def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
-    """The relation after one join."""
+    """The relation after one join, and after the PIVOT that follows it: that is of both sides."""
+    if join.args["this"].args.get("pivots") and not _follows_comma(join, scope):
+        join.set("pivots", join.args["this"].args.pop("pivots"))
+    relation = _bind_join(left, join, scope)
+    pivots = join.args.get("pivots")
+    return bind_pivots(relation, pivots, scope) if pivots else relation
+
+
+def _follows_comma(join: exp.Join, scope: Scope) -> bool:
+    """Whether an item of FROM stands after a comma, and not after JOIN."""
+    start = first_offset(join.args["this"])
+    tokens = scope.binding.tokens
+    at = bisect_left(tokens, start, key=lambda token: token.start)
+    while at > 0 and tokens[at - 1].text == "(":
+        at -= 1
+    return at > 0 and tokens[at - 1].text == ","
+
+
+def _bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
     args = join.args
     right = _right_side(left, args["this"], scope)
     side = (args.get("side") or "").upper()
     kind = (args.get("kind") or "").upper()
+    unknown = (kind in ("SEMI", "ANTI") and side in ("RIGHT", "FULL")) or (
+        kind == "OUTER" and not side
+    )
+    if unknown or (kind == "CROSS" and side):
+        scope.binding.error(
+            Code.SYNTAX_ERROR,
+            f"Spark has no {side} {kind} JOIN".replace("  ", " "),
+            join,
+            "PARSE_SYNTAX_ERROR",
+            help="say LEFT, RIGHT or FULL before OUTER; SEMI and ANTI keep the left side",
+        )
     if args.get("using") or (args.get("method") or "").upper() == "NATURAL":
         if kind in ("CROSS", "SEMI", "ANTI") and not args.get("using"):
             scope.binding.error(
@@ -90,11 +126,12 @@ def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
                 join,
                 "INCOMPATIBLE_JOIN_TYPES",
             )
-        if args.get("on") is not None:
+        natural = (args.get("method") or "").upper() == "NATURAL"
+        if args.get("on") is not None or (natural and args.get("using")):
             scope.binding.error(
                 Code.SYNTAX_ERROR,
-                "a NATURAL or USING join takes no ON",
-                args["on"],
+                "a join takes one of NATURAL, USING and ON",
+                join,
                 "PARSE_SYNTAX_ERROR",
             )
         if args["this"].__class__ is exp.Lateral:
@@ -116,7 +153,9 @@ def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
             "INVALID_LATERAL_JOIN_TYPE",
         )
     if condition is not None:
+        refuse_time_window([condition], "the condition of a join", scope)
         bound = _bind_condition(left, right, condition, scope)
+        _check_subqueries(bound, join, scope)
         if args["this"].__class__ is exp.Lateral and bound.flags & VOLATILE:
             scope.binding.error(
                 Code.INVALID_SUBQUERY,
@@ -135,6 +174,25 @@ def bind_join(left: Relation, join: exp.Join, scope: Scope) -> Relation:
         return left
     return Relation(
         [*_left_columns(left, side), *_right_columns(right, side)], left.known and right.known
+    )
+
+
+def _check_subqueries(condition: Expr, join: exp.Join, scope: Scope) -> None:
+    """Which subqueries a join condition may hold: none that is a value of the joined rows."""
+    lateral = join.args["this"].__class__ is exp.Lateral
+    if condition.flags & HAS_CORRELATED:
+        message, kind = "a correlated value", "UNSUPPORTED_CORRELATED_SCALAR_SUBQUERY"
+    elif lateral and predicate_subquery(join.args["on"]) is not None:
+        message, kind = "EXISTS or IN", "UNSUPPORTED_IN_EXISTS_SUBQUERY"
+    else:
+        return
+    scope.binding.error(
+        Code.INVALID_SUBQUERY,
+        f"the condition of a {'lateral ' if lateral else ''}join cannot hold a subquery that is"
+        f" {message}",
+        join,
+        f"UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.{kind}",
+        help="compute it in a subquery of FROM first",
     )
 
 
@@ -189,7 +247,14 @@ def _bind_condition(left: Relation, right: Relation, node: exp.Expr, scope: Scop
     inner = Scope(scope.binding, both, scope.parent, scope.ctes, "join")
     condition = bind_expression(node, inner)
     scope.binding.influence(condition.sources, INFLUENCE_JOIN)
-    if condition.type not in (t.BOOLEAN, t.UNKNOWN):
+    if condition.flags & HAS_GENERATOR:
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            "a generator cannot stand in a join condition",
+            node,
+            "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
+        )
+    elif condition.type not in (t.BOOLEAN, t.UNKNOWN):
         scope.binding.error(
             Code.TYPE_ERROR,
             f"the join condition is `{condition.type}`, not a boolean",
@@ -232,8 +297,14 @@ def _shared_names(left: Relation, right: Relation, join: exp.Join) -> list[str]:
     using = join.args.get("using")
     if using:
         return [identifier.name.lower() for identifier in using]
-    theirs = {column.key for column in right.visible()}
-    return list(dict.fromkeys(c.key for c in left.visible() if c.key in theirs))
+    # NATURAL pairs names letter by letter, and a name as often as both sides have it.
+    theirs = Counter(column.name for column in right.visible())
+    names = []
+    for column in left.visible():
+        if theirs[column.name]:
+            theirs[column.name] -= 1
+            names.append(column.key)
+    return names
 
 
 def _key_pair(
@@ -241,21 +312,21 @@ def _key_pair(
 ) -> tuple[Column, Column] | None:
     found: list[Column] = []
     for relation, which in ((left, "left"), (right, "right")):
+        # Of several columns of the name Spark takes the first.
         columns, _ = relation.find((name,))
-        if len(columns) == 1:
+        if columns:
             found.append(columns[0])
             continue
-        if not columns and not relation.known:
+        if not relation.known:
             return None
         place = next(
             (i for i in join.args.get("using") or [] if i.name.lower() == name), join.args["this"]
         )
         scope.binding.error(
-            Code.AMBIGUOUS_COLUMN if columns else Code.UNKNOWN_COLUMN,
-            f"the {which} side of the join has "
-            f"{'several columns' if columns else 'no column'} `{name}`",
+            Code.UNKNOWN_COLUMN,
+            f"the {which} side of the join has no column `{name}`",
             place,
-            "AMBIGUOUS_REFERENCE" if columns else "UNRESOLVED_USING_COLUMN_FOR_JOIN",
+            "UNRESOLVED_USING_COLUMN_FOR_JOIN",
         )
         return None
     a, b = found
@@ -267,6 +338,13 @@ def _key_pair(
             join,
             "DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES",
             help="cast one side before joining",
+        )
+    elif a.type.kind == "map" or not is_orderable(a.type):
+        scope.binding.error(
+            Code.INCOMPARABLE_TYPES,
+            f"values of type `{a.type}` cannot be compared, so `{name}` is no key of a join",
+            join,
+            "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE",
         )
     elif is_unsafe_comparison(a.type, b.type):
         scope.binding.warn(

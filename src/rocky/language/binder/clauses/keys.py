@@ -8,7 +8,15 @@ from typing import Any
 from sqlglot import exp
 
 from rocky.diagnostics import Code
-from rocky.language.binder.expr import HAS_AGGREGATE, HAS_GENERATOR, HAS_WINDOW, Expr
+from rocky.language.binder.clauses.subqueries import predicate_subquery
+from rocky.language.binder.expr import (
+    HAS_AGGREGATE,
+    HAS_CORRELATED,
+    HAS_GENERATOR,
+    HAS_OUTER,
+    HAS_WINDOW,
+    Expr,
+)
 from rocky.language.binder.names.output_names import output_name
 from rocky.language.binder.names.printer import bind_quietly
 from rocky.language.binder.scopes import (
@@ -20,13 +28,15 @@ from rocky.language.binder.scopes import (
 )
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.operators import is_orderable
+from rocky.language.syntax.dialect import PIPE
 
 
 def bind_key(node: Any, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
     """A key: an ordinal into the select list, a column, an alias of the list, or an expression."""
+    named = node.__class__ is exp.Alias
     while node.__class__ is exp.Paren or node.__class__ is exp.Alias:
         node = node.args["this"]
-    position = ordinal_of(node)
+    position = None if named else ordinal_of(node)
     if position is not None:
         return _ordinal(node, position, select, scope)
     if node.__class__ is exp.Column and node.args.get("table") is None:
@@ -34,7 +44,16 @@ def bind_key(node: Any, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
         if not scope.relation.find((name,))[0] or name not in scope.relation.index():
             aliased = _aliased_item(name, select, scope)
             if aliased is not None:
-                return aliased, _bind_item(aliased, node, scope, select)
+                expr = _bind_item(aliased, node, scope, select)
+                if expr.flags & HAS_GENERATOR:
+                    expr = scope.binding.error(
+                        Code.UNKNOWN_COLUMN,
+                        f"`{node.name}` is what a generator yields, after the rows are grouped",
+                        node,
+                        "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+                        help="use LATERAL VIEW, or generate the rows in a subquery first",
+                    )
+                return aliased, expr
     elif node.__class__ is not exp.Column and _names_alias(node, select, scope):
         scope = scope.within("group")
         scope.aliases = {}
@@ -84,11 +103,13 @@ def _aliased_item(name: str, select: exp.Select, scope: Scope) -> Any:
 
 
 def _ordinal(node: Any, position: int, select: exp.Select, scope: Scope) -> tuple[Any, Expr]:
+    if select.args.get(PIPE) == "aggregate":
+        return _column_at(node, position, scope)
     from_list = select.args.get("expressions") or []
     stars = any(is_star(item) for item in from_list)
     if stars:
         columns = scope.relation.visible()
-        if from_list[0].__class__ is exp.Star and 0 < position <= len(columns):
+        if is_star(from_list[0]) and 0 < position <= len(columns):
             if len(from_list) == 1:
                 expr: Expr = scope.binding.error(
                     Code.INVALID_AGGREGATION,
@@ -123,6 +144,23 @@ def _ordinal(node: Any, position: int, select: exp.Select, scope: Scope) -> tupl
     return inner, expr
 
 
+def _column_at(node: Any, position: int, scope: Scope) -> tuple[Any, Expr]:
+    """In a pipe AGGREGATE a position counts the columns of the step before it."""
+    columns = scope.relation.visible()
+    if 0 < position <= len(columns):
+        column = columns[position - 1]
+        return exp.column(column.name or ""), column
+    if not scope.relation.known:
+        return node, scope.binding.give_up("a GROUP BY position in rows of unknown columns")
+    expr = scope.binding.error(
+        Code.INVALID_AGGREGATION,
+        f"GROUP BY position {position} is not among the {len(columns)} columns before it",
+        node,
+        "GROUP_BY_POS_OUT_OF_RANGE",
+    )
+    return node, expr
+
+
 def is_star(node: Any) -> bool:
     return node.__class__ is exp.Star or (
         node.__class__ is exp.Column and node.args["this"].__class__ is exp.Star
@@ -137,6 +175,7 @@ def bind_tail(node: exp.Expr, output: Relation, inner: Scope | None, scope: Scop
         ordering = args.get(clause)
         if ordering is not None:
             _bind_ordering(ordering, output, inner, scope, limited=limited)
+            _check_predicates(ordering, scope)
     if args.get("limit") is not None:
         _check_limit(args["limit"], "limit", scope)
         if args.get("order") is None and not _single_row(node):
@@ -159,15 +198,38 @@ def _bind_ordering(
     )
     if inner is not None:
         place.fallback = inner.relation
-        place.inside = inner.inside or inner
+        place.inside = inner.inside
         place.windows = inner.windows
+        place.keyed = inner.keyed
+        place.grouping = inner.grouping
     for item in ordering.args["expressions"]:
         node = item.args["this"] if item.__class__ is exp.Ordered else item
         key = _bind_key(node, output, place)
         if key is None:
             continue
-        aggregated = inner is None or inner.inside is not None
+        # An aggregate in ORDER BY after DISTINCT makes a query one that is none yet.
+        aggregated = (
+            inner.inside is not None
+            if inner
+            else ordering.parent.__class__ is exp.Select and not ordering.parent.args.get("group")
+        )
         _check_key(node, key, ordering, scope, aggregated=aggregated)
+        if key.flags & HAS_CORRELATED:
+            scope.binding.error(
+                Code.INVALID_SUBQUERY,
+                "ORDER BY cannot hold a subquery that reads the rows it orders",
+                node,
+                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_CORRELATED_SCALAR_SUBQUERY",
+                help="select it under a name and order by that",
+            )
+        if key.flags & HAS_OUTER and not any(key is column for column in output.columns):
+            scope.binding.error(
+                Code.INVALID_SUBQUERY,
+                "ORDER BY cannot use a column of the query around this one",
+                node,
+                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.CORRELATED_REFERENCE",
+                help="select it under a name and order by that",
+            )
         if limited:
             scope.binding.influence(key.sources, INFLUENCE_ORDER)
         if (
@@ -183,6 +245,19 @@ def _bind_ordering(
             )
 
 
+def _check_predicates(ordering: Any, scope: Scope) -> None:
+    for item in ordering.args["expressions"]:
+        found = predicate_subquery(item)
+        if found is not None:
+            scope.binding.error(
+                Code.INVALID_SUBQUERY,
+                "EXISTS and IN over a subquery cannot stand in ORDER BY",
+                found,
+                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_IN_EXISTS_SUBQUERY",
+                help="select it under a name and order by that",
+            )
+
+
 def _check_key(node: Any, key: Expr, ordering: Any, scope: Scope, *, aggregated: bool) -> None:
     """ORDER BY takes neither a generator nor a window function, nor an aggregate out of place."""
     if key.flags & HAS_GENERATOR:
@@ -190,7 +265,7 @@ def _check_key(node: Any, key: Expr, ordering: Any, scope: Scope, *, aggregated:
             "a generator cannot stand in ORDER BY",
             "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
         )
-    elif key.flags & HAS_WINDOW and ordering.__class__ is exp.Order:
+    elif key.flags & HAS_WINDOW and (ordering.__class__ is exp.Order or aggregated):
         message, condition = (
             "a window function cannot stand in ORDER BY",
             "UNSUPPORTED_EXPR_FOR_OPERATOR",
@@ -234,7 +309,14 @@ def _check_limit(clause: Any, word: str, scope: Scope) -> None:
         return
     value = bind_expression(node, Scope(scope.binding, scope.relation, None, scope.ctes, word))
     problem = _limit_problem(value, node)
-    if problem is not None:
+    if value.flags & HAS_GENERATOR:
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            f"a generator cannot stand in {word.upper()}",
+            node,
+            "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
+        )
+    elif problem is not None:
         reason, message = problem
         scope.binding.error(
             Code.INVALID_CLAUSE,

@@ -10,8 +10,10 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.diagnostics import Code
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.binder.clauses.unpivots import bind_unpivot
 from rocky.language.binder.expr import AGGREGATE, EXPRESSION, Column, Expr, derived, lift
+from rocky.language.binder.expressions.calls import function_name
 from rocky.language.binder.expressions.columns import resolve_name
 from rocky.language.binder.names.literals import value_text
 from rocky.language.binder.names.printer import pretty
@@ -26,6 +28,7 @@ from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import can_cast
 from rocky.language.datatypes.operators import is_orderable
 from rocky.language.functions.catalogue import find_function
+from rocky.language.functions.generators import GENERATORS
 from rocky.language.functions.operand import NO_VALUE
 
 # Spark finds results of these types by position in an array, where every one may be missing;
@@ -67,7 +70,11 @@ def bind_pivot(relation: Relation, pivot: exp.Pivot, scope: Scope) -> Relation:
     axes = [_bind_axis(node, inner) for node in _members(field.args["this"])]
     nodes = [_unaliased(each) for each in pivot.args["expressions"]]
     aggregates = [bind_expression(node, inner) for node in nodes]
-    if len(binding.diagnostics) > before or not _all_aggregated(nodes, inner):
+    if (
+        len(binding.diagnostics) > before
+        or not _all_aggregated(nodes, inner)
+        or _is_unpivotable(nodes, inner)
+    ):
         return Relation([], known=False)
     axis = axes[0] if len(axes) == 1 else _as_struct(axes)
     if not is_orderable(axis.type):
@@ -175,11 +182,22 @@ def _bind_value(node: Any, axis: Expr, scope: Scope) -> str | None:
     alias = node.args["alias"].name if node.__class__ is exp.PivotAlias else None
     inner = node.args["this"] if node.__class__ is exp.PivotAlias else node
     if isinstance(inner, exp.Query):
+        scalar = inner.__class__ is exp.Subquery
         scope.binding.error(
-            Code.SYNTAX_ERROR,
+            Code.INVALID_CLAUSE if scalar else Code.SYNTAX_ERROR,
             "PIVOT takes a list of values, not a query",
             inner,
-            "PARSE_SYNTAX_ERROR",
+            "NON_LITERAL_PIVOT_VALUES" if scalar else "PARSE_SYNTAX_ERROR",
+        )
+        return None
+    if inner.__class__ is exp.PivotAny:
+        scope.binding.error(
+            Code.UNKNOWN_COLUMN,
+            "Spark has no ANY in PIVOT, and no column of that name",
+            node.parent,
+            "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+            help="list the values",
+            span=_any_span(node.parent, scope),
         )
         return None
     value = _constant(inner, scope)
@@ -208,6 +226,15 @@ def _bind_value(node: Any, axis: Expr, scope: Scope) -> str | None:
             "CAST_INVALID_INPUT",
         )
     return alias if alias is not None else _constant_text(inner, value, scope)
+
+
+def _any_span(place: Any, scope: Scope) -> Span | None:
+    """Where ANY stands after IN: the word leaves nothing in the tree."""
+    before = scope.binding.span(place) or Span(0, 0)
+    for token in scope.binding.tokens:
+        if token.start > before.start and token.text.upper() == "ANY":
+            return Span(token.start, token.end + 1)
+    return None
 
 
 def _malformed(value: Expr, axis: Expr) -> bool:
@@ -294,6 +321,29 @@ def _all_aggregated(nodes: list[Any], scope: Scope) -> bool:
             )
             return False
     return True
+
+
+def _is_unpivotable(nodes: list[Any], scope: Scope) -> bool:
+    """Report what Spark cannot repeat for each value: windows, generators, ordered lists."""
+    for node in nodes:
+        lists = [each.args["this"] for each in node.find_all(exp.WithinGroup)]
+        if node.find(exp.Window) is not None:
+            what, condition = "a window function", "MISSING_AGGREGATION"
+        elif any(_name(each) in GENERATORS for each in node.find_all(exp.Anonymous)):
+            what, condition = "a generator", "UNSUPPORTED_GENERATOR.MULTI_GENERATOR"
+        elif any(_name(each) in ("listagg", "string_agg") for each in lists):
+            what, condition = "`listagg` with WITHIN GROUP", "INTERNAL_ERROR"
+        else:
+            continue
+        scope.binding.error(
+            Code.INVALID_AGGREGATION, f"PIVOT cannot compute {what}", node, condition
+        )
+        return True
+    return False
+
+
+def _name(call: Any) -> str:
+    return function_name(call).lower() if call.__class__ is exp.Anonymous else ""
 
 
 def _stray_column(node: Any, scope: Scope) -> Any:

@@ -7,7 +7,17 @@ from sqlglot import exp
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggestion import closest
 from rocky.language.binder.clauses.pivots import bind_pivots
-from rocky.language.binder.expr import EXPRESSION, HAS_GENERATOR, Column, merge_sources
+from rocky.language.binder.expr import (
+    EXPRESSION,
+    HAS_AGGREGATE,
+    HAS_GENERATOR,
+    HAS_OUTER,
+    HAS_WINDOW,
+    Column,
+    Expr,
+    merge_flags,
+    merge_sources,
+)
 from rocky.language.binder.expressions.calls import (
     argument_nodes,
     bind_arguments,
@@ -16,6 +26,7 @@ from rocky.language.binder.expressions.calls import (
     report_refusal,
 )
 from rocky.language.binder.expressions.determinism import note_sample
+from rocky.language.binder.expressions.identifiers import named_parts
 from rocky.language.binder.scopes import Relation, Scope
 from rocky.language.functions.generators import GENERATORS
 from rocky.language.functions.operand import Refusal
@@ -169,7 +180,9 @@ def aliased(relation: Relation, alias: Any, node: exp.Expr, scope: Scope) -> Rel
             Code.INVALID_CLAUSE,
             f"the alias names {len(renamed)} columns, but there are {len(columns)}",
             alias,
-            _ALIAS_CONDITIONS.get(node.__class__, "ASSIGNMENT_ARITY_MISMATCH"),
+            "NUM_TABLE_VALUE_ALIASES_MISMATCH"
+            if node.__class__ is exp.Table and node.args["this"].__class__ is exp.Anonymous
+            else _ALIAS_CONDITIONS.get(node.__class__, "ASSIGNMENT_ARITY_MISMATCH"),
         )
         return Relation([], known=False)
     qualifier = (scope.binding.define_alias(this),) if this is not None else None
@@ -193,7 +206,20 @@ def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
     if rule is None:
         _no_generator(call, key, scope, view=args_scope is not scope)
         return Relation([], known=False)
-    args = bind_arguments(key, argument_nodes(call, args_scope), args_scope)
+    nodes = argument_nodes(call, args_scope)
+    view = call.parent.__class__ is exp.Lateral and bool(call.parent.args.get("view"))
+    if view and any(node.__class__ is exp.Kwarg for node in nodes):
+        binding.error(
+            Code.SYNTAX_ERROR,
+            "LATERAL VIEW takes no named parameters",
+            call,
+            "PARSE_SYNTAX_ERROR",
+            help="pass the argument by position",
+        )
+        return Relation([], known=False)
+    args = bind_arguments(key, nodes, args_scope)
+    if view:
+        _check_view(args, call, scope)
     if any(arg.flags & HAS_GENERATOR for arg in args):
         binding.error(
             Code.INVALID_CLAUSE,
@@ -211,6 +237,27 @@ def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
     return Relation(
         [Column(name, kind, nullable, sources, binding.fresh()) for name, kind, nullable in found]
     )
+
+
+def _check_view(args: list[Expr], call: Any, scope: Scope) -> None:
+    """LATERAL VIEW reads the rows before it: neither aggregates of them nor an outer query."""
+    flags = merge_flags(args)
+    if flags & HAS_OUTER:
+        scope.binding.error(
+            Code.INVALID_SUBQUERY,
+            "LATERAL VIEW cannot read a column of the query around this one",
+            call,
+            "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.CORRELATED_REFERENCE",
+            help="select it into a subquery of FROM first",
+        )
+    elif flags & (HAS_AGGREGATE | HAS_WINDOW):
+        scope.binding.error(
+            Code.INVALID_AGGREGATION,
+            "LATERAL VIEW cannot hold an aggregate or window function",
+            call,
+            "UNSUPPORTED_EXPR_FOR_OPERATOR",
+            help="aggregate in a subquery of FROM first",
+        )
 
 
 def _no_generator(call: Any, key: str, scope: Scope, *, view: bool) -> None:
@@ -245,24 +292,30 @@ def _not_rows(*, view: bool, known: bool) -> str:
 
 def _table_function(call: Any, scope: Scope) -> Relation:
     """A function in FROM; IDENTIFIER('t') is a table whose name is a constant."""
-    if call.args["this"] == "IDENTIFIER" or str(call.args["this"]).lower() == "identifier":
+    if str(call.args["this"]).lower() == "identifier":
         nodes = argument_nodes(call, scope)
-        if len(nodes) == 1 and nodes[0].__class__ is exp.Literal:
-            words = nodes[0].name.split(".")
-            parts = dict(
-                zip(
-                    ("this", "db", "catalog"), map(exp.to_identifier, reversed(words)), strict=False
-                )
+        words = named_parts(call, scope)
+        if words is None:
+            return Relation([], known=False)
+        if nodes[0].__class__ is not exp.Literal:
+            scope.binding.error(
+                Code.UNKNOWN_TABLE,
+                "IDENTIFIER of an expression in FROM: the table must be known before the run",
+                call,
+                None,
+                help="write the table's name",
             )
-            return _named_table(exp.Table(**parts), scope)
-        scope.binding.give_up("IDENTIFIER of an expression")
-        return Relation([], known=False)
+            return Relation([], known=False)
+        parts = dict(
+            zip(("this", "db", "catalog"), map(exp.to_identifier, reversed(words)), strict=False)
+        )
+        return _named_table(exp.Table(**parts), scope)
     return bind_generator(call, scope, scope)
 
 
 def bind_lateral_view(node: exp.Lateral, relation: Relation, scope: Scope) -> Relation:
     """`LATERAL VIEW [OUTER] explode(x) t AS a, b` over the relation so far."""
-    inner = Scope(scope.binding, relation, scope.parent, scope.ctes)
+    inner = Scope(scope.binding, relation, scope.parent, scope.ctes, "view")
     made = bind_generator(node.args["this"], scope, inner)
     made = aliased(made, node.args.get("alias"), node, scope)
     columns = made.columns

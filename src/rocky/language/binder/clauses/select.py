@@ -4,28 +4,34 @@ FROM makes the relation, WHERE reads it, GROUP BY is bound before the select lis
 make nullable), and HAVING, QUALIFY and ORDER BY see both the relation and the list.
 """
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 from sqlglot import exp
 
 from rocky.diagnostics import Code
-from rocky.language.binder.clauses.group_by import Grouping, bind_grouping, check_grouping
+from rocky.language.binder.clauses.correlation import (
+    check_correlated,
+    check_outer,
+    check_windows,
+)
+from rocky.language.binder.clauses.group_by import Grouping, bind_grouping
+from rocky.language.binder.clauses.having import check_condition, having_scope, needs_more
 from rocky.language.binder.clauses.joins import bind_from
 from rocky.language.binder.clauses.keys import bind_tail, is_star
+from rocky.language.binder.clauses.pipe_steps import check_step, pipe_keys
 from rocky.language.binder.clauses.select_list import SelectItem, project
 from rocky.language.binder.clauses.subqueries import bind_with
+from rocky.language.binder.clauses.time_windows import keep_time_window, offer_time_window
+from rocky.language.binder.clauses.ungrouped import check_grouping
 from rocky.language.binder.expr import (
     HAS_AGGREGATE,
     HAS_GENERATOR,
-    HAS_LATERAL_ALIAS,
-    HAS_OUTER,
-    HAS_SUBQUERY,
     HAS_WINDOW,
-    Column,
     Expr,
 )
 from rocky.language.binder.expressions.operators import not_spark
-from rocky.language.binder.names.output_names import output_name
 from rocky.language.binder.scopes import (
     EMPTY_RELATION,
     FROM_CLAUSE,
@@ -35,6 +41,7 @@ from rocky.language.binder.scopes import (
     Scope,
     bind_expression,
 )
+from rocky.language.binder.shapes import shape_of
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import can_cast
 from rocky.language.datatypes.operators import distinct_refusal
@@ -49,39 +56,48 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     args = node.args
     # Items of FROM see the outer query, never each other: an empty relation stands between.
     from_scope = Scope(binding, EMPTY_RELATION, outer, outer.ctes, FROM_CLAUSE)
-    relation = bind_from(node, from_scope) if args.get("from_") is not None else EMPTY_RELATION
+    relation = EMPTY_RELATION
+    if args.get("from_") is not None or args.get("laterals"):
+        start = EMPTY_RELATION if args.get("from_") is None else None
+        relation = bind_from(node, from_scope, start)
     scope = Scope(binding, relation, outer, outer.ctes)
     _check_clause_order(node, scope)
     _check_dialect(node, scope)
     _name_windows(node, scope)
     if args.get("where") is not None:
         _bind_condition(args["where"].args["this"], scope, "where")
+        keep_time_window(args["where"].args["this"], scope)
     items, grouping = _bind_list(node, scope)
     known = (relation.known or _explicit(node)) and not any(item.broken for item in items)
     output = Relation([item.column for item in items], known)
     aggregated = grouping is not None or any(i.expr.flags & HAS_AGGREGATE for i in items)
     having = args.get("having")
     if having is not None:
-        seen = _tail_scope(grouping, scope, aggregated=aggregated)
-        aggregated = _bind_having(having.args["this"], output, seen) or aggregated
+        # Without GROUP BY it makes one group of all rows.
+        aggregated = True
+        _bind_having(having.args["this"], items, output, _tail_scope(grouping, scope))
     if aggregated:
         check_grouping(items, grouping, node, scope)
-        _check_outer(items, grouping, scope)
-        _check_lateral(items, grouping, scope)
+        check_outer(items, grouping, scope)
+        check_correlated(items, grouping, scope)
+    check_windows(items, scope)
     if args.get("qualify") is not None:
         _bind_qualify(args["qualify"].args["this"], output, scope)
     if args.get("distinct") is not None:
         _check_distinct(items, scope)
     # After DISTINCT only what was selected can be ordered by.
-    tail = _tail_scope(grouping, scope, aggregated=aggregated)
+    tail = _tail_scope(grouping, scope) if aggregated else scope
+    if aggregated and _hides_rows(having, items, tail, scope):
+        tail.inside = tail.keyed = None
     bind_tail(node, output, tail if args.get("distinct") is None else None, scope)
-    _check_pipe(args.get(PIPE), items, scope)
+    if args.get(PIPE) is not None:
+        check_step(node, items, scope)
     if args.get(PIPE) == "aggregate" and grouping is not None:
-        return Relation([*_keys(grouping, scope), *output.columns], output.known)
+        return Relation([*pipe_keys(grouping, scope), *output.columns], output.known)
     return output
 
 
-_CLAUSES = ("where", "group", "having", "order", "limit")
+_CLAUSES = ("joins", "laterals", "where", "group", "having", "order", "limit")
 
 
 def _check_clause_order(node: exp.Select, scope: Scope) -> None:
@@ -89,22 +105,25 @@ def _check_clause_order(node: exp.Select, scope: Scope) -> None:
     before = -1
     for name in _CLAUSES:
         clause = node.args.get(name)
-        if clause is None:
+        if not clause:
             continue
-        start = first_offset(clause)
+        listed = isinstance(clause, list)
+        start = max(map(first_offset, clause)) if listed else first_offset(clause)
         if 0 <= start < before:
             scope.binding.error(
                 Code.SYNTAX_ERROR,
                 f"{_WORDS[name]} stands after a clause it must stand before",
-                clause,
+                clause[-1] if listed else clause,
                 "PARSE_SYNTAX_ERROR",
-                help="the order is WHERE, GROUP BY, HAVING, ORDER BY, LIMIT",
+                help="the order is JOIN, LATERAL VIEW, WHERE, GROUP BY, HAVING, ORDER BY, LIMIT",
             )
             return
         before = max(before, start)
 
 
 _WORDS = {
+    "joins": "JOIN",
+    "laterals": "LATERAL VIEW",
     "where": "WHERE",
     "group": "GROUP BY",
     "having": "HAVING",
@@ -122,48 +141,20 @@ def _check_dialect(node: exp.Select, scope: Scope) -> None:
     if distinct is not None and distinct.args.get("on") is not None:
         instead = "number the rows with `row_number()` and keep the first"
         not_spark("DISTINCT ON", instead, distinct, scope)
+    source = args["from_"].args["this"] if args.get("from_") else None
+    wrapped = re.search(r"(?i)\(\s*values\b", scope.binding.text) is not None
+    if args.get("sample") is not None and source.__class__ is exp.Values and not wrapped:
+        scope.binding.error(
+            Code.SYNTAX_ERROR,
+            "TABLESAMPLE cannot follow an inline table",
+            source,
+            "PARSE_SYNTAX_ERROR",
+            help="put the inline table in parentheses",
+        )
     if not args.get("expressions") and args.get(PIPE) is None:
         scope.binding.error(
             Code.SYNTAX_ERROR, "SELECT without a column", node, "PARSE_SYNTAX_ERROR"
         )
-
-
-def _check_pipe(step: str | None, items: list[SelectItem], scope: Scope) -> None:
-    """Pipe steps keep aggregates to AGGREGATE, and AGGREGATE to aggregates."""
-    if step is None:
-        return
-    for item in items:
-        aggregate = bool(item.expr.flags & HAS_AGGREGATE)
-        if aggregate and step in ("select", "extend"):
-            scope.binding.error(
-                Code.INVALID_AGGREGATION,
-                f"a pipe {step.upper()} cannot hold an aggregate",
-                item.node,
-                "PIPE_OPERATOR_CONTAINS_AGGREGATE_FUNCTION",
-                help="use |> AGGREGATE",
-            )
-        elif not aggregate and step == "aggregate" and item.expr.type is not t.UNKNOWN:
-            scope.binding.error(
-                Code.INVALID_AGGREGATION,
-                "an item of a pipe AGGREGATE holds no aggregate",
-                item.node,
-                "PIPE_OPERATOR_AGGREGATE_EXPRESSION_CONTAINS_NO_AGGREGATE_FUNCTION",
-            )
-
-
-def _keys(grouping: Grouping, scope: Scope) -> list[Column]:
-    """Pipe AGGREGATE gives the grouping keys first, then the aggregates."""
-    columns = []
-    for node, expr in grouping.keys:
-        parent = node.parent
-        if parent.__class__ is exp.Alias:
-            name = parent.args["alias"].name
-        else:
-            name = expr.name if isinstance(expr, Column) else output_name(node, expr, scope)[0]
-        columns.append(
-            Column(name or "", expr.type, expr.nullable, expr.sources, scope.binding.fresh())
-        )
-    return columns
 
 
 def _explicit(node: exp.Select) -> bool:
@@ -176,7 +167,7 @@ def _bind_list(node: exp.Select, scope: Scope) -> tuple[list[SelectItem], Groupi
     grouping = bind_grouping(group, node, scope) if group is not None else None
     if grouping is not None:
         scope.grouping = grouping
-        _name_time_windows(grouping, scope)
+        offer_time_window(node, grouping, scope)
         for _, key in grouping.keys:
             scope.binding.influence(key.sources, INFLUENCE_GROUP)
         if grouping.nulled is not None:
@@ -184,60 +175,14 @@ def _bind_list(node: exp.Select, scope: Scope) -> tuple[list[SelectItem], Groupi
             scope.inside = Scope(scope.binding, scope.relation, scope.parent, scope.ctes)
             scope.inside.windows = scope.windows
             scope.inside.grouping = grouping
+            scope.inside.fallback = scope.fallback
+            scope.inside.time_window = scope.time_window
+    else:
+        offer_time_window(node, None, scope)
     items = project(node, scope, grouping)
     scope.nulled = None
     scope.inside = None
     return items, grouping
-
-
-def _check_outer(items: list[SelectItem], grouping: Grouping | None, scope: Scope) -> None:
-    """An aggregate cannot mix columns of the outer query into its keys or results."""
-    candidates = [(item.node, item.expr) for item in items]
-    candidates += grouping.keys if grouping is not None else []
-    for node, expr in candidates:
-        if expr.flags & HAS_OUTER and not expr.flags & HAS_SUBQUERY:
-            scope.binding.error(
-                Code.INVALID_SUBQUERY,
-                "an aggregate in a subquery cannot use a column of the outer query here",
-                node,
-                "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.CORRELATED_REFERENCE",
-                help="use the outer column in WHERE or HAVING, or outside the subquery",
-            )
-            return
-
-
-def _check_lateral(items: list[SelectItem], grouping: Grouping | None, scope: Scope) -> None:
-    for item in items:
-        if (
-            grouping is not None
-            and grouping.all
-            and item.expr.flags & HAS_LATERAL_ALIAS
-            and not item.expr.flags & HAS_AGGREGATE
-        ):
-            scope.binding.error(
-                Code.INVALID_AGGREGATION,
-                "GROUP BY ALL cannot group by an expression over another alias of the list",
-                item.node,
-                "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_GROUP_BY",
-                help="write the expression out, or name the grouping keys",
-            )
-            return
-
-
-def _name_time_windows(grouping: Grouping, scope: Scope) -> None:
-    """`GROUP BY window(...)` offers its key to the select list as a column called `window`."""
-    extra: list[Column] = []
-    for node, expr in grouping.keys:
-        name = node.args.get("this") if node.__class__ is exp.Anonymous else None
-        if isinstance(name, str) and name.lower() in ("window", "session_window"):
-            column = Column(
-                name.lower(), expr.type, expr.nullable, expr.sources, scope.binding.fresh()
-            )
-            extra.append(column)
-            grouping.shapes.add(("column", column.ident))
-    if extra:
-        relation = scope.relation
-        scope.relation = Relation([*relation.columns, *extra], relation.known)
 
 
 def _name_windows(node: exp.Select, scope: Scope) -> None:
@@ -268,10 +213,10 @@ def _bind_condition(node: Any, scope: Scope, clause: str) -> Expr:
             node,
             "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN",
         )
-    if clause == "where" and condition.flags & HAS_GENERATOR:
+    if condition.flags & HAS_GENERATOR:
         scope.binding.error(
             Code.INVALID_CLAUSE,
-            "a generator cannot stand in WHERE",
+            f"a generator cannot stand in {clause.upper()}",
             node,
             "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
         )
@@ -287,32 +232,40 @@ def _bind_condition(node: Any, scope: Scope, clause: str) -> Expr:
     return condition
 
 
-def _tail_scope(grouping: Grouping | None, scope: Scope, *, aggregated: bool) -> Scope:
-    """What HAVING and ORDER BY see of the FROM clause: of an aggregate, its grouping columns."""
-    if not aggregated:
-        return scope
+def _bind_having(node: Any, items: list[SelectItem], output: Relation, scope: Scope) -> None:
+    inner = having_scope(node, items, output, scope)
+    check_condition(node, _bind_condition(node, inner, "having"), scope)
+
+
+def _tail_scope(grouping: Grouping | None, scope: Scope) -> Scope:
+    """What HAVING and ORDER BY of an aggregate see of the FROM clause: its grouping columns."""
     inner = scope.within(scope.clause)
     inner.inside = scope
     inner.relation = grouping.visible(scope) if grouping is not None else Relation([])
+    if grouping is not None and grouping.has_expressions():
+        inner.keyed = _key_of(grouping, scope)
     return inner
 
 
-def _bind_having(node: Any, output: Relation, scope: Scope) -> bool:
-    """Bind HAVING: the grouping columns, then the select list; aggregates in it see everything.
+def _hides_rows(having: Any, items: list[SelectItem], tail: Scope, scope: Scope) -> bool:
+    """Whether what comes after a select list over groups sees no aggregate any more.
 
-    True when it holds an aggregate. A HAVING with none, over no aggregate, is only a filter.
+    Window functions are computed over the groups, and so is what HAVING needs beside the list.
     """
-    inner = scope.within("having")
-    inner.fallback = output
-    condition = _bind_condition(node, inner, "having")
-    if condition.flags & HAS_WINDOW:
-        scope.binding.error(
-            Code.INVALID_AGGREGATION,
-            "a window function cannot stand in HAVING",
-            node,
-            "_LEGACY_ERROR_TEMP_1034",
-        )
-    return bool(condition.flags & HAS_AGGREGATE)
+    if any(item.expr.flags & HAS_WINDOW for item in items):
+        return True
+    return having is not None and needs_more(having.args["this"], items, tail.relation, scope)
+
+
+def _key_of(grouping: Grouping, scope: Scope) -> Callable[[Any], Expr | None]:
+    """A look at whether an expression is a key of the grouping: then it reads all of FROM."""
+
+    def find(node: Any) -> Expr | None:
+        if node.__class__ is exp.Literal or shape_of(node, scope) not in grouping.shapes:
+            return None
+        return bind_expression(node, scope)
+
+    return find
 
 
 def _bind_qualify(node: Any, output: Relation, scope: Scope) -> None:

@@ -19,7 +19,7 @@ from rocky.language.binder.expr import (
 from rocky.language.binder.expressions.calls import function_name
 from rocky.language.binder.expressions.fields import expand_star
 from rocky.language.binder.names.output_names import output_name
-from rocky.language.binder.scopes import Scope, bind_expression
+from rocky.language.binder.scopes import Relation, Scope, bind_expression
 from rocky.language.datatypes import types as t
 from rocky.language.functions.generators import GENERATORS, TABLE_ONLY
 
@@ -173,6 +173,10 @@ def _generated(node: Any, scope: Scope) -> list[SelectItem]:
         column.named = bool(names)
         column.place = node
         expr = derived(column.type, column.nullable, (column,), EXPRESSION)
+        if names and scope.aliases is not None:
+            scope.aliases.setdefault(column.key, []).append(
+                Expr(column.type, column.nullable, expr.sources, name=column.name)
+            )
         expr.flags |= HAS_GENERATOR
         items.append(SelectItem(column, expr, node))
     return items
@@ -187,24 +191,46 @@ def _aliases(node: Any) -> list[str]:
 
 
 def _assign(node: Any, items: list[SelectItem], scope: Scope) -> None:
-    """Pipe SET: replace a column by an expression over the row as it was."""
+    """Pipe SET: replace a column by an expression over the row as earlier ones left it."""
     target, value = node.args.get("this"), node.args.get("expression")
-    if target is None or value is None:
-        scope.binding.give_up("this SET step")
+    if not isinstance(target, exp.Column) or value is None:
+        scope.binding.error(
+            Code.SYNTAX_ERROR,
+            "a pipe SET takes assignments `name = value`",
+            node,
+            "PARSE_SYNTAX_ERROR",
+        )
         return
     key = target.name.lower()
-    expr = bind_expression(value, scope)
-    for item in items:
-        if item.column.key == key:
-            item.column = Column(
-                item.column.name or key,
-                expr.type,
-                expr.nullable,
-                expr.sources,
-                scope.binding.fresh(),
-            )
-            item.expr = expr
-            return
+    row = Relation([item.column for item in items], scope.relation.known)
+    expr = bind_expression(value, Scope(scope.binding, row, scope.parent, scope.ctes))
+    if target.args.get("table") is not None:
+        scope.binding.error(
+            Code.SYNTAX_ERROR,
+            "SET takes the name of a column without a qualifier",
+            target,
+            "_LEGACY_ERROR_TEMP_0035",
+        )
+        return
+    matched = [item for item in items if item.column.key == key]
+    if len(matched) > 1:
+        scope.binding.error(
+            Code.AMBIGUOUS_COLUMN,
+            f"{len(matched)} columns are called `{target.name}`",
+            target,
+            "AMBIGUOUS_REFERENCE",
+        )
+        return
+    for item in matched:
+        item.column = Column(
+            target.name,
+            expr.type,
+            expr.nullable,
+            expr.sources,
+            scope.binding.fresh(),
+        )
+        item.expr, item.node = expr, value
+        return
     scope.binding.error(
         Code.UNKNOWN_COLUMN,
         f"no column `{target.name}` to set",

@@ -6,11 +6,14 @@ from sqlglot import exp
 
 from rocky.diagnostics import Code
 from rocky.language.binder.clauses.keys import bind_tail
+from rocky.language.binder.clauses.pivots import bind_pivots
 from rocky.language.binder.clauses.relations import aliased
 from rocky.language.binder.clauses.subqueries import bind_with
+from rocky.language.binder.clauses.time_windows import refuse_time_window
 from rocky.language.binder.expr import (
     DIRECT,
     HAS_AGGREGATE,
+    HAS_GENERATOR,
     HAS_OUTER,
     HAS_SUBQUERY,
     HAS_WINDOW,
@@ -18,8 +21,9 @@ from rocky.language.binder.expr import (
     Column,
     Expr,
     merge_sources,
+    unknown,
 )
-from rocky.language.binder.expressions.calls import bind_arguments
+from rocky.language.binder.expressions.calls import bind_arguments, function_name
 from rocky.language.binder.scopes import (
     EMPTY_RELATION,
     INFLUENCE_GROUP,
@@ -32,8 +36,11 @@ from rocky.language.datatypes.casts import cast_nullable
 from rocky.language.datatypes.coercion import inline_table_type, same_type, set_operation_type
 from rocky.language.datatypes.comparison import set_operation_column
 from rocky.language.datatypes.operators import OperandMismatch, distinct_refusal
+from rocky.language.syntax.dialect import PIPE
 
-_NOT_CONSTANT: Final = HAS_AGGREGATE | HAS_WINDOW | HAS_OUTER | HAS_SUBQUERY | VOLATILE
+_NOT_CONSTANT: Final = (
+    HAS_AGGREGATE | HAS_GENERATOR | HAS_WINDOW | HAS_OUTER | HAS_SUBQUERY | VOLATILE
+)
 _WORDS: Final = {exp.Union: "UNION", exp.Intersect: "INTERSECT", exp.Except: "EXCEPT"}
 
 
@@ -45,12 +52,30 @@ def bind_set_operation(node: exp.SetOperation, outer: Scope) -> Relation:
     while at.__class__ in _WORDS and (at is node or not _has_clauses(at)):
         spine.append(at)
         at = at.args["this"]
+    _check_branch(at, scope)
     relation = bind_query(at, scope)
     for step in reversed(spine):
         right = bind_query(step.args["expression"], scope)
         relation = _combine(relation, right, step, scope)
     bind_tail(node, relation, None, scope)
     return relation
+
+
+def _check_branch(node: Any, scope: Scope) -> None:
+    """A first branch with clauses that Spark reads at the end of the whole query only."""
+    if node.__class__ in (exp.Select, exp.Values, *_WORDS):
+        clause = next((node.args[name] for name in _TAIL if node.args.get(name)), None)
+        if clause is not None and node.args.get(PIPE) is None:
+            scope.binding.error(
+                Code.SYNTAX_ERROR,
+                "ORDER BY and LIMIT stand after the last branch of a set operation",
+                clause,
+                "PARSE_SYNTAX_ERROR",
+                help="put the branch in parentheses",
+            )
+
+
+_TAIL: Final = ("order", "sort", "cluster", "distribute", "limit", "offset")
 
 
 def _has_clauses(node: exp.Expr) -> bool:
@@ -106,7 +131,9 @@ def _column(word: str, a: Column, b: Column, index: int, node: Any, scope: Scope
         kind, nullable = t.UNKNOWN, True
     else:
         kind, nullable = outcome
-    found = a.copy(ident=scope.binding.fresh(), qualifier=())
+    # A branch that is not cast keeps its columns, and their qualifiers, as those of the whole.
+    kept = a.qualifier if same_type(kind, a.type) else ()
+    found = a.copy(ident=scope.binding.fresh(), qualifier=kept)
     found.type, found.nullable = kind, nullable
     if word != "EXCEPT":
         found.sources = merge_sources((a, b), DIRECT)
@@ -154,19 +181,21 @@ def bind_values(node: exp.Values, scope: Scope) -> Relation:
     binding = scope.binding
     inner = Scope(binding, EMPTY_RELATION, None, scope.ctes, "values")
     rows: list[list[Expr]] = []
+    refuse_time_window(node.args["expressions"], "an inline table", scope)
+    broken = False
     for row in node.args["expressions"]:
-        cells = row.args["expressions"] if row.__class__ is exp.Tuple else [row]
+        cells = _cells(row)
         bound = bind_arguments("struct", cells, inner)
-        for cell, value in zip(cells, bound, strict=True):
-            if value.flags & _NOT_CONSTANT:
-                binding.error(
-                    Code.INVALID_CLAUSE,
-                    "a value of an inline table must be a constant",
-                    cell,
-                    "INVALID_INLINE_TABLE.CANNOT_EVALUATE_EXPRESSION_IN_INLINE_TABLE",
-                )
+        for at, cell in enumerate(cells):
+            # A star over nothing gives no value at all.
+            fault = _not_constant(cell, bound[at] if at < len(bound) else unknown())
+            if fault is not None:
+                binding.error(Code.INVALID_CLAUSE, fault[0], cell, fault[1])
+                broken = True
         rows.append(bound)
     widths = {len(row) for row in rows}
+    if broken and (0 in widths or len(widths) > 1):
+        return Relation([], known=False)
     if len(widths) > 1:
         binding.error(
             Code.INVALID_CLAUSE,
@@ -178,7 +207,36 @@ def bind_values(node: exp.Values, scope: Scope) -> Relation:
     columns = [
         _values_column(index, rows, node, scope) for index in range(widths.pop() if widths else 0)
     ]
-    return aliased(Relation(columns), node.args.get("alias"), node, scope)
+    relation = aliased(Relation(columns), node.args.get("alias"), node, scope)
+    pivots = node.args.get("pivots")
+    return bind_pivots(relation, pivots, scope) if pivots else relation
+
+
+def _cells(row: Any) -> list[Any]:
+    """The values of a row; `((1, 2))` and `(struct(1, 2))` are the row `(1, 2)` to Spark."""
+    cells: list[Any] = row.args["expressions"] if row.__class__ is exp.Tuple else [row]
+    inner = cells[0] if len(cells) == 1 else None
+    while inner.__class__ is exp.Paren:
+        inner = inner.args["this"]
+    if inner.__class__ is exp.Tuple:
+        return list(inner.args["expressions"])
+    if inner.__class__ is exp.Anonymous and function_name(inner).lower() == "struct":
+        return list(inner.args["expressions"])
+    return cells
+
+
+def _not_constant(cell: Any, value: Expr) -> tuple[str, str] | None:
+    """What is wrong with a value of an inline table, and Spark's condition; None if nothing."""
+    if cell.__class__ is exp.Star:
+        return "`*` cannot stand in an inline table", "INVALID_USAGE_OF_STAR_OR_REGEX"
+    if cell.__class__ is exp.Var:
+        return f"no column `{cell.name}` in scope", "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION"
+    words = "a value of an inline table must be a constant"
+    if value.flags & HAS_SUBQUERY:
+        return words, "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.SCALAR_SUBQUERY_IN_VALUES"
+    if value.flags & _NOT_CONSTANT or cell.find(exp.Lambda) is not None:
+        return words, "INVALID_INLINE_TABLE.CANNOT_EVALUATE_EXPRESSION_IN_INLINE_TABLE"
+    return None
 
 
 def _values_column(index: int, rows: list[list[Expr]], node: exp.Values, scope: Scope) -> Column:

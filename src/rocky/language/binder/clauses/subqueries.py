@@ -8,8 +8,10 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.diagnostics import Code
+from rocky.language.binder.clauses.recursion import bind_recursive, not_recursive, reads_name
 from rocky.language.binder.expr import (
     EXPRESSION,
+    HAS_CORRELATED,
     HAS_OUTER,
     HAS_SUBQUERY,
     Column,
@@ -27,7 +29,6 @@ from rocky.language.binder.scopes import (
     bind_query,
 )
 from rocky.language.datatypes import types as t
-from rocky.language.datatypes.coercion import same_type, set_operation_type
 from rocky.language.datatypes.comparison import in_subquery
 from rocky.language.datatypes.operators import OperandMismatch
 
@@ -58,16 +59,18 @@ def bind_with(node: exp.Expr, scope: Scope) -> Scope:
 def _bind_cte(cte: Any, name: str, scope: Scope, *, recursive: bool) -> Relation:
     body = cte.args["this"]
     renamed = cte.args["alias"].args.get("columns") or []
-    if recursive and body.__class__ is exp.Union and reads_name(body, name):
-        relation = _bind_recursive(body, name, renamed, scope)
-    elif recursive and name not in scope.ctes and reads_name(body, name):
+    if cte.args.get("materialized") is not None:
         scope.binding.error(
-            Code.INVALID_CLAUSE,
-            f"the recursive CTE `{name}` is not a UNION ALL of a start and a step",
+            Code.SYNTAX_ERROR,
+            "Spark's WITH has no MATERIALIZED",
             cte.args["alias"],
-            "INVALID_RECURSIVE_CTE",
+            "PARSE_SYNTAX_ERROR",
+            help="leave the word out",
         )
-        relation = Relation([], known=False)
+    if recursive and body.__class__ is exp.Union and reads_name(body, name):
+        relation = bind_recursive(body, name, renamed, bind_with(body, scope))
+    elif recursive and name not in scope.ctes and reads_name(body, name):
+        relation = not_recursive(name, cte.args["alias"], scope)
     else:
         relation = bind_query(body, scope)
     return rename(relation, renamed, cte, scope)
@@ -96,79 +99,13 @@ def rename(relation: Relation, renamed: list[Any], node: exp.Expr, scope: Scope)
     )
 
 
-def reads_name(node: exp.Expr, name: str) -> bool:
-    return any(
-        table.name.lower() == name and not table.args.get("db")
-        for table in node.find_all(exp.Table)
-    )
-
-
-def _bind_recursive(body: exp.Union, name: str, renamed: list[Any], scope: Scope) -> Relation:
-    """The anchor gives the schema; the step is bound with the name meaning the anchor's rows."""
-    if body.args.get("distinct"):
-        scope.binding.error(
-            Code.INVALID_CLAUSE,
-            "a recursive CTE joins its parts by UNION ALL",
-            body,
-            "UNION_NOT_SUPPORTED_IN_RECURSIVE_CTE",
-            help="write UNION ALL",
-        )
-    scope = bind_with(body, scope)
-    anchor = bind_query(body.args["this"], scope)
-    names = [identifier.name for identifier in renamed]
-    columns = anchor.visible()
-    if len(names) != len(columns):
-        names = [column.name or "" for column in columns]
-    seen = [
-        # What the recursion reads of itself may be null, whatever the anchor says.
-        Column(each, column.type, True, column.sources, scope.binding.fresh())
-        for each, column in zip(names, columns, strict=True)
-    ]
-    ctes = dict(scope.ctes)
-    ctes[name] = Relation(seen, anchor.known)
-    inner = Scope(scope.binding, scope.relation, scope.parent, ctes)
-    step = bind_query(body.args["expression"], inner)
-    if step.known and anchor.known and len(step.visible()) != len(columns):
-        scope.binding.error(
-            Code.SET_OPERATION_MISMATCH,
-            f"the recursive step has {len(step.visible())} columns, the anchor {len(columns)}",
-            body.args["expression"],
-            "NUM_COLUMNS_MISMATCH",
-        )
-        return anchor
-    steps = step.visible()
-    for column, each in zip(columns, steps, strict=False):
-        found = set_operation_type(column.type, each.type)
-        if found is None or (
-            not same_type(found, column.type) and t.UNKNOWN not in (found, column.type)
-        ):
-            scope.binding.error(
-                Code.SET_OPERATION_MISMATCH,
-                f"the recursive step gives `{each.type}` where the anchor has `{column.type}`",
-                body.args["expression"],
-                "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE",
-            )
-    return Relation(
-        [
-            Column(
-                column.name or "",
-                column.type,
-                column.nullable or (index < len(steps) and steps[index].nullable),
-                column.sources,
-                column.ident,
-            )
-            for index, column in enumerate(columns)
-        ],
-        anchor.known,
-    )
-
-
 def _inner(node: Any, scope: Scope) -> Relation:
     return bind_query(node, scope)
 
 
 def bind_scalar(node: exp.Subquery, scope: Scope) -> Expr:
     """`(SELECT ...)` as a value: one column, null when there is no row."""
+    uses = len(scope.binding.outer_uses)
     relation = _inner(node, scope)
     columns = relation.visible()
     if not relation.known:
@@ -182,9 +119,23 @@ def bind_scalar(node: exp.Subquery, scope: Scope) -> Expr:
         )
     found = derived(columns[0].type, True, columns, EXPRESSION)
     found.flags = (found.flags & HAS_OUTER) | HAS_SUBQUERY
+    if any(each is scope.relation for each in scope.binding.outer_uses[uses:]):
+        found.flags |= HAS_CORRELATED
     found.name = columns[0].name
     found.foldable = False
     return found
+
+
+def predicate_subquery(node: Any) -> Any:
+    """The first EXISTS or IN over a query in an expression, not in a query inside it; or None."""
+    stack = [node]
+    while stack:
+        each = stack.pop()
+        if each.__class__ is exp.Exists or (each.__class__ is exp.In and each.args.get("query")):
+            return each
+        if not isinstance(each, exp.Query):
+            stack.extend(each.iter_expressions())
+    return None
 
 
 def bind_exists(node: exp.Exists, scope: Scope) -> Expr:
@@ -196,6 +147,15 @@ def bind_exists(node: exp.Exists, scope: Scope) -> Expr:
 def bind_in(node: exp.In, scope: Scope) -> Expr:
     """`value IN (list)` or `value IN (SELECT ...)`; a tuple meets as many columns."""
     query = node.args.get("query")
+    listed = node.args.get("expressions")
+    if listed and listed[0].__class__ is exp.Values:
+        return scope.binding.error(
+            Code.INVALID_SUBQUERY,
+            "IN takes a list or a query, and VALUES stands for neither here",
+            node,
+            "UNRESOLVED_ROUTINE",
+            help="list the values, or write IN (SELECT * FROM VALUES ...)",
+        )
     if query is None:
         return bind_in_list(node, scope)
     value_node = node.args["this"]

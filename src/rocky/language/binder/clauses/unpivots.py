@@ -67,6 +67,16 @@ def _check_form(pivot: exp.Pivot, written: list[Any], scope: Scope) -> None:
                 "PARSE_SYNTAX_ERROR",
             )
             return
+    for each in pivot.args["fields"][0].args["expressions"]:
+        if each.__class__ is exp.PivotAlias and each.args["alias"].__class__ is not exp.Identifier:
+            scope.binding.error(
+                Code.SYNTAX_ERROR,
+                "the name of an unpivoted column is a name, neither a text nor a number",
+                each,
+                "PARSE_SYNTAX_ERROR",
+                help="put it into backticks",
+            )
+            return
     alias = pivot.args.get("alias")
     if alias is not None and alias.args.get("columns"):
         scope.binding.error(

@@ -8,8 +8,16 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.diagnostics import Code
-from rocky.language.binder.expr import EXPRESSION, HAS_SUBQUERY, Expr, merge_flags, merge_sources
+from rocky.language.binder.expr import (
+    EXPRESSION,
+    HAS_SUBQUERY,
+    Expr,
+    merge_flags,
+    merge_sources,
+    unknown,
+)
 from rocky.language.binder.expressions.fields import expand_star
+from rocky.language.binder.expressions.named_arguments import by_position
 from rocky.language.binder.scopes import Scope, bind_expression, origin_labels
 from rocky.language.datatypes import types as t
 from rocky.language.functions.catalogue import find_function
@@ -59,6 +67,11 @@ def argument_nodes(node: exp.Expr, scope: Scope) -> list[Any]:
 def bind_arguments(key: str, nodes: list[Any], scope: Scope) -> list[Expr]:
     """The bound arguments, in order, with `*` replaced by the columns it means."""
     args: list[Expr] = []
+    if any(node.__class__ is exp.Kwarg for node in nodes):
+        ordered = by_position(key, nodes, scope)
+        if ordered is None:
+            return [unknown() for _ in nodes]
+        nodes = ordered
     for index, node in enumerate(nodes):
         kind = node.__class__
         if kind is exp.Star or (kind is exp.Column and node.args["this"].__class__ is exp.Star):
@@ -69,31 +82,11 @@ def bind_arguments(key: str, nodes: list[Any], scope: Scope) -> list[Expr]:
                     Code.SYNTAX_ERROR, "an argument takes no alias", node, "PARSE_SYNTAX_ERROR"
                 )
             args.append(_named(node, scope))
-        elif kind is exp.Kwarg:
-            args.append(_keyword(key, node, scope))
         elif index == 0 and len(nodes) == 3 and key in _UNIT_FUNCTIONS:
             args.append(_unit(node, scope))
         else:
             args.append(bind_expression(node, scope))
     return args
-
-
-_NAMED_PARAMETERS: Final = frozenset(
-    {"mask", "count_min_sketch", "variant_explode", "variant_explode_outer"}
-)
-
-
-def _keyword(key: str, node: Any, scope: Scope) -> Expr:
-    value = bind_expression(node.args["expression"], scope)
-    if key not in _NAMED_PARAMETERS:
-        return scope.binding.error(
-            Code.UNKNOWN_FUNCTION,
-            f"`{key}` takes no named parameters",
-            node,
-            "NAMED_PARAMETERS_NOT_SUPPORTED",
-            help="pass the argument by position",
-        )
-    return value
 
 
 def _unit(node: exp.Expr, scope: Scope) -> Expr:
@@ -135,8 +128,26 @@ def _named(node: exp.Expr, scope: Scope) -> Expr:
     )
 
 
+_NO_STARS: Final = {
+    "group": "GROUP BY",
+    "having": "HAVING",
+    "join": "a join condition",
+    "order": "ORDER BY",
+    "view": "LATERAL VIEW",
+}
+
+
 def _star_arguments(key: str, node: exp.Expr, scope: Scope) -> list[Expr]:
-    if key == "count":
+    if scope.clause in _NO_STARS and not (key == "count" and node.__class__ is exp.Star):
+        scope.binding.error(
+            Code.INVALID_CLAUSE,
+            f"`*` cannot stand in {_NO_STARS[scope.clause]}",
+            node,
+            "INVALID_USAGE_OF_STAR_OR_REGEX",
+            help="name the columns",
+        )
+        return [unknown()]
+    if key == "count" and (node.__class__ is exp.Star or _is_alone(node, scope)):
         if node.__class__ is not exp.Star:
             scope.binding.error(
                 Code.INVALID_AGGREGATION,
@@ -149,6 +160,15 @@ def _star_arguments(key: str, node: exp.Expr, scope: Scope) -> list[Expr]:
             return list(expand_star(node, scope))
         return [Expr(t.INT, False, value=1, foldable=True)]
     return list(expand_star(node, scope))
+
+
+def _is_alone(node: exp.Expr, scope: Scope) -> bool:
+    """Whether `t.*` of one relation is the only argument; a struct's star is its fields."""
+    table, call = node.args.get("table"), node.parent
+    if table is None or node.args.get("db") is not None or call is None:
+        return False
+    whole = bool(scope.relation.of_qualifier((table.name.lower(),)))
+    return whole and len(call.args.get("expressions") or []) == 1
 
 
 def report_refusal(
@@ -164,6 +184,9 @@ def report_refusal(
     return scope.binding.error(code, refusal.message, node, refusal.condition, labels=labels)
 
 
+_TWO_VALUES: Final = frozenset({"aggregate", "reduce", "zip_with", "map_zip_with"})
+
+
 def bind_higher_order(key: str, node: exp.Expr, nodes: list[Any], scope: Scope) -> Expr:
     """Plain arguments first; then each lambda with the parameter types they give it."""
     rule = HIGHER_ORDER[key]
@@ -173,6 +196,13 @@ def bind_higher_order(key: str, node: exp.Expr, nodes: list[Any], scope: Scope) 
     for index, each in enumerate(nodes):
         if bound[index] is not None:
             continue
+        if index < (2 if key in _TWO_VALUES else 1):
+            return scope.binding.error(
+                Code.UNKNOWN_FUNCTION,
+                f"argument {index + 1} of `{key}` is a value, not a lambda",
+                node,
+                "INVALID_LAMBDA_FUNCTION_CALL.PARAMETER_DOES_NOT_ACCEPT_LAMBDA_FUNCTION",
+            )
         names = [parameter.name.lower() for parameter in each.args["expressions"]]
         outer = [arg for arg in bound if arg is not None]
         if len(set(names)) < len(names):

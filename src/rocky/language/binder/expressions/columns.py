@@ -11,6 +11,7 @@ from sqlglot import exp
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggestion import closest
 from rocky.language.binder.expr import HAS_LATERAL_ALIAS, HAS_OUTER, Column, Expr, derived, unknown
+from rocky.language.binder.expressions.correlation import is_aggregated, not_grouped
 from rocky.language.binder.expressions.fields import bind_field, bind_fields, has_path, word_of
 from rocky.language.binder.scopes import FROM_CLAUSE, Scope, bind_expression, suppress_findings
 from rocky.language.datatypes import types as t
@@ -120,6 +121,13 @@ def _lookup_elsewhere(
         return outer
     if len(parts) == 1 and parts[0] in BARE_FUNCTIONS and not identifiers[0].args.get("quoted"):
         kind, clock = BARE_FUNCTIONS[parts[0]]
+        if parts[0] == "grouping__id" and not (scope.grouping and scope.grouping.has_sets):
+            return scope.binding.error(
+                Code.INVALID_AGGREGATION,
+                "`grouping__id` needs ROLLUP, CUBE or GROUPING SETS",
+                node,
+                "UNSUPPORTED_GROUPING_EXPRESSION",
+            )
         if clock:
             scope.binding.mark_volatile(f"volatile: `{parts[0]}` reads the clock")
         return Expr(kind, False, foldable=True)
@@ -147,10 +155,12 @@ def _find_outer(
     """The column of an enclosing query; what uses it is correlated."""
     outer = scope.parent
     while outer is not None:
-        found = _find(parts, outer)
-        if found is None and outer.inside is not None:
+        found = _find_in_outer(parts, outer)
+        if found is None and outer.inside is not None and outer.clause != "order":
             # A subquery of HAVING may aggregate columns that HAVING itself cannot name.
             found = _find(parts, outer.inside)
+            if found is not None and outer.clause == "having" and not is_aggregated(node):
+                return not_grouped(parts, node, scope)
         if found is None and outer.clause != FROM_CLAUSE:
             # Spark looks one query out, not further.
             return None
@@ -160,12 +170,21 @@ def _find_outer(
                 return _ambiguous(parts, columns, node, scope)
             if used > 1:
                 scope.binding.name_alias(identifiers[used - 2])
+            scope.binding.outer_uses.append(outer.relation)
             twin = columns[0].copy()
             twin.flags |= HAS_OUTER
             twin.outer = True
             return bind_fields(twin, identifiers[used:], node, scope)
         outer = outer.parent
     return None
+
+
+def _find_in_outer(parts: tuple[str, ...], outer: Scope) -> tuple[list[Column], int] | None:
+    if outer.clause != "order":
+        return _find(parts, outer)
+    # A subquery in ORDER BY sees what was selected and no more.
+    columns, used = outer.relation.find(parts)
+    return (columns, used) if columns else None
 
 
 def _all_known(scope: Scope | None) -> bool:
@@ -231,9 +250,10 @@ def bind_dot(node: exp.Dot, scope: Scope) -> Expr:
         base = bind_expression(node.args["this"], scope)
         return bind_field(base, right.args["this"], node, scope)
     if right.__class__ is exp.Star:
-        return scope.binding.error(
-            Code.INVALID_CLAUSE, "`*` cannot stand here", node, "INVALID_USAGE_OF_STAR_OR_REGEX"
-        )
+        # A parameter of a lambda is no relation; an expression takes no star at all.
+        named = node.args["this"].__class__ in (exp.Identifier, exp.Column)
+        condition = "CANNOT_RESOLVE_STAR_EXPAND" if named else "PARSE_SYNTAX_ERROR"
+        return scope.binding.error(Code.INVALID_CLAUSE, "`*` cannot stand here", node, condition)
     if right.__class__ is exp.Anonymous and node.args["this"].name.lower() not in _FUNCTION_SCHEMAS:
         return scope.binding.error(
             Code.UNKNOWN_FUNCTION,

@@ -175,6 +175,13 @@ def _outer_columns(path: tuple[str, ...], scope: Scope) -> list[Column]:
     if outer is None:
         return []
     columns = outer.relation.of_qualifier(path) if path else outer.relation.visible()
+    found, used = outer.relation.find(path) if path and not columns else ([], 0)
+    if len(found) == 1 and has_path(found[0].type, path[used:]):
+        struct: Expr = found[0]
+        for name in path[used:]:
+            struct = bind_field(struct, name, exp.Star(), scope)
+        if isinstance(struct.type, t.StructType):
+            return _fields(struct, struct.type, scope)
     return [column.copy() for column in columns]
 
 
@@ -259,8 +266,28 @@ def _drop(columns: list[Column], path: tuple[str, ...], node: Any, scope: Scope)
         ]
         if not matched:
             continue
+        if len({column.ident for column in matched}) > 1:
+            scope.binding.error(
+                Code.AMBIGUOUS_COLUMN,
+                f"EXCEPT names `{'.'.join(path)}`, and {len(matched)} columns are called that",
+                node,
+                "AMBIGUOUS_REFERENCE",
+                help="qualify it with the relation it is of",
+            )
+            return columns
         if len(path) == size:
             return [column for column in columns if column not in matched]
+        inside: Expr = matched[0]
+        for name in path[size:]:
+            if isinstance(inside.type, t.ArrayType | t.MapType):
+                scope.binding.error(
+                    Code.TYPE_ERROR,
+                    f"EXCEPT takes fields out of structs, not out of `{inside.type}`",
+                    node,
+                    "EXCEPT_NESTED_COLUMN_INVALID_TYPE",
+                )
+                return columns
+            inside = bind_field(inside, name, node, scope)
         return [_shrunk(c, path[size:], scope) if c in matched else c for c in columns]
     if scope.relation.known:
         near = closest(path[-1], [column.name or "" for column in columns])

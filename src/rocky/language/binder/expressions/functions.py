@@ -15,6 +15,7 @@ from rocky.language.binder.expr import (
     CONDITIONAL,
     EXPRESSION,
     HAS_AGGREGATE,
+    HAS_CORRELATED,
     HAS_GENERATOR,
     HAS_LATERAL_ALIAS,
     HAS_OUTER,
@@ -25,6 +26,7 @@ from rocky.language.binder.expr import (
     derived,
     merge_flags,
     merge_sources,
+    unknown,
 )
 from rocky.language.binder.expressions.calls import (
     argument_nodes,
@@ -39,13 +41,21 @@ from rocky.language.binder.expressions.columns import (
     element_nullable,
     resolve_name,
 )
+from rocky.language.binder.expressions.correlation import (
+    belongs_to_having,
+    misplaced_outer_aggregate,
+)
 from rocky.language.binder.expressions.determinism import (
     COLLECTORS,
     has_unique_order,
     note_call,
     note_order,
 )
-from rocky.language.binder.scopes import FROM_CLAUSE, Scope, bind_expression, shape_of
+from rocky.language.binder.expressions.grouping_calls import GROUPING_CALLS, check_grouping_call
+from rocky.language.binder.expressions.identifiers import named_parts
+from rocky.language.binder.expressions.percentages import check_percentages
+from rocky.language.binder.scopes import Scope, bind_expression
+from rocky.language.binder.shapes import TIME_WINDOWS
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.arithmetic import arithmetic
 from rocky.language.datatypes.comparison import comparison
@@ -56,7 +66,6 @@ from rocky.language.functions.operand import NO_VALUE, Refusal, Typing
 from rocky.language.functions.special import SPECIAL
 from rocky.language.functions.special.higher_order import HIGHER_ORDER
 from rocky.language.functions.special.inference import fold_call
-from rocky.language.names import split_name
 
 ARITHMETIC_AGGREGATES: Final = frozenset(
     "sum avg mean try_sum try_avg stddev stddev_pop stddev_samp std variance var_pop "
@@ -69,6 +78,10 @@ _ELEMENTS: Final = {"element_at": (1, False), "try_element_at": (1, True), "get"
 _CONDITIONAL: Final = frozenset(
     "coalesce if iff ifnull nvl nvl2 nullif nullifzero zeroifnull decode greatest least".split()
 )
+_ORDERED_BY_ARGUMENT: Final = frozenset({"percentile_cont", "percentile_disc"})
+_LENGTHS: Final = (exp.Literal, exp.Neg, exp.Cast, exp.Kwarg)
+_FIRST: Final = frozenset({"any_value", "first", "last"})
+_ORDERED: Final = (exp.Order, exp.IgnoreNulls, exp.RespectNulls)
 _OPERATORS: Final = frozenset("+ - * / % & | ^ div".split())
 _COMPARISONS: Final = {
     "==": "=",
@@ -89,7 +102,10 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
     info = find_function(key)
     kind = call_kind(key)
     if key == "identifier":
-        return _identifier(node, scope)
+        words = [exp.Identifier(this=word) for word in named_parts(node, scope) or []]
+        if not words:
+            return unknown()
+        return resolve_name(words, tuple(word.name.lower() for word in words), node, scope)
     if key in TABLE_ONLY:
         return scope.binding.error(
             Code.UNKNOWN_FUNCTION,
@@ -101,28 +117,22 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
         return _unknown_function(name, node, scope)
     if kind == "aggregate" and not windowed:
         scope = scope.inside or scope
-    elif is_distinct(node):
-        return scope.binding.error(
-            Code.INVALID_AGGREGATION,
-            f"`{key}` is not an aggregate function, so it takes no DISTINCT",
-            node,
-            "INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX",
-        )
-    higher = HIGHER_ORDER.get(key)
+    elif key in GROUPING_CALLS and scope.clause == "having":
+        scope = scope.within("having")
+        scope.keyed = None
     nodes = argument_nodes(node, scope)
+    if key == "exists" and len(nodes) == 1 and nodes[0].__class__ in (exp.Values, exp.Subquery):
+        return bind_expression(exp.Exists(this=nodes[0]), scope)
+    form = _form_problem(key, kind, nodes, node)
+    if form is not None:
+        condition, message, code = form
+        return scope.binding.error(code, message, node, condition)
     if any(each.__class__ is exp.Lambda for each in nodes):
-        if higher is None:
-            return scope.binding.error(
-                Code.UNKNOWN_FUNCTION,
-                f"`{name}` takes no lambda",
-                node,
-                "INVALID_LAMBDA_FUNCTION_CALL.NON_HIGHER_ORDER_FUNCTION",
-            )
         return bind_higher_order(key, node, nodes, scope)
     args = bind_arguments(key, nodes, scope)
     found = type_function(key, info, args, node, scope, windowed=windowed)
-    if key in ("grouping", "grouping_id"):
-        _check_grouping_call(key, nodes, node, scope)
+    if key in GROUPING_CALLS:
+        check_grouping_call(key, nodes, node, scope)
     elif key in _ELEMENTS and len(args) == 2 and isinstance(args[0].type, t.ArrayType):
         parts = constructor_parts(nodes[0], scope)
         first, safe = _ELEMENTS[key]
@@ -131,41 +141,48 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
     return found
 
 
+def _form_problem(
+    key: str, kind: str, nodes: list[Any], node: exp.Expr
+) -> tuple[str, str, Code] | None:
+    """What is wrong with how a call is written, before its arguments are looked at."""
+    written = next((each for each in nodes if each.__class__ in _ORDERED), None)
+    if written is not None and not (written.__class__ is exp.IgnoreNulls and key in _FIRST):
+        message = "no ORDER BY and no IGNORE NULLS inside the arguments of a call"
+        return "PARSE_SYNTAX_ERROR", message, Code.SYNTAX_ERROR
+    if is_distinct(node) and not nodes:
+        return "UNRESOLVED_COLUMN.WITH_SUGGESTION", "no column `DISTINCT`", Code.UNKNOWN_COLUMN
+    if is_distinct(node) and key == "mode":
+        condition = "INVALID_WITHIN_GROUP_EXPRESSION.DISTINCT_UNSUPPORTED"
+        return condition, "`mode` takes no DISTINCT", Code.INVALID_AGGREGATION
+    if is_distinct(node) and kind != "aggregate":
+        return (
+            "INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX",
+            f"`{key}` is not an aggregate function, so it takes no DISTINCT",
+            Code.INVALID_AGGREGATION,
+        )
+    if key == "window" and any(each.__class__ not in _LENGTHS for each in nodes[1:]):
+        message = "the lengths of a time window are literals such as '5 minutes'"
+        return "_LEGACY_ERROR_TEMP_1207", message, Code.TYPE_ERROR
+    call = nodes[0] if nodes and nodes[0].__class__ is exp.Anonymous else None
+    if key == "window_time" and call and function_name(call).lower() not in TIME_WINDOWS:
+        message = "`window_time` takes a time window or a column that is one"
+        return "_LEGACY_ERROR_TEMP_3101", message, Code.TYPE_ERROR
+    if key not in HIGHER_ORDER and any(each.__class__ is exp.Lambda for each in nodes):
+        condition = "INVALID_LAMBDA_FUNCTION_CALL.NON_HIGHER_ORDER_FUNCTION"
+        return condition, f"`{key}` takes no lambda", Code.UNKNOWN_FUNCTION
+    if key in _ORDERED_BY_ARGUMENT and len(nodes) != 1:
+        return (
+            "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
+            f"`{key}` takes 1 argument, not {len(nodes)}",
+            Code.UNKNOWN_FUNCTION,
+        )
+    return None
+
+
 def is_distinct(node: exp.Expr) -> bool:
     """Whether a call was written `f(DISTINCT ...)`."""
     arguments = node.args.get("expressions") or []
     return bool(arguments) and arguments[0].__class__ is exp.Distinct
-
-
-def _identifier(node: exp.Expr, scope: Scope) -> Expr:
-    """`IDENTIFIER('a.b')`: a name given as a constant string."""
-    nodes = argument_nodes(node, scope)
-    if len(nodes) != 1 or nodes[0].__class__ is not exp.Literal:
-        return scope.binding.give_up("IDENTIFIER of an expression")
-    words = [exp.Identifier(this=word) for word in split_name(nodes[0].name)]
-    return resolve_name(words, tuple(word.name.lower() for word in words), nodes[0], scope)
-
-
-def _check_grouping_call(key: str, nodes: list[Any], node: exp.Expr, scope: Scope) -> None:
-    """`grouping()` speaks of grouping sets, and only of their keys."""
-    grouping = scope.grouping
-    if grouping is None or not grouping.has_sets:
-        scope.binding.error(
-            Code.INVALID_AGGREGATION,
-            f"`{key}` needs ROLLUP, CUBE or GROUPING SETS",
-            node,
-            "UNSUPPORTED_GROUPING_EXPRESSION",
-        )
-        return
-    for each in nodes:
-        if shape_of(each, scope) not in grouping.shapes:
-            condition = (
-                "GROUPING_COLUMN_MISMATCH" if key == "grouping" else "GROUPING_ID_COLUMN_MISMATCH"
-            )
-            scope.binding.error(
-                Code.INVALID_AGGREGATION, f"`{key}` takes a grouping key", node, condition
-            )
-            return
 
 
 def type_function(
@@ -190,6 +207,7 @@ def type_function(
         return problem
     rule = SPECIAL.get(key)
     try:
+        check_percentages(key, node)
         if rule is not None:
             outcome = rule(key, args)
         elif info is not None:
@@ -233,10 +251,15 @@ def _result(
         lineage = WINDOW
     elif role == "aggregate":
         lineage = AGGREGATE
-        if flags & HAS_OUTER and _belongs_to_having(args, scope):
+        # A correlated subquery may stand in an aggregate's argument, though not beside one.
+        flags &= ~HAS_CORRELATED
+        if flags & HAS_OUTER and belongs_to_having(args, scope):
             flags &= ~HAS_OUTER
         else:
             flags |= HAS_AGGREGATE
+        misplaced = misplaced_outer_aggregate(key, args, node, scope)
+        if misplaced is not None:
+            return misplaced
     else:
         foldable = all(arg.foldable for arg in args)
         if key in _CONDITIONAL:
@@ -258,19 +281,6 @@ def _result(
         )
     value = fold_call(key, args) if foldable else NO_VALUE
     return Expr(*typing, merge_sources(args, lineage), flags, value, foldable)
-
-
-def _belongs_to_having(args: list[Expr], scope: Scope) -> bool:
-    """Whether an aggregate of outer columns alone, in WHERE, is one of the HAVING around it."""
-    outer = scope.parent
-    while outer is not None and outer.clause == FROM_CLAUSE:
-        outer = outer.parent
-    return (
-        scope.clause == "where"
-        and outer is not None
-        and outer.clause == "having"
-        and all(arg.flags & HAS_OUTER or not arg.sources for arg in args)
-    )
 
 
 def _operator(key: str, args: list[Expr], node: exp.Expr, scope: Scope) -> Expr:
@@ -296,6 +306,12 @@ def _operator(key: str, args: list[Expr], node: exp.Expr, scope: Scope) -> Expr:
 # What an aggregate's argument may not hold: the flag, the words, Spark's condition, the way out.
 _NOT_INSIDE_AGGREGATES: Final = (
     (
+        HAS_LATERAL_ALIAS,
+        "cannot use an alias of its own select list",
+        "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_AGGREGATE_FUNC",
+        "write the expression out, or compute it in a CTE first",
+    ),
+    (
         HAS_AGGREGATE,
         "has an aggregate function inside it",
         "NESTED_AGGREGATE_FUNCTION",
@@ -308,12 +324,6 @@ _NOT_INSIDE_AGGREGATES: Final = (
         "compute the value in a subquery or CTE first",
     ),
     (
-        HAS_LATERAL_ALIAS,
-        "cannot use an alias of its own select list",
-        "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_AGGREGATE_FUNC",
-        "write the expression out, or compute it in a CTE first",
-    ),
-    (
         HAS_WINDOW,
         "has a window function inside it",
         "_LEGACY_ERROR_TEMP_1031",
@@ -322,17 +332,27 @@ _NOT_INSIDE_AGGREGATES: Final = (
 )
 
 
+def refuse_inside_aggregate(
+    key: str, args: list[Expr], node: exp.Expr, scope: Scope
+) -> Expr | None:
+    """The report for what an aggregate's arguments or ordering may not hold, or None."""
+    flags = merge_flags(args)
+    for flag, what, condition, instead in _NOT_INSIDE_AGGREGATES:
+        if flags & flag:
+            return scope.binding.error(
+                Code.INVALID_AGGREGATION, f"`{key}` {what}", node, condition, help=instead
+            )
+    return None
+
+
 def _misplaced(
     key: str, kind: str, args: list[Expr], node: exp.Expr, scope: Scope, *, windowed: bool
 ) -> Expr | None:
     """The report for a call that cannot stand where it does, or None."""
     if kind == "aggregate" and not windowed:
-        flags = merge_flags(args)
-        for flag, what, condition, instead in _NOT_INSIDE_AGGREGATES:
-            if flags & flag:
-                return scope.binding.error(
-                    Code.INVALID_AGGREGATION, f"`{key}` {what}", node, condition, help=instead
-                )
+        problem = refuse_inside_aggregate(key, args, node, scope)
+        if problem is not None:
+            return problem
     if kind == "window" and not windowed:
         return scope.binding.error(
             Code.INVALID_AGGREGATION,

@@ -279,7 +279,7 @@ def bind_placeholder(node: Any, scope: Scope) -> Expr:
         Code.SYNTAX_ERROR,
         "a parameter has no value here",
         node,
-        "UNBOUND_SQL_PARAMETER",
+        "PARSE_SYNTAX_ERROR" if node.__class__ is exp.Parameter else "UNBOUND_SQL_PARAMETER",
         help=_parameter_help(node, span, scope),
         span=span,
     )

@@ -86,7 +86,7 @@ def _labels(node: exp.Expr, operands: tuple[Expr, ...], scope: Scope) -> tuple[A
 def bind_comparison(node: exp.Binary, scope: Scope) -> Expr:
     """A comparison; tuples compare as structs, `= ANY (...)` as IN."""
     right_node = node.args["expression"]
-    if right_node.__class__ is exp.Any:
+    if right_node.__class__ is exp.Any and right_node.args["this"].__class__ is exp.Subquery:
         return _quantified(node, right_node, scope)
     left, right = _sides(node, scope)
     outcome = comparison(_COMPARISON[node.__class__], left, right)
@@ -125,12 +125,8 @@ def warn_unsafe_key(left: Expr, right: Expr, node: exp.Expr, scope: Scope) -> No
 
 def _quantified(node: exp.Binary, right: exp.Any, scope: Scope) -> Expr:
     value = bind_expression(node.args["this"], scope)
-    inner = right.args["this"]
-    if inner.__class__ is exp.Subquery:
-        relation = bind_query(inner, scope)
-        others = tuple(relation.visible())
-        return derived(t.BOOLEAN, True, (value, *others))
-    return scope.binding.give_up("a quantified comparison")
+    relation = bind_query(right.args["this"], scope)
+    return derived(t.BOOLEAN, True, (value, *relation.visible()))
 
 
 def bind_conjunction(node: exp.Connector, scope: Scope) -> Expr:

@@ -2,7 +2,7 @@
 
 import re
 from datetime import date
-from typing import Final
+from typing import Any, Final
 
 from sqlglot import exp
 
@@ -86,7 +86,7 @@ _UNITS: Final = {
     "microsecond": "second",
 }
 _ALL: Final = t.YEAR_MONTH_UNITS + t.DAY_TIME_UNITS
-_PART = re.compile(r"\s*[+-]?\s*[0-9]*\.?[0-9]*\s+([A-Za-z]+)")
+_PART = re.compile(r"\s*[+-]?\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+))\s+([A-Za-z]+)")
 _SPAN_FORMS: Final = {
     ("year", "month"): r"[+-]?\d+-\d+",
     ("day", "hour"): r"[+-]?\d+ \d{1,2}",
@@ -108,6 +108,8 @@ def interval_type(node: exp.Interval, scope: Scope) -> Expr:
     """The typed interval literal, or a report of what is wrong with it."""
     unit = node.args.get("unit")
     value = node.args.get("this")
+    if value.__class__ in (exp.Placeholder, exp.Parameter):
+        return bind_expression(value, scope)
     if unit is None:
         parent = node.parent
         if value is not None and parent.__class__ is exp.Add and parent.args["expression"] is node:
@@ -116,31 +118,111 @@ def interval_type(node: exp.Interval, scope: Scope) -> Expr:
             if value.__class__ is exp.Literal and value.name.isdigit():
                 return Expr(t.INT, False, value=int(value.name), foldable=True)
             return bind_expression(value, scope)
+        if value.__class__ is exp.Neg:
+            words = "a sign stands inside the text of an interval, not before it"
+            return _bad(words, node, scope, "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION")
         return _from_words(value.name if value is not None else "", node, scope)
     if unit.__class__ is exp.IntervalSpan:
         return _unit_to_unit(node, unit, scope)
+    return _of_one_unit(node, unit, scope)
+
+
+def _of_one_unit(node: exp.Interval, unit: Any, scope: Scope) -> Expr:
+    value = node.args.get("this")
     field = unit_of(unit.name)
     if field is None:
-        return _bad(f"`{unit.name}` is not an interval unit", node, scope)
-    if value is not None and value.__class__ not in (exp.Literal, exp.Neg):
-        return _bad("an interval is written with a number, not an expression", node, scope)
-    if value is not None and value.__class__ is exp.Literal:
-        text = str(value.args["this"]).strip()
-        if not re.fullmatch(r"[+-]?\s*\d*\.?\d*", text) or not any(c.isdigit() for c in text):
-            return _bad(f"`{text}` is not a number of `{unit.name.lower()}`", node, scope)
-        if "." in text and field != "second":
-            return _bad(f"a fraction of `{unit.name.lower()}` is not an interval", node, scope)
+        nanos = unit.name.lower().removesuffix("s") == "nanosecond"
+        condition = "INVALID_INTERVAL_FORMAT" if nanos else "PARSE_SYNTAX_ERROR"
+        return _bad(f"`{unit.name}` is not an interval unit", node, scope, condition)
+    if value is not None and not _is_number(value):
+        words = "an interval is written with a number, not an expression"
+        return _bad(words, node, scope, "PARSE_SYNTAX_ERROR")
+    negative, text = _signed(value)
+    if not re.fullmatch(r"[+-]?\s*\d*\.?\d*", text) or not any(c.isdigit() for c in text):
+        return _bad(f"`{text}` is not a number of `{unit.name.lower()}`", node, scope)
+    if "." in text and field != "second":
+        return _bad(f"a fraction of `{unit.name.lower()}` is not an interval", node, scope)
+    if len(text.partition(".")[2]) > _FRACTION:
+        return _bad(f"`{text}` has more than {_FRACTION} digits after the point", node, scope)
+    number = int(re.sub(r"[+\s]", "", text).partition(".")[0].rstrip("-") or 0)
+    overflow = _overflow(unit.name.lower().removesuffix("s"), -number if negative else number)
+    if overflow is not None:
+        return _bad(f"`{text}` of `{unit.name.lower()}` is too long", node, scope, overflow)
     return Expr(t.interval(field, field), False, foldable=True)
+
+
+def _is_number(value: Any) -> bool:
+    if value.__class__ is exp.Neg or (value.__class__ is exp.Paren and value.args.get("plus")):
+        value = value.args["this"]
+    return value.__class__ is exp.Literal
+
+
+def _signed(value: Any) -> tuple[bool, str]:
+    """The written number without a sign before it, and whether that sign is a minus."""
+    negative = value.__class__ is exp.Neg
+    inner = value.args["this"] if negative or value.__class__ is exp.Paren else value
+    return negative, str(inner.args["this"]).strip() if inner is not None else ""
+
+
+_FRACTION: Final = 9
+_MONTHS: Final = {"year": 12, "month": 1}
+_MICROSECONDS: Final = {
+    "week": 7 * 86_400_000_000,
+    "day": 86_400_000_000,
+    "hour": 3_600_000_000,
+    "minute": 60_000_000,
+    "second": 1_000_000,
+    "millisecond": 1_000,
+    "microsecond": 1,
+}
+_DAYS: Final = {"week": 7, "day": 1}
+
+
+def _fits(number: int, bits: int) -> bool:
+    return -(1 << bits - 1) <= number < 1 << bits - 1
+
+
+def _overflow(unit: str, number: int) -> str | None:
+    """Spark's condition for more than an interval holds: months and days are of 32 bits."""
+    small = number * _MONTHS[unit] if unit in _MONTHS else number * _DAYS.get(unit, 0)
+    if not _fits(small, 32):
+        return "INVALID_INTERVAL_FORMAT.ARITHMETIC_EXCEPTION"
+    if unit in _MONTHS or _fits(number * _MICROSECONDS[unit], 64):
+        return None
+    if unit in _DAYS:
+        return "INTERVAL_ARITHMETIC_OVERFLOW.WITHOUT_SUGGESTION"
+    return "INVALID_INTERVAL_FORMAT.ARITHMETIC_EXCEPTION"
+
+
+_LARGEST: Final = {"month": 11, "hour": 23, "minute": 59, "second": 59}
 
 
 def _unit_to_unit(node: exp.Interval, unit: exp.IntervalSpan, scope: Scope) -> Expr:
     first, last = unit.this.name.lower(), unit.expression.name.lower()
     if (first, last) not in _SPAN_FORMS:
         return _bad(f"`{first} to {last}` is not an interval range", node, scope)
-    value = node.args.get("this")
-    text = value.name.strip() if value is not None else ""
+    if not _is_number(node.args.get("this")):
+        words = "an interval is written with a text, not an expression"
+        return _bad(words, node, scope, "PARSE_SYNTAX_ERROR")
+    negative, text = _signed(node.args.get("this"))
     if not re.fullmatch(_SPAN_FORMS[first, last], text):
         return _bad(f"`{text}` is not an interval of `{first} to {last}`", node, scope)
+    negative ^= text.startswith("-")
+    numbers = [int(each) for each in re.findall(r"\d+", text.partition(".")[0])]
+    fields = _ALL[_ALL.index(first) : _ALL.index(last) + 1]
+    for field, number in list(zip(fields, numbers, strict=True))[1:]:
+        if number > _LARGEST[field]:
+            words = f"`{number}` in `{text}` is more than {_LARGEST[field]} of `{field}`"
+            return _bad(words, node, scope)
+    if first == "year":
+        months = numbers[0] * 12 + numbers[1]
+        whole, bits = -months if negative else months, 32
+    else:
+        parts = zip(fields, numbers, strict=True)
+        micros = sum(number * _MICROSECONDS[field] for field, number in parts)
+        whole, bits = -micros if negative else micros, 64
+    if not _fits(whole, bits):
+        return _bad(f"`{text}` is too long for `{first} to {last}`", node, scope)
     return Expr(t.interval(first, last), False, foldable=True)
 
 
@@ -151,13 +233,16 @@ def _from_words(text: str, node: exp.Interval, scope: Scope) -> Expr:
     at = 0
     while at < len(body.rstrip()):
         match = _PART.match(body, at)
-        field = unit_of(match[1]) if match else None
-        if match is None or field is None:
-            return _bad(f"`{text}` is not an interval", node, scope)
+        field = unit_of(match[2]) if match else None
+        fraction = match[1].partition(".")[2] if match else ""
+        if match is None or field is None or (fraction and field != "second"):
+            return _bad(f"`{text}` is not an interval", node, scope, "INVALID_TYPED_LITERAL")
+        if len(fraction) > _FRACTION:
+            return _bad(f"`{text}` is not an interval", node, scope, "INVALID_TYPED_LITERAL")
         fields.append(field)
         at = match.end()
     if not fields:
-        return _bad(f"`{text}` is not an interval", node, scope)
+        return _bad(f"`{text}` is not an interval", node, scope, "INVALID_TYPED_LITERAL")
     fields.sort(key=_ALL.index)
     first, last = fields[0], fields[-1]
     if (first in t.YEAR_MONTH_UNITS) != (last in t.YEAR_MONTH_UNITS):
@@ -165,11 +250,13 @@ def _from_words(text: str, node: exp.Interval, scope: Scope) -> Expr:
     return Expr(t.interval(first, last), False, foldable=True)
 
 
-def _bad(message: str, node: exp.Interval, scope: Scope) -> Expr:
+def _bad(
+    message: str, node: exp.Interval, scope: Scope, condition: str = "INVALID_INTERVAL_FORMAT"
+) -> Expr:
     return scope.binding.error(
         Code.SYNTAX_ERROR,
         message,
         node,
-        "INVALID_INTERVAL_FORMAT",
+        condition,
         help="for example `INTERVAL '3' DAY` or `INTERVAL '1-6' YEAR TO MONTH`",
     )

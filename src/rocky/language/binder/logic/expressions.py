@@ -305,7 +305,10 @@ def select_list(select: Any, scope: LogicScope, values: Expressions) -> SelectLi
             scope.aliases.setdefault(names[0], digest)
         label = written[0] if written else ""
         found.append(LogicColumn(label.lower(), digest, written=label))
-    for each in select.args.get("assignments") or []:
+    assignments = select.args.get("assignments") or []
+    if len(assignments) > 1:
+        raise Undigestible("several assignments in one SET, which see each other")
+    for each in assignments:
         key = each.args["this"].name.lower()
         digest = values.value(each.args["expression"], scope)
         found = [LogicColumn(key, digest) if column.name == key else column for column in found]

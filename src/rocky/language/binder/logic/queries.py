@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlglot import exp
 
-from rocky.language.binder.clauses.subqueries import reads_name
+from rocky.language.binder.clauses.recursion import reads_name
 from rocky.language.binder.logic.digests import (
     EMPTY,
     NO_RENAMES,

@@ -26,6 +26,7 @@ from rocky.language.binder.logic.digests import (
 )
 from rocky.language.binder.logic.expressions import Expressions, has_aggregate, names_of
 from rocky.language.binder.scopes import ordinal_of
+from rocky.language.syntax.dialect import PIPE
 
 _GENERATED: Final = {
     "explode": ("col",),
@@ -306,6 +307,11 @@ def _merged(
     for name in names:
         if name not in ours or name not in theirs:
             raise Undigestible(f"the join column `{name}`")
+        if [each.name for each in (*left.visible, *right.visible)].count(name) > 2:
+            raise Undigestible(f"a join by `{name}`, which a side has twice")
+        # NATURAL pairs names letter by letter.
+        if not using and not ours[name].written == theirs[name].written != "":
+            raise Undigestible("a NATURAL join of names in letters that are not known")
         a, b = ours[name].digest, theirs[name].digest
         # As `ON a = b` would be, so that the one can be written for the other.
         conditions.add(equality(a, b))
@@ -382,6 +388,9 @@ def _key(node: Any, items: list[Any], scope: LogicScope, values: Expressions) ->
     position = ordinal_of(node)
     if position is None:
         return values.value(node, scope)
+    select = node.find_ancestor(exp.Select)
+    if select is not None and select.args.get(PIPE):
+        raise Undigestible("a position in the GROUP BY of a pipe")
     if not 0 < position <= len(items) or any(map(is_star, items[:position])):
         raise Undigestible("a position in GROUP BY that follows a star")
     return values.value(items[position - 1], scope)

@@ -18,6 +18,7 @@ from rocky.language.binder.names.operators import OPERATOR_PRINTERS
 from rocky.language.binder.names.printer import COLUMN_PRINTERS, PRINTERS, bind_quietly, pretty
 from rocky.language.binder.scopes import Relation, Scope
 from rocky.language.datatypes.types import UNKNOWN
+from rocky.language.names import split_name
 
 
 def row_names(nodes: list[Any]) -> list[str]:
@@ -154,11 +155,19 @@ def output_name(node: Any, expr: Expr, scope: Scope) -> tuple[str, bool]:
         inner = _bare(node.args["this"])
         if inner.__class__ is exp.Column and isinstance(bind_quietly(inner, scope), Column):
             return str(inner.args["this"].name), True
+    elif isinstance(expr, Column) and _is_identifier_call(node):
+        written = node.args["expressions"][0]
+        parts = split_name(written.name) if written.__class__ is exp.Literal else []
+        return parts[-1] if parts else expr.name or "", True
     if expr.type is UNKNOWN:
         # Nobody will read a column of this name; what was written is good enough.
         span = scope.binding.span(node)
         return (scope.binding.text[span.start : span.end] if span else "col"), False
     return pretty(node, scope), False
+
+
+def _is_identifier_call(node: Any) -> bool:
+    return node.__class__ is exp.Anonymous and str(node.args["this"]).lower() == "identifier"
 
 
 def _bare(node: Any) -> Any:

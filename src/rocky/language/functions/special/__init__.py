@@ -46,5 +46,6 @@ SPECIAL_KINDS: dict[str, str] = {
         "aggregate",
     ),
     **dict.fromkeys(RANKS, "window"),
+    **dict.fromkeys(("grouping", "grouping_id"), "scalar"),
 }
 """Which special functions aggregate rows, and which only stand with OVER."""

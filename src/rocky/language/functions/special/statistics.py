@@ -5,6 +5,7 @@ values that occur, and keep the column's type. The state of a top-k sketch carri
 as a field. Seeds and bounds of random values must be constant.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -19,6 +20,7 @@ _POINT: Final = f.one_of(f.NUMERIC, f.DATE, f.TIMESTAMP, f.TIMESTAMP_NTZ, f.YEAR
 _HISTOGRAM: Final = _POINT
 _ARRAY_OF_DOUBLE: Final = f.exactly(t.array(t.DOUBLE, False))
 _LARGEST_INT: Final = 2**31 - 1
+_NUMBER: Final = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[dDfF]?\s*")
 
 
 def _percentage_family(arg: Operand) -> f.Family:
@@ -46,7 +48,15 @@ def _check_constant(name: str, args: Sequence[Operand], index: int, what: str) -
 
 def _check_range(name: str, arg: Operand, index: int, least: float, most: float) -> None:
     value = arg.value
-    if value is NO_VALUE or isinstance(value, str | bytes) or least <= value <= most:
+    if isinstance(value, str):
+        if _NUMBER.fullmatch(value) is None:
+            raise Refusal(
+                "CAST_INVALID_INPUT",
+                f"argument {index + 1} of `{name}` must be a number, not `{value}`",
+                index,
+            )
+        return
+    if value is NO_VALUE or isinstance(value, bytes) or least <= value <= most:
         return
     raise Refusal(
         "DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE",

@@ -9,6 +9,7 @@ from typing import Final
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import can_cast
+from rocky.language.datatypes.durations import parse_duration
 from rocky.language.datatypes.types import DataType
 from rocky.language.functions import operand as f
 from rocky.language.functions.operand import NO_VALUE, Operand, Refusal, Rule, Typing
@@ -28,8 +29,9 @@ def type_offset(name: str, args: Sequence[Operand]) -> Typing:
     if not args:
         # Odd, but Spark takes it: a column of nothing.
         return t.NULL, True
-    if len(args) > 3:
-        raise f.wrong_count(name, "1 to 3", len(args))
+    if len(args) > 4:
+        raise f.wrong_count(name, "1 to 4", len(args))
+    _check_nulls(name, args, 3)
     value = args[0]
     if len(args) > 1:
         _check_offset(name, args[1])
@@ -44,6 +46,16 @@ def type_offset(name: str, args: Sequence[Operand]) -> Typing:
     if not can_cast(default.type, target):
         raise f.uncastable(name, 2, default.type, target)
     return value.type, value.nullable or f.cast_operand(default, target).nullable
+
+
+def _check_nulls(name: str, args: Sequence[Operand], index: int) -> None:
+    """An argument instead of IGNORE NULLS: true or false, written out."""
+    if len(args) > index and not isinstance(args[index].value, bool):
+        raise Refusal(
+            "INVALID_PARAMETER_VALUE.BOOLEAN",
+            f"argument {index + 1} of `{name}` must be `true` or `false`",
+            index,
+        )
 
 
 def _check_offset(name: str, offset: Operand) -> None:
@@ -70,7 +82,12 @@ def type_nth_value(name: str, args: Sequence[Operand]) -> Typing:
     if not 2 <= len(args) <= 3:
         raise f.wrong_count(name, "2", len(args))
     f.fit(name, args[:2], (f.ANY, f.INT))
+    _check_nulls(name, args, 2)
     place = args[1]
+    if isinstance(place.value, str) and not place.value.strip().lstrip("+-").isdigit():
+        raise Refusal(
+            "CAST_INVALID_INPUT", f"argument 2 of `{name}` must be a number, not a text", 1
+        )
     if place.type is not t.UNKNOWN:
         if not place.foldable:
             raise f.not_constant(name, 1, "the place")
@@ -113,35 +130,89 @@ def _window_of(moment: DataType) -> DataType:
 _WINDOWS: Final = frozenset({_window_of(t.TIMESTAMP), _window_of(t.TIMESTAMP_NTZ)})
 
 
-def _is_duration(arg: Operand) -> bool:
-    return arg.type is t.UNKNOWN or (
-        arg.foldable and arg.type.kind in ("string", "int", "bigint") and arg.value is not None
-    )
+_MOMENTS: Final = frozenset({"timestamp", "timestamp_ntz"})
+_NOT_A_WINDOW: Final = "_LEGACY_ERROR_TEMP_3101"
+
+
+def _length(name: str, args: Sequence[Operand], index: int) -> int | None:
+    """A length in microseconds, from a text or a number; None when it cannot be known."""
+    arg = args[index]
+    if arg.type is t.UNKNOWN:
+        return None
+    value = arg.value
+    if isinstance(value, int) and arg.type.kind in ("int", "bigint"):
+        return value
+    if not isinstance(value, str):
+        raise Refusal(
+            "_LEGACY_ERROR_TEMP_1207",
+            f"argument {index + 1} of `{name}` must be a literal such as '5 minutes'",
+            index,
+        )
+    found = parse_duration(value)
+    if found is None:
+        raise Refusal(
+            "CANNOT_PARSE_INTERVAL",
+            f"argument {index + 1} of `{name}`, `{value}`, is not a duration such as '5 minutes'",
+            index,
+        )
+    if found.months:
+        raise Refusal(
+            "_LEGACY_ERROR_TEMP_3231",
+            f"argument {index + 1} of `{name}`: a month has no fixed length",
+            index,
+        )
+    return found.whole_micros
+
+
+def _moment(name: str, args: Sequence[Operand]) -> DataType:
+    """The type of the window over a time, or over a window that was computed before."""
+    found = args[0].type
+    if found in _WINDOWS:
+        return found
+    if isinstance(found, t.StructType):
+        kinds = {field.type.kind for field in found.fields}
+        if len(found.fields) == 2 and len(kinds) == 1 and kinds <= _MOMENTS:
+            raise Refusal(_NOT_A_WINDOW, f"argument 1 of `{name}` is no time window", 0)
+    return _window_of(f.fit(name, args[:1], (f.ANY_TIMESTAMP,))[0].type)
 
 
 def type_window(name: str, args: Sequence[Operand]) -> Typing:
     """`window(time, duration[, slide[, start]])`: the window a row falls into."""
     f.take(name, args, 2, 4)
-    for index, arg in enumerate(args[1:], 1):
-        if not _is_duration(arg):
+    lengths = [_length(name, args, index) for index in range(1, len(args))]
+    found = _moment(name, args)
+    duration = lengths[0]
+    slide = lengths[1] if len(lengths) > 1 else duration
+    start = lengths[2] if len(lengths) > 2 else 0
+    if duration is None or slide is None or start is None:
+        return found, True
+    for index, length in ((1, duration), (2, slide)):
+        if length <= 0:
             raise Refusal(
-                "_LEGACY_ERROR_TEMP_1207",
-                f"argument {index + 1} of `{name}` must be a literal such as '5 minutes'",
-                index,
+                "DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE",
+                f"the duration and the slide of `{name}` must be above 0",
+                min(index, len(args) - 1),
             )
-    found = args[0].type
-    if found in _WINDOWS:
-        return found, False
-    fitted = f.fit(name, args[:1], (f.ANY_TIMESTAMP,))
+    if slide > duration or abs(start) >= slide:
+        raise Refusal(
+            "DATATYPE_MISMATCH.PARAMETER_CONSTRAINT_VIOLATION",
+            f"`{name}` slides by its duration at most, and starts off by less than it slides",
+            len(args) - 1,
+        )
     # Windows that slide may hold a row several times, and Spark then expects nulls among them.
-    sliding = len(args) > 2 and args[2].value != args[1].value
-    return _window_of(fitted[0].type), sliding
+    return found, slide != duration
 
 
 def type_session_window(name: str, args: Sequence[Operand]) -> Typing:
     f.take(name, args, 2)
-    fitted = f.fit(name, args[:1], (f.ANY_TIMESTAMP,))
-    return _window_of(fitted[0].type), False
+    gap = args[1].type
+    if gap.kind not in t.STRING_KINDS and gap.kind not in ("interval", "void", "unknown"):
+        raise Refusal(
+            "_LEGACY_ERROR_TEMP_1040",
+            f"the gap of `{name}` is a text such as '5 minutes', not `{gap}`",
+            1,
+        )
+    return _moment(name, args), False
 
 
 def type_window_time(name: str, args: Sequence[Operand]) -> Typing:
@@ -151,6 +222,8 @@ def type_window_time(name: str, args: Sequence[Operand]) -> Typing:
         return t.UNKNOWN, True
     if not isinstance(found, t.StructType):
         raise f.unexpected_type(name, 0, "a struct", found)
+    if found not in _WINDOWS:
+        raise Refusal(_NOT_A_WINDOW, f"argument 1 of `{name}` is no time window", 0)
     return next((field.type for field in found.fields if field.name == "end"), t.TIMESTAMP), True
 
 

@@ -6,4 +6,4 @@ SELECT
 FROM raw.orders
 GROUP BY upper(status), y
 HAVING sum(amount) > 10 AND total < 1000
-ORDER BY max(order_date)
+ORDER BY total

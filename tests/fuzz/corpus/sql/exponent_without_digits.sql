@@ -1,0 +1,1 @@
+SELECT 1e.5BD AS x
