@@ -115,7 +115,7 @@ PAIRS = (
         jobs=2,
         cache=False,
     ),
-    pair("list seeds", "list.list_project", "list", "seeds"),
+    pair("list seeds a tag:b", "list.list_project", "list", "seeds", select=["a", "tag:b"]),
     pair(
         "lineage m --column c --upstream --downstream",
         "lineage.lineage",

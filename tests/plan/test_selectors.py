@@ -90,7 +90,7 @@ def test_exclude_takes_models_away_again(shop):
         (
             "+foo:bar",
             "no selector method `foo:` and no model `foo:bar`; a selector begins with a model's"
-            " name, `tag:`, `path:`, `pipeline:`, `source:`, `seed:` or `name:`",
+            " name, `tag:`, `owner:`, `path:`, `pipeline:`, `source:`, `seed:` or `name:`",
         ),
         ("seed:x", "no seed `x`; there is `countries`"),
         (" , ", "a selector must not be empty; name a model, a `tag:` or a path"),

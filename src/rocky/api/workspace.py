@@ -104,11 +104,11 @@ class Workspace(operations.Workspace):
 
         return ci(self, CiRequest(paths_of(consumers), jobs, cache))
 
-    def list(self, kind: "Kind | None" = None) -> "Listed":
-        """The project's models, sources and seeds."""
+    def list(self, kind: "Kind | None" = None, *, select: Names = ()) -> "Listed":
+        """The project's models, sources and seeds, those that are selected; or its pipelines."""
         from rocky.operations.list import ListRequest, list_project
 
-        return list_project(self, ListRequest(kind))
+        return list_project(self, ListRequest(kind, names_of(select)))
 
     def lineage(
         self,

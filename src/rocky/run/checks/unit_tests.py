@@ -18,6 +18,7 @@ from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.names import quote_name, split_name
 from rocky.language.syntax.references import bind_names, fill_placeholders
 from rocky.plan.steps import Read, RunPlan, reads_of, resolve_name
+from rocky.project.configuration.labels import shown_text
 from rocky.project.configuration.model import UnitTest
 from rocky.project.models import ModelFile
 from rocky.project.python_models import inputs_of
@@ -62,7 +63,13 @@ class UnitTests:
         return [self._run(model, test) for test in model.settings.test]
 
     def _run(self, model: ModelFile, test: UnitTest) -> UnitOutcome:
-        outcome = UnitOutcome(model.name, test.name, passed=False, ordered=test.expect.ordered)
+        outcome = UnitOutcome(
+            model.name,
+            test.name,
+            passed=False,
+            ordered=test.expect.ordered,
+            description=shown_text(test.description),
+        )
         views: list[str] = []
         try:
             return self._compare(model, test, outcome, views)

@@ -275,7 +275,7 @@ class Recorder:
         project = self._plan.project
         if step.kind == "seed":
             seed = project.seeds[step.key]
-            return seed_target(seed, project.config).full_name, "seed", dict(seed.tags or {})
+            return seed_target(seed, project.config).full_name, "seed", dict(seed.tags)
         model = project.models[step.key]
         return model.target.full_name, model.strategy.type, dict(model.tags)
 
