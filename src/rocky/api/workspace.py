@@ -218,16 +218,20 @@ class Workspace(operations.Workspace):
 
     def show(
         self,
-        model: str,
+        model: str | None = None,
         *,
         limit: int = 10,
         version: int | None = None,
         adapter: str | None = None,
+        columns: Names = (),
+        where: str | None = None,
+        sql: str | None = None,
     ) -> "ShowReport":
-        """Rows of a model's table, read from its files without Spark."""
+        """Rows of a model's table, read from its files; of a view or a query, by Spark."""
         from rocky.operations.show import ShowRequest, show
 
-        return show(self, ShowRequest(model, limit, version, adapter))
+        chosen = names_of(columns)
+        return show(self, ShowRequest(model, limit, version, adapter, chosen, where, sql))
 
     def drift(
         self,

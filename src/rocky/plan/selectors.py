@@ -3,7 +3,7 @@
 A selector is terms joined by commas, all of which must hold; several selectors are a union. A term
 may reach out: `+model` with all it reads, `model+` with all its readers, `2+model+1` so many
 levels. Sources and seeds have tags, owners and paths too: a run starts from them to reach models, a
-list shows them. A model whose whole name is the text wins over any reading of `+`, `,` or `:` in it.
+list shows them. A model whose whole name is the text wins over any reading of `+`, `,` or `:`.
 """
 
 import re
