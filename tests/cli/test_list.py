@@ -1,7 +1,7 @@
 import pytest
 
 from rocky.cli.console import ExitCode
-from rocky.cli.render.catalogue import shorten_path, shorten_text
+from rocky.cli.render.listing import shorten_path, shorten_text
 
 FILES = {
     "models/a.sql": "SELECT order_id, amount FROM raw.orders\n",

@@ -89,22 +89,3 @@ def test_drift_says_how_a_source_differs_from_its_copy(shop, tmp_path):
     ]
     with pytest.raises(NothingSelected, match="no pipeline `silver` that copies tables"):
         drift(workspace, DriftRequest("silver"))
-
-
-def test_a_unit_test_of_intervals_is_of_all_time(shop):
-    day = "coalesce(CAST(country AS DATE), DATE '2000-01-01')"
-    shop.write(
-        "models/daily.sql",
-        f"SELECT id, {day} AS day FROM raw.orders WHERE {day} >= @start_date AND {day} < @end_date",
-    )
-    shop.write(
-        "models/daily.toml",
-        '[strategy]\ntype = "time_interval"\ntime_column = "day"\ngranularity = "day"\n'
-        '[[test]]\nname = "all"\n[[test.given]]\nref = "raw.orders"\n'
-        'rows = [{ id = 1, country = "2026-05-30" }]\n'
-        "[test.expect]\nrows = [{ id = 1, day = 2026-05-30 }]\n",
-    )
-
-    found = operation.test(shop.workspace, operation.TestRequest(("daily",)))
-
-    assert (1, 0) == (found.summary.passed, found.summary.failed)

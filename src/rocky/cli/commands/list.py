@@ -7,7 +7,7 @@ import click
 
 from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.render.catalogue import CatalogueRow, render_catalogue
+from rocky.cli.render.listing import ListingRow, render_listing
 from rocky.cli.render.tables import describe_dropped, terminal_width
 from rocky.diagnostics.render import counted
 from rocky.operations.list import (
@@ -42,7 +42,7 @@ def command(settings: Settings, what: tuple[str, ...]) -> ExitCode:
     if settings.json:
         write_report("list", report)
     else:
-        fitted = render_catalogue(list(_rows(report)), terminal_width())
+        fitted = render_listing(list(_rows(report)), terminal_width())
         write_line(fitted.text)
         if fitted.dropped and not settings.quiet:
             write_note(f"note: {describe_dropped(fitted.dropped)}")
@@ -52,15 +52,15 @@ def command(settings: Settings, what: tuple[str, ...]) -> ExitCode:
     return ExitCode.OK
 
 
-def _rows(report: Listed) -> Iterator[CatalogueRow]:
+def _rows(report: Listed) -> Iterator[ListingRow]:
     """Sources, seeds, then models; or pipelines."""
     for kind in ("sources", "seeds", "models", "pipelines"):
         for each in getattr(report, kind, ()):
             yield _pipeline_row(each) if isinstance(each, ListedPipeline) else _row(each)
 
 
-def _row(each: ListedModel | ListedSource | ListedSeed) -> CatalogueRow:
-    return CatalogueRow(
+def _row(each: ListedModel | ListedSource | ListedSeed) -> ListingRow:
+    return ListingRow(
         each.name,
         each.kind,
         each.strategy if isinstance(each, ListedModel) else "",
@@ -74,8 +74,8 @@ def _row(each: ListedModel | ListedSource | ListedSeed) -> CatalogueRow:
     )
 
 
-def _pipeline_row(each: ListedPipeline) -> CatalogueRow:
-    return CatalogueRow(
+def _pipeline_row(each: ListedPipeline) -> ListingRow:
+    return ListingRow(
         each.name,
         each.type,
         owner=each.owner or "",

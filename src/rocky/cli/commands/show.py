@@ -44,7 +44,7 @@ WIDEST: Final = 60
 @click.option("--target", metavar="ADAPTER", help="The table of `[adapter.ADAPTER]`.")
 @click.pass_obj
 def command(
-    settings: Settings, limit: int, target: str | None, columns: str | None, **options: Any
+    settings: Settings, /, limit: int, target: str | None, columns: str | None, **options: Any
 ) -> ExitCode:
     """Show rows of a model's table, or of a query.
 

@@ -1,4 +1,4 @@
-"""A catalogue: a line for each thing of a project, what is said of it last.
+"""A listing: a line for each thing of a project, what is said of it last.
 
 Columns in which nothing stands are left out. On a narrow terminal descriptions end after a whole
 word and paths lose folders from their middle; then whole columns go.
@@ -13,7 +13,7 @@ from rocky.diagnostics.render.terminal import lay_out
 _ELLIPSIS: Final = "..."
 
 
-class CatalogueRow(NamedTuple):
+class ListingRow(NamedTuple):
     """A thing by its texts; those it does not have are empty."""
 
     name: str
@@ -73,7 +73,7 @@ _SHORTEN: Final[Mapping[str, Callable[[str, int], str]]] = {
 }
 
 
-def render_catalogue(rows: Sequence[CatalogueRow], width: int | None) -> Fitted:
+def render_listing(rows: Sequence[ListingRow], width: int | None) -> Fitted:
     """The table, and the heads of the columns that a terminal of this width has no room for."""
     shown = [_visible(row) for row in rows]
     kept = [name for name in _ORDER if name in _ALWAYS or any(getattr(row, name) for row in shown)]
@@ -98,9 +98,9 @@ def render_catalogue(rows: Sequence[CatalogueRow], width: int | None) -> Fitted:
     return Fitted(render_table([name.upper() for name in kept], body, right), tuple(dropped))
 
 
-def _visible(row: CatalogueRow) -> CatalogueRow:
+def _visible(row: ListingRow) -> ListingRow:
     """A row on one line, control characters made visible."""
-    return CatalogueRow(*(lay_out(" ".join(text.split())).shown for text in row))
+    return ListingRow(*(lay_out(" ".join(text.split())).shown for text in row))
 
 
 def _fit(name: str, text: str, width: int) -> str:
