@@ -18,6 +18,14 @@ def built(shop):
     return shop
 
 
+def test_columns_come_with_what_the_table_says_of_them(shop):
+    shop.write("models/stg_orders.toml", '[columns.id]\ndescription = "the order"\n')
+    run(shop.workspace, RunRequest(("stg_orders",)))
+    found = show(shop.workspace, ShowRequest("stg_orders"))
+
+    assert ["the order", None] == [each.description for each in found.columns]
+
+
 def rows(shop, **asked):
     return show(shop.workspace, ShowRequest(**asked)).values
 

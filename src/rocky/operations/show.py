@@ -30,6 +30,7 @@ from rocky.project import Project
 from rocky.project.models import Target
 from rocky.run.materialize.seeds import seed_target
 from rocky.run.prepare.pins import open_project_warehouse
+from rocky.store.delta.comments import NO_COMMENTS, comments_of
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.parquet.rows import load_rows
 from rocky.store.warehouse import RESERVED, Table, Warehouse
@@ -59,11 +60,12 @@ class ShowRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class ShownColumn:
-    """A column of a table."""
+    """A column of a table, and what the table's log says of it."""
 
     name: str
     type: str
     nullable: bool
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,14 +209,23 @@ def report_rows(
         row_count=snapshot.rows,
         file_count=len(snapshot.files),
         bytes=snapshot.bytes,
-        **_rows_of(snapshot.schema if fields is None else fields, values),
+        **_rows_of(
+            snapshot.schema if fields is None else fields, values, comments_of(snapshot).columns
+        ),
         run_id=run_id,
     )
 
 
-def _rows_of(fields: Sequence[StructField], values: tuple[tuple[Any, ...], ...]) -> dict[str, Any]:
+def _rows_of(
+    fields: Sequence[StructField],
+    values: tuple[tuple[Any, ...], ...],
+    comments: Mapping[str, str] = NO_COMMENTS,
+) -> dict[str, Any]:
     return {
-        "columns": tuple(ShownColumn(each.name, each.type.text, each.nullable) for each in fields),
+        "columns": tuple(
+            ShownColumn(each.name, each.type.text, each.nullable, comments.get(each.name.lower()))
+            for each in fields
+        ),
         "rows": tuple(
             {
                 field.name: json_value(spoken_value(value, field.type))

@@ -36,7 +36,9 @@ _ORDER: Final = (
 )
 _NUMBERS: Final = frozenset({"columns", "upstream", "downstream", "models"})
 _ALWAYS: Final = frozenset({"name", "kind"})
-_EXPENDABLE: Final = ("upstream", "downstream", "columns", "file", "after", "strategy", "tags")
+_COUNTS: Final = ("upstream", "downstream", "columns")
+_EXPENDABLE: Final = (*_COUNTS, "file", "after", "strategy", "tags")
+"""What goes, in this order."""
 
 
 def shorten_text(text: str, width: int) -> str:
@@ -49,6 +51,11 @@ def shorten_text(text: str, width: int) -> str:
             break
         kept += f"{word} "
     return f"{kept}{_ELLIPSIS}" if kept else elide(text, width, blocks=False)
+
+
+def _shortest(path: str) -> int:
+    """The length of a path that has lost all its folders and says so."""
+    return min(len(path), len(f"{_ELLIPSIS}/") + len(path.rpartition("/")[2]))
 
 
 def shorten_path(path: str, width: int) -> str:
@@ -65,7 +72,9 @@ def shorten_path(path: str, width: int) -> str:
     return last if len(last) <= width else elide(last, width, blocks=False)
 
 
-_LEAST: Final[Mapping[str, int]] = {"file": 16, "description": 16, "tags": 10}
+_COMFORT: Final[Mapping[str, int]] = {"description": 40}
+"""So much of a text is worth more than counts of neighbours."""
+_LEAST: Final[Mapping[str, int]] = {"description": 16, "tags": 10}
 _SHORTEN: Final[Mapping[str, Callable[[str, int], str]]] = {
     "file": shorten_path,
     "description": shorten_text,
@@ -79,18 +88,26 @@ def render_listing(rows: Sequence[ListingRow], width: int | None) -> Fitted:
     kept = [name for name in _ORDER if name in _ALWAYS or any(getattr(row, name) for row in shown)]
     sizes = {name: max(len(name), *(len(getattr(row, name)) for row in shown), 0) for name in kept}
     least = {name: min(size, _LEAST.get(name, size)) for name, size in sizes.items()}
+    least["file"] = max(len("file"), *(_shortest(row.file) for row in shown), 0)
     room = Room(width)
     dropped: list[str] = []
-    for name in _EXPENDABLE:
-        if room.spare(least[each] for each in kept) >= 0:
-            break
-        if name in kept:
-            kept.remove(name)
-            dropped.append(name.upper())
+    comfort = {**least, **{k: min(v, sizes.get(k, 0)) for k, v in _COMFORT.items()}}
+    for wanted, expendable in ((comfort, _COUNTS), (least, _EXPENDABLE)):
+        for name in expendable:
+            if room.spare(wanted[each] for each in kept) >= 0:
+                break
+            if name in kept:
+                kept.remove(name)
+                dropped.append(name.upper())
     spare = max(0, room.spare(least[each] for each in kept))
-    for name in ("tags", "file", "description"):
+    for name, up_to in (
+        ("tags", sizes),
+        ("description", comfort),
+        ("file", sizes),
+        ("description", sizes),
+    ):
         if name in kept:
-            more = min(spare, sizes[name] - least[name])
+            more = min(spare, max(0, up_to[name] - least[name]))
             least[name] += more
             spare -= more
     body = [[_fit(name, getattr(row, name), least[name]) for name in kept] for row in shown]

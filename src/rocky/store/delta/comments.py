@@ -20,11 +20,14 @@ _OURS: Final = "rocky.comment"
 """Column metadata: the comment beside it is the project's."""
 
 
+NO_COMMENTS: Final[Mapping[str, str]] = {}
+
+
 class Comments(NamedTuple):
     """What is said of a table, and of its columns by lower-case name."""
 
     table: str | None = None
-    columns: Mapping[str, str] = {}
+    columns: Mapping[str, str] = NO_COMMENTS
 
 
 def comments_of(snapshot: Snapshot | None) -> Comments:
