@@ -255,3 +255,35 @@ def test_a_secret_in_a_label_is_shown_as_it_is_written(rocky, write, monkeypatch
 
     assert "a-secret" not in rocky("list").out + rocky("list", "-o", "table").out
     assert "${ABOUT}" == named(rocky("list", "models").json)["a"]["owner"]
+
+
+def test_a_description_wins_over_an_intent(rocky, write):
+    write({**FILES, "models/a.toml": 'intent = "for the board"\ndescription = "orders"\n'})
+
+    assert "orders" == named(rocky("list", "models").json)["a"]["description"]
+
+
+def test_tables_of_other_projects_come_with_what_those_say_of_them(rocky, write):
+    root = write(
+        {**DESCRIBED, "rocky.toml": DESCRIBED["rocky.toml"] + "\n[publish]\nname = 'up'\n"}
+    )
+    rocky("publish", "a", "-o", "table")
+    interface = (root / "interface.json").read_text()
+    (root / "models/b.sql").write_text("SELECT 1 AS one\n")
+    settings = DESCRIBED["rocky.toml"] + '\n[imports.up]\npath = "interface.json"\n'
+    write(
+        {
+            "rocky.toml": settings,
+            "imports/up.json": interface,
+            "models/a.toml": '[target]\nschema = "own"\n',
+        }
+    )
+    found = next(
+        each for each in rocky("list", "sources").json["sources"] if each["kind"] == "import"
+    )
+
+    assert (
+        "orders, one row each",
+        {"layer": "mart", "nightly": "true", "pii": "true"},
+        {"order_id": "the order", "amount": "net of VAT"},
+    ) == tuple(found[key] for key in ("description", "tags", "column_descriptions"))

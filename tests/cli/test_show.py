@@ -278,6 +278,14 @@ class TestTablesOfNoModel:
             answer.json[key] for key in ("target", "rows", "run_id")
         )
 
+    def test_a_source_that_lies_in_the_warehouse_is_shown_from_its_files(self, rocky, write, copy):
+        source = '[[source]]\nname = "acme.raw.orders"\ncolumns = [{ name = "order_id", type = "bigint" }]\n'
+        write({"sources/copies.toml": source})
+
+        assert ("files", 1) == tuple(
+            rocky("show", "acme.raw.orders").json[key] for key in ("read_by", "row_count")
+        )
+
     def test_a_version_and_an_adapter_can_be_chosen_of_it(self, rocky, copy):
         commit(copy, [(8, None)], "run-next")
 

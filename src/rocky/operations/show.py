@@ -6,6 +6,7 @@ a model that was never built, a source. Whatever it is asked has been compiled b
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple
 
@@ -107,18 +108,23 @@ def show(workspace: Workspace, request: ShowRequest) -> ShowReport:
     wanted = request.model or ""
     declared = _find_declared(project, wanted)
     if declared is None:
-        table: Table | None = _find_stored(workspace, project, wanted, request.adapter)
-    elif declared.target is None:
-        table = None
-    else:
-        adapter = find_adapter(project, request.adapter or declared.adapter)
+        table = _find_stored(workspace, project, wanted, request.adapter)
+        return _show_table(workspace, table.name, table, request)
+    if declared.target is not None:
+        request = replace(request, adapter=request.adapter or declared.adapter)
+        adapter = find_adapter(project, request.adapter or "")
         warehouse = open_project_warehouse(adapter, project.root, workspace.environment)
         table = warehouse.table(declared.target)
-    if declared is not None and (table is None or table.snapshot() is None):
-        return _preview(workspace, declared, request)
-    assert table is not None
-    name = table.name if declared is None else declared.name
-    return _show_table(workspace, name, table, request)
+        if table.snapshot() is not None:
+            return _show_table(workspace, declared.name, table, request)
+    elif declared.read.kind == "source" and wanted.count(".") == _DOTS:
+        # A source may well be a table of this warehouse, which a pipeline writes.
+        stored: Table | None = None
+        with suppress(NothingSelected):
+            stored = _find_stored(workspace, project, wanted, request.adapter)
+        if stored is not None:
+            return _show_table(workspace, stored.name, stored, request)
+    return _preview(workspace, declared, request)
 
 
 def _refuse_contradictions(request: ShowRequest) -> None:
