@@ -33,7 +33,9 @@ CALLS = {
     "`limit` is at least 0, not -1": lambda opened: opened.show("report", limit=-1),
     "`version` is at least 0, not -1": lambda opened: opened.show("report", version=-1),
     "`since` is a `datetime`, not `today`": lambda opened: opened.history(since="today"),
-    "`kind` is `models`, `sources` or `seeds`, not `model`": lambda opened: opened.list("model"),
+    "`kind` is `models`, `sources`, `seeds` or `pipelines`, not `model`": lambda opened: (
+        opened.list("model")
+    ),
     "`to` is `production` or `base`, not `b2`": lambda opened: opened.branch("b1").diff(to="b2"),
     "`name` is a text, not None": lambda opened: opened.branch(None),
     "`path` is a text or a path, not 5": lambda _: rocky.open(5),
@@ -51,7 +53,9 @@ CALLS = {
     "`limit` is a whole number, not 9223372036854775808": lambda opened: opened.history(
         limit=2**63
     ),
-    "`kind` is `models`, `sources` or `seeds`, not [1]": lambda opened: opened.list([1]),
+    "`kind` is `models`, `sources`, `seeds` or `pipelines`, not [1]": lambda opened: opened.list(
+        [1]
+    ),
     "`sql` is a text, not None": lambda _: rocky.check_sql(None),
     "`tables` maps the names of tables to their columns, not 'id BIGINT'": lambda _: (
         rocky.check_sql("SELECT 1", "id BIGINT")

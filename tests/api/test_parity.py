@@ -117,7 +117,7 @@ PAIRS = (
         jobs=2,
         cache=False,
     ),
-    pair("list seeds", "list.list_project", "list", "seeds"),
+    pair("list seeds a tag:b", "list.list_project", "list", "seeds", select=["a", "tag:b"]),
     pair(
         "lineage m --column c --upstream --downstream",
         "lineage.lineage",
@@ -197,14 +197,17 @@ PAIRS = (
         adapter="other",
     ),
     pair(
-        "show m --limit 3 --version 2 --target other",
+        "show m --limit 3 --version 2 --target other --columns a,b --where c=1",
         "show.show",
         "show",
         "m",
         limit=3,
         version=2,
         adapter="other",
+        columns=["a", "b"],
+        where="c=1",
     ),
+    pair("show --sql q", "show.show", "show", sql="q"),
     pair(
         "drift --pipeline p --filter a=b --filter c=d --target other",
         "drift.drift",

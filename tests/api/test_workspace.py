@@ -235,7 +235,10 @@ def test_one_name_is_not_its_letters(shop):
             lambda opened: opened.plan(window=rocky.Window(lookback=-1)),
             "`lookback` is at least 0, not -1",
         ),
-        (lambda opened: opened.list("model"), "`kind` is `models`, `sources` or `seeds`, not"),
+        (
+            lambda opened: opened.list("model"),
+            "`kind` is `models`, `sources`, `seeds` or `pipelines`, not",
+        ),
         (lambda opened: opened.diff(fail_on="all"), "`fail_on` is `breaking` or `any`, not"),
         (lambda opened: opened.branch("b1").diff(to="main"), "`to` is `production` or `base`,"),
         (lambda opened: opened.cost(by="day"), "`--by` is `model`, `tag` or `tag:NAME`, not `day`"),

@@ -4,6 +4,7 @@ import pytest
 
 from rocky.ledger.branches import load_promotions
 from rocky.ledger.readers.lookup import open_lookup_reader
+from rocky.store.delta.comments import Comments, comments_of
 from tests.branches.shops import TABLE, BranchShop, Template
 
 pytestmark = pytest.mark.slow
@@ -237,3 +238,22 @@ def test_the_commit_in_the_log_names_the_branch_and_who_built_it(shop):
         info["runId"],
         info["builtBy"],
     )
+
+
+def test_descriptions_go_with_the_tables_and_come_back_with_a_revert(shop):
+    (shop.root / "models/stg_orders.toml").write_text('description = "orders, twice"\n')
+    shop.do("run", "--branch", "b1")
+    shop.do("branch", "promote", "b1")
+    promoted = shop.table("stg_orders").snapshot()
+    before = shop.contents()
+    shop.do("run")
+
+    assert "orders, twice" == comments_of(shop.table("stg_orders", "b1").snapshot()).table
+    assert "orders, twice" == comments_of(promoted).table
+    assert before == shop.contents()
+    assert [] == shop.findings()
+
+    (promotion,) = load_promotions(shop.state())
+    shop.do("branch", "revert", promotion.run_id)
+    assert Comments() == comments_of(shop.table("stg_orders").snapshot())
+    assert [] == shop.findings()

@@ -75,3 +75,13 @@ def test_json_has_the_checks_by_table():
             }
         ],
     } == found
+
+
+def test_what_a_check_is_about_is_under_it_when_it_fails():
+    said = CheckOutcome(T, "c", "expression", False, failing_rows=1, description="nobody owes us")
+
+    assert (
+        "FAIL  lake.acme.orders  c: 1 failing row\n      nobody owes us\nchecks: 1 failed, 0 passed"
+    ) == render_checks([said], ())
+    (table,) = encode_report(report_checks(ChecksResult((said,))))["check_results"]
+    assert "nobody owes us" == table["checks"][0]["description"]

@@ -12,7 +12,8 @@ from rocky.cli.commands.show import render_rows
 from rocky.cli.console import ExitCode
 from rocky.language.datatypes.types import BIGINT, INT, STRING, StructField, decimal, interval
 from rocky.operations.report import encode_report
-from rocky.operations.show import json_value, report_rows, spoken_value, text_value
+from rocky.operations.row_values import json_value, spoken_value, text_value
+from rocky.operations.show import report_rows
 from rocky.project import load_project
 from rocky.project.models import Target
 from rocky.store.data_file import DataFile
@@ -192,6 +193,32 @@ def test_an_older_version_can_be_shown(rocky, table):
     assert f"`{table.name}` has no version 2; the newest is 1" in missing.err
 
 
+def test_some_columns_of_rows_for_which_a_condition_holds(rocky, table):
+    commit(table, [(number, Decimal(number)) for number in range(50)], "run-a")
+    asked = ("show", "orders", "--columns", "amount, order_id", "--where", "amount >= 10.5")
+    answer = rocky(*asked, "--limit", "2")
+    shown = rocky(*asked, "--limit", "2", "-o", "table").out.splitlines()
+
+    assert [] == check(answer.json, "show")
+    assert [{"amount": "11.00", "order_id": 11}, {"amount": "12.00", "order_id": 12}] == (
+        answer.json["rows"]
+    )
+    assert ("files", "amount >= 10.5") == (answer.json["read_by"], answer.json["where"])
+    assert ["amount  order_id", " 11.00        11", " 12.00        12", "", "the first 2 rows"] == (
+        shown[2:]
+    )
+
+
+def test_a_wrong_condition_is_shown_with_its_place(rocky, table):
+    commit(table, [(1, None)], "run-a")
+    answer = rocky("show", "orders", "--where", "amout > 1", "-o", "table")
+
+    assert ExitCode.FAILED == answer.code
+    assert "--> --where:1:1" in answer.err
+    assert "there is a column `amount`" in answer.err
+    assert "error: `--where` does not compile: no row was read" in answer.err
+
+
 def test_a_missing_file_is_named_and_is_no_empty_table(rocky, table):
     committed = commit(table, [(1, None)], "run-a")
     (path,) = (file.path for file in committed.snapshot.files)
@@ -206,15 +233,16 @@ def test_a_missing_file_is_named_and_is_no_empty_table(rocky, table):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("orders", "has not been built; `rocky run --model orders` builds it"),
-        ("codes", "has not been built; `rocky seed codes` loads it"),
-        ("as_view", "model `as_view` is a view: it has no table of its own"),
-        ("inlined", "model `inlined` is ephemeral: it leaves no table"),
+        ("orders", "`orders` has not been built: it has no versions"),
+        ("codes", "`codes` has not been loaded: it has no versions"),
+        ("as_view", "`as_view` is a view: it has no versions"),
+        ("inlined", "`inlined` is ephemeral: it has no versions"),
+        ("raw.orders", "`raw.orders` is a source: it has no versions"),
         ("order", "no model `order`; did you mean `orders`?"),
     ],
 )
-def test_where_there_is_no_table_it_says_why(rocky, table, name, message):
-    answer = rocky("show", name)
+def test_what_has_no_table_has_no_versions(rocky, table, name, message):
+    answer = rocky("show", name, "--version", "0")
 
     assert ExitCode.FAILED == answer.code
     assert message in answer.err
@@ -248,6 +276,14 @@ class TestTablesOfNoModel:
         assert [] == check(answer.json, "show")
         assert ("Acme.raw.orders", [{"order_id": 7, "amount": None}], "run-copy") == tuple(
             answer.json[key] for key in ("target", "rows", "run_id")
+        )
+
+    def test_a_source_that_lies_in_the_warehouse_is_shown_from_its_files(self, rocky, write, copy):
+        source = '[[source]]\nname = "acme.raw.orders"\ncolumns = [{ name = "order_id", type = "bigint" }]\n'
+        write({"sources/copies.toml": source})
+
+        assert ("files", 1) == tuple(
+            rocky("show", "acme.raw.orders").json[key] for key in ("read_by", "row_count")
         )
 
     def test_a_version_and_an_adapter_can_be_chosen_of_it(self, rocky, copy):

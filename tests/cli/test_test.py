@@ -28,7 +28,13 @@ REPORT = operation.report_tests(
                     Difference(None, ("3", "a\nb")),
                 ),
             ),
-            UnitOutcome("fct", "typo", passed=False, error="there is no column `amuont`"),
+            UnitOutcome(
+                "fct",
+                "typo",
+                passed=False,
+                error="there is no column `amuont`",
+                description="as booked",
+            ),
         ),
         (
             AssertionOutcome(
@@ -41,6 +47,7 @@ REPORT = operation.report_tests(
                 "error",
                 passed=False,
                 failing_rows=4,
+                description="one row an order",
                 sample_columns=("id", "rows"),
                 sample=(("7", "4"),),
             ),
@@ -67,8 +74,10 @@ FAIL  fct  unit test `refunds`: expected 2 rows, found 3 rows
       +  3   a\\nb
       - expected, + found; [ ] marks the cells that differ
 FAIL  fct  unit test `typo`: there is no column `amuont`
+      as booked
 PASS  fct  not_null:id
 FAIL  fct  unique:id: 4 failing rows
+      one row an order
       id  rows
       7   4
 WARN  fct  rows: found 0

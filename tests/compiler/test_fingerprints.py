@@ -92,3 +92,13 @@ def test_how_the_table_is_written_changes_the_skip_hash(tmp_path):
     second = compiled(tmp_path, SQL, '[strategy]\ntype = "merge"\nunique_key = ["id"]\n')
 
     assert hashes(first).skip_hash != hashes(second).skip_hash
+
+
+def test_what_people_say_of_a_model_is_in_no_hash(tmp_path):
+    before = hashes(compiled(tmp_path, SQL))
+    said = (
+        'description = "totals"\nowner = "sales"\ntags = ["nightly"]\nmeta = { a = 1 }\n'
+        '[columns.total]\ndescription = "the sum"\n'
+    )
+
+    assert before == hashes(compiled(tmp_path, SQL, said))

@@ -64,13 +64,6 @@ def test_rows_come_as_json_has_them_and_as_python_has_them(shop):
     )
 
 
-def test_what_has_no_table_is_not_shown(shop):
-    with pytest.raises(NothingSelected, match="is ephemeral"):
-        show(shop.workspace, ShowRequest("large"))
-    with pytest.raises(NothingSelected, match="has not been built"):
-        show(shop.workspace, ShowRequest("alone"))
-
-
 def test_nothing_is_tested_unless_it_compiles(shop):
     shop.write("models/alone.sql", "SELECT nope FROM nowhere")
 

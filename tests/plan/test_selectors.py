@@ -4,7 +4,7 @@ import pytest
 
 from rocky.analysis.compilation import Compilation
 from rocky.errors import NothingSelected
-from rocky.plan.selectors import Term, parse_term, path_matches, select_models
+from rocky.plan.selectors import Term, parse_term, path_matches, select_models, select_nodes
 from tests.plan.projects import compiled
 
 
@@ -90,7 +90,7 @@ def test_exclude_takes_models_away_again(shop):
         (
             "+foo:bar",
             "no selector method `foo:` and no model `foo:bar`; a selector begins with a model's"
-            " name, `tag:`, `path:`, `pipeline:`, `source:`, `seed:` or `name:`",
+            " name, `tag:`, `owner:`, `path:`, `pipeline:`, `source:`, `seed:` or `name:`",
         ),
         ("seed:x", "no seed `x`; there is `countries`"),
         (" , ", "a selector must not be empty; name a model, a `tag:` or a path"),
@@ -147,3 +147,37 @@ def test_a_star_in_a_path_stays_inside_one_folder():
     assert path_matches("models/marts/a.sql", "models/*/a.sql")
     assert not path_matches("models/marts/deep/a.sql", "models/*/a.sql")
     assert path_matches("models/marts/deep/a.sql", "models/**")
+
+
+def test_tags_and_owners_of_what_is_read_lead_to_its_readers(tmp_path):
+    compilation = compiled(
+        tmp_path,
+        {
+            "sources/more.toml": '[[source]]\nname = "raw.more"\ntags = ["pii"]\nowner = "CRM"\n'
+            'columns = [{ name = "id", type = "bigint" }]\n',
+            "models/marts/reader.sql": "SELECT id FROM raw.more\n",
+            "models/marts/marked.sql": "SELECT 1 AS x\n",
+            "models/marts/marked.toml": 'tags = ["pii"]\nowner = "crm"\n',
+        },
+    )
+
+    assert {"reader", "marked"} == set(select_models(compilation, ["tag:pii+"]))
+    assert ("marked",) == select_models(compilation, ["tag:pii"])
+    assert {"reader", "marked"} == set(select_models(compilation, ["owner:crm+"]))
+    assert {"raw.more", "marked"} == select_nodes(compilation, ["owner:crm"])
+    assert {"raw.more", "reader"} == select_nodes(compilation, ["+reader"])
+
+
+def test_a_tag_that_only_sources_have_selects_no_model_alone(tmp_path):
+    compilation = compiled(
+        tmp_path,
+        {
+            "sources/more.toml": '[[source]]\nname = "raw.more"\ntags = ["pii"]\n'
+            'columns = [{ name = "id", type = "bigint" }]\n',
+            "models/marts/reader.sql": "SELECT id FROM raw.more\n",
+        },
+    )
+
+    with pytest.raises(NothingSelected, match="`tag:pii` selects no model: a source or a seed is"):
+        select_models(compilation, ["tag:pii"])
+    assert ("reader",) == select_models(compilation, ["tag:pii+"])

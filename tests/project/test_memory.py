@@ -43,7 +43,7 @@ def remembered(root: Path, env=None):
 def facts(project):
     return [
         (
-            model.name, model.path, model.target, model.strategy, model.intent, model.depends_on, model.text, model.sql,
+            model.name, model.path, model.target, model.strategy, model.settings.intent, model.depends_on, model.text, model.sql,
             model.sql_offset, model.marked, model.pipeline, model.settings_place, model.text_hash, model.settings_hash,
         )
         for model in project.models.values()
@@ -164,7 +164,7 @@ def test_a_model_that_follows_the_environment_is_not_remembered(tmp_path):
     settle(tmp_path)
     remembered(tmp_path, {"WHY": "a"})
 
-    assert "b" == remembered(tmp_path, {"WHY": "b"}).models["own"].intent
+    assert "b" == remembered(tmp_path, {"WHY": "b"}).models["own"].settings.intent
 
 
 @pytest.mark.parametrize("damage", [b"", b"rocky-models-1\n", b"x" * 400, None])

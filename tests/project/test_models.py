@@ -89,7 +89,7 @@ expect = { rows = [ { id = 1 } ] }
     assert "lake.mart.orders_daily" == model.target.full_name
     assert Merge(("id",)) == model.strategy
     assert ("stg",) == model.depends_on
-    assert "orders by day" == model.intent
+    assert "orders by day" == model.settings.intent
     assert {"team": "sales"} == model.tags
     assert {"email": "pii"} == model.classification
     assert {"P002": "allow"} == model.lints
@@ -207,7 +207,7 @@ def test_front_matter_and_a_sidecar_together_are_reported(tmp_path):
     assert [
         "E017 models/m.sql:1:1 '---toml\\n' model `m` has front matter and a sidecar"
     ] == findings(project)
-    assert "x" == project.models["m"].intent
+    assert "x" == project.models["m"].settings.intent
 
 
 def test_folder_defaults_flow_down_and_the_nearest_wins_key_by_key(tmp_path):

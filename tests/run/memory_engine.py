@@ -240,6 +240,9 @@ class MemoryEngine:
         found = self._ask(f"SELECT * FROM ({frame}) LIMIT {limit}")
         return [tuple(row.values()) for row in found.to_pylist()]
 
+    def table(self, frame: str, limit: int) -> pa.Table:
+        return self._ask(f"SELECT * FROM ({frame}) LIMIT {limit}")
+
     def explain(self, error: BaseException) -> Failure:
         return classify_failure(error)
 

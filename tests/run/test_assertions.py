@@ -178,3 +178,12 @@ def test_no_view_is_left_behind(tmp_path, built):
     shop.check()
 
     assert [] == shop.engine.views.bound
+
+
+def test_an_outcome_says_what_its_assertion_is_about(tmp_path):
+    described = (
+        '[[tests]]\ntype = "not_null"\ncolumn = "id"\ndescription = "an order has a number"\n'
+    )
+    (outcome,) = Shop(tmp_path, described).check()
+
+    assert "an order has a number" == outcome.description

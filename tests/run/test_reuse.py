@@ -17,6 +17,8 @@ from rocky.project import python_imports
 from rocky.run.outcomes import RunResult
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.resources import RunParameters
+from rocky.store.delta.comments import DESCRIBED as DESCRIBED_PROPERTY
+from rocky.store.delta.comments import Comments, comments_of
 from tests.evidence.shops import verify
 from tests.ledger.chains import pointers_to
 from tests.run.memory_engine import MemoryEngine
@@ -780,3 +782,85 @@ def test_a_mistake_of_ours_is_not_taken_for_a_reason_to_build(shop, monkeypatch,
 
     with pytest.raises(InternalError, match="this cannot be"):
         shop.run()
+
+
+DESCRIBED = 'description = "orders as they came"\n[columns.id]\ndescription = "the order"\n'
+
+
+def test_a_description_alone_is_a_commit_without_rows_and_without_spark(shop):
+    before = shop.snapshot("stg_orders")
+    shop.write("models/stg_orders.toml", DESCRIBED)
+    shop.opened = 0
+
+    report = shop.run()
+    now = shop.snapshot("stg_orders")
+
+    assert [] == built(report)
+    assert 0 == shop.opened
+    assert (1, before.files) == (now.version, now.files)
+    assert Comments("orders as they came", {"id": "the order"}) == comments_of(now)
+    assert reasons(report)["stg_orders"].endswith(", described anew as version 1")
+    assert before.configuration == {
+        name: value for name, value in now.configuration.items() if name != DESCRIBED_PROPERTY
+    }
+    # Readers are as they were, and so is all the next time.
+    again = shop.run()
+    assert dict.fromkeys(MODELS, "content") == reused(again)
+    assert (1, 0) == (shop.snapshot("stg_orders").version, shop.snapshot("by_country").version)
+    assert () == verify(shop.root).findings
+
+
+def test_a_description_that_is_taken_back_goes_from_the_table(shop):
+    shop.write("models/stg_orders.toml", DESCRIBED)
+    shop.run()
+    shop.write("models/stg_orders.toml", "")
+    shop.run()
+
+    assert Comments() == comments_of(shop.snapshot("stg_orders"))
+
+
+def test_a_table_that_is_built_has_its_description_in_the_same_commit(tmp_path):
+    shop = Shop(
+        tmp_path,
+        {
+            "models/stg_orders.toml": DESCRIBED,
+            "models/stg_orders.contract.toml": '[[columns]]\nname = "country"\ndescription = "ISO"\n',
+            "seeds/countries.toml": 'description = "all there are"\n'
+            'columns = [{ name = "label", type = "string", description = "in English" }]\n',
+        },
+    )
+    shop.run()
+
+    said = comments_of(shop.snapshot("stg_orders"))
+    assert (0, Comments("orders as they came", {"id": "the order", "country": "ISO"})) == (
+        shop.snapshot("stg_orders").version,
+        said,
+    )
+    assert Comments("all there are", {"label": "in English"}) == comments_of(
+        shop.snapshot("countries")
+    )
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        'type = "merge"\nunique_key = ["id"]',
+        'type = "incremental"\ntimestamp_column = "id"',
+    ],
+)
+def test_a_table_that_keeps_rows_is_described_anew_and_still_reused(tmp_path, strategy):
+    said = f"[strategy]\n{strategy}\n"
+    shop = Shop(tmp_path, {"models/stg_orders.toml": said})
+    shop.run("stg_orders")
+    before = shop.snapshot("stg_orders")
+    shop.write("models/stg_orders.toml", f'description = "orders"\n{said}')
+    shop.run("stg_orders")
+    described = shop.snapshot("stg_orders")
+    again = shop.run("stg_orders")
+
+    assert "orders" == comments_of(described).table
+    assert before.files == described.files
+    assert before.configuration.items() <= described.configuration.items()
+    assert described.version == shop.snapshot("stg_orders").version
+    assert [] == built(again)
+    assert () == verify(shop.root).findings

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -34,6 +35,7 @@ from rocky.language.datatypes.types import (
     map_of,
     struct,
 )
+from rocky.store.delta.schema import format_schema
 from rocky.store.iceberg import publish_iceberg
 from tests.store.parquet_files import open_table, placed, snapshot_of
 
@@ -312,3 +314,38 @@ def test_without_pyiceberg_one_line_says_what_to_install():
     )
 
     assert "`pyiceberg` is not installed; run `pip install 'rocky-spark[iceberg]'`\n" == done.stdout
+
+
+def described(version, files, table, **columns):
+    """A snapshot whose log says something of the table and its columns."""
+    found = snapshot_of(version, FIELDS, files)
+    fields = json.loads(format_schema(FIELDS))
+    for field in fields["fields"]:
+        if field["name"] in columns:
+            field["metadata"]["comment"] = columns[field["name"]]
+    metadata = {"schemaString": json.dumps(fields)}
+    return replace(
+        found, metadata=metadata if table is None else {**metadata, "description": table}
+    )
+
+
+def test_what_is_said_of_a_table_and_its_columns_is_said_in_iceberg(table):
+    files = placed(table, FIELDS, rows_of([1, 2]))
+    publish(table, 0, files)
+    steps = [
+        described(1, files, "people", id="a number"),
+        described(2, files, "all people", id="a number", name="what they are called"),
+        described(3, files, None, name="what they are called"),
+    ]
+    found = []
+    for each in steps:
+        opened = StaticTable.from_metadata(publish_iceberg(table, each))
+        docs = {field.name: field.doc or None for field in opened.schema().fields}
+        found.append((opened.properties.get("comment"), docs))
+        assert 2 == opened.scan().to_arrow().num_rows
+
+    assert [
+        ("people", {"id": "a number", "name": None}),
+        ("all people", {"id": "a number", "name": "what they are called"}),
+        (None, {"id": None, "name": "what they are called"}),
+    ] == found

@@ -106,11 +106,11 @@ class Workspace(operations.Workspace):
 
         return ci(self, CiRequest(paths_of(consumers), jobs, cache))
 
-    def list(self, kind: "Kind | None" = None) -> "Listed":
-        """The project's models, sources and seeds."""
+    def list(self, kind: "Kind | None" = None, *, select: Names = ()) -> "Listed":
+        """The project's models, sources and seeds, those that are selected; or its pipelines."""
         from rocky.operations.list import ListRequest, list_project
 
-        return list_project(self, ListRequest(kind))
+        return list_project(self, ListRequest(kind, names_of(select)))
 
     def lineage(
         self,
@@ -220,16 +220,20 @@ class Workspace(operations.Workspace):
 
     def show(
         self,
-        model: str,
+        model: str | None = None,
         *,
         limit: int = 10,
         version: int | None = None,
         adapter: str | None = None,
+        columns: Names = (),
+        where: str | None = None,
+        sql: str | None = None,
     ) -> "ShowReport":
-        """Rows of a model's table, read from its files without Spark."""
+        """Rows of a model's table, read from its files; of a view or a query, by Spark."""
         from rocky.operations.show import ShowRequest, show
 
-        return show(self, ShowRequest(model, limit, version, adapter))
+        chosen = names_of(columns)
+        return show(self, ShowRequest(model, limit, version, adapter, chosen, where, sql))
 
     def drift(
         self,

@@ -98,6 +98,7 @@ class CheckOutcome(Record):
     expected: str | None = None
     failing_rows: int | None = None
     error: str | None = None
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

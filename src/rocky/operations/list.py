@@ -1,29 +1,33 @@
-"""List: what the project has, and how it hangs together.
+"""List: what the project has, what is said of it, and how it hangs together.
 
 It compiles, because who reads whom is known only from the SQL; findings are only counted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from rocky.analysis.compilation import Compilation
+from rocky.errors import InvalidRequest
 from rocky.operations.findings import errors_in
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.plan.arguments import Request
+from rocky.plan.selectors import select_nodes
 from rocky.project import SourceTable
+from rocky.project.configuration.labels import shown_meta, shown_tags, shown_text
+from rocky.project.descriptions import Described, describe_declared, describe_model
 from rocky.project.imports import ImportedTable
-from rocky.project.toml.variables import written
 
-Kind = Literal["models", "sources", "seeds"]
+Kind = Literal["models", "sources", "seeds", "pipelines"]
 
 
 @dataclass(frozen=True, slots=True)
 class ListRequest(Request):
-    """Everything, or one kind of it."""
+    """Everything, or one kind of it; with selectors, only what they choose."""
 
     kind: Kind | None = None
+    select: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,11 @@ class ListedModel:
     strategy: str
     columns: int
     tags: Mapping[str, str]
+    description: str | None = None
+    owner: str | None = None
+    meta: Mapping[str, Any] | None = None
+    column_descriptions: Mapping[str, str] | None = None
+    pipeline: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,10 @@ class ListedSource:
     format: str
     columns: int
     description: str | None = None
+    owner: str | None = None
+    tags: Mapping[str, str] | None = None
+    meta: Mapping[str, Any] | None = None
+    column_descriptions: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +79,24 @@ class ListedSeed:
     path: str
     columns: int
     description: str | None = None
+    owner: str | None = None
+    tags: Mapping[str, str] | None = None
+    meta: Mapping[str, Any] | None = None
+    column_descriptions: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPipeline:
+    """A pipeline of `rocky.toml`; `models` counts those it runs, if it runs models."""
+
+    name: str
+    kind: Literal["pipeline"]
+    type: str
+    models: int
+    depends_on: tuple[str, ...]
+    description: str | None = None
+    owner: str | None = None
+    meta: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +124,16 @@ class SeedsReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PipelinesReport:
+    """The pipelines, in the order of `rocky.toml`."""
+
+    errors: int = hidden()
+    pipelines: tuple[ListedPipeline, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListReport:
-    """Everything the project has; models in the order they would run."""
+    """Everything the project has that can be selected; models in the order they would run."""
 
     errors: int = hidden()
     models: tuple[ListedModel, ...]
@@ -102,26 +141,31 @@ class ListReport:
     seeds: tuple[ListedSeed, ...]
 
 
-Listed = ListReport | ModelsReport | SourcesReport | SeedsReport
+Listed = ListReport | ModelsReport | SourcesReport | SeedsReport | PipelinesReport
 
 
 def list_project(workspace: Workspace, request: ListRequest) -> Listed:
-    """What the project has. Raises InvalidRequest, and what loading raises."""
+    """What the project has. Raises NothingSelected, InvalidRequest, and what loading raises."""
     compilation = compile_workspace(workspace)
     errors = len(errors_in(compilation.diagnostics))
+    if request.kind == "pipelines":
+        if request.select:
+            raise InvalidRequest("selectors choose models, sources and seeds, not pipelines")
+        return PipelinesReport(errors=errors, pipelines=_pipelines(compilation))
+    chosen = select_nodes(compilation, request.select)
     match request.kind:
         case "models":
-            return ModelsReport(errors=errors, models=_models(compilation))
+            return ModelsReport(errors=errors, models=_models(compilation, chosen))
         case "sources":
-            return SourcesReport(errors=errors, sources=_sources(compilation))
+            return SourcesReport(errors=errors, sources=_sources(compilation, chosen))
         case "seeds":
-            return SeedsReport(errors=errors, seeds=_seeds(compilation))
+            return SeedsReport(errors=errors, seeds=_seeds(compilation, chosen))
         case None:
             return ListReport(
                 errors=errors,
-                models=_models(compilation),
-                sources=_sources(compilation),
-                seeds=_seeds(compilation),
+                models=_models(compilation, chosen),
+                sources=_sources(compilation, chosen),
+                seeds=_seeds(compilation, chosen),
             )
 
 
@@ -130,8 +174,9 @@ def source_kind(source: SourceTable) -> Literal["source", "import"]:
     return "import" if isinstance(source, ImportedTable) else "source"
 
 
-def _models(compilation: Compilation) -> tuple[ListedModel, ...]:
-    models = [compilation.project.models[name.lower()] for name in compilation.order]
+def _models(compilation: Compilation, chosen: Collection[str]) -> tuple[ListedModel, ...]:
+    project = compilation.project
+    models = [project.models[name.lower()] for name in compilation.order if name.lower() in chosen]
     return tuple(
         ListedModel(
             model.name,
@@ -141,13 +186,16 @@ def _models(compilation: Compilation) -> tuple[ListedModel, ...]:
             model.target.full_name,
             model.strategy.type,
             compilation.models.record(model.key).columns if model.key in compilation.models else 0,
-            model.tags,
+            shown_tags(model.tags),
+            meta=shown_meta(model.settings.meta) or None,
+            pipeline=model.pipeline,
+            **_said(describe_model(model, project.contracts.get(model.key)), model.owner),
         )
         for model in models
     )
 
 
-def _sources(compilation: Compilation) -> tuple[ListedSource, ...]:
+def _sources(compilation: Compilation, chosen: Collection[str]) -> tuple[ListedSource, ...]:
     return tuple(
         ListedSource(
             source.name,
@@ -156,13 +204,16 @@ def _sources(compilation: Compilation) -> tuple[ListedSource, ...]:
             source.file,
             source.format,
             len(source.columns),
-            _shown(source.description),
+            tags=shown_tags(source.tags) or None,
+            meta=shown_meta(source.meta) or None,
+            **_said(describe_declared(source), source.owner),
         )
-        for source in compilation.project.sources.values()
+        for key, source in compilation.project.sources.items()
+        if key in chosen
     )
 
 
-def _seeds(compilation: Compilation) -> tuple[ListedSeed, ...]:
+def _seeds(compilation: Compilation, chosen: Collection[str]) -> tuple[ListedSeed, ...]:
     return tuple(
         ListedSeed(
             seed.name,
@@ -170,15 +221,38 @@ def _seeds(compilation: Compilation) -> tuple[ListedSeed, ...]:
             "seed",
             seed.path,
             len(seed.columns),
-            _shown(seed.description),
+            tags=shown_tags(seed.tags) or None,
+            meta=shown_meta(seed.meta) or None,
+            **_said(describe_declared(seed), seed.owner),
         )
-        for seed in compilation.project.seeds.values()
+        for key, seed in compilation.project.seeds.items()
+        if key in chosen
     )
 
 
-def _shown(description: str | None) -> str | None:
-    """What a variable holds may be a secret: such a text is shown as it is written."""
-    return None if description is None else str(written(description))
+def _pipelines(compilation: Compilation) -> tuple[ListedPipeline, ...]:
+    models = compilation.project.models.values()
+    return tuple(
+        ListedPipeline(
+            name,
+            "pipeline",
+            pipeline.type,
+            sum(model.pipeline == name for model in models),
+            pipeline.depends_on,
+            shown_text(pipeline.description),
+            shown_text(pipeline.owner),
+            shown_meta(pipeline.meta) or None,
+        )
+        for name, pipeline in compilation.project.config.pipeline.items()
+    )
+
+
+def _said(described: Described, owner: str | None) -> dict[str, Any]:
+    return {
+        "description": described.table,
+        "owner": shown_text(owner),
+        "column_descriptions": described.columns or None,
+    }
 
 
 def _neighbours(compilation: Compilation, name: str) -> tuple[int, int]:

@@ -51,6 +51,7 @@ class Check:
     failing_rows: int | None
     error: str | None
     sample: Sample | None = None
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,23 @@
-"""Rows of a table, read from its files: without Spark and without Java.
+"""Rows of a table, read from its files where that can be done: without Spark and without Java.
 
-A table that no model makes, as a copy or what was refused, goes by its full name alone. Every value
-of every Spark type has a form in JSON and one in a line of text.
+A table that no model makes, as a copy or what was refused, goes by its full name alone. Spark is
+asked for a condition that the files cannot answer, for a query, and for what has no table: a view,
+a model that was never built, a source. Whatever it is asked has been compiled before.
 """
 
-import math
-from base64 import b64encode
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
-from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, NamedTuple
 
 from rocky.diagnostics.suggestion import suggestion
-from rocky.errors import NothingSelected
-from rocky.language.datatypes.types import DataType, IntervalType, StructField
+from rocky.errors import InvalidRequest, NothingSelected
+from rocky.language.datatypes.types import StructField
 from rocky.operations.report import hidden
+from rocky.operations.row_values import choose_columns, json_value, spoken_value
 from rocky.operations.workspace import (
     Workspace,
+    compile_workspace,
     known_branch,
     load_workspace,
     model_named,
@@ -26,10 +26,12 @@ from rocky.operations.workspace import (
 )
 from rocky.plan.adapters import adapter_of, find_adapter
 from rocky.plan.arguments import Natural, Request
+from rocky.plan.steps import Read
 from rocky.project import Project
 from rocky.project.models import Target
 from rocky.run.materialize.seeds import seed_target
 from rocky.run.prepare.pins import open_project_warehouse
+from rocky.store.delta.comments import NO_COMMENTS, comments_of
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.parquet.rows import load_rows
 from rocky.store.warehouse import RESERVED, Table, Warehouse
@@ -37,71 +39,164 @@ from rocky.store.warehouse import RESERVED, Table, Warehouse
 _DOTS: Final = 2
 """A table's full name has so many at least."""
 _LISTED: Final = 5
-_TABLELESS: Final = {
-    "view": "is a view: it has no table of its own, only the query",
-    "ephemeral": "is ephemeral: it leaves no table, its readers get the query itself",
-}
-_WORDS: Final = {None: "NULL", True: "true", False: "false"}
+_TABLELESS: Final = {"view": "is a view", "ephemeral": "is ephemeral"}
 
 
 @dataclass(frozen=True, slots=True)
 class ShowRequest(Request):
-    """A model or a seed by its name, or any table by its full name; now, or at a `version`.
+    """A model, a seed or a source by its name, or any table by its full name; or a query, `sql`.
 
-    At most `limit` rows; which come first is not defined.
+    A table is shown as it is now, or at a `version`: all columns or those named, all rows or those
+    for which the condition `where` holds. At most `limit` rows; which come first is not defined.
     """
 
-    model: str
+    model: str | None = None
     limit: Natural = 10
     version: Natural | None = None
     adapter: str | None = None
+    columns: tuple[str, ...] = ()
+    where: str | None = None
+    sql: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ShownColumn:
-    """A column of a table."""
+    """A column of a table, and what the table's log says of it."""
 
     name: str
     type: str
     nullable: bool
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowReport:
-    """Some rows of a table at a version. `run_id` is the run that made the version, if known.
+    """Some rows, and what read them: the `files` of a table, or `spark`.
 
-    `fields` and `values` are the same as Python has them.
+    A table has the version that is shown, with its rows, files and bytes; `run_id` is the run that
+    made it, if known. What has no table is a `preview`, which says why. `fields` and `values` are
+    columns and rows as Python has them.
     """
 
-    model: str
-    target: str
-    table_version: int
-    row_count: int
-    file_count: int
-    bytes: int
+    model: str | None = None
+    target: str | None = None
+    table_version: int | None = None
+    row_count: int | None = None
+    file_count: int | None = None
+    bytes: int | None = None
     columns: tuple[ShownColumn, ...]
     rows: tuple[Mapping[str, Any], ...]
     run_id: str | None = None
+    read_by: Literal["files", "spark"] = "files"
+    preview: str | None = None
+    where: str | None = None
     fields: tuple[StructField, ...] = hidden()
     values: tuple[tuple[Any, ...], ...] = hidden()
 
 
 def show(workspace: Workspace, request: ShowRequest) -> ShowReport:
-    """Rows of a table. Raises NothingSelected, and what reading the table raises."""
+    """Rows of a table, or of a query.
+
+    Raises NothingSelected, InvalidRequest, ErrorsFound for a condition or a query that does not
+    compile, and what reading the table or asking Spark raises.
+    """
+    _refuse_contradictions(request)
     workspace = known_branch(workspace, sure=False)
+    if request.sql is not None:
+        return _show_query(workspace, request.sql, request)
     project = load_workspace(workspace)
-    declared = _find_declared(project, request.model)
+    wanted = request.model or ""
+    declared = _find_declared(project, wanted)
     if declared is None:
-        table = _find_stored(workspace, project, request.model, request.adapter)
-        name, remedy = table.name, ""
-    else:
-        adapter = find_adapter(project, request.adapter or declared.adapter)
+        table = _find_stored(workspace, project, wanted, request.adapter)
+        return _show_table(workspace, table.name, table, request)
+    if declared.target is not None:
+        request = replace(request, adapter=request.adapter or declared.adapter)
+        adapter = find_adapter(project, request.adapter or "")
         warehouse = open_project_warehouse(adapter, project.root, workspace.environment)
         table = warehouse.table(declared.target)
-        name, remedy = declared.name, declared.remedy
-    snapshot = _find_snapshot(table, request.version, remedy)
-    values = tuple(load_rows(table, snapshot, request.limit))
-    return report_rows(name, table.name, snapshot, values, _find_run_id(table, snapshot))
+        if table.snapshot() is not None:
+            return _show_table(workspace, declared.name, table, request)
+    elif declared.read.kind == "source" and wanted.count(".") == _DOTS:
+        # A source may well be a table of this warehouse, which a pipeline writes.
+        stored: Table | None = None
+        with suppress(NothingSelected):
+            stored = _find_stored(workspace, project, wanted, request.adapter)
+        if stored is not None:
+            return _show_table(workspace, stored.name, stored, request)
+    return _preview(workspace, declared, request)
+
+
+def _refuse_contradictions(request: ShowRequest) -> None:
+    if request.sql is None:
+        if request.model is None:
+            raise InvalidRequest("name a model or a table, or give a query with `--sql`")
+        return
+    options = {
+        "a model": request.model,
+        "`--version`": request.version,
+        "`--columns`": request.columns,
+        "`--where`": request.where,
+    }
+    other = next((name for name, value in options.items() if value not in (None, ())), None)
+    if other is not None:
+        raise InvalidRequest(f"`--sql` is the whole question: {other} cannot be added to it")
+
+
+def _show_table(workspace: Workspace, name: str, table: Table, request: ShowRequest) -> ShowReport:
+    """Rows of a table that is stored."""
+    snapshot = _find_snapshot(table, request.version)
+    fields = choose_columns(snapshot.schema, request.columns, name)
+    run_id = _find_run_id(table, snapshot)
+    where = request.where
+    if where is None:
+        values = tuple(load_rows(table, snapshot, request.limit, fields))
+        return report_rows(name, table.name, snapshot, values, run_id, fields)
+    # These know the compiler, which rows without a condition do not need.
+    from rocky.language.syntax.filters import parse_filter  # noqa: PLC0415
+    from rocky.operations.row_query import Relation, ask_rows, check_rows  # noqa: PLC0415
+    from rocky.store.parquet.filters import can_filter  # noqa: PLC0415
+
+    compilation = compile_workspace(workspace)
+    relation = Relation(name, fields, snapshot.schema, table, snapshot)
+    checked = check_rows(compilation, relation, where)
+    simple = parse_filter(where, relation.alias)
+    if simple is not None and can_filter(simple, snapshot.schema):
+        values = tuple(load_rows(table, snapshot, request.limit, fields, simple))
+        found = report_rows(name, table.name, snapshot, values, run_id, fields)
+        return replace(found, where=where)
+    adapter = request.adapter
+    answer = ask_rows(workspace, compilation, checked, request.limit, adapter, relation)
+    found = report_rows(name, table.name, snapshot, answer.values, run_id, answer.fields)
+    return replace(found, where=where, read_by="spark")
+
+
+def _preview(workspace: Workspace, declared: "_Declared", request: ShowRequest) -> ShowReport:
+    """Rows of something that has no table."""
+    if request.version is not None:
+        raise NothingSelected(f"`{declared.name}` {declared.why}: it has no versions")
+    from rocky.operations.row_query import ask_rows, check_rows, declared_relation  # noqa: PLC0415
+
+    compilation = compile_workspace(workspace)
+    relation = declared_relation(compilation, declared.read, request.columns)
+    checked = check_rows(compilation, relation, request.where)
+    answer = ask_rows(workspace, compilation, checked, request.limit, request.adapter, relation)
+    return ShowReport(
+        model=declared.name,
+        **_rows_of(answer.fields, answer.values),
+        read_by="spark",
+        preview=declared.why,
+        where=request.where,
+    )
+
+
+def _show_query(workspace: Workspace, sql: str, request: ShowRequest) -> ShowReport:
+    from rocky.operations.row_query import ask_rows, check_query  # noqa: PLC0415
+
+    compilation = compile_workspace(workspace)
+    checked = check_query(compilation, sql)
+    answer = ask_rows(workspace, compilation, checked, request.limit, request.adapter)
+    return ShowReport(**_rows_of(answer.fields, answer.values), read_by="spark")
 
 
 def report_rows(
@@ -110,9 +205,9 @@ def report_rows(
     snapshot: Snapshot,
     values: tuple[tuple[Any, ...], ...],
     run_id: str | None,
+    fields: Sequence[StructField] | None = None,
 ) -> ShowReport:
     """Rows of a table that were read."""
-    fields = snapshot.schema
     return ShowReport(
         model=name,
         target=target,
@@ -120,48 +215,67 @@ def report_rows(
         row_count=snapshot.rows,
         file_count=len(snapshot.files),
         bytes=snapshot.bytes,
-        columns=tuple(ShownColumn(each.name, each.type.text, each.nullable) for each in fields),
-        rows=tuple(
+        **_rows_of(
+            snapshot.schema if fields is None else fields, values, comments_of(snapshot).columns
+        ),
+        run_id=run_id,
+    )
+
+
+def _rows_of(
+    fields: Sequence[StructField],
+    values: tuple[tuple[Any, ...], ...],
+    comments: Mapping[str, str] = NO_COMMENTS,
+) -> dict[str, Any]:
+    return {
+        "columns": tuple(
+            ShownColumn(each.name, each.type.text, each.nullable, comments.get(each.name.lower()))
+            for each in fields
+        ),
+        "rows": tuple(
             {
                 field.name: json_value(spoken_value(value, field.type))
                 for field, value in zip(fields, row, strict=True)
             }
             for row in values
         ),
-        run_id=run_id,
-        fields=tuple(fields),
-        values=values,
-    )
+        "fields": tuple(fields),
+        "values": values,
+    }
 
 
 # ------------------------------------------------------------------ the table that is meant
 
 
 class _Declared(NamedTuple):
-    """What has a table to show; `remedy` says what to do when it has none yet."""
+    """What the project declares; without a `target` it has no table. `why` says that it is none."""
 
     name: str
-    target: Target
+    read: Read
+    target: Target | None
     adapter: str
-    remedy: str
+    why: str
 
 
 def _find_declared(project: Project, wanted: str) -> _Declared | None:
-    """The model or the seed that is meant, if any. Raises NothingSelected when it has no table."""
-    seed = project.seeds.get(wanted.lower())
+    """The model, the seed or the source that is meant, if any."""
+    key = wanted.replace("`", "").lower()
+    seed = project.seeds.get(key)
     if seed is not None:
         target = seed_target(seed, project.config)
-        remedy = f"`rocky seed {seed.name}` loads it"
-        return _Declared(seed.name, target, adapter_of(project, None), remedy)
+        why = "has not been loaded"
+        return _Declared(seed.name, Read("seed", key), target, adapter_of(project, None), why)
     try:
         model = model_named(project, wanted)
     except NothingSelected:
-        return None
-    why = _TABLELESS.get(model.strategy.type)
-    if why is not None:
-        raise NothingSelected(f"model `{model.name}` {why}")
-    remedy = f"`rocky run --model {model.name}` builds it"
-    return _Declared(model.name, model.target, adapter_of(project, model), remedy)
+        source = project.sources.get(key)
+        if source is None:
+            return None
+        read = Read("source", key)
+        return _Declared(source.name, read, None, adapter_of(project, None), "is a source")
+    why = _TABLELESS.get(model.strategy.type, "has not been built")
+    own = None if model.strategy.type in _TABLELESS else model.target
+    return _Declared(model.name, Read("model", model.key), own, adapter_of(project, model), why)
 
 
 def _find_stored(workspace: Workspace, project: Project, wanted: str, target: str | None) -> Table:
@@ -228,11 +342,11 @@ def _unknown(wanted: str, declared: list[str], stored: list[str]) -> str:
     return f"no {noun} `{wanted}`; {hint}" if hint else unknown_name(noun, wanted, declared)
 
 
-def _find_snapshot(table: Table, version: int | None, remedy: str) -> Snapshot:
+def _find_snapshot(table: Table, version: int | None) -> Snapshot:
     """The table now or at a version. Raises NothingSelected when it never was."""
     newest = table.snapshot()
     if newest is None:
-        raise NothingSelected(f"`{table.name}` has not been built; {remedy}")
+        raise NothingSelected(f"`{table.name}` has not been built")
     if version is None or version == newest.version:
         return newest
     asked = table.snapshot(version) if version < newest.version else None
@@ -250,80 +364,3 @@ def _find_run_id(table: Table, snapshot: Snapshot) -> str | None:
             run_id = commit.get("runId")
             return str(run_id) if run_id is not None else None
     return None
-
-
-# ------------------------------------------------------------------ values
-
-
-def json_value(value: Any) -> Any:
-    """A value as JSON holds it: what JSON has no form for is a text, bytes in base 64."""
-    match value:
-        case None | bool() | int() | str():
-            return value
-        case float():
-            return value if math.isfinite(value) else str(value)
-        case bytes():
-            return b64encode(value).decode()
-        case Mapping():
-            return {key: json_value(each) for key, each in value.items()}
-        case [tuple(), *_]:
-            return {text_value(key): json_value(each) for key, each in value}
-        case list() | tuple():
-            return [json_value(each) for each in value]
-        case _:
-            return text_value(value)
-
-
-def spoken_value(value: Any, type: DataType) -> Any:  # noqa: A002 - the noun of our schemas
-    """An interval as an interval: files hold a number of microseconds or of months."""
-    if not isinstance(type, IntervalType) or not isinstance(value, int):
-        return value
-    if type.kind == "interval_ym":
-        years, months = divmod(abs(value), 12)
-        return f"{'-' if value < 0 else ''}{years}-{months}"
-    return timedelta(microseconds=value)
-
-
-def text_value(value: Any) -> str:
-    """A value on one line, in Spark's words where it has them."""
-    match value:
-        case None | bool():
-            return _WORDS[value]
-        case datetime():
-            return _moment_text(value)
-        case date() | time():
-            return value.isoformat()
-        case timedelta():
-            return _interval_text(value)
-        case Decimal():
-            return f"{value:f}"
-        case bytes():
-            return f"0x{value.hex()}"
-        case Mapping():
-            return _pairs_text(value.items())
-        case [tuple(), *_]:
-            return _pairs_text(value)
-        case list() | tuple():
-            return f"[{', '.join(text_value(each) for each in value)}]"
-        case _:
-            return str(value)
-
-
-def _pairs_text(pairs: Iterable[tuple[Any, Any]]) -> str:
-    """Fields of a struct, or entries of a map, which come as pairs."""
-    shown = (f"{text_value(key)}: {text_value(each)}" for key, each in pairs)
-    return f"{{{', '.join(shown)}}}"
-
-
-def _moment_text(moment: datetime) -> str:
-    """A moment in UTC with its zone, or a wall clock's time without one."""
-    zone = "Z" if moment.tzinfo is not None else ""
-    shown = moment.astimezone(UTC) if moment.tzinfo is not None else moment
-    return shown.replace(tzinfo=None).isoformat(sep=" ") + zone
-
-
-def _interval_text(interval: timedelta) -> str:
-    sign, whole = ("-", -interval) if interval < timedelta() else ("", interval)
-    hours, rest = divmod(whole.seconds, 3600)
-    text = f"{sign}{whole.days} {hours:02}:{rest // 60:02}:{rest % 60:02}"
-    return f"{text}.{whole.microseconds:06}" if whole.microseconds else text

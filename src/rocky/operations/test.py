@@ -69,6 +69,7 @@ class UnitTest:
     expected_rows: int
     found_rows: int
     differences: tuple[RowDifference, ...]
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,7 @@ class DataTest:
     observed: str | None
     error: str | None
     sample: Sample
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 A selector is terms joined by commas, all of which must hold; several selectors are a union. A term
 may reach out: `+model` with all it reads, `model+` with all its readers, `2+model+1` so many
-levels. A model whose whole name is the text wins over any reading of `+`, `,` or `:` in it.
+levels. Sources and seeds have tags, owners and paths too: a run starts from them to reach models, a
+list shows them. A model whose whole name is the text wins over any reading of `+`, `,` or `:`.
 """
 
 import re
@@ -14,12 +15,14 @@ from typing import Final
 from rocky.analysis.compilation import Compilation
 from rocky.diagnostics.suggestion import closest, suggestion
 from rocky.errors import NothingSelected
-from rocky.project import ModelFile, Project
+from rocky.project import ModelFile, Project, SeedTable, SourceTable
+from rocky.project.toml.variables import written
 
 _REACH: Final = re.compile(r"(?P<up>\d*\+)?(?P<body>.*?)(?P<down>\+\d*)?", re.DOTALL)
-_METHODS: Final = ("tag", "path", "pipeline", "source", "seed", "name")
+_METHODS: Final = ("tag", "owner", "path", "pipeline", "source", "seed", "name")
 _MARKS: Final = "*?["
 _EVERY: Final = -1
+_Node = ModelFile | SourceTable | SeedTable
 _SHOWN: Final = 5
 
 
@@ -54,6 +57,23 @@ def select_models(
     return tuple(name.lower() for name in compilation.order if name.lower() in chosen)
 
 
+def select_nodes(compilation: Compilation, selectors: Sequence[str]) -> frozenset[str]:
+    """The keys of the selected models, sources and seeds; of all without a selector.
+
+    Here names mean sources and seeds as well. Raises NothingSelected for a selector that matches
+    nothing.
+    """
+    graph = _Graph(compilation, listed=True)
+    if not selectors:
+        return frozenset(_nodes(graph.project))
+    return frozenset(key for each in selectors for key in _select(each, graph))
+
+
+def _nodes(project: Project) -> dict[str, _Node]:
+    """Everything that can be selected, by key; a model hides a source or a seed of its name."""
+    return {**project.sources, **project.seeds, **project.models}
+
+
 def parse_term(text: str) -> Term:
     """A term with its reach and its method taken apart. Never fails: a name may be anything."""
     match = _REACH.fullmatch(text.strip())
@@ -73,10 +93,14 @@ def _levels(written: str | None) -> int:
 
 
 class _Graph:
-    """Adjacency by lower-case names. A source or seed that shares a model's name is not in it."""
+    """Adjacency by lower-case names. A source or seed that shares a model's name is not in it.
 
-    def __init__(self, compilation: Compilation) -> None:
+    Where nodes are `listed`, sources and seeds are an answer; otherwise only a way to models.
+    """
+
+    def __init__(self, compilation: Compilation, *, listed: bool = False) -> None:
         self.project = compilation.project
+        self.listed = listed
         self.upstream = _lowered(compilation.upstream)
         self.downstream = _lowered(compilation.downstream)
 
@@ -109,13 +133,15 @@ def _select(selector: str, graph: _Graph) -> set[str]:
 
 
 def _reach(term: Term, graph: _Graph) -> set[str]:
-    start = _matches(term, graph.project)
+    start = _matches(term, graph)
     reached = set(start)
     reached |= _walk(start, graph.upstream, term.up)
     reached |= _walk(start, graph.downstream, term.down)
+    if graph.listed:
+        return reached & _nodes(graph.project).keys()
     models = reached & graph.project.models.keys()
     if not models:
-        kind = term.method
+        kind = term.method if term.method in ("source", "seed") else "source or a seed"
         message = f"`{term.text}` selects no model: a {kind} is read, not built"
         raise NothingSelected(f"{message}; `{term.text}+` selects its readers")
     return models
@@ -130,30 +156,37 @@ def _walk(start: set[str], neighbours: Mapping[str, set[str]], levels: int) -> s
     return seen
 
 
-def _matches(term: Term, project: Project) -> set[str]:
+def _matches(term: Term, graph: _Graph) -> set[str]:
     """The nodes a term starts from, before it reaches out. Raises NothingSelected."""
+    project = graph.project
     if term.method in ("source", "seed"):
         return _external(term, project)
-    models = project.models.values()
+    models, nodes = project.models.values(), _nodes(project)
     if term.method == "tag":
-        found = {each.key for each in models if _tagged(each, term.value)}
-        known = sorted({key for each in models for key in each.tags})
+        found = {key for key, each in nodes.items() if _tagged(each, term.value)}
+        known = sorted({name for each in nodes.values() for name in each.tags})
+    elif term.method == "owner":
+        found = {key for key, each in nodes.items() if _owned(each, term.value)}
+        known = sorted({written(each.owner) for each in nodes.values() if each.owner})
     elif term.method == "path":
-        found = {each.key for each in models if path_matches(each.path, term.value)}
-        known = sorted({each.path.rpartition("/")[0] for each in models} - {""})
+        found = {key for key, each in nodes.items() if path_matches(_path_of(each), term.value)}
+        known = sorted({_path_of(each).rpartition("/")[0] for each in nodes.values()} - {""})
     elif term.method == "pipeline":
         found = {each.key for each in models if each.pipeline == term.value}
         known = sorted(project.config.pipeline)
     else:
         found = _named(term.value, project)
         known = [each.name for each in models]
+        if graph.listed:
+            found |= {key for key in nodes if fnmatchcase(key, _key_of(term.value))}
+            known = [each.name for each in nodes.values()]
     if not found:
         raise NothingSelected(_unknown(term, known))
     return found
 
 
 def _named(text: str, project: Project) -> set[str]:
-    wanted = text.replace("`", "").lower()
+    wanted = _key_of(text)
     if any(mark in wanted for mark in _MARKS):
         models = project.models.values()
         return {
@@ -166,12 +199,25 @@ def _named(text: str, project: Project) -> set[str]:
     return {each.key for each in project.models.values() if each.target.key == wanted}
 
 
-def _tagged(model: ModelFile, wanted: str) -> bool:
+def _key_of(text: str) -> str:
+    return text.replace("`", "").lower()
+
+
+def _tagged(node: _Node, wanted: str) -> bool:
     """`tag:key=value` holds for that pair; `tag:word` for a key or a value of that name."""
     key, equals, value = wanted.partition("=")
     if equals:
-        return model.tags.get(key) == value
-    return wanted in model.tags or wanted in model.tags.values()
+        return node.tags.get(key) == value
+    return wanted in node.tags or wanted in node.tags.values()
+
+
+def _owned(node: _Node, wanted: str) -> bool:
+    """Whether the owner is the one named, or fits its pattern; without regard to case."""
+    return node.owner is not None and fnmatchcase(node.owner.lower(), wanted.lower())
+
+
+def _path_of(node: _Node) -> str:
+    return node.file if isinstance(node, SourceTable) else node.path
 
 
 def path_matches(path: str, wanted: str) -> bool:
@@ -201,7 +247,12 @@ def _external(term: Term, project: Project) -> set[str]:
     return found
 
 
-_NOUNS: Final = {"name": "model", "tag": "model with the tag", "path": "model at the path"}
+_NOUNS: Final = {
+    "name": "model",
+    "tag": "model with the tag",
+    "owner": "model of the owner",
+    "path": "model at the path",
+}
 
 
 def _unknown(term: Term, known: Sequence[str]) -> str:

@@ -85,7 +85,6 @@ def _hint(text: str, offset: int) -> str | None:
 TypeText = Annotated[DataType, Parsed(read_type)]
 
 
-@refuses(description=Refusal("no report shows it", "write a `# comment`", later=True))
 class ColumnRecord(NamedTuple):
     """A column of a source or a seed; `type` is written as Spark writes it."""
 
@@ -93,6 +92,7 @@ class ColumnRecord(NamedTuple):
     type: TypeText
     nullable: bool = True
     classification: str | None = None
+    description: str | None = None
 
 
 @refuses(
@@ -117,6 +117,17 @@ def read_classifications(records: tuple[Any, ...]) -> Mapping[str, str]:
         if isinstance(record, dict)
         and isinstance(record.get("name"), str)
         and isinstance(record.get("classification"), str)
+    }
+
+
+def read_descriptions(records: tuple[Any, ...]) -> Mapping[str, str]:
+    """What is said of columns in a list of tables, by name."""
+    return {
+        record["name"]: record["description"]
+        for record in records
+        if isinstance(record, dict)
+        and isinstance(record.get("name"), str)
+        and isinstance(record.get("description"), str)
     }
 
 

@@ -216,6 +216,10 @@ def _source(each: LoadedImport, table: InterfaceTable, now: Interface | None) ->
         Document(each.snapshot_path, now.text if now is not None else "", {}),
         0,
         table.description,
+        tags=table.tags,
+        described={
+            column.name: column.description for column in table.columns if column.description
+        },
         imported=each.name,
         model=table.name,
         removed=now is None and each.snapshot is not None,

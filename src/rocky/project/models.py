@@ -57,11 +57,14 @@ def inherit(root: str, pattern: ModelPattern, defaults: FolderDefaults, digest: 
     schema = defaults.target.schema or pattern.schema
     settings = ModelSettings(
         strategy=defaults.strategy or _FULL_REFRESH,
+        owner=defaults.owner or pattern.owner,
         intent=defaults.intent,
         tags=defaults.tags,
+        meta=defaults.meta,
         lints=defaults.lints,
     )
-    own = f"{pattern.pipeline}\0{catalog}\0{schema}\0".encode()
+    owner = f"owner {pattern.owner}\0" if pattern.owner else ""
+    own = f"{pattern.pipeline}\0{catalog}\0{schema}\0{owner}".encode()
     return Inherited(
         root, pattern.pipeline, settings, catalog, schema, blake3(own + digest).digest()
     )
@@ -74,10 +77,14 @@ def resolve_settings(data: dict[str, Any], base: Inherited, problems: Problems) 
     changes: dict[str, Any] = {}
     if own.strategy is None:
         changes["strategy"] = inherited.strategy
+    if own.owner is None and inherited.owner is not None:
+        changes["owner"] = inherited.owner
     if own.intent is None and inherited.intent is not None:
         changes["intent"] = inherited.intent
     if inherited.tags:
         changes["tags"] = {**inherited.tags, **own.tags}
+    if inherited.meta:
+        changes["meta"] = {**inherited.meta, **own.meta}
     if inherited.lints:
         changes["lints"] = {**inherited.lints, **own.lints}
     return own._replace(**changes) if changes else own
@@ -296,8 +303,14 @@ class ModelFile:
         return self.settings.tags
 
     @property
-    def intent(self) -> str | None:
-        return self.settings.intent
+    def description(self) -> str | None:
+        """What is said of the model; where nothing is, what it is for."""
+        return self.settings.description or self.settings.intent
+
+    @property
+    def owner(self) -> str | None:
+        """Its own owner, else that of its folder, else that of its pipeline."""
+        return self.settings.owner
 
     @property
     def tests(self) -> tuple[AssertionRecord, ...]:

@@ -29,7 +29,8 @@ from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.diagnostics.suggestion import suggestion
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.types import DataType, StructField
-from rocky.project.columns import read_classifications, read_columns
+from rocky.project.columns import read_classifications, read_columns, read_descriptions
+from rocky.project.configuration.labels import NO_META, NO_TAGS, Meta, Tags
 from rocky.project.configuration.model import TargetSetting
 from rocky.project.configuration.paths import FolderName
 from rocky.project.files import Report, child_path, read_text, scan_folders
@@ -113,7 +114,10 @@ _CANDIDATES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SeedTable:
-    """A table from a CSV file. The places are those in `file`: the header or the sidecar."""
+    """A table from a CSV file. The places are those in `file`: the header or the sidecar.
+
+    `described` is what is said of its columns.
+    """
 
     name: str
     path: str
@@ -125,8 +129,11 @@ class SeedTable:
     content_hash: bytes
     sidecar_path: str | None = None
     description: str | None = None
-    tags: Mapping[str, str] | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
     classification: Mapping[str, str] = field(default_factory=dict)
+    owner: str | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    described: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -142,7 +149,9 @@ class SeedRecord(NamedTuple):
     target: TargetSetting = TargetSetting()
     delimiter: str = ","
     description: str | None = None
-    tags: Mapping[str, str] = {}
+    owner: str | None = None
+    tags: Tags = NO_TAGS
+    meta: Meta = NO_META
 
 
 _LONGEST_CELL: Final = 16 * 1024 * 1024
@@ -212,6 +221,9 @@ def load_seed(
         record.description,
         record.tags,
         read_classifications(record.columns),
+        record.owner,
+        record.meta,
+        read_descriptions(record.columns),
     )
 
 

@@ -14,14 +14,15 @@ from rocky.project.columns import (
     column_places,
     read_classifications,
     read_columns,
+    read_descriptions,
 )
+from rocky.project.configuration.labels import NO_META, NO_TAGS, Meta, Tags
 from rocky.project.configuration.model import NO_FRESHNESS
 from rocky.project.files import Report, child_path, read_text, scan_folders, show_text
 from rocky.project.toml.documents import (
     Document,
     Problem,
     Problems,
-    Refusal,
     parse_document,
     refuses,
 )
@@ -39,7 +40,8 @@ class SourceTable:
     """A declared table; one whose columns could not be read has none.
 
     Its places are looked up in its document when a finding needs one. `files`, where there are
-    any, are all that is read below its path; only pipelines choose them.
+    any, are all that is read below its path; only pipelines choose them. `described` is what is
+    said of its columns.
     """
 
     name: str
@@ -52,6 +54,10 @@ class SourceTable:
     description: str | None = None
     classification: Mapping[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
+    owner: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    described: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -74,10 +80,7 @@ class SourceTable:
         return column_places(self.columns, self.document, ("source", self.index, "columns"))
 
 
-@refuses(
-    freshness=NO_FRESHNESS,
-    tags=Refusal("no selector looks at the tags of sources", "remove it"),
-)
+@refuses(freshness=NO_FRESHNESS)
 class SourceRecord(NamedTuple):
     """A `[[source]]` block."""
 
@@ -88,6 +91,9 @@ class SourceRecord(NamedTuple):
     table: str | None = None
     options: Mapping[str, str | bool | int | float] = {}
     description: str | None = None
+    owner: str | None = None
+    tags: Tags = NO_TAGS
+    meta: Meta = NO_META
 
 
 def load_sources(root: str, env: Mapping[str, str], report: Report) -> dict[str, SourceTable]:
@@ -181,6 +187,10 @@ def _read_source(
         index,
         record.description,
         read_classifications(record.columns),
+        owner=record.owner,
+        tags=record.tags,
+        meta=record.meta,
+        described=read_descriptions(record.columns),
     )
 
 

@@ -19,6 +19,7 @@ import pyarrow as pa
 from pyspark.sql import functions as f
 from pyspark.sql import types as s
 
+from rocky.language.datatypes.parts import holds_kind
 from rocky.language.datatypes.text import TypeSyntaxError, parse_type, type_to_json
 from rocky.language.datatypes.types import (
     DAY_TIME_UNITS,
@@ -118,6 +119,24 @@ def _rocky_type(kind: Any) -> DataType:
 def take_rows(frame: Any, limit: int) -> list[tuple[Any, ...]]:
     """The first rows of a frame, as tuples."""
     return [tuple(row) for row in frame.limit(limit).collect()]
+
+
+_NO_ARROW: Final = ("interval_ym", "interval", "variant", "unknown")
+"""Kinds that Spark does not hand over as Arrow, or not as something to read."""
+
+
+def take_table(frame: Any, limit: int) -> Any:
+    """The first rows of a frame as an Arrow table, its columns called by their places."""
+    names = [f"c{place}" for place in range(len(frame.columns))]
+    # By place: two columns may have one name.
+    renamed = frame.toDF(*names).limit(limit)
+    shown = [
+        column_named(name).cast("string")
+        if holds_kind(field.type, *_NO_ARROW)
+        else column_named(name)
+        for name, field in zip(names, fields_of(frame), strict=True)
+    ]
+    return renamed.select(*shown).toArrow()
 
 
 _MICROSECOND: Final = timedelta(microseconds=1)

@@ -29,6 +29,7 @@ from rocky.store.delta.change import (
     compose,
     rebase,
 )
+from rocky.store.delta.comments import comments_of
 from rocky.store.delta.commit import create_commit, refuse_change, require_files
 from rocky.store.delta.log import is_checkpoint_due
 from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority, sign_commit
@@ -208,6 +209,7 @@ def prepare_commit(
         properties=_properties(content, before),
         info=info,
         authority=authority,
+        comments=comments_of(content),
     )
     refuse_change(table.log, change, before)
     token = f"{moment.token}/{table.name}"

@@ -18,6 +18,8 @@ from rocky.language.datatypes.text import TypeSyntaxError, parse_type, type_to_j
 from rocky.language.datatypes.types import DataType
 from rocky.language.ir import ModelIr
 from rocky.project import ModelFile, Project
+from rocky.project.configuration.labels import shown_tags
+from rocky.project.descriptions import describe_model
 from rocky.project.imports import ImportedTable
 from rocky.project.interfaces import (
     INTERFACE_VERSION,
@@ -214,7 +216,7 @@ def _refuse_unknown(project: Project, models: Mapping[str, ModelIr], keys: Seque
 
 def _table(project: Project, model: ModelFile, ir: ModelIr) -> dict[str, Any]:
     contract = project.contracts.get(model.key)
-    described = dict(_descriptions(project, model))
+    described = describe_model(model, contract)
     classified = {name.lower(): tag for name, tag in model.classification.items()}
     table: dict[str, Any] = {
         "name": model.name,
@@ -225,12 +227,12 @@ def _table(project: Project, model: ModelFile, ir: ModelIr) -> dict[str, Any]:
     for column in ir.columns:
         name = column.name.lower()
         entry = column_entry(column.name, column.type, nullable=column.nullable)
-        _add_text(entry, "description", described.get(name))
+        _add_text(entry, "description", described.columns.get(name))
         _add_text(entry, "classification", classified.get(name))
         table["columns"].append(entry)
-    _add_text(table, "description", model.intent)
+    _add_text(table, "description", described.table)
     if model.tags:
-        table["tags"] = {name: written(value) for name, value in model.tags.items()}
+        table["tags"] = shown_tags(model.tags)
     if contract is not None:
         rules = {
             "required": sorted(rule.column for rule in contract.required),
@@ -259,16 +261,6 @@ def table_of(project: Project, model: ModelFile, ir: ModelIr) -> InterfaceTable:
     return InterfaceTable(
         model.name, model.target.full_name, tuple(columns), model.strategy.type, promised
     )
-
-
-def _descriptions(project: Project, model: ModelFile) -> Iterable[tuple[str, str | None]]:
-    """By lower-case name; the model's own words win over those of its contract."""
-    contract = project.contracts.get(model.key)
-    for column in contract.columns if contract is not None else ():
-        yield column.name.lower(), column.description
-    for name, setting in model.settings.columns.items():
-        if setting.description is not None:
-            yield name.lower(), setting.description
 
 
 def _add_text(entry: dict[str, Any], key: str, value: str | None) -> None:

@@ -1,60 +1,85 @@
-"""`rocky list`: what the project has, and how it hangs together."""
+"""`rocky list`: what the project has, what is said of it, and how it hangs together."""
 
+from collections.abc import Iterator
 from typing import Final, get_args
 
 import click
 
 from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.render.tables import render_table
+from rocky.cli.render.listing import ListingRow, render_listing
+from rocky.cli.render.tables import describe_dropped, terminal_width
 from rocky.diagnostics.render import counted
 from rocky.operations.list import (
     Kind,
     Listed,
     ListedModel,
+    ListedPipeline,
     ListedSeed,
     ListedSource,
     ListRequest,
     list_project,
 )
+from rocky.project.configuration.labels import format_tags
 
 REPORTS: Final = {"list": Listed}
+_KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
 @click.command("list", cls=RockyCommand)
-@click.argument("kind", required=False, type=click.Choice(get_args(Kind)))
+@click.argument("what", nargs=-1, metavar="[KIND] [SELECTOR]...")
 @click.pass_obj
-def command(settings: Settings, kind: Kind | None) -> ExitCode:
-    """List models, sources and seeds.
+def command(settings: Settings, what: tuple[str, ...]) -> ExitCode:
+    """List models, sources and seeds, with what is said of them.
 
-    With KIND, only that kind. Upstream and downstream count direct neighbours.
+    With KIND (`models`, `sources`, `seeds` or `pipelines`), only that kind. Selectors choose among
+    models, sources and seeds: `rocky list +orders` shows all that `orders` is made from. Upstream
+    and downstream count direct neighbours. A narrow terminal gets shorter texts; `-o json` has all.
     """
-    report = list_project(settings.workspace, ListRequest(kind))
+    kind = next((each for each in _KINDS if what[:1] == (each,)), None)
+    select = what[1:] if kind is not None else what
+    report = list_project(settings.workspace, ListRequest(kind, select))
     if settings.json:
         write_report("list", report)
     else:
-        write_line(render_entries(report))
+        fitted = render_listing(list(_rows(report)), terminal_width())
+        write_line(fitted.text)
+        if fitted.dropped and not settings.quiet:
+            write_note(f"note: {describe_dropped(fitted.dropped)}")
     if report.errors and not settings.quiet:
         count = counted(report.errors, "error")
         write_note(f"note: {count} in the project; `rocky compile` shows them")
     return ExitCode.OK
 
 
-def render_entries(report: Listed) -> str:
-    """A line each: sources, seeds, then models."""
-    entries: list[ListedModel | ListedSource | ListedSeed] = []
-    for kind in ("sources", "seeds", "models"):
-        entries += getattr(report, kind, ())
-    rows = [
-        (
-            each.name,
-            each.kind,
-            str(each.columns),
-            str(each.upstream) if each.kind == "model" else "",
-            str(each.downstream),
-            each.path,
-        )
-        for each in entries
-    ]
-    head = ("NAME", "KIND", "COLUMNS", "UPSTREAM", "DOWNSTREAM", "FILE")
-    return render_table(head, rows, right={2, 3, 4})
+def _rows(report: Listed) -> Iterator[ListingRow]:
+    """Sources, seeds, then models; or pipelines."""
+    for kind in ("sources", "seeds", "models", "pipelines"):
+        for each in getattr(report, kind, ()):
+            yield _pipeline_row(each) if isinstance(each, ListedPipeline) else _row(each)
+
+
+def _row(each: ListedModel | ListedSource | ListedSeed) -> ListingRow:
+    return ListingRow(
+        each.name,
+        each.kind,
+        each.strategy if isinstance(each, ListedModel) else "",
+        each.owner or "",
+        format_tags(each.tags or {}),
+        str(each.columns),
+        str(each.upstream) if isinstance(each, ListedModel) else "",
+        str(each.downstream),
+        each.path,
+        each.description or "",
+    )
+
+
+def _pipeline_row(each: ListedPipeline) -> ListingRow:
+    return ListingRow(
+        each.name,
+        each.type,
+        owner=each.owner or "",
+        models=str(each.models) if each.models else "",
+        after=", ".join(each.depends_on),
+        description=each.description or "",
+    )

@@ -1,21 +1,22 @@
-"""`rocky show`: rows of a table, read from its files. Needs no Spark and no Java.
+"""`rocky show`: rows of a table, read from its files; of what has no table by Spark.
 
 Text is laid out in cells, with control characters made visible: what a table holds must not reach
 the terminal as an instruction.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import click
 
-from rocky.cli.console import ExitCode, write_line, write_report
+from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings, TableCommand
 from rocky.cli.render.tables import GAP, format_bytes
 from rocky.diagnostics.render import counted
 from rocky.diagnostics.render.terminal import lay_out
 from rocky.language.datatypes.types import is_numeric
-from rocky.operations.show import ShowReport, ShowRequest, show, spoken_value, text_value
+from rocky.operations.row_values import spoken_value, text_value
+from rocky.operations.show import ShowReport, ShowRequest, show
 
 REPORTS: Final = {"show": ShowReport}
 WIDEST: Final = 60
@@ -23,7 +24,10 @@ WIDEST: Final = 60
 
 
 @click.command("show", cls=TableCommand)
-@click.argument("model")
+@click.argument("model", required=False)
+@click.option("--columns", metavar="NAMES", help="Only these columns: `id,amount`.")
+@click.option("--where", metavar="CONDITION", help="Only rows for which this SQL condition holds.")
+@click.option("--sql", metavar="QUERY", help="The rows of a query over the project's names.")
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
@@ -40,22 +44,28 @@ WIDEST: Final = 60
 @click.option("--target", metavar="ADAPTER", help="The table of `[adapter.ADAPTER]`.")
 @click.pass_obj
 def command(
-    settings: Settings, model: str, limit: int, version: int | None, target: str | None
+    settings: Settings, /, limit: int, target: str | None, columns: str | None, **options: Any
 ) -> ExitCode:
-    """Show rows of a model's table.
+    """Show rows of a model's table, or of a query.
 
-    MODEL is the name of a model or a seed, or the full name of any table. Which rows come first is
-    not defined.
+    MODEL is the name of a model, a seed or a source, or the full name of any table. Which rows come
+    first is not defined. Rows of a table are read from its files, without Spark; a condition that
+    they cannot answer, a query, and what has no table (a view, a model that was never built, a
+    source) are asked of Spark. Whatever Spark is asked has been compiled first.
     """
-    report = show(settings.workspace, ShowRequest(model, limit, version, target))
+    chosen = tuple(each.strip() for each in columns.split(",")) if columns is not None else ()
+    request = ShowRequest(limit=limit, adapter=target, columns=chosen, **options)
+    report = show(settings.workspace, request)
+    if report.preview is not None and not settings.quiet:
+        write_note(f"note: `{report.model}` {report.preview}: a preview, its query run by Spark")
     if settings.json:
         write_report("show", report)
     else:
-        write_line(render_rows(report))
+        write_line(render_rows(report, limit))
     return ExitCode.OK
 
 
-def render_rows(report: ShowReport) -> str:
+def render_rows(report: ShowReport, limit: int | None = None) -> str:
     """What the table is, then its rows under their columns."""
     head = [_clip(each.name) for each in report.fields]
     body = [
@@ -68,9 +78,14 @@ def render_rows(report: ShowReport) -> str:
     table = [head, *body]
     widths = [max(cell[1] for cell in column) for column in zip(*table, strict=True)]
     right = [is_numeric(each.type) for each in report.fields]
-    lines = [_header(report), ""] + [_line(row, widths, right) for row in table]
+    lines = [_header(report), ""] if report.target is not None else []
+    lines += [_line(row, widths, right) for row in table]
     if not report.values:
         lines.append("(no rows)")
+    elif report.row_count is None or report.where is not None:
+        # How many there are in all, nobody has counted.
+        if len(report.values) == limit:
+            lines += ["", f"the first {counted(limit, 'row')}"]
     elif len(report.values) < report.row_count:
         lines += ["", f"{counted(len(report.values), 'row')} of {report.row_count:,}"]
     return "\n".join(lines)
@@ -79,8 +94,8 @@ def render_rows(report: ShowReport) -> str:
 def _header(report: ShowReport) -> str:
     parts = [
         f"version {report.table_version}",
-        counted(report.row_count, "row"),
-        counted(report.file_count, "file"),
+        counted(report.row_count or 0, "row"),
+        counted(report.file_count or 0, "file"),
         format_bytes(report.bytes),
     ]
     if report.run_id is not None:

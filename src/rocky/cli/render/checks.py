@@ -63,6 +63,8 @@ def _counted_anomalies(count: int) -> str:
 def _outcome_lines(outcome: CheckOutcome, sample: Sample | None) -> Iterator[str]:
     mark = "FAIL" if outcome.severity == "error" else "WARN"
     yield f"{mark}  {outcome.table or '-'}  {outcome.name}: {_said(outcome)}"
+    if outcome.description:
+        yield f"      {outcome.description}"
     if sample is not None:
         rows = [[_cell(cell) for cell in row] for row in sample.rows]
         for line in render_table(sample.columns, rows, set()).splitlines():

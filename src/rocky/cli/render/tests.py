@@ -35,6 +35,8 @@ def _unit_lines(unit: UnitTest) -> Iterator[str]:
         expected, found = counted(unit.expected_rows, "row"), counted(unit.found_rows, "row")
         said = f": expected {expected}, found {found}" if expected != found else ""
     yield f"{mark}  {unit.model}  unit test `{unit.name}`{said}"
+    if unit.description and not unit.passed:
+        yield from _indented(unit.description)
     if unit.differences:
         yield from _indented(_difference_table(unit))
 
@@ -65,6 +67,8 @@ def _marked(row: Row, difference: RowDifference) -> list[str]:
 def _assertion_lines(outcome: DataTest) -> Iterator[str]:
     mark = "PASS" if outcome.passed else ("FAIL" if outcome.severity == "error" else "WARN")
     yield f"{mark}  {outcome.model}  {outcome.name}{_said(outcome)}"
+    if outcome.description and not outcome.passed:
+        yield from _indented(outcome.description)
     if outcome.sample.rows:
         rows = [[_cell(cell) for cell in row] for row in outcome.sample.rows]
         yield from _indented(render_table(outcome.sample.columns, rows, set()))

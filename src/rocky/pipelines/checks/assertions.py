@@ -15,6 +15,7 @@ from rocky.language.names import split_name
 from rocky.ledger.pipeline_records import CheckOutcome
 from rocky.pipelines.checks.answers import TableQueries, count_nulls, find_column
 from rocky.pipelines.report import CheckedTable, Sample
+from rocky.project.configuration.labels import shown_text
 from rocky.project.configuration.model import AssertionRecord
 from rocky.project.models import Target
 from rocky.run.checks.assertion_sql import AssertionSubject
@@ -161,6 +162,7 @@ def _unanswered(table: str, assertion: AssertionRecord, why: str | None) -> Chec
         passed=False,
         severity=assertion.severity,
         error=why,
+        description=shown_text(assertion.description),
     )
 
 
@@ -174,4 +176,5 @@ def _check_outcome(outcome: AssertionOutcome) -> CheckOutcome:
         observed=outcome.observed,
         failing_rows=outcome.failing_rows,
         error=outcome.error,
+        description=outcome.description,
     )

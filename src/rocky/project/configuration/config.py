@@ -264,6 +264,7 @@ class ModelPattern(NamedTuple):
     catalog: str
     schema: str
     at: Keys
+    owner: str | None = None
 
     def owns(self, path: str) -> bool:
         if self.matcher is not None:
@@ -290,7 +291,8 @@ def model_patterns(config: Config) -> list[ModelPattern]:
         for index, text in enumerate((texts,) if isinstance(texts, str) else texts):
             keys = at if isinstance(texts, str) else (*at, index)
             if not escapes_project(text):
-                found.append(_pattern(text, name, catalog, schema, keys))
+                made = _pattern(text, name, catalog, schema, keys)
+                found.append(made._replace(owner=pipeline.owner))
     if some:
         return found
     return [_pattern("models/**", None, DEFAULT_CATALOG, DEFAULT_SCHEMA, ())]

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 from rocky.diagnostics import BY_CODE, REGISTRY, Code
 from rocky.diagnostics.codes import FORMER
 from rocky.diagnostics.suggestion import suggestion
+from rocky.project.configuration.labels import NO_META, NO_TAGS, Meta, Tags
 from rocky.project.configuration.paths import CatalogName, FolderName
 from rocky.project.configuration.strategies import StrategySetting
 from rocky.project.toml.documents import (
@@ -119,7 +120,7 @@ ABOUT_ROWS: Final = frozenset(
     }
 )
 """The kinds that one row alone decides, so that failing rows can be put aside."""
-_SHARED: Final = frozenset({"type", "name", "table", "severity", "filter"})
+_SHARED: Final = frozenset({"type", "name", "description", "table", "severity", "filter"})
 
 
 class AssertionRecord(NamedTuple):
@@ -128,6 +129,7 @@ class AssertionRecord(NamedTuple):
     type: Kind
     column: str | None = None
     name: str | None = None
+    description: str | None = None
     table: str | None = None
     severity: Literal["error", "warning"] = "error"
     filter: str | None = None
@@ -226,9 +228,8 @@ class Store(NamedTuple):
 @refuses(
     table_properties=Refusal("tables are written without properties of your own", "remove it"),
     comment=Refusal(
-        "tables are written without a comment",
-        "use `intent`, which `rocky publish` passes on",
-        later=True,
+        "a table's comment is the model's description",
+        "use `description` in the model's settings",
     ),
 )
 class FormatOptions(NamedTuple):
@@ -252,13 +253,13 @@ class Expected(NamedTuple):
     ordered: bool = False
 
 
-@refuses(description=Refusal("no report shows it", "say it in `name`", later=True))
 class UnitTest(NamedTuple):
     """Inputs and the result the model must give for them."""
 
     name: str
     given: tuple[Given, ...] = ()
     expect: Expected = Expected()
+    description: str | None = None
 
 
 @refuses(
@@ -279,19 +280,25 @@ class UnitTest(NamedTuple):
     ),
 )
 class ModelSettings(NamedTuple):
-    """Everything a sidecar can say about its model. `inputs` and `output` are a Python model's."""
+    """Everything a sidecar can say about its model. `inputs` and `output` are a Python model's.
+
+    `intent` says what a model is for; it is its description unless it has one.
+    """
 
     name: FolderName | None = None
     depends_on: tuple[str, ...] = ()
     strategy: StrategySetting | None = None
     target: TargetSetting = TargetSetting()
     adapter: str | None = None
+    description: str | None = None
+    owner: str | None = None
     intent: str | None = None
     tests: tuple[Assertion, ...] = ()
     test: tuple[UnitTest, ...] = ()
     format_options: FormatOptions | None = None
     classification: Mapping[str, str] = {}
-    tags: Mapping[str, str] = {}
+    tags: Tags = NO_TAGS
+    meta: Meta = NO_META
     budget: Budget | None = None
     skip: Skip | None = None
     store: Store | None = None
@@ -308,7 +315,9 @@ class FolderDefaults(NamedTuple):
     target: FolderTarget = FolderTarget()
     strategy: StrategySetting | None = None
     intent: str | None = None
-    tags: Mapping[str, str] = {}
+    owner: str | None = None
+    tags: Tags = NO_TAGS
+    meta: Meta = NO_META
     lints: LintLevels = NO_LEVELS
 
 
@@ -323,6 +332,8 @@ def merge_defaults(outer: FolderDefaults, inner: FolderDefaults) -> FolderDefaul
         ),
         inner.strategy or outer.strategy,
         inner.intent or outer.intent,
+        inner.owner or outer.owner,
         {**outer.tags, **inner.tags},
+        {**outer.meta, **inner.meta},
         {**outer.lints, **inner.lints},
     )

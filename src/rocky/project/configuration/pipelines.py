@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
+from rocky.project.configuration.labels import NO_META, Meta
 from rocky.project.configuration.model import Assertion, CheckSeverity
 from rocky.project.configuration.paths import CatalogName, FolderName
 from rocky.project.configuration.strategies import NullTime
@@ -159,6 +160,9 @@ class TransformationPipeline(NamedTuple):
     models: str | tuple[str, ...] = "models/**"
     target: PipelineTarget = PipelineTarget()
     depends_on: tuple[str, ...] = ()
+    description: str | None = None
+    owner: str | None = None
+    meta: Meta = NO_META
     type: str = "transformation"
 
 
@@ -257,6 +261,9 @@ class ReplicationPipeline(NamedTuple):
     checks: Checks = Checks()
     execution: Execution = Execution()
     depends_on: tuple[str, ...] = ()
+    description: str | None = None
+    owner: str | None = None
+    meta: Meta = NO_META
     type: str = "replication"
 
 
@@ -283,6 +290,9 @@ class QualityPipeline(NamedTuple):
     target: QualityTarget = QualityTarget()
     execution: Retries = Retries()
     depends_on: tuple[str, ...] = ()
+    description: str | None = None
+    owner: str | None = None
+    meta: Meta = NO_META
     type: str = "quality"
 
 
@@ -309,6 +319,9 @@ class SnapshotPipeline(NamedTuple):
     checks: Checks = Checks()
     execution: Retries = Retries()
     depends_on: tuple[str, ...] = ()
+    description: str | None = None
+    owner: str | None = None
+    meta: Meta = NO_META
     type: str = "snapshot"
 
 
@@ -344,6 +357,9 @@ class LoadPipeline(NamedTuple):
     checks: Checks = Checks()
     execution: Execution = Execution()
     depends_on: tuple[str, ...] = ()
+    description: str | None = None
+    owner: str | None = None
+    meta: Meta = NO_META
     type: str = "load"
 
 

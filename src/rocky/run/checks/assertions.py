@@ -10,6 +10,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from rocky.plan.steps import Read
+from rocky.project.configuration.labels import shown_text
 from rocky.project.configuration.model import AssertionRecord
 from rocky.project.models import ModelFile
 from rocky.run.checks.assertion_sql import (
@@ -86,6 +87,7 @@ def _prepare(
         assertion.severity,
         passed=False,
         column=assertion.column,
+        description=shown_text(assertion.description),
     )
     try:
         return _Pending(outcome, query_of(assertion, ask(assertion)))

@@ -163,6 +163,7 @@ class AssertionOutcome:
     error: str | None = None
     sample_columns: tuple[str, ...] = ()
     sample: tuple[Row, ...] = ()
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +179,7 @@ class UnitOutcome:
     found_rows: int = 0
     differences: tuple[Difference, ...] = ()
     ordered: bool = False
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.names import quote_name, split_name
 from rocky.language.syntax.references import bind_names, fill_placeholders
 from rocky.plan.steps import Read, RunPlan, reads_of, resolve_name
+from rocky.project.configuration.labels import shown_text
 from rocky.project.configuration.model import UnitTest
 from rocky.project.models import ModelFile
 from rocky.project.python_models import inputs_of
@@ -36,7 +37,7 @@ from rocky.run.checks.outcomes import (
     compare_rows,
     text_rows,
 )
-from rocky.run.checks.relations import BoundRelations, columns_of, name_of
+from rocky.run.checks.relations import EVER, BoundRelations, columns_of, name_of
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Engine, Frame
 from rocky.store.warehouse import Warehouse
@@ -44,7 +45,6 @@ from rocky.store.warehouse import Warehouse
 _SPARE_ROWS: Final = 1000
 """How many rows more than expected are fetched: enough to show what is wrong."""
 _ZONE: Final = "spark.sql.session.timeZone"
-_EVER: Final = ("'0001-01-01'", "'9999-12-31'")
 
 
 class UnitTests:
@@ -62,7 +62,13 @@ class UnitTests:
         return [self._run(model, test) for test in model.settings.test]
 
     def _run(self, model: ModelFile, test: UnitTest) -> UnitOutcome:
-        outcome = UnitOutcome(model.name, test.name, passed=False, ordered=test.expect.ordered)
+        outcome = UnitOutcome(
+            model.name,
+            test.name,
+            passed=False,
+            ordered=test.expect.ordered,
+            description=shown_text(test.description),
+        )
         views: list[str] = []
         try:
             return self._compare(model, test, outcome, views)
@@ -162,7 +168,7 @@ class UnitTests:
     def _frame(self, model: ModelFile, bound: Mapping[Read, str]) -> Frame:
         if not model.is_python:
             sql = bind_names(
-                fill_placeholders(model.sql, *_EVER), lambda parts: self._view(parts, model, bound)
+                fill_placeholders(model.sql, *EVER), lambda parts: self._view(parts, model, bound)
             )
             return self._engine.frame(sql)
         inputs = {

@@ -134,6 +134,12 @@ class Engine(Protocol):
     def rows(self, frame: Frame, limit: int) -> list[tuple[Any, ...]]:
         """The first rows, as Python values: for small answers only."""
 
+    def table(self, frame: Frame, limit: int) -> Any:
+        """The first rows as an Arrow table, columns by place: for people to look at.
+
+        What Arrow has no type for comes as text.
+        """
+
     def rows_hash(self, frame: Frame) -> str:
         """The order-independent hash of a query's rows, as `write` finds it, without writing."""
 

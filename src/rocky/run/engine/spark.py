@@ -22,7 +22,7 @@ from rocky.run.engine.protocol import EngineFacts, Frame, Jobs, SourcePin, Writt
 from rocky.run.engine.sources import NeedsDeltaConnector, find_delta_source
 from rocky.spark.connection import Connection, adopt_session, function_mode
 from rocky.spark.failures import SPARK_ERRORS
-from rocky.spark.frame import fields_of, take_rows
+from rocky.spark.frame import fields_of, take_rows, take_table
 from rocky.spark.interface import WRITER, Failure, Layout
 from rocky.spark.jobs import jobs_of, map_on_executors
 from rocky.spark.reader import (
@@ -213,6 +213,9 @@ class SparkEngine:
 
     def rows(self, frame: Frame, limit: int) -> list[tuple[Any, ...]]:
         return take_rows(frame, limit)
+
+    def table(self, frame: Frame, limit: int) -> Any:
+        return take_table(frame, limit)
 
     def rows_hash(self, frame: Frame) -> str:
         return hash_rows(frame, self.columns(frame))

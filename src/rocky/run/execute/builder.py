@@ -17,6 +17,7 @@ from rocky.project.configuration.strategies import (
     FullRefresh,
     MaterializedView,
 )
+from rocky.run.comments import comments_for
 from rocky.run.engine.protocol import Engine
 from rocky.run.materialize.build import Build, Built, Materialize, choose_layout
 from rocky.run.materialize.seeds import load_seed, seed_target
@@ -99,6 +100,7 @@ def recommit(
             },
             info=info,
             authority=authority,
+            comments=reused.comments,
         )
     )
 
@@ -272,6 +274,7 @@ class Builder:
             python_inputs=self._inputs.parameters_of(model, inputs) if model.is_python else None,
             ledger_statement=context.ledger_statement,
             authority=context.authority,
+            comments=comments_for(self._plan, step.key),
         )
 
     def _bind_inline(self, step: Step, model: ModelFile, made_from: MadeFrom) -> StepResult:

@@ -24,6 +24,7 @@ from rocky.project.configuration.strategies import (
 from rocky.run.engine.protocol import Engine
 from rocky.spark.interface import TARGET_FILE_BYTES, Layout
 from rocky.store.delta.change import Committed
+from rocky.store.delta.comments import Comments
 from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority
 from rocky.store.warehouse import Table
 
@@ -70,6 +71,7 @@ class Build:
     python_inputs: Mapping[str, str] | None = None
     ledger_statement: Callable[[], Mapping[str, str]] = dict
     authority: CommitAuthority = NO_AUTHORITY
+    comments: Comments | None = None
 
     @property
     def commit_info(self) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from rocky.language.datatypes.text import field_to_json
 from rocky.language.names import quote_name
 from rocky.project.collisions import target_of_seed
 from rocky.project.configuration.config import Config
+from rocky.project.descriptions import describe_declared
 from rocky.project.models import Target
 from rocky.project.project import Project
 from rocky.project.seeds import SeedTable
@@ -21,6 +22,7 @@ from rocky.run.engine.protocol import Engine
 from rocky.run.materialize.build import Built
 from rocky.spark.interface import Layout
 from rocky.store.delta.change import Change
+from rocky.store.delta.comments import Comments
 from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority
 from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
 from rocky.store.warehouse import Table
@@ -108,6 +110,7 @@ def load_seed(
         properties={ROWS_HASH: written.rows_hash, SEED_HASH: digest},
         info=info,
         authority=authority,
+        comments=Comments(*describe_declared(seed)),
     )
     committed = table.commit(change)
     return Built(sql, (committed,), written.rows, written.rows_hash, LOADED)

@@ -97,6 +97,7 @@ def commit_replacement(
             info=build.commit_info,
             transaction=outcome.transaction,
             authority=build.authority,
+            comments=build.comments,
         )
     )
 
@@ -122,6 +123,7 @@ def commit_outcome(
             build.commit_info,
             outcome.transaction,
             build.authority,
+            build.comments,
         )
     )
 

@@ -27,6 +27,7 @@ from rocky.run.record.commits import CommitAdopter, commit_records
 from rocky.store.data_file import DataFile, is_addressed
 from rocky.store.delta.actions import parse_add
 from rocky.store.delta.change import ROCKY_PROPERTIES, Change
+from rocky.store.delta.comments import comments_of
 from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
 from rocky.store.warehouse import Table
 
@@ -107,6 +108,7 @@ def restore_table(opened: RunSession, target: str, reason: str, now: datetime) -
                     **ledger_statement(opened.resources),
                 },
                 authority=work.begun.authority,
+                comments=comments_of(content),
             )
         )
         snapshot = committed.snapshot

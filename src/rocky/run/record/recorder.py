@@ -44,6 +44,7 @@ from rocky.run.record.provenance import (
     StepResult,
     Timing,
 )
+from rocky.run.reuse.decisions import Decision
 from rocky.store.data_file import DataFile
 from rocky.store.delta.change import Committed
 from rocky.store.delta.snapshot import ROWS_HASH
@@ -203,7 +204,7 @@ class Recorder:
             # Only a comparison of columns takes Spark any work.
             used if reused.basis == "columns" else NOTHING_USED,
             decision=decision.verdict,
-            reason=_taken_because(decision.reason, committed),
+            reason=_taken_because(decision, committed),
             sql_hash=before.sql_hash if before is not None else "",
             env_hash=before.env_hash if before is not None else None,
             watermark=before.watermark if before is not None else None,
@@ -275,7 +276,7 @@ class Recorder:
         project = self._plan.project
         if step.kind == "seed":
             seed = project.seeds[step.key]
-            return seed_target(seed, project.config).full_name, "seed", dict(seed.tags or {})
+            return seed_target(seed, project.config).full_name, "seed", dict(seed.tags)
         model = project.models[step.key]
         return model.target.full_name, model.strategy.type, dict(model.tags)
 
@@ -369,11 +370,12 @@ def _written(built: Built, pinned: PinnedTable | None) -> dict[str, object]:
     }
 
 
-def _taken_because(reason: str, committed: Committed | None) -> str:
+def _taken_because(decision: Decision, committed: Committed | None) -> str:
     """Why nothing was built; a table that had to be put back to what was recorded says so."""
-    if committed is None:
-        return reason
-    return f"{reason}, put back as version {committed.snapshot.version}"
+    if committed is None or decision.reused is None:
+        return decision.reason
+    what = "described anew" if decision.reused.redescribed else "put back"
+    return f"{decision.reason}, {what} as version {committed.snapshot.version}"
 
 
 def _why(result: StepResult) -> str | None:

@@ -21,10 +21,12 @@ from rocky.plan.steps import FULL_REFRESH, NEVER_BUILT, RESUMED, RunPlan, Step
 from rocky.project.configuration.blocks import Reuse
 from rocky.project.configuration.strategies import replaces_all
 from rocky.run.checksums import damaged_file, missing_file
+from rocky.run.comments import comments_for
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.inputs import KnownInput, MadeFrom
 from rocky.run.prepare.pins import ProofClass, weakest
 from rocky.run.reuse.history import BuildHistory, Resumption, describe_change, find_nondeterminism
+from rocky.store.delta.comments import Comments, differ
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import Table
 
@@ -45,11 +47,15 @@ class Cutoff(Protocol):
     ) -> InputIndexEntry | None: ...
 
 
+REDESCRIBED: Final = "its description has changed and is written beside it"
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedResult:
     """What is reused: a table at a version, made by the run `run_id` for `model_name`.
 
-    `live` when that is what readers of the table see now; else its files are to be committed again.
+    `live` when that is what readers of the table see now; else its files are to be committed again,
+    with the project's `comments`. `redescribed` when only those have changed.
     `index` are entries to be written when it is taken: the result is to be found by the hash of
     these inputs, also where they were equal only in rows or columns, at the version it lies at.
     """
@@ -62,6 +68,8 @@ class RecordedResult:
     before: ModelExecution | None = None
     model_name: str | None = None
     index: tuple[InputIndexEntry, ...] = ()
+    comments: Comments | None = None
+    redescribed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +231,8 @@ class ReuseDecider:
         doubt = self._refuse(step, found, table, live)
         if doubt is not None:
             return Decision(doubt)
-        return self._taken(made_from, table, live, (found, basis))
+        comments = comments_for(self._plan, step.key)
+        return self._taken(made_from, table, live, (found, basis), comments)
 
     def _find(self, made_from: MadeFrom) -> tuple[InputIndexEntry | None, str]:
         """A recorded result of these inputs, and what they have in common with its own."""
@@ -258,6 +267,7 @@ class ReuseDecider:
         table: Table,
         live: Snapshot | None,
         candidate: tuple[InputIndexEntry, str],
+        comments: Comments,
     ) -> Decision:
         found, basis = candidate
         recorded = _recorded_version(table, live, found)
@@ -270,9 +280,10 @@ class ReuseDecider:
             missing = damaged_file(table, recorded)
         if missing is not None:
             return Decision(f"file `{missing}` of what `{found.run_id}` left is missing or damaged")
+        redescribed = same and live is not None and differ(comments, live)
         index: tuple[InputIndexEntry, ...] = ()
         if made_from.input_hash is not None and (
-            found.input_hash != made_from.input_hash or not same
+            found.input_hash != made_from.input_hash or not same or redescribed
         ):
             assert made_from.proof is not None
             # What is found by this hash is no surer than the hash.
@@ -285,10 +296,12 @@ class ReuseDecider:
             basis,  # type: ignore[arg-type]  # one of the three
             table,
             live if same and live is not None else recorded,
-            live=same,
+            live=same and not redescribed,
             before=self._memory.build_of(found),
             model_name=found.model_name,
             index=index,
+            comments=comments,
+            redescribed=redescribed,
         )
         return Decision(_describe_reuse(found, basis), reused)
 

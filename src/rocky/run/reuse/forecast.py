@@ -12,7 +12,7 @@ from rocky.plan.steps import RunPlan, Step, step_id
 from rocky.run.materialize.seeds import is_loaded, seed_target
 from rocky.run.prepare.inputs import Inputs, MadeFrom
 from rocky.run.prepare.pins import PinnedTable, Pins, warm_up
-from rocky.run.reuse.decisions import Decision, ReuseDecider
+from rocky.run.reuse.decisions import REDESCRIBED, Decision, ReuseDecider
 from rocky.store.warehouse import Table, Warehouse
 
 
@@ -38,6 +38,8 @@ class StepForecast:
     @property
     def reason(self) -> str:
         reused = self.decision.reused if self.decision is not None else None
+        if self.decision is not None and reused is not None and reused.redescribed:
+            return f"{self.decision.reason}; {REDESCRIBED}"
         if self.decision is not None and reused is not None and not reused.live:
             return f"{self.decision.reason}; the table has changed since and is put back"
         if self.decision is not None:

@@ -23,7 +23,8 @@ from rocky.store.delta.actions import (
     format_remove,
     format_txn,
 )
-from rocky.store.delta.schema import evolves, format_schema, required_features, same_columns
+from rocky.store.delta.comments import DESCRIBED, Comments, described_metadata, schema_text
+from rocky.store.delta.schema import evolves, required_features, same_columns
 from rocky.store.delta.signature import FENCE, NO_AUTHORITY, CommitAuthority
 from rocky.store.delta.snapshot import FILES_HASH, ROWS_HASH, Snapshot, files_hash
 from rocky.version import __version__
@@ -41,7 +42,8 @@ class Change:
     replace table properties of the same names, and REPLACE drops all other `rocky.` ones. An append
     that sets a property which another writer has set meanwhile (a watermark) is refused, not
     rebased. `info` goes into commitInfo (runId, model, recipeHash, ledgerHead ...). `transaction`
-    (application id, version) makes the commit happen at most once. `authority` is that of the run
+    (application id, version) makes the commit happen at most once. `comments` is what the project
+    says of the table; without it, what is said of it stays. `authority` is that of the run
     that makes it: a change with a fencing token replaces only what it was computed from.
     """
 
@@ -55,6 +57,7 @@ class Change:
     info: Mapping[str, str] = field(default_factory=dict)
     transaction: tuple[str, int] | None = None
     authority: CommitAuthority = NO_AUTHORITY
+    comments: Comments | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +197,9 @@ def _kept_properties(change: Change, latest: Snapshot | None) -> dict[str, str]:
     if change.operation == "REPLACE":
         # They describe rows that are gone, such as a watermark.
         kept = {
-            name: value for name, value in kept.items() if not name.startswith(ROCKY_PROPERTIES)
+            name: value
+            for name, value in kept.items()
+            if not name.startswith(ROCKY_PROPERTIES) or name == DESCRIBED
         }
     merged = kept | dict(change.properties)
     return {name: value for name, value in merged.items() if name not in _OF_FILES}
@@ -263,7 +268,7 @@ def compose(
     actions: list[Action] = [
         {"commitInfo": _commit_info(change, rebased, added, occasion)},
         *_protocol(rebased, latest),
-        *_metadata(rebased, paths, latest, occasion),
+        *_metadata(rebased, paths, latest, occasion, change.comments),
         *map(format_add, added),
         *(format_remove(file, occasion.now_ms) for file in removed),
     ]
@@ -283,7 +288,11 @@ def _protocol(rebased: RebasedChange, latest: Snapshot | None) -> list[Action]:
 
 
 def _metadata(
-    rebased: RebasedChange, paths: set[str], latest: Snapshot | None, occasion: CommitStamp
+    rebased: RebasedChange,
+    paths: set[str],
+    latest: Snapshot | None,
+    occasion: CommitStamp,
+    comments: Comments | None,
 ) -> list[Action]:
     """The `metaData` action, unless the log says the same already."""
     before: Mapping[str, Any] = {} if latest is None else latest.metadata
@@ -296,19 +305,13 @@ def _metadata(
         made
         | dict(before)
         | {
-            "schemaString": _schema_text(rebased.schema, latest),
+            "schemaString": schema_text(rebased.schema, comments, latest),
             "partitionColumns": list(rebased.partition_columns),
             "configuration": _new_properties(rebased, paths, latest),
         }
     )
+    metadata = described_metadata(metadata, comments, latest)
     return [] if metadata == before else [{"metaData": metadata}]
-
-
-def _schema_text(schema: tuple[StructField, ...], latest: Snapshot | None) -> str:
-    # Columns that stay keep what others have noted beside them, such as comments.
-    if latest is not None and latest.metadata and same_columns(schema, latest.schema):
-        return str(latest.metadata["schemaString"])
-    return format_schema(schema)
 
 
 def _new_properties(

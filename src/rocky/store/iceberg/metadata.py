@@ -30,6 +30,7 @@ from pyiceberg.types import IcebergType, ListType, MapType, StructType
 
 from rocky.errors import StoreUnwritable
 from rocky.store.data_file import DataFile
+from rocky.store.delta.comments import Comments, comments_of
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.iceberg.schema import (
     column_metrics,
@@ -123,6 +124,7 @@ HINT: Final = "metadata/version-hint.text"
 KEPT_SNAPSHOTS: Final = 100
 """More would make every commit slower: the metadata file names them all."""
 
+_COMMENT: Final = "comment"
 _NAME_MAPPING: Final = "schema.name-mapping.default"
 _PROPERTIES: Final = {
     "commit.manifest-merge.enabled": "true",
@@ -170,6 +172,7 @@ class _Publication:
         previous = self._previous(snapshot.version)
         evolved = previous and self._evolved(previous, schema, snapshot.partition_columns)
         transaction = evolved or self._begin(_new_metadata(self.location, schema, snapshot))
+        _describe(transaction, comments_of(snapshot))
         self._change_files(transaction, snapshot)
         metadata = transaction.table_metadata
         return metadata.model_copy(
@@ -238,6 +241,22 @@ class _Publication:
             for manifest in current.manifests(self._io)
             for entry in manifest.fetch_manifest_entry(self._io, discard_deleted=True)
         }
+
+
+def _describe(transaction: Transaction, comments: Comments) -> None:
+    """Say of the table and its columns what its log says of them."""
+    metadata = transaction.table_metadata
+    fields = {field.name: field.doc or "" for field in metadata.schema().fields}
+    wanted = {name: comments.columns.get(name.lower(), "") for name in fields}
+    changed = {name: text for name, text in wanted.items() if text != fields[name]}
+    if changed:
+        with transaction.update_schema() as update:
+            for name, text in changed.items():
+                update.update_column((name,), doc=text)
+    if comments.table is not None and metadata.properties.get(_COMMENT) != comments.table:
+        transaction.set_properties({_COMMENT: comments.table})
+    elif comments.table is None and _COMMENT in metadata.properties:
+        transaction.remove_properties(_COMMENT)
 
 
 def _new_metadata(location: str, schema: Schema, snapshot: Snapshot) -> TableMetadata:

@@ -16,9 +16,11 @@ from obstore.exceptions import BaseError
 from rocky.errors import StoreUnreadable
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.types import DataType, StructField
+from rocky.language.filters import Filter, columns_in
 from rocky.store.data_file import DataFile
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.objects import open_object
+from rocky.store.parquet.filters import mask_of
 from rocky.store.warehouse import Table
 
 _ATOMS: Final[dict[str, Any]] = {
@@ -74,33 +76,73 @@ def _field(field: StructField) -> Any:
 BATCH: Final = 65_536
 
 
-def load_rows(table: Table, snapshot: Snapshot, limit: int) -> list[tuple[Any, ...]]:
+def load_rows(
+    table: Table,
+    snapshot: Snapshot,
+    limit: int,
+    columns: Sequence[StructField] | None = None,
+    condition: Filter | None = None,
+) -> list[tuple[Any, ...]]:
     """The first rows of a snapshot, in the order of its files.
+
+    Of all columns or of some; with a `condition`, which must be one that `can_filter` accepts, the
+    first rows for which it holds. Only the columns that are needed are read.
 
     Timestamps are in UTC, a map is a list of pairs, an interval a number of microseconds or months.
     A column with a date or a time that Python cannot hold comes as ISO texts, one with text that is
     not UTF-8 as bytes. Raises `StoreUnreadable`, naming table and file, when a file is missing or
     damaged.
     """
-    schema = arrow_schema(snapshot.schema)
+    chosen = tuple(snapshot.schema if columns is None else columns)
+    schema = arrow_schema(chosen)
+    kept = _Kept(snapshot.schema, condition)
+    needed = {field.name for field in chosen} | kept.names
     rows: list[tuple[Any, ...]] = []
     for file in snapshot.files:
-        for batch in _batches(table, file, limit - len(rows)):
-            columns = [_values(_column(batch, field)) for field in schema]
-            rows += zip(*columns, strict=True)
+        for batch in _batches(table, file, needed, kept, limit - len(rows)):
+            found = [column_values(_column(batch, field)) for field in schema]
+            rows += zip(*found, strict=True) if found else [()] * batch.num_rows
     return rows
 
 
-def _batches(table: Table, file: DataFile, limit: int) -> Iterator[Any]:
+class _Kept:
+    """Which rows of a batch are wanted."""
+
+    def __init__(self, schema: Sequence[StructField], condition: Filter | None) -> None:
+        self._condition = condition
+        self._types = {field.name.lower(): field.type for field in schema}
+        asked = columns_in(condition) if condition is not None else frozenset()
+        self._fields = {
+            field.name.lower(): _field(field) for field in schema if field.name.lower() in asked
+        }
+
+    @property
+    def names(self) -> set[str]:
+        return {field.name for field in self._fields.values()}
+
+    def of(self, batch: Any) -> Any:
+        if self._condition is None:
+            return batch
+        mask = mask_of(self._condition, self._types, lambda key: _column(batch, self._fields[key]))
+        return batch.filter(mask)
+
+
+def _batches(
+    table: Table, file: DataFile, needed: set[str], kept: _Kept, limit: int
+) -> Iterator[Any]:
     """At most `limit` rows of a file."""
     if limit <= 0:
         return
     try:
         place = table.place_of(file)
         with open_object(place.objects, place.path) as opened:
-            for batch in pq.ParquetFile(opened).iter_batches(batch_size=min(limit, BATCH)):
-                yield batch.slice(0, limit)
-                limit -= batch.num_rows
+            parquet = pq.ParquetFile(opened)
+            size = BATCH if kept.names else min(limit, BATCH)
+            names = [name for name in parquet.schema_arrow.names if name in needed]
+            for batch in parquet.iter_batches(batch_size=size, columns=names):
+                found = kept.of(batch)
+                yield found.slice(0, limit)
+                limit -= found.num_rows
                 if limit <= 0:
                     return
     except FileNotFoundError as error:
@@ -118,7 +160,8 @@ def _column(batch: Any, field: Any) -> Any:
     return column if column.type.equals(field.type) else column.cast(field.type)
 
 
-def _values(column: Any) -> list[Any]:
+def column_values(column: Any) -> list[Any]:
+    """The values of an Arrow column; those that Python cannot hold come as `load_rows` says."""
     try:
         return list(column.to_pylist())
     except OverflowError:

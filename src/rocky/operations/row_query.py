@@ -1,0 +1,255 @@
+"""Queries for rows to look at: compiled first, then asked of Spark over what names stand for now.
+
+A condition becomes the query `SELECT ... FROM relation WHERE (condition)`; findings point into what
+was typed. A model that was never built is read by its query, and so is all that it reads.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
+
+from rocky.analysis.compilation import Compilation
+from rocky.analysis.names import CompiledTables, Names
+from rocky.diagnostics import Diagnostic
+from rocky.diagnostics.diagnostic import SourceText, Span
+from rocky.errors import RockyError
+from rocky.language.binder.query import bind_text
+from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_name
+from rocky.language.tables import Table as NamedTable
+from rocky.language.tables import Tables
+from rocky.operations.findings import ErrorsFound, errors_in, refuse_errors
+from rocky.operations.row_values import choose_columns
+from rocky.operations.workspace import Workspace
+from rocky.plan.adapters import adapter_of, find_adapter
+from rocky.plan.refusals import refusing_findings
+from rocky.plan.steps import Read, plan_steps, resolve_name
+from rocky.project import Project
+from rocky.run.prepare.pins import open_project_warehouse
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.parquet.rows import column_values
+from rocky.store.warehouse import Table
+
+_SHOWN: Final = "rocky_shown"
+"""What a query calls the relation that is shown."""
+_UNDONE: Final = "no row was read"
+
+
+class Relation(NamedTuple):
+    """What rows are asked of: a table at a snapshot, or something that is declared (`read`).
+
+    `fields` are the columns that are wanted, `schema` all there are.
+    """
+
+    name: str
+    fields: tuple[StructField, ...]
+    schema: tuple[StructField, ...]
+    table: Table | None = None
+    snapshot: Snapshot | None = None
+    read: Read | None = None
+
+    @property
+    def alias(self) -> str:
+        """What a condition may call it."""
+        return self.name.rpartition(".")[2]
+
+
+class CheckedRows(NamedTuple):
+    """A query that compiled, and the models it reads, by key."""
+
+    sql: str
+    reads: tuple[Read, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The columns and the first rows of a query."""
+
+    fields: tuple[StructField, ...]
+    values: tuple[tuple[Any, ...], ...]
+
+
+def declared_relation(compilation: Compilation, read: Read, columns: Sequence[str]) -> Relation:
+    """A model, a seed or a source to be asked. Raises ErrorsFound for one that does not compile."""
+    from rocky.run.checks.relations import columns_of, name_of  # noqa: PLC0415 - knows pyspark
+
+    _refuse_broken(compilation, (read,))
+    name = name_of(compilation.project, read)
+    schema = columns_of(compilation, read)
+    return Relation(name, choose_columns(schema, columns, name), schema, read=read)
+
+
+def check_rows(compilation: Compilation, relation: Relation, where: str | None) -> CheckedRows:
+    """The query for the rows of a relation. Raises ErrorsFound for a wrong condition."""
+    names = ", ".join(quote_name(field.name) for field in relation.fields)
+    start = f"SELECT {names} FROM {_SHOWN} AS {quote_name(relation.alias)}"  # noqa: S608 - quoted
+    if where is None:
+        return CheckedRows(start)
+    start += " WHERE (\n"
+    shown = NamedTable(relation.name, relation.schema, (relation.alias.lower(),))
+    tables = _ShownTables(_tables_of(compilation), shown)
+    reads = _check(compilation, f"{start}{where}\n)", tables, _Typed("--where", where, len(start)))
+    return CheckedRows(f"{start}{where}\n)", reads)
+
+
+def check_query(compilation: Compilation, sql: str) -> CheckedRows:
+    """A query over names of the project. Raises ErrorsFound for one that does not compile."""
+    tables = _ShownTables(_tables_of(compilation), None)
+    return CheckedRows(sql, _check(compilation, sql, tables, _Typed("--sql", sql, 0)))
+
+
+class _Typed(NamedTuple):
+    """A text as it was typed, and where it begins in the query."""
+
+    name: str
+    text: str
+    start: int
+
+    def place(self, each: Diagnostic) -> Diagnostic:
+        """A finding in the query as one in the text."""
+        return replace(
+            each,
+            path=self.name,
+            span=self._moved(each.span),
+            labels=tuple(
+                replace(label, span=self._moved(label.span))
+                for label in each.labels
+                if label.path is None and label.column is None
+            ),
+            fix=None,
+        )
+
+    def _moved(self, span: Span | None) -> Span | None:
+        if span is None:
+            return None
+        start, end = (min(max(at - self.start, 0), len(self.text)) for at in span)
+        return Span(start, end)
+
+
+def _tables_of(compilation: Compilation) -> CompiledTables:
+    names = Names(compilation.project)
+    return CompiledTables(compilation.project, compilation.models, names, "", lambda table: table)
+
+
+class _ShownTables:
+    """The tables of a project, the relation that is shown, and which of them were asked for."""
+
+    def __init__(self, inner: Tables, shown: NamedTable | None) -> None:
+        self._inner = inner
+        self._shown = shown
+        self.asked: set[tuple[str, ...]] = set()
+
+    def find(self, parts: tuple[str, ...]) -> NamedTable | None:
+        if self._shown is not None and parts == (_SHOWN,):
+            return self._shown
+        self.asked.add(parts)
+        return self._inner.find(parts)
+
+    def names(self) -> Iterable[str]:
+        return self._inner.names()
+
+
+def _check(
+    compilation: Compilation, sql: str, tables: _ShownTables, typed: _Typed
+) -> tuple[Read, ...]:
+    """What a query reads of the project. Raises ErrorsFound."""
+    bound = bind_text(sql, tables)
+    errors = errors_in(bound.diagnostics)
+    if errors:
+        project = _with_text(compilation.project, typed)
+        message = f"`{typed.name}` does not compile: {_UNDONE}"
+        raise ErrorsFound(message, [typed.place(each) for each in errors], project)
+    names = Names(compilation.project)
+    found = {resolve_name(compilation.project, names, each, "") for each in tables.asked}
+    reads = tuple(sorted(each for each in found if each is not None))
+    _refuse_broken(compilation, reads)
+    return reads
+
+
+def _refuse_broken(compilation: Compilation, reads: Sequence[Read]) -> None:
+    """Raise ErrorsFound where a model that is read does not compile, or one that it reads."""
+    models = [each.key for each in reads if each.kind == "model"]
+    if models:
+        errors = refusing_findings(plan_steps(compilation, models))
+        refuse_errors(compilation, errors, undone=_UNDONE)
+
+
+class _Texts(Mapping[str, SourceText]):
+    """The texts of a project, and one that was typed."""
+
+    def __init__(self, texts: Mapping[str, SourceText], typed: _Typed) -> None:
+        self._texts = texts
+        self._typed = typed
+
+    def __getitem__(self, path: str) -> SourceText:
+        if path == self._typed.name:
+            return SourceText(path, self._typed.text)
+        return self._texts[path]
+
+    def __iter__(self) -> Any:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+def _with_text(project: Project, typed: _Typed) -> Project:
+    return replace(project, texts=_Texts(project.texts, typed))  # type: ignore[arg-type]
+
+
+def ask_rows(
+    workspace: Workspace,
+    compilation: Compilation,
+    checked: CheckedRows,
+    limit: int,
+    adapter: str | None,
+    relation: Relation | None = None,
+) -> Answer:
+    """The first rows of a query, asked of Spark. Raises RockyError when it fails there."""
+    # These know pyspark, which rows of a table must not load.
+    from rocky.run.checks.relations import BoundRelations  # noqa: PLC0415
+    from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure  # noqa: PLC0415
+    from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415
+
+    project = compilation.project
+    chosen = find_adapter(project, adapter or _adapter_of(project, checked, relation))
+    warehouse = open_project_warehouse(chosen, project.root, workspace.environment)
+    prefix = f"rocky_show_{uuid4().hex[:12]}"
+    with open_project_engine(chosen, project.root, workspace.spark) as engine:
+        view = f"{prefix}_shown"
+        try:
+            with BoundRelations(compilation, warehouse, engine, prefix, preview=True) as relations:
+                own: dict[tuple[str, ...], str] = {}
+                if relation is not None and relation.read is not None:
+                    own = {(_SHOWN,): relations.view_of(relation.read)}
+                elif relation is not None and relation.table and relation.snapshot:
+                    engine.views.bind_table(view, relation.table, relation.snapshot)
+                    own = {(_SHOWN,): view}
+                frame = engine.frame(relations.bind(checked.sql, own))
+                fields = engine.columns(frame)
+                table = engine.table(frame, limit)
+        except STEP_ERRORS as failure:
+            if isinstance(failure, RockyError):
+                raise
+            said = classify_step_failure(failure, engine.explain)
+            raise RockyError(f"Spark could not read the rows: {said.message}") from failure
+        finally:
+            engine.views.unbind([view])
+    columns = [column_values(column) for column in table.columns]
+    rows = zip(*columns, strict=True) if columns else iter(())
+    return Answer(_promised(fields, relation), tuple(rows))
+
+
+def _promised(
+    fields: tuple[StructField, ...], relation: Relation | None
+) -> tuple[StructField, ...]:
+    """The columns as they are declared where they are; Spark knows less of what may be null."""
+    return fields if relation is None else relation.fields
+
+
+def _adapter_of(project: Project, checked: CheckedRows, relation: Relation | None) -> str:
+    """The adapter of the first model that is read, which has the tables of the others."""
+    reads = (*((relation.read,) if relation and relation.read else ()), *checked.reads)
+    model = next((project.models[each.key] for each in reads if each.kind == "model"), None)
+    return adapter_of(project, model)
