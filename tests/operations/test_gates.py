@@ -289,9 +289,15 @@ def test_a_clearance_is_for_one_production_only(shop, workspace, monkeypatch, tm
     sign(shop)
     other = BranchShop(tmp_path)
     given: list[tuple] = []
+
+    def keep(*these: object) -> None:
+        given.append(these)
+        raise PromotionRefused("kept for later")
+
     with monkeypatch.context() as patch:
-        patch.setattr(promotion, "promote_tables", lambda *these: given.append(these))
-        promote(workspace, PromoteRequest("b1"))
+        patch.setattr(promotion, "promote_tables", keep)
+        with pytest.raises(PromotionRefused, match="kept for later"):
+            promote(workspace, PromoteRequest("b1"))
     ((_, cleared, actor),) = given
     enter_shop(tmp_path, monkeypatch)
     other.create()

@@ -151,7 +151,8 @@ def test_whatever_writes_a_table_commits_nothing_once_others_did(
     assert stopped.wait() not in (0, -signal.SIGKILL)
     assert after == logs(tmp_path / "warehouse")
     with open_history_reader(one.state()) as reader:
-        (newest, *_) = reader.runs()
-        (failed,) = reader.run(newest.run_id).models_executed
-    assert "claim_lost" == failed.failure_kind
+        # The other's run is there too, if it was fetched before this one gave up.
+        runs = [reader.run(each.run_id) for each in reader.runs()]
+    kinds = {step.failure_kind for run in runs for step in run.models_executed}
+    assert "claim_lost" in kinds
     assert other.do("verify").startswith("verified:")
