@@ -8,7 +8,6 @@ and what it refuses is its type. A setting that takes any text is left out.
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -23,6 +22,7 @@ _HOLDERS = (
     "package", "Deploy", "History", "Kryo", "Network", "Python", "R", "Status", "Streaming",
     "UI", "Worker",
 )  # fmt: skip
+_REGISTRY = "org.apache.spark.internal.config.ConfigEntry$"
 _BOGUS = "no such value"
 _CHOICES = re.compile(r"should be one of '(?P<list>[^']+)'")
 
@@ -37,14 +37,13 @@ def main() -> None:
 
 def ask_settings(session: SparkSession) -> Iterator[tuple[str, SettingType]]:
     """Every setting with a type that Spark knows, by name."""
-    jvm: Any = session._jvm
+    jvm: Any = session._jvm  # noqa: SLF001 - the registry has no public door
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     names = [f"org.apache.spark.internal.config.{each}$" for each in _HOLDERS]
     names += [f"org.apache.spark.sql.internal.{each}$" for each in ("SQLConf", "StaticSQLConf")]
     for name in names:
         jvm.java.lang.Class.forName(name, True, loader)
-    known = jvm.org.apache.spark.internal.config.ConfigEntry
-    registry = jvm.java.lang.Class.forName(f"{known._fqn}$", True, loader)
+    registry = jvm.java.lang.Class.forName(_REGISTRY, True, loader)
     entries = registry.getField("MODULE$").get(None).knownConfigs()
     for name in sorted(str(each) for each in entries.keySet()):
         found = setting_type(entries.get(name).valueConverter())

@@ -79,7 +79,24 @@ class AdapterUnusable(RockyError):
 
 
 class SparkUnavailable(RockyError):
-    """Spark or Java is missing, too old, would not start or cannot be reached."""
+    """Spark or Java is missing, too old, would not start or cannot be reached.
+
+    `settings` are names of settings that it was for, as `master` or `spark.driver.memory`;
+    `advice` is what to do; `output` is all that Spark printed.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        settings: tuple[str, ...] = (),
+        advice: str | None = None,
+        output: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.settings = settings
+        self.advice = advice
+        self.output = output
 
 
 class SourceUnreadable(RockyError):

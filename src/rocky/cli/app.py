@@ -51,6 +51,7 @@ COMMANDS: Final = {
     "show": "Show rows of a model's table.",
     "history": "Show what ran, newest first.",
     "trace": "Show when each model of a run ran, and what it waited for.",
+    "logs": "Show the log of a run in which something failed.",
     "cost": "Show what a run used and cost.",
     "verify": "Check that records and tables are unchanged and agree.",
     "replay": "Show what is recorded of a run, check it, or build it again.",
@@ -114,6 +115,8 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.history import command as found
         case "trace":
             from rocky.cli.commands.trace import command as found
+        case "logs":
+            from rocky.cli.commands.logs import command as found
         case "cost":
             from rocky.cli.commands.cost import command as found
         case "verify":

@@ -15,6 +15,7 @@ from rocky.ledger.run_records import (
     RunStatus,
 )
 from rocky.operations.report import flat, hidden, same_fields
+from rocky.run.engine.protocol import EngineEnd
 from rocky.run.materialize.build import BuiltPartition
 from rocky.run.outcomes import RunResult, StepOutcome, is_left_alone
 
@@ -118,7 +119,10 @@ class ExceededBudget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelsRun:
-    """One run. `result` is all that the runner has to say of it."""
+    """One run. `result` is all that the runner has to say of it.
+
+    `engine_end` is there when Spark ended in the middle of it, `log` when something failed.
+    """
 
     result: RunResult = hidden()
     run_id: RunId
@@ -141,6 +145,8 @@ class ModelsRun:
     cost_summary: CostSummary
     budget_breaches: tuple[ExceededBudget, ...]
     budget_unchecked: tuple[str, ...]
+    engine_end: EngineEnd | None = None
+    log: str | None = None
 
     @property
     def exit_code(self) -> int:
@@ -160,6 +166,7 @@ class ModelsRun:
 
 _SAME: Final = (
     "run_id", "status", "started_at", "finished_at", "pipeline", "resumed_from", "state_error",
+    "engine_end", "log",
 )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ from rocky.ledger.run_records import (
 )
 from rocky.plan.budget import BudgetVerdict
 from rocky.plan.steps import Step
-from rocky.run.engine.protocol import Engine
+from rocky.run.engine.protocol import Engine, EngineEnd
 from rocky.run.materialize.build import BuiltPartition
 
 _GOOD = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
@@ -62,6 +62,8 @@ class RunResult:
     `warnings` are about the run as a whole. `unchanged` are tables of a pipeline that had nothing
     new, `failed_sources` those that could not even be looked at, with why. `state_error` says why
     the records are not where they are kept, of a run that is recorded here as its status says.
+    `engine_end` is how Spark ended while tables were built; `log` is where the stacks are, from the
+    project's folder.
     """
 
     run_id: RunId
@@ -80,6 +82,8 @@ class RunResult:
     check_outcomes: tuple[CheckOutcome, ...] = ()
     anomalies: tuple[AnomalyRecord, ...] = ()
     state_error: str | None = None
+    engine_end: EngineEnd | None = None
+    log: str | None = None
 
     @property
     def exit_code(self) -> int:

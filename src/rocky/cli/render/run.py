@@ -22,6 +22,7 @@ from rocky.ledger.run_records import BudgetBreach, ModelStatus, RunStatus
 from rocky.operations.pipeline_report import PipelineRun
 from rocky.operations.run import Ending, FailedPipeline, SkippedRun, WithheldPipeline
 from rocky.operations.run_report import ModelsRun
+from rocky.run.engine.protocol import EngineEnd
 from rocky.run.outcomes import RunResult, StepOutcome, is_left_alone
 
 _HEAD: Final = (
@@ -90,7 +91,22 @@ def render_run(run: ModelsRun, *, quiet: bool = False) -> str:
     parts += [f"error: {each.step.name}: {each.execution.error}" for each in failures]
     if report.state_error is not None:
         parts.append(f"error: {report.state_error}")
+    if report.engine_end is not None:
+        parts.append(_describe_end(report.engine_end))
+    if report.log is not None:
+        parts.append(f"log: {report.log}")
     return "\n".join([*parts, _last_line(report)])
+
+
+def _describe_end(end: EngineEnd) -> str:
+    """How Spark ended in the middle of a run, and the last that it said."""
+    building = ", ".join(f"`{each}`" for each in end.building)
+    while_ = f" while building {building}" if building else ""
+    lines = [f"error: {end.message}{while_}; what was built before is recorded"]
+    if end.last_lines:
+        lines.append("  = its last lines:")
+        lines += [f"    {each}" for each in end.last_lines]
+    return "\n".join([*lines, f"  = help: {end.advice}"])
 
 
 def render_pipeline(pipeline: PipelineRun, *, quiet: bool = False) -> str:

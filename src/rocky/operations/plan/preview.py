@@ -26,7 +26,7 @@ from rocky.plan.steps import RunPlan
 from rocky.plan.watermarks import NO_WATERMARK, NO_WATERMARK_FINDINGS, check_watermarks
 from rocky.run.checksums import checksums_of
 from rocky.run.engine.sources import Sources
-from rocky.run.execute.runner import targets_of
+from rocky.run.prepare.claims import targets_of
 from rocky.run.prepare.environment import predict_environment
 from rocky.run.prepare.inputs import Inputs
 from rocky.run.prepare.pins import Pins, open_project_warehouse, pin_inputs

@@ -1,7 +1,7 @@
 """Spark's own settings: their types, so that a wrong value is found where it is written.
 
-Spark looks at a value when it is first used: at the start, in the middle of a run, or while it makes
-the text of an error, which never ends. What it takes was asked of Spark itself
+Spark looks at a value when it is first used: at the start, in the middle of a run, or while it
+makes the text of an error, which never ends. What it takes was asked of Spark itself
 (`tools/record_spark_settings.py`). A setting that is not in the list is not judged: Hadoop's and
 other libraries' are theirs.
 """

@@ -22,6 +22,7 @@ from rocky.plan.steps import Read, RunPlan, reads_of, resolve_name
 from rocky.project.configuration.model import UnitTest
 from rocky.project.models import ModelFile
 from rocky.project.python_models import inputs_of
+from rocky.project.setting_places import placed_settings
 from rocky.run.checks.assertions import check_model
 from rocky.run.checks.fixtures import (
     UnusableFixture,
@@ -222,7 +223,10 @@ def check_models(
     project = plan.project
     adapter = choose_adapter(project, plan, wanted.adapter)
     warehouse = open_project_warehouse(adapter, project.root, environment)
-    with open_project_engine(adapter, project.root, spark) as engine:
+    with (
+        placed_settings(project, adapter),
+        open_project_engine(adapter, project.root, spark) as engine,
+    ):
         return run_checks(plan, models_with_tests(plan, wanted), wanted, engine, warehouse)
 
 

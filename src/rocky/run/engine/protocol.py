@@ -59,6 +59,19 @@ class EngineFacts:
     explicit: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class EngineEnd:
+    """How a Spark ended in the middle of a run, what to do, and the last lines of its log.
+
+    `building` are the models that were being built.
+    """
+
+    message: str
+    advice: str
+    last_lines: tuple[str, ...] = ()
+    building: tuple[str, ...] = ()
+
+
 Frame = Any
 """A query that has been analysed and not run: opaque outside the engine."""
 
@@ -117,6 +130,13 @@ class Engine(Protocol):
     def explain(self, error: BaseException) -> Failure:
         """What an error of this Spark means; a JVM that died may have said why."""
 
+    def ending(self) -> EngineEnd | None:
+        """How this Spark ended; None while it runs, and for one that others have started."""
+
+    @property
+    def output(self) -> str:
+        """What this Spark printed; nothing for one that others have started."""
+
     def describe(self, source: SourceTable) -> tuple[StructField, ...]:
         """The columns a source has now, whatever is declared. Raises SourceUnreadable."""
 
@@ -156,9 +176,13 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StepFailure:
-    """Why a step failed, and whether the same step may succeed a moment later."""
+    """Why a step failed, and whether the same step may succeed a moment later.
+
+    `trace` is everything that is known of it, for the log.
+    """
 
     kind: str
     message: str
     retryable: bool = False
     condition: str | None = None
+    trace: str = ""

@@ -24,11 +24,9 @@ from rocky.plan.refusals import refuse_errors
 from rocky.plan.request import Limits
 from rocky.plan.steps import CHANGED, RunPlan, Step
 from rocky.plan.watermarks import NO_WATERMARK_FINDINGS, WatermarkFindings, check_watermarks
-from rocky.project.models import Target
-from rocky.run.engine.protocol import Engine, StepFailure
+from rocky.run.engine.protocol import Engine, EngineEnd, StepFailure
 from rocky.run.execute.builder import Builder, ResultReuse, record_unbuilt_steps
 from rocky.run.execute.scheduler import Throttle
-from rocky.run.materialize.seeds import refuse_shared_target
 from rocky.run.outcomes import (
     NO_CONCLUSION,
     NO_NOTES,
@@ -44,6 +42,7 @@ from rocky.run.prepare.claims import (
     is_remote_unreadable,
     ledger_statement,
     opening_record,
+    targets_of,
     visible_head,
     write_ledger_anchor,
 )
@@ -55,6 +54,7 @@ from rocky.run.record.commits import CommitAdopter
 from rocky.run.record.journal import Journal, report_run
 from rocky.run.record.provenance import ProvenanceMaker, ResourcesUsed, Timing
 from rocky.run.record.recorder import Recorder
+from rocky.run.record.run_log import logged_start
 from rocky.run.reuse.decisions import ReuseDecider, ReuseRules
 from rocky.run.reuse.forecast import forecast_steps
 from rocky.run.reuse.history import BuildHistory, Resumption, find_resumption
@@ -91,18 +91,6 @@ def run_plan(
         return work.carry_out(
             fingerprints, pins, resumption, listener or SilentListener(), stop or Event()
         )
-
-
-def targets_of(plan: RunPlan) -> list[Target]:
-    """The tables a run will write. Raises RockyError for a shared one."""
-    project = plan.project
-    return [
-        refuse_shared_target(project.seeds[step.key], project)
-        if step.kind == "seed"
-        else project.models[step.key].target
-        for step in plan.steps
-        if step.kind != "inline"
-    ]
 
 
 def _check_watermarks(
@@ -175,6 +163,8 @@ class _RunInProgress:
         )
         self._adopter = CommitAdopter(resources.ledger, begun.run_id)
         self._engine: Engine | None = None
+        self._engine_end: EngineEnd | None = None
+        self._log = resources.open_log(begun.run_id)
         for each in () if options.full_refresh else watermarks.forgotten:
             self._warn(each)
 
@@ -186,7 +176,7 @@ class _RunInProgress:
         listener: Listener,
         stop: Event,
     ) -> RunResult:
-        journal = Journal(self._plan, self._run_id, self._ledger, listener)
+        journal = Journal(self._plan, self._run_id, self._ledger, listener, self._log)
         try:
             self._anchor()
             with self._ledger.lookups() as lookups:
@@ -217,6 +207,7 @@ class _RunInProgress:
                 concluded.check_outcomes,
                 concluded.anomalies,
             ),
+            reason=None if self._engine_end is None else self._engine_end.message,
             anchored=self._anchored,
         )
         self._sweep()
@@ -227,7 +218,9 @@ class _RunInProgress:
                 self._warn(f"`{name}`: {action}: its provenance cannot be proved")
         for warning in concluded.warnings:
             self._warn(warning)
-        return replace(report, warnings=tuple(self._warnings))
+        self._log_output()
+        warnings, end = tuple(self._warnings), self._engine_end
+        return replace(report, warnings=warnings, engine_end=end, log=self._log.path)
 
     def _sweep(self) -> None:
         """Forget old runs that nothing needs, now and then. The anchor comes after it."""
@@ -237,7 +230,7 @@ class _RunInProgress:
     def _conclude(self, journal: Journal, stop: Event) -> Conclusion:
         """What a pipeline has to say when all its tables are done with."""
         conclude = self._options.notes.conclude
-        if conclude is None or stop.is_set():
+        if conclude is None or stop.is_set() or self._engine_end is not None:
             return NO_CONCLUSION
         so_far = EndedSteps(self._run_id, journal.outcomes, self._open_engine, self._times.now())
         return conclude(so_far)
@@ -318,6 +311,7 @@ class _RunInProgress:
         work = StepExecution(self._plan, engine, builder, recorder, tools.journal, self._times)
         limits = self._options.limits or Limits(self._options.parallel)
         work.run(steps, Throttle(limits, failed), tools.stop, resources.build_table or materialize)
+        self._engine_end = work.engine_end
 
     def _recorder(self, prover: ProvenanceMaker) -> Recorder:
         notes = self._options.notes.steps
@@ -368,15 +362,24 @@ class _RunInProgress:
     def _open_engine(self) -> Engine:
         if self._engine is not None:
             return self._engine
-        engine = self._engine = self._resources.open_engine()
+        with logged_start(self._log):
+            engine = self._engine = self._resources.open_engine()
         facts = engine.facts
         record = EngineRecord(facts.spark_version, facts.writer, facts.settings)
         self._ledger.amend_run(self._run_id, engine=record.to_json())
         return engine
 
+    def _log_output(self) -> None:
+        """Keep what Spark printed of a run in which something failed."""
+        if self._engine is not None and (self._log.path or self._engine_end is not None):
+            self._log.add("what Spark printed", self._engine.output)
+
     def _give_up(self, error: BaseException) -> None:
         """Close the record of a run that cannot continue; the error that stopped it is raised."""
-        said = str(error) if isinstance(error, RockyError) else type(error).__name__
+        end = self._engine.ending() if self._engine is not None else None
+        told = type(error).__name__ if end is None else end.message
+        said = str(error) if isinstance(error, RockyError) else told
+        self._log_output()
         interrupted = isinstance(error, KeyboardInterrupt)
         self._ledger.finish_run(
             self._run_id,

@@ -5,6 +5,7 @@ killed process leaves behind is true. A failure's class decides about a retry, n
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from random import Random
 from threading import Event, Lock
@@ -17,13 +18,13 @@ from rocky.plan.steps import RunPlan, Step
 from rocky.project.configuration.blocks import Resilience
 from rocky.retry import RetryAllowance, wait_ms
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
-from rocky.run.engine.protocol import Engine, StepFailure
+from rocky.run.engine.protocol import Engine, EngineEnd, StepFailure
 from rocky.run.execute.builder import Builder
 from rocky.run.execute.scheduler import Ending, Job, Throttle, Watcher, run_jobs
 from rocky.run.materialize.build import Materialize
 from rocky.run.prepare.resources import RunClock
 from rocky.run.record.journal import Journal
-from rocky.run.record.provenance import NOT_MEASURED, ResourcesUsed, Timing
+from rocky.run.record.provenance import NOT_MEASURED, ResourcesUsed, StepResult, Timing
 from rocky.run.record.recorder import Recorder
 from rocky.spark.failures import classify_failure
 from rocky.spark.interface import Failure, Metrics
@@ -132,6 +133,8 @@ _LOOK_SECONDS: Final = 0.5
 
 
 _OVERLOADED: Final = frozenset({"transient", "out_of_memory"})
+_OF_AN_END: Final = frozenset({"connection_lost", "out_of_memory"})
+"""What a step fails with when Spark is gone; it may also live on."""
 
 
 class StepExecution(Watcher):
@@ -159,6 +162,8 @@ class StepExecution(Watcher):
         self._rate = rate_of(plan.project.config.cost)
         self._stop = Event()
         self._materialize: Materialize | None = None
+        self._building: dict[str, None] = {}
+        self.engine_end: EngineEnd | None = None
 
     def run(
         self, steps: Sequence[Step], throttle: Throttle, stop: Event, materialize: Materialize
@@ -176,7 +181,9 @@ class StepExecution(Watcher):
                 throttle=throttle,
             )
         finally:
-            self._builder.close()
+            # A Spark that is gone took its views along.
+            with suppress(*STEP_ERRORS):
+                self._builder.close()
         for each, how in ended.items():
             if how.ending is Ending.LEFT:
                 step, now = self._steps[each], self._times.now()
@@ -215,6 +222,10 @@ class StepExecution(Watcher):
             # A Spark that is gone has nothing left to cancel, and the step notices by itself.
             return
 
+    def hopeless(self, job: str) -> str | None:  # noqa: ARG002 - it concerns all of them
+        """A Spark that is gone builds nothing any more."""
+        return None if self.engine_end is None else "Spark had ended"
+
     def overloaded(self, job: str) -> bool:
         execution = self._journal.outcome_of(job).execution
         return execution.failure_kind in _OVERLOADED
@@ -224,14 +235,22 @@ class StepExecution(Watcher):
         assert materialize is not None
         self._journal.tell(lambda each: each.started(step))
         started_at, began = self._times.now(), monotonic()
-        with self._engine.jobs.tagged(self._tag(job)):
-            tried = build_with_retries(
-                lambda: self._builder.build(step, materialize),
-                self._patience,
-                self._stop,
-                lambda attempt: self._journal.tell(lambda each: each.retried(step, attempt)),
-                self._explain,
-            )
+
+        def build() -> StepResult:
+            with self._engine.jobs.tagged(self._tag(job)):
+                return self._builder.build(step, materialize)
+
+        self._building[step.name] = None
+        tried = build_with_retries(
+            build,
+            self._patience,
+            self._stop,
+            lambda attempt: self._journal.tell(lambda each: each.retried(step, attempt)),
+            self._explain,
+        )
+        if tried.failure is not None:
+            self._note_failure(step, tried.failure)
+        self._building.pop(step.name, None)
         timing = Timing(started_at, round((monotonic() - began) * 1000))
         used = ResourcesUsed(tried.attempts, self._measure(job), self._rate)
         if tried.failure is not None:
@@ -248,6 +267,13 @@ class StepExecution(Watcher):
             record = self._recorder.built(step, tried.result, timing, used)
         self._journal.record(record)
         return record.outcome.succeeded
+
+    def _note_failure(self, step: Step, failure: StepFailure) -> None:
+        """Write down what is known of a failure, and whether Spark itself is gone."""
+        self._journal.log.add(f"`{step.name}` failed: {failure.message}", failure.trace)
+        end = self._engine.ending() if failure.kind in _OF_AN_END else None
+        if end is not None and self.engine_end is None:
+            self.engine_end = replace(end, building=tuple(self._building))
 
     def _explain(self, error: BaseException) -> Failure:
         """What an error of Spark means; it may name files whose place is a secret."""

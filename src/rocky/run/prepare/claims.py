@@ -18,6 +18,8 @@ from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunRecord, RunStatus, TotalsRecord
 from rocky.ledger.writer import Ledger, RunFindings, newest_fence
 from rocky.plan.steps import RunPlan
+from rocky.project.models import Target
+from rocky.run.materialize.seeds import refuse_shared_target
 from rocky.run.prepare.pins import warm_up
 from rocky.run.prepare.resources import (
     RemoteState,
@@ -242,3 +244,15 @@ def write_ledger_anchor(
 
 def _is_known(head: Head, ledger: Ledger, remote: RemoteState | None) -> bool:
     return ledger.knows(head) or (remote is not None and remote.is_remote and remote.knows(head))
+
+
+def targets_of(plan: RunPlan) -> list[Target]:
+    """The tables a run will write. Raises RockyError for a shared one."""
+    project = plan.project
+    return [
+        refuse_shared_target(project.seeds[step.key], project)
+        if step.kind == "seed"
+        else project.models[step.key].target
+        for step in plan.steps
+        if step.kind != "inline"
+    ]
