@@ -7,7 +7,7 @@ from rocky.ledger import LATEST
 from rocky.ledger.record import RunId
 from rocky.operations.workspace import Workspace, find_run, known_branch, project_location
 from rocky.plan.arguments import Request
-from rocky.run.record.run_log import log_path, read_log
+from rocky.run.run_log import log_path, read_log
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,10 +54,10 @@ from rocky.run.record.commits import CommitAdopter
 from rocky.run.record.journal import Journal, report_run
 from rocky.run.record.provenance import ProvenanceMaker, ResourcesUsed, Timing
 from rocky.run.record.recorder import Recorder
-from rocky.run.record.run_log import logged_start
 from rocky.run.reuse.decisions import ReuseDecider, ReuseRules
 from rocky.run.reuse.forecast import forecast_steps
 from rocky.run.reuse.history import BuildHistory, Resumption, find_resumption
+from rocky.run.run_log import logged_start
 
 
 def run_plan(

@@ -29,7 +29,7 @@ from rocky.run.outcomes import NO_CONTRIBUTION, PipelineContribution, StepNotes
 from rocky.run.prepare.caller import RunOrigin
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.inputs import MadeFrom
-from rocky.run.record.run_log import RunLog, no_log
+from rocky.run.run_log import RunLog, no_log
 from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.iceberg import check_iceberg, publish_iceberg

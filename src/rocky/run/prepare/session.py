@@ -33,7 +33,7 @@ from rocky.run.prepare.claims import write_ledger_anchor
 from rocky.run.prepare.environment import observe_environment, predict_environment
 from rocky.run.prepare.pins import open_project_warehouse
 from rocky.run.prepare.resources import RunResources, announcements_for
-from rocky.run.record.run_log import RunLog
+from rocky.run.run_log import RunLog
 from rocky.spark.java import has_driver
 from rocky.spark.source_files import hide_location
 from rocky.state.session import Session, open_session

@@ -38,7 +38,7 @@ from rocky.run.outcomes import (
 )
 from rocky.run.prepare.resources import RunClock
 from rocky.run.record.provenance import StepRecord
-from rocky.run.record.run_log import RunLog
+from rocky.run.run_log import RunLog
 
 _PROGRESS: Final = {
     ModelStatus.SUCCESS: ProgressStatus.SUCCESS,
