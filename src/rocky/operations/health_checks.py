@@ -4,10 +4,8 @@ Each takes the subject, a project as it was found, and says how it stands. A che
 look is never healthy. Looking loads no pyspark.
 """
 
-import os
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
@@ -31,6 +29,7 @@ from rocky.project.configuration.blocks import Adapter, State
 from rocky.project.configuration.pipelines import LoadPipeline, PipelineSetting, ReplicationPipeline
 from rocky.project.toml.variables import written
 from rocky.project.user_cache import cache_place, is_writable
+from rocky.project.writable_folder import write_problem
 from rocky.spark.java import choose_java
 from rocky.spark.redaction import REDACTION, SPARKS_OWN, uncovered_settings
 from rocky.state.probe import Probe, probe_rw, probe_sync
@@ -172,14 +171,14 @@ def _check_adapter(project: Project, adapter: Adapter, subject: Subject) -> Diag
 
 
 def _check_folder(folder: Path) -> Diagnosis:
-    """Looks without touching: a folder that is not there yet is made by the first run."""
-    there = folder
-    while not there.exists() and there != there.parent:
-        there = there.parent
-    if not there.is_dir():
-        return critical(f"`{there}` is not a folder", "name another `warehouse`")
-    if not os.access(there, os.R_OK | os.W_OK | os.X_OK):
-        return critical(f"`{there}` cannot be written", "make it writable")
+    """Tries a file and removes it: a folder that is not there yet is made by the first run."""
+    problem = write_problem(folder)
+    if isinstance(problem, NotADirectoryError):
+        return critical(f"`{problem.filename}` is not a folder", "name another `warehouse`")
+    if problem is not None:
+        why = (problem.strerror or str(problem)).lower()
+        fix = advise_on_write(problem, "make it writable, or name another `warehouse`")
+        return critical(f"`{problem.filename}` cannot be written: {why}", fix)
     return _healthy(f"`{folder}` can be written")
 
 
@@ -377,18 +376,24 @@ def _of_probe(probe: Probe, place: str) -> Diagnosis:
 
 def _try_folder(path: Path) -> Diagnosis:
     """A file made and removed beside the state: SQLite needs to make some there too."""
-    probe = path.with_name(f"{path.name}.probe-{uuid.uuid4().hex}")
-    try:
-        probe.write_bytes(b"rocky")
-        probe.unlink()
-    except OSError as failure:
-        with suppress(OSError):
-            probe.unlink(missing_ok=True)
+    failure = write_problem(path.parent)
+    if failure is None:
+        failure = _try_open(path)
+    if failure is not None:
         return critical(
             f"cannot write in `{path.parent}`: {(failure.strerror or str(failure)).lower()}",
             f"{advise_on_write(failure, 'make it writable')}, or name another file with"
             " `--state-path`",
         )
-    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
-        return critical(f"`{path}` cannot be written", "make it writable")
     return _healthy(f"`{path.parent}` can be written")
+
+
+def _try_open(path: Path) -> OSError | None:
+    """Why a state file that is there cannot be opened to be written; nothing of it is changed."""
+    try:
+        with path.open("r+b"):
+            return None
+    except FileNotFoundError:
+        return None
+    except OSError as failure:
+        return failure

@@ -42,6 +42,7 @@ from rocky.run.prepare.claims import (
     is_remote_unreadable,
     ledger_statement,
     opening_record,
+    require_writable,
     targets_of,
     visible_head,
     write_ledger_anchor,
@@ -266,6 +267,7 @@ class _RunInProgress:
         if tools.stop.is_set():
             tools.journal.record_all([recorder.left(step, self._times.now()) for step in rest])
         elif rest:
+            require_writable(self._plan, rest, resources.warehouse)
             self._build(rest, engine or self._open_engine(), tools, len(refused))
 
     def _refuse(self, recorder: Recorder, journal: Journal) -> set[str]:
