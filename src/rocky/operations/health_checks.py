@@ -18,6 +18,7 @@ from rocky.errors import (
     NothingSelected,
     ProjectNotFound,
     RockyError,
+    SparkUnavailable,
     advise_on_write,
 )
 from rocky.ledger import SCHEMA_VERSION, open_history_reader
@@ -27,9 +28,10 @@ from rocky.plan.adapters import pipeline_adapter
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter, State
 from rocky.project.configuration.pipelines import LoadPipeline, PipelineSetting, ReplicationPipeline
+from rocky.project.setting_places import placed_settings
 from rocky.project.toml.variables import written
 from rocky.project.user_cache import cache_place, is_writable
-from rocky.project.writable_folder import write_problem
+from rocky.project.writable_folder import open_problem, write_problem
 from rocky.spark.java import choose_java
 from rocky.spark.redaction import REDACTION, SPARKS_OWN, uncovered_settings
 from rocky.state.probe import Probe, probe_rw, probe_sync
@@ -272,7 +274,7 @@ def check_spark(subject: Subject) -> Diagnosis:
     project = subject.require_project()
     if not adapters:
         return _warning("no adapter says where Spark is", "write an `[adapter]` into `rocky.toml`")
-    found = [_start(adapter, project.root) for adapter in adapters]
+    found = [_start(adapter, project) for adapter in adapters]
     return _worst(found, ", ".join(each.message for each in found))
 
 
@@ -290,12 +292,18 @@ def _judge_redaction(adapter: Adapter, pattern: str | None) -> Diagnosis:
     )
 
 
-def _start(adapter: Adapter, root: Path) -> Diagnosis:
-    """What a Spark says of itself. Raises SparkUnavailable, AdapterUnusable."""
+def _start(adapter: Adapter, project: Project) -> Diagnosis:
+    """What a Spark says of itself. Raises AdapterUnusable."""
     # Here: only who asks for it by name waits for pyspark.
     from rocky.spark.session import DEFAULT_MASTER, connect_spark  # noqa: PLC0415
 
-    connection = connect_spark(adapter, root)
+    try:
+        with placed_settings(project, adapter):
+            connection = connect_spark(adapter, project.root)
+    except SparkUnavailable as failure:
+        said, *rest = str(failure).splitlines()
+        fix = "; ".join(each.lstrip(" ->=").removeprefix("help: ") for each in rest)
+        return critical(said, fix or "look at `[adapter]` in `rocky.toml`")
     try:
         session = connection.session
         place = written(adapter.remote or adapter.master or DEFAULT_MASTER)
@@ -376,9 +384,7 @@ def _of_probe(probe: Probe, place: str) -> Diagnosis:
 
 def _try_folder(path: Path) -> Diagnosis:
     """A file made and removed beside the state: SQLite needs to make some there too."""
-    failure = write_problem(path.parent)
-    if failure is None:
-        failure = _try_open(path)
+    failure = write_problem(path.parent) or open_problem(path)
     if failure is not None:
         return critical(
             f"cannot write in `{path.parent}`: {(failure.strerror or str(failure)).lower()}",
@@ -386,14 +392,3 @@ def _try_folder(path: Path) -> Diagnosis:
             " `--state-path`",
         )
     return _healthy(f"`{path.parent}` can be written")
-
-
-def _try_open(path: Path) -> OSError | None:
-    """Why a state file that is there cannot be opened to be written; nothing of it is changed."""
-    try:
-        with path.open("r+b"):
-            return None
-    except FileNotFoundError:
-        return None
-    except OSError as failure:
-        return failure

@@ -39,3 +39,14 @@ def write_problem(folder: Path) -> OSError | None:
         with suppress(OSError):
             Path(name).unlink()
     return None
+
+
+def open_problem(path: Path) -> OSError | None:
+    """Why a file that is there cannot be opened to be written; nothing of it is changed."""
+    try:
+        with path.open("r+b"):
+            return None
+    except FileNotFoundError:
+        return None
+    except OSError as failure:
+        return failure
