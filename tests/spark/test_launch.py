@@ -233,7 +233,7 @@ with socket.create_server(("127.0.0.1", 0)) as taken:
         said = str(failure)
 connection = connect_spark(Adapter(master="local[1]", conf=conf), Path.cwd())
 rows = connection.session.range(1000).where("id % 7 = 0").count()
-scratch = connection.log.parent
+scratch = connection.jvm.scratch
 connection.close()
 connection.close()
 print(json.dumps({

@@ -117,6 +117,7 @@ def _try_socket(host: str, port: int) -> None:
 Kind = Literal["local", "cluster", "connect"]
 _HADOOP: Final = "spark.hadoop."
 _LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_BRIDGE: Final = ("py4j/java_gateway.py", "py4j/clientserver.py")
 _EXPLICIT: Final = ("spark.sql.", "spark.jars", "spark.submit.pyFiles")
 
 
@@ -236,9 +237,18 @@ def _running_names(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def silence_refusals() -> None:
-    """Keep refused queries off standard error, where pyspark writes them with all their stacks."""
+    """Keep refused queries and lost connections off standard error, where their stacks go.
+
+    Both are raised as well, and told by whoever asked.
+    """
     for name in _LOGGERS:
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_is_of_others)
+
+
+def _is_of_others(record: logging.LogRecord) -> bool:
+    """Whether a record of the root logger is of others than the bridge to the JVM."""
+    return not record.pathname.endswith(_BRIDGE)
 
 
 def check_version(version: str, where: str, hint: str = "") -> None:

@@ -220,6 +220,7 @@ def _session(settings: Mapping[str, str], environment: Mapping[str, str]) -> Spa
     conf: Any = SparkConf()
     for name, value in settings.items():
         conf.set(name, value)
+    silence_refusals()
     # Not the builder: it would turn to Spark Connect when the environment names a remote.
     with _own_interrupts():
         context = SparkContext(conf=conf)
@@ -232,7 +233,6 @@ def _session(settings: Mapping[str, str], environment: Mapping[str, str]) -> Spa
         # Spark takes only names that begin with its own from a start.
         if not name.startswith("spark."):
             session.conf.set(name, value)
-    silence_refusals()
     return session
 
 
