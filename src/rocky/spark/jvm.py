@@ -49,6 +49,7 @@ _OPENED: Final = (
     "java.base/sun.security.action", "java.base/sun.util.calendar",
     "java.security.jgss/sun.security.krb5",
 )  # fmt: skip
+_AGENTS: Final = ("-agentlib", "-agentpath", "-javaagent")
 _LOG: Final = "log"
 _CRASH: Final = "crash"
 _END_SECONDS: Final = 5
@@ -134,8 +135,12 @@ def launch_jvm(
     home = Path(_find_spark_home())
     options = jvm_options(java, settings)
     data = None
-    if not needs_spark_scripts(java, home, environment) and not _extra_classes(
-        settings, environment
+    # Java writes no archive beside an agent, and refuses to start.
+    has_agent = any(each.startswith(_AGENTS) for each in options)
+    if not (
+        has_agent
+        or needs_spark_scripts(java, home, environment)
+        or _extra_classes(settings, environment)
     ):
         data = class_archive_for(java, home / "jars", options, environment)
     if data is not None and data.exists:

@@ -15,7 +15,7 @@ _LOGGED: Final = re.compile(
 _THROWN: Final = re.compile(r"^(?P<said>(?:[a-z_][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b.*)")
 _ERROR: Final = re.compile(r"^(?:Error|error)(?: [\w ]+)?: (?P<said>\S.*)")
 _NO_JVM: Final = "Could not create the Java Virtual Machine"
-_NO_START: Final = "Error occurred during initialization of VM"
+_NO_START: Final = "Error occurred during "
 _CHATTER: Final = re.compile(r"^(WARNING|NOTE|Picked up|Using |\[warning\]|OpenJDK .*warning)")
 _CLASS: Final = re.compile(r"^(?:[a-z_][\w$]*\.)+(?P<name>[A-Z][\w$]*)(?:: |$)")
 _MISSING_CLASS: Final = ("ClassNotFoundException", "NoClassDefFoundError")
@@ -42,7 +42,9 @@ _SIGNS: Final = (
     (re.compile(r"Executor memory|INVALID_EXECUTOR_MEMORY"), ("spark.executor.memory",), None),
     (re.compile(r"Executor cores"), ("spark.executor.cores",), None),
     (
-        re.compile(r"Unrecognized (VM )?option|Unsupported.*option|Conflicting collector"),
+        re.compile(
+            r"Unrecognized (VM )?option|Unsupported.*option|agent library|garbage collectors"
+        ),
         ("spark.driver.extraJavaOptions", "spark.driver.defaultJavaOptions"),
         "write options that this Java knows",
     ),
