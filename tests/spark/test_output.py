@@ -70,3 +70,10 @@ def test_an_error_is_traced_to_the_setting_that_it_is_about(error, conf, names):
 
 def test_the_last_lines_leave_out_empty_ones():
     assert ("b", "  c") == last_lines("a\n\nb\n\n  c\n\n", 2)
+
+
+def test_what_every_start_prints_is_no_last_line():
+    start = "".join(NO_MASTERS.splitlines(keepends=True)[:1])
+
+    assert () == last_lines(f"WARNING: x\n{start}Setting default log level to WARN\n", 5)
+    assert 2 == len(last_lines(NO_MASTERS, 5))

@@ -119,7 +119,10 @@ def check_config(subject: Subject) -> Diagnosis:
     errors = [each for each in project.diagnostics if each.severity is Severity.ERROR]
     here = [each for each in errors if each.path == project.config_path]
     if here:
-        return critical(f"{here[0].message} (`{project.config_path}`)", _VALIDATE)
+        first = here[0]
+        line = first.span and project.texts[project.config_path].line_of(first.span.start)
+        place = f"{project.config_path}:{line}" if line else project.config_path
+        return critical(f"{first.message} (`{place}`)", _VALIDATE)
     if errors:
         return _warning(f"{len(errors)} errors in files of the project", _VALIDATE)
     return _healthy(f"`{project.config_path}` can be read")

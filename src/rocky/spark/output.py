@@ -16,7 +16,10 @@ _THROWN: Final = re.compile(r"^(?P<said>(?:[a-z_][\w$]*\.)+[A-Z][\w$]*(?:Excepti
 _ERROR: Final = re.compile(r"^(?:Error|error)(?: [\w ]+)?: (?P<said>\S.*)")
 _NO_JVM: Final = "Could not create the Java Virtual Machine"
 _NO_START: Final = "Error occurred during "
-_CHATTER: Final = re.compile(r"^(WARNING|NOTE|Picked up|Using |\[warning\]|OpenJDK .*warning)")
+_CHATTER: Final = re.compile(
+    r"^(WARNING|NOTE|Picked up|Using |Setting default log level|To adjust logging level"
+    r"|\[warning\]|OpenJDK .*warning|[\d/]+ [\d:]+ WARN (Utils|NativeCodeLoader): )"
+)
 _CLASS: Final = re.compile(r"^(?:[a-z_][\w$]*\.)+(?P<name>[A-Z][\w$]*)(?:: |$)")
 _MISSING_CLASS: Final = ("ClassNotFoundException", "NoClassDefFoundError")
 _BRACKETS: Final = re.compile(r"^\[(?P<inner>[a-z].*)\]$")
@@ -87,8 +90,9 @@ def plain_error(said: str) -> str:
 
 
 def last_lines(output: str, count: int) -> tuple[str, ...]:
-    """The last lines that were printed, without empty ones."""
-    return tuple([line.rstrip() for line in output.splitlines() if line.strip()][-count:])
+    """The last lines that were printed, without empty ones and what every start prints."""
+    said = [line.rstrip() for line in output.splitlines() if line.strip()]
+    return tuple([line for line in said if not _CHATTER.match(line)][-count:])
 
 
 def blamed_settings(error: str, conf: Mapping[str, str]) -> tuple[tuple[str, ...], str | None]:
