@@ -194,6 +194,12 @@ with socket.create_server(("127.0.0.1", 0)) as silent:
     except SparkUnavailable as failure:
         told["master"], told["port"] = str(failure), port
 connection = session.connect_spark(Adapter(master="local[1]", conf=conf), Path.cwd())
+try:
+    # Of an error in an expression of the DataFrame API, pyspark logs the whole stack.
+    frame = connection.session.range(3)
+    frame.select(frame.id / (frame.id - frame.id)).collect()
+except SPARK_ERRORS as failure:
+    told["data"] = connection.explain(failure).kind.value
 threading.Timer(1, lambda: os.killpg(connection.jvm.process.pid, signal.SIGSTOP)).start()
 Heartbeat(connection.jvm, silence=2, tick=0.2)
 try:
@@ -213,7 +219,7 @@ def test_a_master_that_says_nothing_and_a_jvm_that_hangs_are_given_up():
         f"Spark did not start on `spark://127.0.0.1:{told['port']}` in 6 seconds: "
     )
     assert "Spark's process did not answer for 2 seconds and was ended" == told["silence"]
-    assert "" == said.err
+    assert ("data_error", "") == (told["data"], said.err)
 
 
 MEMORY = """

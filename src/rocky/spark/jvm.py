@@ -231,7 +231,7 @@ def _start(
         gateway = launch_gateway()
     gateway.proc = process
     SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001 - as the builder would
-    return Jvm(process, gateway, scratch, recording, _heap(settings), killed)
+    return Jvm(process, gateway, scratch, recording, heap_size(settings), killed)
 
 
 def _java_command(
@@ -250,7 +250,7 @@ def _java_command(
     paths = [settings.get("spark.driver.extraClassPath"), str(home / "jars" / "*")]
     paths += [environment.get("HADOOP_CONF_DIR"), environment.get("YARN_CONF_DIR")]
     classes = os.pathsep.join(path for path in paths if path)
-    command = [java.program, f"-Xmx{_heap(settings)}", *options, "-cp", classes, _MAIN, *submit]
+    command = [java.program, f"-Xmx{heap_size(settings)}", *options, "-cp", classes, _MAIN, *submit]
     if data is not None and not data.exists:
         remove_unused_archives(data.archive.parent)
         return data.recording(command)
@@ -275,7 +275,7 @@ def _jvm_environment(
     return environment
 
 
-def _heap(settings: Mapping[str, str]) -> str:
+def heap_size(settings: Mapping[str, str]) -> str:
     """The size of the heap as Java writes it; Spark also takes `2gb`, and means MB by `2048`."""
     asked = settings.get("spark.driver.memory", "1g").strip()
     found = _SIZE.fullmatch(asked)
@@ -290,7 +290,7 @@ def _wait_for_port(
     while not door.is_file():
         status = process.poll()
         if status is not None:
-            end = describe_end(status, _printed(log), heap=_heap(settings))
+            end = describe_end(status, _printed(log), heap=heap_size(settings))
             raise start_failure("Spark would not start", _printed(log), settings, end)
         if time.monotonic() > deadline:
             said = f"Spark did not start in {START_SECONDS} seconds"

@@ -89,14 +89,15 @@ def connect_spark(adapter: Adapter, root: Path) -> Connection:
 def open_session() -> Iterator[SparkSession]:
     """A session that is stopped at the end. Raises SparkUnavailable."""
     session, jvm = _start(ANALYSER, SMALL, Path.cwd(), record=False)
+    stop = _Stop(session, jvm)
     try:
         yield session
     finally:
-        _Stop(session, jvm)()
+        stop()
 
 
 class _Stop:
-    """Stops a session and its JVM, once."""
+    """Stops a session and its JVM, once. Until then the JVM is watched."""
 
     def __init__(self, session: SparkSession, jvm: Jvm | None) -> None:
         self._session = session
