@@ -124,6 +124,13 @@ def check_conf(conf: Mapping[str, str]) -> None:
 
     The files of a project were judged when they were read; settings may come from elsewhere.
     """
+    for setting in OF_A_SESSION:
+        asked = conf.get(setting.name)
+        if setting.held and asked is not None and asked.strip().lower() != setting.value.lower():
+            raise AdapterUnusable(
+                f"`{setting.name} = {asked}` in `[adapter.conf]` cannot be used, because"
+                f" {setting.why}: leave it out, it is `{setting.value}`"
+            )
     for name, value in conf.items():
         misfit = misfit_of(name, value)
         if misfit is not None:
@@ -131,13 +138,6 @@ def check_conf(conf: Mapping[str, str]) -> None:
             raise AdapterUnusable(
                 f"{shown} in `[adapter.conf]` cannot be used, because Spark takes {misfit.wanted}"
                 f" there: {misfit.help}"
-            )
-    for setting in OF_A_SESSION:
-        asked = conf.get(setting.name)
-        if setting.held and asked is not None and asked.strip().lower() != setting.value.lower():
-            raise AdapterUnusable(
-                f"`{setting.name} = {asked}` in `[adapter.conf]` cannot be used, because"
-                f" {setting.why}: leave it out, it is `{setting.value}`"
             )
 
 
