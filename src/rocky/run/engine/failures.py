@@ -53,7 +53,11 @@ def classify_step_failure(
         return StepFailure(_kind_of_io(error), str(error), trace=trace_of(error))
     failure = explain(error)
     return StepFailure(
-        failure.kind.value, failure.message, failure.retryable, failure.condition, trace_of(error)
+        failure.kind.value,
+        failure.message,
+        failure.retryable,
+        failure.condition,
+        trace=trace_of(error),
     )
 
 
