@@ -43,11 +43,16 @@ A mistake in the user's project is never an exception: it is a `Diagnostic`.
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 
 class RockyError(Exception):
-    """The world failed in a way the user can act on; the message says how."""
+    """The world failed in a way the user can act on; the message says how.
+
+    `diagnostics` are the findings for which it was raised, where there are any.
+    """
+
+    diagnostics: tuple[Any, ...] = ()
 
 
 class ProjectNotFound(RockyError):

@@ -64,6 +64,9 @@ class Code(StrEnum):
     LIVE_TYPE_DIFFERS = "E043"
     LIVE_SOURCE_UNREADABLE = "E044"
     IMPORT_PROMISE_WITHDRAWN = "E045"
+    VALUE_REFUSED = "E046"
+    CODE_RAISED = "E047"
+    SEED_VALUE = "E048"
     IMPLICIT_JOIN_CAST = "W001"
     TIME_RANGE_HALF = "W003"
     CONTRACT_COLUMN_ABSENT = "W010"
@@ -268,6 +271,17 @@ REGISTRY: tuple[CodeInfo, ...] = (
         Code.IMPORT_PROMISE_WITHDRAWN,
         "import-promise-withdrawn",
         "another project withdrew what it promised of a table that this project reads",
+    ),
+    CodeInfo(
+        Code.VALUE_REFUSED,
+        "value-refused",
+        "a value that an expression of a query cannot take, met when it ran",
+    ),
+    CodeInfo(
+        Code.CODE_RAISED, "code-raised", "an exception of a Python model or of a function it uses"
+    ),
+    CodeInfo(
+        Code.SEED_VALUE, "seed-value", "a cell of a seed that is not a value of its column's type"
     ),
     CodeInfo(
         Code.IMPLICIT_JOIN_CAST,

@@ -225,7 +225,7 @@ class _Invocation:
 
         result = run_request(plan, self.request, self._caller_of(self.request.pipeline))
         self._note(result)
-        return report_models(result)
+        return report_models(result, self.compilation.project.texts)
 
     def _run_pipeline(self, name: str) -> PipelineRun:
         refuse_errors(self.compilation, config_findings(self.compilation))

@@ -16,6 +16,7 @@ from pyspark.errors import (
     PythonException,
 )
 
+from rocky.spark.failure_places import find_places
 from rocky.spark.interface import Failure, FailureKind
 
 SPARK_ERRORS: Final = (PySparkException, Py4JError)
@@ -116,7 +117,8 @@ def classify_failure(failure: BaseException, log: str = "") -> Failure:
         if "OutOfMemoryError" in log:
             return Failure(_KIND.OUT_OF_MEMORY, "Spark ended because its memory was full")
         message = f"the connection to Spark is lost: {message}"
-    return Failure(kind, _shortened(message), condition)
+    query, code = find_places(failure, text)
+    return Failure(kind, _shortened(message), condition, query, code, text)
 
 
 def _kind(failure: BaseException, text: str, state: str | None) -> FailureKind:

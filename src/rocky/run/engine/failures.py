@@ -45,11 +45,15 @@ def classify_step_failure(
     if isinstance(error, RockyError):
         kind = next((name for each, name in _KINDS if isinstance(error, each)), "rejected")
         # The rows were computed from a table that has moved on: computed again, they are right.
-        return StepFailure(kind, str(error), retryable=isinstance(error, ConcurrentChange))
+        retryable = isinstance(error, ConcurrentChange)
+        finding = next(iter(error.diagnostics), None)
+        return StepFailure(kind, str(error), retryable=retryable, finding=finding)
     if isinstance(error, OSError) and not isinstance(error, ConnectionError):
         return StepFailure(_kind_of_io(error), str(error))
     failure = explain(error)
-    return StepFailure(failure.kind.value, failure.message, failure.retryable, failure.condition)
+    return StepFailure(
+        failure.kind.value, failure.message, failure.retryable, failure.condition, failure
+    )
 
 
 def _kind_of_io(error: OSError) -> str:

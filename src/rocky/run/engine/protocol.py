@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from rocky.diagnostics import Diagnostic
 from rocky.language.datatypes.types import StructField
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
@@ -156,9 +157,14 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StepFailure:
-    """Why a step failed, and whether the same step may succeed a moment later."""
+    """Why a step failed, and whether the same step may succeed a moment later.
+
+    `cause` is what Spark said, where it was Spark; `finding` says where in the project it was.
+    """
 
     kind: str
     message: str
     retryable: bool = False
     condition: str | None = None
+    cause: Failure | None = field(default=None, repr=False, compare=False)
+    finding: Diagnostic | None = None

@@ -7,6 +7,8 @@ is left to the builder, which tries again or fails.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 
 from rocky.errors import InternalError, ModelFailed, RockyError
 from rocky.language.datatypes.types import StructField
@@ -17,7 +19,9 @@ from rocky.project.configuration.strategies import (
     FullRefresh,
     MaterializedView,
 )
-from rocky.run.engine.protocol import Engine
+from rocky.run.engine.diagnosis import Diagnostician
+from rocky.run.engine.failures import classify_step_failure
+from rocky.run.engine.protocol import Engine, StepFailure
 from rocky.run.materialize.build import Build, Built, Materialize, choose_layout
 from rocky.run.materialize.seeds import load_seed, seed_target
 from rocky.run.prepare.inputs import Inputs, KnownInput, MadeFrom
@@ -28,6 +32,8 @@ from rocky.run.record.provenance import StepRecord, StepResult, Timing
 from rocky.run.record.recorder import Recorder
 from rocky.run.reuse.decisions import Decision, RecordedResult
 from rocky.run.reuse.forecast import Forecast, StepForecast
+from rocky.spark.interface import Failure
+from rocky.spark.source_files import hide_location
 from rocky.store.delta.change import Change, Committed
 from rocky.store.delta.signature import CommitAuthority
 from rocky.store.delta.snapshot import Snapshot
@@ -173,6 +179,7 @@ class Builder:
         self._pins = pins
         self._choice = choice
         self._reuse = ResultReuse(context, pins, engine)
+        self._diagnostician = Diagnostician(plan.compilation)
         self._prefix = "rocky_" + "".join(each for each in context.run_id if each.isdigit())
         self._places = {step.id: place for place, step in enumerate(plan.steps)}
 
@@ -213,6 +220,24 @@ class Builder:
     def inputs_of(self, step: Step) -> tuple[KnownInput, ...]:
         """What a step reads, as far as it reads tables and sources."""
         return () if step.kind == "seed" else self._inputs.made_from(step.key).inputs
+
+    def failure_of(self, step: Step, error: BaseException) -> StepFailure:
+        """What an error that ended a step, or a part of it, means, and where it is."""
+        failure = classify_step_failure(error, self._explain)
+        if step.kind == "seed":
+            return failure
+        model = self._plan.project.models[step.key]
+        return self._diagnostician.in_model(
+            model, error, failure, lambda: self._inputs.origins_of(step.key)
+        )
+
+    def _explain(self, error: BaseException) -> Failure:
+        """What an error of Spark means; it may name files whose place is a secret."""
+        failure = self._engine.explain(error)
+        message = failure.message
+        for source in self._plan.project.sources.values():
+            message = hide_location(source, message)
+        return replace(failure, message=message)
 
     def table_of(self, step: Step) -> Table | None:
         """The table a step writes; a query has none."""
@@ -272,6 +297,7 @@ class Builder:
             python_inputs=self._inputs.parameters_of(model, inputs) if model.is_python else None,
             ledger_statement=context.ledger_statement,
             authority=context.authority,
+            classify=partial(self.failure_of, step),
         )
 
     def _bind_inline(self, step: Step, model: ModelFile, made_from: MadeFrom) -> StepResult:

@@ -5,7 +5,7 @@ killed process leaves behind is true. A failure's class decides about a retry, n
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from threading import Event, Lock
 from time import monotonic
@@ -25,9 +25,7 @@ from rocky.run.prepare.resources import RunClock
 from rocky.run.record.journal import Journal
 from rocky.run.record.provenance import NOT_MEASURED, ResourcesUsed, Timing
 from rocky.run.record.recorder import Recorder
-from rocky.spark.failures import classify_failure
-from rocky.spark.interface import Failure, Metrics
-from rocky.spark.source_files import hide_location
+from rocky.spark.interface import Metrics
 
 T = TypeVar("T")
 
@@ -85,7 +83,7 @@ def build_with_retries(
     patience: RetryBudget,
     stop: Event,
     retried: Callable[[AttemptRecord], None],
-    explain: Callable[[BaseException], Failure] = classify_failure,
+    classify: Callable[[BaseException], StepFailure] = classify_step_failure,
 ) -> RetryOutcome[T]:
     """Build until it succeeds, fails for good, or the run is to stop.
 
@@ -97,7 +95,7 @@ def build_with_retries(
         try:
             result = build()
         except STEP_ERRORS as error:
-            failure = classify_step_failure(error, explain)
+            failure = classify(error)
         else:
             patience.succeeded()
             if attempts:
@@ -155,7 +153,6 @@ class StepExecution(Watcher):
         self._times = times
         self._looked = monotonic()
         self._patience = RetryBudget(plan.project.config.resilience)
-        self._sources = tuple(plan.project.sources.values())
         self._rate = rate_of(plan.project.config.cost)
         self._stop = Event()
         self._materialize: Materialize | None = None
@@ -230,7 +227,7 @@ class StepExecution(Watcher):
                 self._patience,
                 self._stop,
                 lambda attempt: self._journal.tell(lambda each: each.retried(step, attempt)),
-                self._explain,
+                lambda error: self._builder.failure_of(step, error),
             )
         timing = Timing(started_at, round((monotonic() - began) * 1000))
         used = ResourcesUsed(tried.attempts, self._measure(job), self._rate)
@@ -248,14 +245,6 @@ class StepExecution(Watcher):
             record = self._recorder.built(step, tried.result, timing, used)
         self._journal.record(record)
         return record.outcome.succeeded
-
-    def _explain(self, error: BaseException) -> Failure:
-        """What an error of Spark means; it may name files whose place is a secret."""
-        failure = self._engine.explain(error)
-        message = failure.message
-        for source in self._sources:
-            message = hide_location(source, message)
-        return replace(failure, message=message)
 
     def _circumstances(self, step: Step) -> dict[str, Any]:
         """What is known of a step that failed; nothing where that is why it failed."""
