@@ -156,9 +156,9 @@ _NOTED: Final = 10
 
 
 class ErrorsFound(RunRefused):
-    """The project has errors in what was selected; `findings` says which.
+    """The project has errors in what was selected; `diagnostics` says which.
 
-    `kind` is what programs get as the condition: the findings are for people.
+    `findings` are the same as the compiler has them. `kind` is what programs get as the condition.
     """
 
     kind = RockyError.__name__
@@ -166,6 +166,7 @@ class ErrorsFound(RunRefused):
     def __init__(self, message: str, findings: Sequence[Diagnostic], project: Project) -> None:
         super().__init__(message, findings, project)
         self.findings, self.project = tuple(findings), project
+        self.diagnostics = findings_of(self.findings, project)
         note_findings(self, self.findings, project)
 
     def __str__(self) -> str:

@@ -33,6 +33,7 @@ from rocky.project.columns import read_classifications, read_columns
 from rocky.project.configuration.model import TargetSetting
 from rocky.project.configuration.paths import FolderName
 from rocky.project.files import Report, child_path, read_text, scan_folders
+from rocky.project.seed_cells import SeedCells, refuse_nested
 from rocky.project.toml.documents import Document, Problem, Problems, parse_document
 from rocky.project.toml.records import read_record
 from rocky.project.toml.variables import written
@@ -197,6 +198,9 @@ def load_seed(
         header, columns = rows
         fields, places = _header_fields(header, columns, text, declared)
         _check_declared(declared, header, problems)
+        cells = SeedCells(SourceText(path, text), record.delimiter, columns)
+        cells.check(fields, declared, document, read_classifications(record.columns), report)
+    refuse_nested(declared, problems)
     _report_all(problems, document, report)
     stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return SeedTable(

@@ -46,7 +46,7 @@ def classify_step_failure(
         kind = next((name for each, name in _KINDS if isinstance(error, each)), "rejected")
         # The rows were computed from a table that has moved on: computed again, they are right.
         retryable = isinstance(error, ConcurrentChange)
-        finding = next(iter(error.diagnostics), None)
+        finding = error.finding if isinstance(error, ModelFailed) else None
         return StepFailure(kind, str(error), retryable=retryable, finding=finding)
     if isinstance(error, OSError) and not isinstance(error, ConnectionError):
         return StepFailure(_kind_of_io(error), str(error))

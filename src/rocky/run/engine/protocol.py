@@ -4,7 +4,7 @@ Strategies compose SQL over views; the engine binds views to pinned files, runs 
 results into a table's folder as content-addressed files. It never commits: that is the store's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -168,3 +168,7 @@ class StepFailure:
     condition: str | None = None
     cause: Failure | None = field(default=None, repr=False, compare=False)
     finding: Diagnostic | None = None
+
+
+Classify = Callable[[BaseException], StepFailure]
+"""What an error that ended a step, or a part of it, means, and where it is."""

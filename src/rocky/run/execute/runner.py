@@ -26,7 +26,12 @@ from rocky.plan.steps import CHANGED, RunPlan, Step
 from rocky.plan.watermarks import NO_WATERMARK_FINDINGS, WatermarkFindings, check_watermarks
 from rocky.project.models import Target
 from rocky.run.engine.protocol import Engine, StepFailure
-from rocky.run.execute.builder import Builder, ResultReuse, record_unbuilt_steps
+from rocky.run.execute.builder import (
+    Builder,
+    ResultReuse,
+    record_missing_sources,
+    record_unbuilt_steps,
+)
 from rocky.run.execute.scheduler import Throttle
 from rocky.run.materialize.seeds import refuse_shared_target
 from rocky.run.outcomes import (
@@ -268,8 +273,11 @@ class _RunInProgress:
             forecast, ResultReuse(self._context, tools.pins), recorder, tools.journal, self._times
         )
         refused = self._refuse(recorder, tools.journal)
-        done = settled | refused
-        rest = [step for step in self._plan.steps if step.id not in done]
+        rest = [step for step in self._plan.steps if step.id not in settled | refused]
+        absent = record_missing_sources(
+            self._plan, rest, resources.sources, recorder, tools.journal, self._times
+        )
+        rest = [step for step in rest if step.id not in absent]
         if tools.stop.is_set():
             tools.journal.record_all([recorder.left(step, self._times.now()) for step in rest])
         elif rest:

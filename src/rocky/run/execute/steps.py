@@ -5,7 +5,8 @@ killed process leaves behind is true. A failure's class decides about a retry, n
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from threading import Event, Lock
 from time import monotonic
@@ -16,6 +17,7 @@ from rocky.plan.budget import rate_of
 from rocky.plan.steps import RunPlan, Step
 from rocky.project.configuration.blocks import Resilience
 from rocky.retry import RetryAllowance, wait_ms
+from rocky.run.engine.diagnosis import Diagnostician
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Engine, StepFailure
 from rocky.run.execute.builder import Builder
@@ -25,7 +27,8 @@ from rocky.run.prepare.resources import RunClock
 from rocky.run.record.journal import Journal
 from rocky.run.record.provenance import NOT_MEASURED, ResourcesUsed, Timing
 from rocky.run.record.recorder import Recorder
-from rocky.spark.interface import Metrics
+from rocky.spark.interface import Failure, Metrics
+from rocky.spark.source_files import hide_location
 
 T = TypeVar("T")
 
@@ -153,6 +156,8 @@ class StepExecution(Watcher):
         self._times = times
         self._looked = monotonic()
         self._patience = RetryBudget(plan.project.config.resilience)
+        self._project = plan.project
+        self._diagnostician = Diagnostician(plan.compilation)
         self._rate = rate_of(plan.project.config.cost)
         self._stop = Event()
         self._materialize: Materialize | None = None
@@ -221,13 +226,14 @@ class StepExecution(Watcher):
         assert materialize is not None
         self._journal.tell(lambda each: each.started(step))
         started_at, began = self._times.now(), monotonic()
+        classify = partial(self._failure_of, step)
         with self._engine.jobs.tagged(self._tag(job)):
             tried = build_with_retries(
-                lambda: self._builder.build(step, materialize),
+                lambda: self._builder.build(step, materialize, classify),
                 self._patience,
                 self._stop,
                 lambda attempt: self._journal.tell(lambda each: each.retried(step, attempt)),
-                lambda error: self._builder.failure_of(step, error),
+                classify,
             )
         timing = Timing(started_at, round((monotonic() - began) * 1000))
         used = ResourcesUsed(tried.attempts, self._measure(job), self._rate)
@@ -245,6 +251,24 @@ class StepExecution(Watcher):
             record = self._recorder.built(step, tried.result, timing, used)
         self._journal.record(record)
         return record.outcome.succeeded
+
+    def _failure_of(self, step: Step, error: BaseException) -> StepFailure:
+        """What an error that ended a step, or a part of it, means, and where it is."""
+        failure = classify_step_failure(error, self._explain)
+        if step.kind == "seed":
+            return failure
+        model = self._project.models[step.key]
+        return self._diagnostician.in_model(
+            model, error, failure, lambda: self._builder.origins_of(step)
+        )
+
+    def _explain(self, error: BaseException) -> Failure:
+        """What an error of Spark means; it may name files whose place is a secret."""
+        failure = self._engine.explain(error)
+        message = failure.message
+        for source in self._project.sources.values():
+            message = hide_location(source, message)
+        return replace(failure, message=message)
 
     def _circumstances(self, step: Step) -> dict[str, Any]:
         """What is known of a step that failed; nothing where that is why it failed."""

@@ -22,8 +22,7 @@ from rocky.project.configuration.strategies import (
     Snapshot,
     Strategy,
 )
-from rocky.run.engine.failures import classify_step_failure
-from rocky.run.engine.protocol import Engine, StepFailure
+from rocky.run.engine.protocol import Classify, Engine
 from rocky.spark.interface import TARGET_FILE_BYTES, Layout
 from rocky.store.delta.change import Committed
 from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority
@@ -73,7 +72,7 @@ class Build:
     python_inputs: Mapping[str, str] | None = None
     ledger_statement: Callable[[], Mapping[str, str]] = dict
     authority: CommitAuthority = NO_AUTHORITY
-    classify: Callable[[BaseException], StepFailure] = classify_step_failure
+    classify: Classify | None = None
 
     @property
     def commit_info(self) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ from rocky.language.names import quote_name, quote_text
 from rocky.language.syntax.references import fill_placeholders
 from rocky.plan.intervals import Interval, all_keys, batches, interval_of, select_keys, span_of
 from rocky.project.configuration.strategies import Grain, Microbatch, TimeInterval
-from rocky.run.engine.failures import STEP_ERRORS
+from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Written
 from rocky.run.engine.sql import column_list
 from rocky.run.materialize.build import Build, Built, BuiltPartition
@@ -54,7 +54,7 @@ def time_interval(build: Build, strategy: TimeInterval) -> Built:
             anew = build.full_refresh and not commits
             committed, counts = _build_batch(build, strategy, batch, anew=anew)
         except STEP_ERRORS as error:
-            failure = build.classify(error)
+            failure = (build.classify or classify_step_failure)(error)
             if failure.retryable or failure.kind in _PASSED_ON:
                 raise
             partitions += [BuiltPartition(key, 0, failure.message) for key in batch]
@@ -80,7 +80,7 @@ def time_interval(build: Build, strategy: TimeInterval) -> Built:
 
 def _none_built(failed: BuiltPartition, finding: Diagnostic | None) -> ModelFailed:
     error = ModelFailed(f"no interval could be built; `{failed.key}`: {failed.error}")
-    error.diagnostics = () if finding is None else (finding,)
+    error.finding = finding
     return error
 
 
