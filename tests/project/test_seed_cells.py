@@ -78,7 +78,10 @@ def test_a_wrong_cell_stops_compile_validate_plan_and_run_before_spark(tmp_path)
         try:
             refused()
         except RunRefused as error:
-            places += [f"{each.code} {each.span.file}:{each.span.line}:{each.span.col}" for each in error.diagnostics]
+            places += [
+                f"{each.code} {each.span.file}:{each.span.line}:{each.span.col}"
+                for each in error.diagnostics
+            ]
     found = [each.code for each in workspace.compile().diagnostics]
     checked = [each.code for each in workspace.validate().diagnostics]
 

@@ -138,7 +138,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.CONTRACT_COLUMN_MISSING,
         "contract-column-missing",
-        "a column the contract requires is not produced",
+        "a column the contract promises is not produced",
     ),
     CodeInfo(
         Code.CONTRACT_TYPE_MISMATCH,
