@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from itertools import zip_longest
 
 import pyarrow as pa
 import pytest
@@ -97,18 +98,20 @@ def test_what_is_inferred_and_what_is_advised_are_values(answers):
 
 def test_a_seed_that_compiles_loads(tmp_path, spark):
     """All texts that are taken, each in a column of its type, are loaded by a run."""
-    taken = []
-    files = {}
-    for place, kind in enumerate(TYPES):
-        fits = fits_of(parse_type(kind))
-        cells = [f'"{text}"' for text in FORMS if fits(text) and not _names_zone(text)]
-        taken.append(cells)
-        files[f"seeds/s{place}.csv"] = "\n".join(["v,n", *(f"{cell},1" for cell in cells), ""])
-        files[f"seeds/s{place}.toml"] = f'columns = [{{ name = "v", type = "{kind}" }}]\n'
-    root = write_files(tmp_path, {**files, "models/m.sql": "SELECT 1 AS one\n"})
+    taken = [
+        [text for text in FORMS if fits_of(parse_type(kind))(text) and not _names_zone(text)]
+        for kind in TYPES
+    ]
+    rows = [[f'"{cell}"' for cell in row] for row in zip_longest(*taken, fillvalue="")]
+    names = [f"c{place}" for place in range(len(TYPES))]
+    declared = [f'{{ name = "c{place}", type = "{kind}" }}' for place, kind in enumerate(TYPES)]
+    files = {
+        "models/m.sql": "SELECT 1 AS one\n",
+        "seeds/s.csv": "\n".join([",".join(names), *map(",".join, rows), ""]),
+        "seeds/s.toml": f"columns = [ {', '.join(declared)} ]\n",
+    }
+    root = write_files(tmp_path, files)
 
-    report = rocky.open(root, spark=spark).seed()
+    (loaded,) = rocky.open(root, spark=spark).seed().seeds
 
-    assert [None] * len(TYPES) == [each.error for each in report.seeds]
-    counts = {each.name: each.rows for each in report.seeds}
-    assert counts == {f"s{place}": len(cells) for place, cells in enumerate(taken)}
+    assert (None, len(rows)) == (loaded.error, loaded.rows)

@@ -89,6 +89,25 @@ class Finding:
     suppressible: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ErrorDetails:
+    """What failed: `kind` names the condition, `message` says it in a sentence.
+
+    `diagnostics` are the findings for which something was refused.
+    """
+
+    kind: str
+    message: str
+    diagnostics: Sequence[Finding] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorReport:
+    """What any command prints when it could not do its work."""
+
+    error: ErrorDetails
+
+
 def findings_of(diagnostics: Sequence[Diagnostic], project: Project) -> Sequence[Finding]:
     """The findings in the order they are read, file by file."""
     return describe_findings(in_reading_order(diagnostics), project.texts)

@@ -71,6 +71,8 @@ def _notes(report: PlanReport, *, quiet: bool) -> Iterator[str]:
         does = f"`rocky apply {report.plan_id[:_SHORT]}` runs it"
         if report.has_budget_errors:
             does = "it is over budget, and `rocky apply` refuses it"
+        elif report.has_errors:
+            does = "what it reads is not all there, and `rocky apply` refuses it"
         yield f"plan {report.plan_id} is saved in {PLANS_FOLDER}; {does}"
 
 
