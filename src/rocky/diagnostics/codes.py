@@ -101,7 +101,13 @@ class CodeInfo:
     suppressible: bool = False
 
 
-_E, _W, _I = Severity.ERROR, Severity.WARNING, Severity.INFO
+_W, _I = Severity.WARNING, Severity.INFO
+
+
+def _lint(code: Code, name: str, summary: str) -> CodeInfo:
+    """A warning that a project may allow, or raise to an error."""
+    return CodeInfo(code, name, summary, _W, suppressible=True)
+
 
 REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
@@ -283,92 +289,24 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.SEED_VALUE, "seed-value", "a cell of a seed that is not a value of its column's type"
     ),
-    CodeInfo(
-        Code.IMPLICIT_JOIN_CAST,
-        "implicit-join-cast",
-        "join keys that are comparable only through an unsafe cast",
-        _W,
-        suppressible=True
-    ),
-    CodeInfo(
-        Code.TIME_RANGE_HALF,
-        "time-range-half",
-        "only one end of the interval is used",
-        _W,
-        suppressible=True
-    ),
-    CodeInfo(
-        Code.CONTRACT_COLUMN_ABSENT,
-        "contract-column-absent",
-        "an optional contract column is not produced",
-        _W,
-        suppressible=True
-    ),
-    CodeInfo(
-        Code.CONTRACT_WITHOUT_MODEL,
-        "contract-without-model",
-        "a contract for a model that does not exist",
-        _W,
-        suppressible=True
-    ),
-    CodeInfo(
-        Code.IMPORT_NOT_ACCEPTED,
-        "import-not-accepted",
-        "an import whose interface nobody has accepted yet",
-        _W,
-        suppressible=True
-    ),
-    CodeInfo(
-        Code.STRING_AGGREGATION,
-        "string-aggregation",
-        "an arithmetic aggregate of a string",
-        _W,
-        suppressible=True
-    ),
-    CodeInfo(
-        Code.UNNAMED_OUTPUT,
-        "unnamed-output",
-        "an output expression without an alias",
-        _W,
-        suppressible=True
-    ),
-    CodeInfo(
-        Code.UNUSED_ALLOW, "unused-allow", "an allow that allows nothing", _W, suppressible=True
-    ),
-    CodeInfo(
-        Code.SHADOWED_NAME,
-        "shadowed-name",
-        "a model that hides a source or seed of its name",
-        _W,
-        suppressible=True
-    ),
-    CodeInfo(
-        Code.BASELINE_MISSING,
-        "baseline-missing",
-        "a contract that compares with a baseline nobody recorded",
-        _W,
-        suppressible=True
-    ),
-    CodeInfo(
-        Code.QUERY_NOT_UNDERSTOOD,
-        "query-not-understood",
-        "a query Rocky cannot work out, by a fault of its own",
-        _W,
-        suppressible=True
-    ),
+    _lint(Code.IMPLICIT_JOIN_CAST, "implicit-join-cast", "join keys that are comparable only through an unsafe cast"),
+    _lint(Code.TIME_RANGE_HALF, "time-range-half", "only one end of the interval is used"),
+    _lint(Code.CONTRACT_COLUMN_ABSENT, "contract-column-absent", "an optional contract column is not produced"),
+    _lint(Code.CONTRACT_WITHOUT_MODEL, "contract-without-model", "a contract for a model that does not exist"),
+    _lint(Code.IMPORT_NOT_ACCEPTED, "import-not-accepted", "an import whose interface nobody has accepted yet"),
+    _lint(Code.STRING_AGGREGATION, "string-aggregation", "an arithmetic aggregate of a string"),
+    _lint(Code.UNNAMED_OUTPUT, "unnamed-output", "an output expression without an alias"),
+    _lint(Code.UNUSED_ALLOW, "unused-allow", "an allow that allows nothing"),
+    _lint(Code.SHADOWED_NAME, "shadowed-name", "a model that hides a source or seed of its name"),
+    _lint(Code.BASELINE_MISSING, "baseline-missing", "a contract that compares with a baseline nobody recorded"),
+    _lint(Code.QUERY_NOT_UNDERSTOOD, "query-not-understood", "a query Rocky cannot work out, by a fault of its own"),
     CodeInfo(
         Code.LIVE_COLUMN_UNDECLARED,
         "live-column-undeclared",
         "a column of the live source that its declaration does not list",
         _W
     ),
-    CodeInfo(
-        Code.UNREPLACED_VARIABLE,
-        "unreplaced-variable",
-        "`${...}` in the quotes of a query, where nothing replaces it",
-        _W,
-        suppressible=True
-    ),
+    _lint(Code.UNREPLACED_VARIABLE, "unreplaced-variable", "`${...}` in the quotes of a query, where nothing replaces it"),
     CodeInfo(Code.TRACKED_CACHE, "tracked-cache", "a file in `.rocky/cache` that git tracks", _W),
     CodeInfo(
         Code.IMPORT_COLUMN_ADDED,
@@ -377,13 +315,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
         _I,
         suppressible=True
     ),
-    CodeInfo(
-        Code.IMPORT_TYPE_WIDENED,
-        "import-type-widened",
-        "another project widened the type of a column that this project reads",
-        _W,
-        suppressible=True
-    ),
+    _lint(Code.IMPORT_TYPE_WIDENED, "import-type-widened", "another project widened the type of a column that this project reads"),
     CodeInfo(
         Code.IMPORT_NULLABILITY_TIGHTENED,
         "import-nullability-tightened",
@@ -391,13 +323,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
         _I,
         suppressible=True
     ),
-    CodeInfo(
-        Code.SELECT_STAR,
-        "select-star",
-        "a model that ends in SELECT * and has readers",
-        _W,
-        suppressible=True
-    ),
+    _lint(Code.SELECT_STAR, "select-star", "a model that ends in SELECT * and has readers"),
 )
 
 BY_CODE: dict[str, CodeInfo] = {row.code.value: row for row in REGISTRY}

@@ -72,7 +72,9 @@ def fits_of(kind: DataType) -> Fits | None:
 def example_of(kind: DataType) -> str:
     """A value of a type, as a cell has it."""
     if isinstance(kind, DecimalType):
-        return "12" if kind.scale == 0 else f"1.{'5'.ljust(min(kind.scale, 2), '0')}"
+        if kind.precision == kind.scale:
+            return "0.5"
+        return "7" if kind.scale == 0 else f"1.{'5'.ljust(min(kind.scale, 2), '0')}"
     return _EXAMPLES.get(kind.kind, "12")
 
 
