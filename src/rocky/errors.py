@@ -41,13 +41,19 @@ A mistake in the user's project is never an exception: it is a `Diagnostic`.
 """
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 
 class RockyError(Exception):
-    """The world failed in a way the user can act on; the message says how."""
+    """The world failed in a way the user can act on; the message says how.
+
+    `diagnostics` are the findings for which it was raised, where there are any, as reports have
+    them.
+    """
+
+    diagnostics: Sequence[Any] = ()
 
 
 class ProjectNotFound(RockyError):
@@ -240,7 +246,12 @@ class PlanOutdated(RockyError):
 
 
 class ModelFailed(RockyError):
-    """A model could not be built; the message names it and says why."""
+    """A model could not be built; the message names it and says why.
+
+    `finding` is the diagnostic that says where in the project, if that is known.
+    """
+
+    finding: Any = None
 
 
 class InternalError(RockyError):

@@ -4,9 +4,12 @@ Nothing is built. A table that was never built fails its assertions: it has not 
 what it should.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocky.operations.findings import refuse_errors
+from rocky.diagnostics import Diagnostic
+from rocky.diagnostics.diagnostic import NO_TEXTS, Texts
+from rocky.operations.findings import Finding, describe_findings, refuse_errors
 from rocky.operations.report import hidden, same_fields
 from rocky.operations.workspace import Workspace, compile_workspace, known_branch
 from rocky.pipelines.report import Sample
@@ -56,7 +59,10 @@ class RowDifference:
 
 @dataclass(frozen=True, slots=True)
 class UnitTest:
-    """What came of one unit test. `error` says why it could not be run to its end."""
+    """What came of one unit test. `error` says why it could not be run to its end.
+
+    `diagnostics` say at which place of the project, if it was there.
+    """
 
     model: str
     name: str
@@ -67,11 +73,16 @@ class UnitTest:
     expected_rows: int
     found_rows: int
     differences: tuple[RowDifference, ...]
+    diagnostics: Sequence[Finding]
+    finding: Diagnostic | None = hidden()
 
 
 @dataclass(frozen=True, slots=True)
 class DataTest:
-    """What came of one assertion on a table, with some rows that fail it."""
+    """What came of one assertion on a table, with some rows that fail it.
+
+    `diagnostics` say at which place of the project it could not be answered.
+    """
 
     model: str
     name: str
@@ -83,6 +94,8 @@ class DataTest:
     observed: str | None
     error: str | None
     sample: Sample
+    diagnostics: Sequence[Finding]
+    finding: Diagnostic | None = hidden()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +111,8 @@ class TestCounts:
 class TestReport:
     """What came of every test: it `passed` unless one of severity `error` failed.
 
-    `selected` is how many models were asked for, whether they have tests or not.
+    `selected` is how many models were asked for, whether they have tests or not. `texts` are those
+    that findings point into.
     """
 
     passed: bool
@@ -106,6 +120,7 @@ class TestReport:
     data_tests: tuple[DataTest, ...]
     summary: TestCounts
     selected: int = hidden()
+    texts: Texts = hidden()
 
 
 def test(workspace: Workspace, request: TestRequest) -> TestReport:
@@ -125,21 +140,26 @@ def test(workspace: Workspace, request: TestRequest) -> TestReport:
         from rocky.run.checks.unit_tests import check_models  # noqa: PLC0415
 
         result = check_models(plan, request.kinds, workspace.environment, workspace.spark)
-    return report_tests(result, len(keys))
+    return report_tests(result, len(keys), compilation.project.texts)
 
 
-def report_tests(result: ChecksReport, selected: int) -> TestReport:
-    """The report of tests that were run."""
+def report_tests(result: ChecksReport, selected: int, texts: Texts = NO_TEXTS) -> TestReport:
+    """The report of tests that were run, of files with these texts."""
     return TestReport(
         result.failed == 0,
-        tuple(_unit_test(each) for each in result.units),
-        tuple(_data_test(each) for each in result.assertions),
+        tuple(_unit_test(each, texts) for each in result.units),
+        tuple(_data_test(each, texts) for each in result.assertions),
         TestCounts(result.passed, result.failed, result.warnings),
         selected,
+        texts,
     )
 
 
-def _unit_test(outcome: UnitOutcome) -> UnitTest:
+def _found(finding: Diagnostic | None, texts: Texts) -> Sequence[Finding]:
+    return describe_findings(() if finding is None else (finding,), texts)
+
+
+def _unit_test(outcome: UnitOutcome, texts: Texts) -> UnitTest:
     differences = tuple(
         RowDifference(
             each.expected,
@@ -149,10 +169,14 @@ def _unit_test(outcome: UnitOutcome) -> UnitTest:
         )
         for each in outcome.differences
     )
-    besides = frozenset({"differences"})
-    return UnitTest(differences=differences, **same_fields(UnitTest, outcome, besides))
+    besides = frozenset({"differences", "diagnostics"})
+    found = _found(outcome.finding, texts)
+    same = same_fields(UnitTest, outcome, besides)
+    return UnitTest(differences=differences, diagnostics=found, **same)
 
 
-def _data_test(outcome: AssertionOutcome) -> DataTest:
+def _data_test(outcome: AssertionOutcome, texts: Texts) -> DataTest:
     sample = Sample(outcome.sample_columns, outcome.sample)
-    return DataTest(sample=sample, **same_fields(DataTest, outcome, frozenset({"sample"})))
+    found = _found(outcome.finding, texts)
+    same = same_fields(DataTest, outcome, frozenset({"sample", "diagnostics"}))
+    return DataTest(sample=sample, diagnostics=found, **same)

@@ -11,6 +11,7 @@ from datetime import datetime
 from threading import RLock
 from typing import Final, Protocol
 
+from rocky.diagnostics import Diagnostic
 from rocky.errors import StateConflict, StateSyncFailed
 from rocky.ledger.pipeline_records import (
     AnomalyRecord,
@@ -39,13 +40,17 @@ _GOOD = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """How one step ended. `blocked_by` names the failed models for which it was withheld."""
+    """How one step ended. `blocked_by` names the failed models for which it was withheld.
+
+    `finding` is why it failed, where that is something in the project.
+    """
 
     step: Step
     execution: ModelExecution
     watermark: str | None = None
     partitions: tuple[BuiltPartition, ...] = ()
     blocked_by: tuple[str, ...] = ()
+    finding: Diagnostic | None = None
 
     @property
     def succeeded(self) -> bool:

@@ -17,6 +17,7 @@ from pyspark.errors import (
     PythonException,
 )
 
+from rocky.spark.failure_places import find_places
 from rocky.spark.interface import Failure, FailureKind
 
 SPARK_ERRORS: Final = (PySparkException, Py4JError)
@@ -112,7 +113,8 @@ def classify_failure(failure: BaseException) -> Failure:
     kind = _kind(failure, text, state)
     if kind is _KIND.CONNECTION_LOST:
         message = f"the connection to Spark is lost: {message}"
-    return Failure(kind, _shortened(message), condition)
+    query, code = find_places(failure, text)
+    return Failure(kind, _shortened(message), condition, query, code, text)
 
 
 def trace_of(failure: BaseException) -> str:

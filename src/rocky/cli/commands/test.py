@@ -8,7 +8,9 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings, TableCommand
 from rocky.cli.render.tables import render_table
-from rocky.diagnostics.render import counted
+from rocky.diagnostics import Diagnostic
+from rocky.diagnostics.diagnostic import Texts
+from rocky.diagnostics.render import counted, render_full
 from rocky.operations.test import DataTest, RowDifference, TestReport, TestRequest, UnitTest, test
 from rocky.run.checks.outcomes import Cell, Row
 
@@ -56,10 +58,10 @@ def render_tests(report: TestReport, *, quiet: bool) -> str:
     lines: list[str] = []
     for unit in report.unit_tests:
         if not (unit.passed and quiet):
-            lines += _unit_lines(unit)
+            lines += [*_unit_lines(unit), *_place_lines(unit.finding, report.texts)]
     for assertion in report.data_tests:
         if not (assertion.passed and quiet):
-            lines += _assertion_lines(assertion)
+            lines += [*_assertion_lines(assertion), *_place_lines(assertion.finding, report.texts)]
     found = report.summary
     said = [f"{found.failed} failed"] if found.failed else []
     said += [counted(found.warnings, "warning")] if found.warnings else []
@@ -75,6 +77,11 @@ def _unit_lines(unit: UnitTest) -> Iterator[str]:
     yield f"{mark}  {unit.model}  unit test `{unit.name}`{said}"
     if unit.differences:
         yield from _indented(_difference_table(unit))
+
+
+def _place_lines(finding: Diagnostic | None, texts: Texts) -> Iterator[str]:
+    """Why a test could not be run or answered, as a compile shows it."""
+    return _indented(render_full([finding], texts).rstrip() if finding is not None else "")
 
 
 def _difference_table(unit: UnitTest) -> str:

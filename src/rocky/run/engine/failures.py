@@ -48,7 +48,8 @@ def classify_step_failure(
         # A refusal of ours says all there is; what another error caused has a stack to show.
         trace = trace_of(error) if error.__cause__ is not None else ""
         retryable = isinstance(error, ConcurrentChange)
-        return StepFailure(kind, str(error), retryable=retryable, trace=trace)
+        finding = error.finding if isinstance(error, ModelFailed) else None
+        return StepFailure(kind, str(error), retryable=retryable, finding=finding, trace=trace)
     if isinstance(error, OSError) and not isinstance(error, ConnectionError):
         return StepFailure(_kind_of_io(error), str(error), trace=trace_of(error))
     failure = explain(error)
@@ -57,6 +58,7 @@ def classify_step_failure(
         failure.message,
         failure.retryable,
         failure.condition,
+        failure,
         trace=trace_of(error),
     )
 

@@ -4,12 +4,13 @@ Strategies compose SQL over views; the engine binds views to pinned files, runs 
 results into a table's folder as content-addressed files. It never commits: that is the store's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from rocky.diagnostics import Diagnostic
 from rocky.language.datatypes.types import StructField
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
@@ -178,6 +179,7 @@ class Engine(Protocol):
 class StepFailure:
     """Why a step failed, and whether the same step may succeed a moment later.
 
+    `cause` is what Spark said, where it was Spark; `finding` says where in the project it was.
     `trace` is everything that is known of it, for the log.
     """
 
@@ -185,4 +187,10 @@ class StepFailure:
     message: str
     retryable: bool = False
     condition: str | None = None
-    trace: str = ""
+    cause: Failure | None = field(default=None, repr=False, compare=False)
+    finding: Diagnostic | None = None
+    trace: str = field(default="", repr=False, compare=False)
+
+
+Classify = Callable[[BaseException], StepFailure]
+"""What an error that ended a step, or a part of it, means, and where it is."""

@@ -20,7 +20,7 @@ from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
 from rocky.run.engine.protocol import EngineEnd, EngineFacts, Frame, Jobs, SourcePin, Written
 from rocky.run.engine.sources import NeedsDeltaConnector, find_delta_source
-from rocky.spark.connection import Connection, adopt_session, function_mode
+from rocky.spark.connection import Connection, active_session, adopt_session, function_mode
 from rocky.spark.failures import SPARK_ERRORS
 from rocky.spark.frame import fields_of, take_rows
 from rocky.spark.interface import WRITER, Failure, Layout
@@ -218,7 +218,8 @@ class SparkEngine:
 
     def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> Frame:
         frames = {name: self._session.table(view) for name, view in inputs.items()}
-        return call_model(self.views.root / path, text, frames)
+        with active_session(self._session):
+            return call_model(self.views.root / path, text, frames)
 
     def columns(self, frame: Frame) -> tuple[StructField, ...]:
         return fields_of(frame)

@@ -25,7 +25,12 @@ from rocky.plan.request import Limits
 from rocky.plan.steps import CHANGED, RunPlan, Step
 from rocky.plan.watermarks import NO_WATERMARK_FINDINGS, WatermarkFindings, check_watermarks
 from rocky.run.engine.protocol import Engine, EngineEnd, StepFailure
-from rocky.run.execute.builder import Builder, ResultReuse, record_unbuilt_steps
+from rocky.run.execute.builder import (
+    Builder,
+    ResultReuse,
+    record_missing_sources,
+    record_unbuilt_steps,
+)
 from rocky.run.execute.scheduler import Throttle
 from rocky.run.outcomes import (
     NO_CONCLUSION,
@@ -211,7 +216,9 @@ class _RunInProgress:
             reason=None if self._engine_end is None else self._engine_end.message,
             anchored=self._anchored,
         )
-        self._sweep()
+        # Forgets old runs that nothing needs, now and then; the anchor comes after it.
+        retention = self._plan.project.config.state.retention
+        sweep_if_due(self._ledger, [self._resources.warehouse], retention, self._times.now())
         self._anchor()
         for each in report.outcomes:
             if CHANGED in (each.execution.action or ""):
@@ -222,11 +229,6 @@ class _RunInProgress:
         self._log_output()
         warnings, end = tuple(self._warnings), self._engine_end
         return replace(report, warnings=warnings, engine_end=end, log=self._log.path)
-
-    def _sweep(self) -> None:
-        """Forget old runs that nothing needs, now and then. The anchor comes after it."""
-        retention = self._plan.project.config.state.retention
-        sweep_if_due(self._ledger, [self._resources.warehouse], retention, self._times.now())
 
     def _conclude(self, journal: Journal, stop: Event) -> Conclusion:
         """What a pipeline has to say when all its tables are done with."""
@@ -262,8 +264,11 @@ class _RunInProgress:
             forecast, ResultReuse(self._context, tools.pins), recorder, tools.journal, self._times
         )
         refused = self._refuse(recorder, tools.journal)
-        done = settled | refused
-        rest = [step for step in self._plan.steps if step.id not in done]
+        rest = [step for step in self._plan.steps if step.id not in settled | refused]
+        absent = record_missing_sources(
+            self._plan, rest, resources.sources, recorder, tools.journal, self._times
+        )
+        rest = [step for step in rest if step.id not in absent]
         if tools.stop.is_set():
             tools.journal.record_all([recorder.left(step, self._times.now()) for step in rest])
         elif rest:

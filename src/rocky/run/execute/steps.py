@@ -7,6 +7,7 @@ killed process leaves behind is true. A failure's class decides about a retry, n
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from threading import Event, Lock
 from time import monotonic
@@ -17,6 +18,7 @@ from rocky.plan.budget import rate_of
 from rocky.plan.steps import RunPlan, Step
 from rocky.project.configuration.blocks import Resilience
 from rocky.retry import RetryAllowance, wait_ms
+from rocky.run.engine.diagnosis import Diagnostician
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Engine, EngineEnd, StepFailure
 from rocky.run.execute.builder import Builder
@@ -26,7 +28,6 @@ from rocky.run.prepare.resources import RunClock
 from rocky.run.record.journal import Journal
 from rocky.run.record.provenance import NOT_MEASURED, ResourcesUsed, StepResult, Timing
 from rocky.run.record.recorder import Recorder
-from rocky.spark.failures import classify_failure
 from rocky.spark.interface import Failure, Metrics
 from rocky.spark.source_files import hide_location
 
@@ -86,7 +87,7 @@ def build_with_retries(
     patience: RetryBudget,
     stop: Event,
     retried: Callable[[AttemptRecord], None],
-    explain: Callable[[BaseException], Failure] = classify_failure,
+    classify: Callable[[BaseException], StepFailure] = classify_step_failure,
 ) -> RetryOutcome[T]:
     """Build until it succeeds, fails for good, or the run is to stop.
 
@@ -98,7 +99,7 @@ def build_with_retries(
         try:
             result = build()
         except STEP_ERRORS as error:
-            failure = classify_step_failure(error, explain)
+            failure = classify(error)
         else:
             patience.succeeded()
             if attempts:
@@ -158,7 +159,8 @@ class StepExecution(Watcher):
         self._times = times
         self._looked = monotonic()
         self._patience = RetryBudget(plan.project.config.resilience)
-        self._sources = tuple(plan.project.sources.values())
+        self._project = plan.project
+        self._diagnostician = Diagnostician(plan.compilation)
         self._rate = rate_of(plan.project.config.cost)
         self._stop = Event()
         self._materialize: Materialize | None = None
@@ -235,10 +237,11 @@ class StepExecution(Watcher):
         assert materialize is not None
         self._journal.tell(lambda each: each.started(step))
         started_at, began = self._times.now(), monotonic()
+        classify = partial(self._failure_of, step)
 
         def build() -> StepResult:
             with self._engine.jobs.tagged(self._tag(job)):
-                return self._builder.build(step, materialize)
+                return self._builder.build(step, materialize, classify)
 
         self._building[step.name] = None
         tried = build_with_retries(
@@ -246,7 +249,7 @@ class StepExecution(Watcher):
             self._patience,
             self._stop,
             lambda attempt: self._journal.tell(lambda each: each.retried(step, attempt)),
-            self._explain,
+            classify,
         )
         if tried.failure is not None:
             self._note_failure(step, tried.failure)
@@ -275,11 +278,21 @@ class StepExecution(Watcher):
         if end is not None and self.engine_end is None:
             self.engine_end = replace(end, building=tuple(self._building))
 
+    def _failure_of(self, step: Step, error: BaseException) -> StepFailure:
+        """What an error that ended a step, or a part of it, means, and where it is."""
+        failure = classify_step_failure(error, self._explain)
+        if step.kind == "seed":
+            return failure
+        model = self._project.models[step.key]
+        return self._diagnostician.in_model(
+            model, error, failure, lambda: self._builder.origins_of(step)
+        )
+
     def _explain(self, error: BaseException) -> Failure:
         """What an error of Spark means; it may name files whose place is a secret."""
         failure = self._engine.explain(error)
         message = failure.message
-        for source in self._sources:
+        for source in self._project.sources.values():
             message = hide_location(source, message)
         return replace(failure, message=message)
 

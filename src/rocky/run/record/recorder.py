@@ -98,7 +98,7 @@ class Recorder:
         if built is None:
             return StepRecord(StepOutcome(step, execution))
         return StepRecord(
-            StepOutcome(step, execution, built.watermark, built.partitions),
+            StepOutcome(step, execution, built.watermark, built.partitions, (), built.finding),
             (*adopted.artifacts, *self._artifacts(step, result, adopted, timing.finished_at)),
             self._partitions(step, built, timing),
             self._watermarks.built(step, built, pinned, timing.finished_at),
@@ -137,7 +137,10 @@ class Recorder:
         named = StepNotes(self._notes.get(step.key, NO_NOTES).asset_key)
         mark = self._watermarks.left(step, table, timing.finished_at) if adopted.commits else None
         return StepRecord(
-            StepOutcome(step, execution), adopted.artifacts, watermark=mark, notes=named
+            StepOutcome(step, execution, finding=failure.finding),
+            adopted.artifacts,
+            watermark=mark,
+            notes=named,
         )
 
     def _left_behind(self, table: Table | None, now: datetime) -> AdoptedCommits:
