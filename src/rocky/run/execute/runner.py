@@ -211,7 +211,9 @@ class _RunInProgress:
             reason=None if self._engine_end is None else self._engine_end.message,
             anchored=self._anchored,
         )
-        self._sweep()
+        # Forgets old runs that nothing needs, now and then; the anchor comes after it.
+        retention = self._plan.project.config.state.retention
+        sweep_if_due(self._ledger, [self._resources.warehouse], retention, self._times.now())
         self._anchor()
         for each in report.outcomes:
             if CHANGED in (each.execution.action or ""):
@@ -222,11 +224,6 @@ class _RunInProgress:
         self._log_output()
         warnings, end = tuple(self._warnings), self._engine_end
         return replace(report, warnings=warnings, engine_end=end, log=self._log.path)
-
-    def _sweep(self) -> None:
-        """Forget old runs that nothing needs, now and then. The anchor comes after it."""
-        retention = self._plan.project.config.state.retention
-        sweep_if_due(self._ledger, [self._resources.warehouse], retention, self._times.now())
 
     def _conclude(self, journal: Journal, stop: Event) -> Conclusion:
         """What a pipeline has to say when all its tables are done with."""
