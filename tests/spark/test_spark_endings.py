@@ -108,7 +108,7 @@ import rocky
 from rocky.errors import RockyError
 from rocky.spark import jvm, session
 
-session.SESSION_SECONDS = {"local": 60, "cluster": 8}
+session.SESSION_SECONDS = {"local": 300, "cluster": 600}
 root, told = Path(sys.argv[1]), {}
 for name, config in json.loads(sys.argv[2]).items():
     (root / "rocky.toml").write_text(config)
@@ -184,7 +184,7 @@ from rocky.spark import session
 from rocky.spark.failures import SPARK_ERRORS
 from rocky.spark.heartbeat import Heartbeat
 
-session.SESSION_SECONDS = {"local": 300, "cluster": 6}
+session.SESSION_SECONDS = {"local": 300, "cluster": 3}
 conf = {"spark.driver.memory": "512m"}
 told = {}
 with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -200,8 +200,8 @@ try:
     frame.select(frame.id / (frame.id - frame.id)).collect()
 except SPARK_ERRORS as failure:
     told["data"] = connection.explain(failure).kind.value
-threading.Timer(1, lambda: os.killpg(connection.jvm.process.pid, signal.SIGSTOP)).start()
-Heartbeat(connection.jvm, silence=2, tick=0.2)
+threading.Timer(0.5, lambda: os.killpg(connection.jvm.process.pid, signal.SIGSTOP)).start()
+Heartbeat(connection.jvm, silence=1, tick=0.2)
 try:
     connection.session.range(10**15).selectExpr("sum(id * 2)").collect()
 except (*SPARK_ERRORS, OSError) as failure:
@@ -216,9 +216,9 @@ def test_a_master_that_says_nothing_and_a_jvm_that_hangs_are_given_up():
     told = said.answer
 
     assert told["master"].startswith(
-        f"Spark did not start on `spark://127.0.0.1:{told['port']}` in 6 seconds: "
+        f"Spark did not start on `spark://127.0.0.1:{told['port']}` in 3 seconds: "
     )
-    assert "Spark's process did not answer for 2 seconds and was ended" == told["silence"]
+    assert "Spark's process did not answer for 1 seconds and was ended" == told["silence"]
     assert ("data_error", "") == (told["data"], said.err)
 
 
