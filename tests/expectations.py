@@ -1,7 +1,8 @@
 """Expectations: marks in a case's own files that say which finding belongs on the next line.
 
 `-- expect: E003` in SQL, or `# expect: E003` in TOML, stands above the offending line;
-`expect-file: E016` means the file as a whole. Marks carry the meaning of a case and survive a
+`expect-file: E016` means the file as a whole, and `# expect-at seeds/s.csv:3: E048` a line of a
+file that has no comments. Marks carry the meaning of a case and survive a
 rewording; the wording itself is in `expected.txt`.
 """
 
@@ -14,6 +15,7 @@ from rocky.diagnostics import Diagnostic
 from rocky.project import Project
 
 _MARK = re.compile(r"^\s*(?:--|#) expect(?P<file>-file)?: (?P<codes>\w+(?:, \w+)*)$")
+_ELSEWHERE = re.compile(r"^# expect-at (?P<path>\S+):(?P<line>\d+): (?P<code>\w+)$")
 _MARKED = (".sql", ".toml")
 
 
@@ -34,6 +36,10 @@ def expected_findings(root: Path) -> list[Expectation]:
             continue
         name = path.relative_to(root).as_posix()
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            elsewhere = _ELSEWHERE.match(line)
+            if elsewhere:
+                place = int(elsewhere["line"])
+                found.append(Expectation(elsewhere["path"], place, elsewhere["code"]))
             mark = _MARK.match(line)
             if mark:
                 place = 0 if mark["file"] else number + 1

@@ -20,7 +20,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from rocky.cli.app import COMMANDS
 from rocky.cli.app import main as main_command
-from rocky.operations.report import ErrorReport, flattened, is_hidden
+from rocky.operations.findings import ErrorReport
+from rocky.operations.report import flattened, is_hidden
 
 FOLDER = Path(__file__).parents[1] / "src" / "rocky" / "cli" / "schemas"
 ERROR = "error"

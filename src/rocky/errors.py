@@ -42,13 +42,19 @@ A mistake in the user's project is never an exception: it is a `Diagnostic`.
 """
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 
 class RockyError(Exception):
-    """The world failed in a way the user can act on; the message says how."""
+    """The world failed in a way the user can act on; the message says how.
+
+    `diagnostics` are the findings for which it was raised, where there are any, as reports have
+    them.
+    """
+
+    diagnostics: Sequence[Any] = ()
 
 
 class ProjectNotFound(RockyError):
@@ -80,7 +86,24 @@ class AdapterUnusable(RockyError):
 
 
 class SparkUnavailable(RockyError):
-    """Spark or Java is missing, too old, would not start or cannot be reached."""
+    """Spark or Java is missing, too old, would not start or cannot be reached.
+
+    `settings` are names of settings that it was for, as `master` or `spark.driver.memory`;
+    `advice` is what to do; `output` is all that Spark printed.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        settings: tuple[str, ...] = (),
+        advice: str | None = None,
+        output: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.settings = settings
+        self.advice = advice
+        self.output = output
 
 
 class SourceUnreadable(RockyError):
@@ -232,7 +255,12 @@ class PlanOutdated(RockyError):
 
 
 class ModelFailed(RockyError):
-    """A model could not be built; the message names it and says why."""
+    """A model could not be built; the message names it and says why.
+
+    `finding` is the diagnostic that says where in the project, if that is known.
+    """
+
+    finding: Any = None
 
 
 class InternalError(RockyError):

@@ -226,6 +226,7 @@ PAIRS = (
         audit=True,
     ),
     pair("trace r --limit 3", "trace.trace", "trace", "r", limit=3),
+    pair("logs r", "logs.logs", "logs", "r"),
     pair("cost r --by tag", "cost.cost", "cost", "r", by="tag"),
     pair("verify r", "verify.verify", "verify", "r"),
     pair("verify --all", "verify.verify", "verify"),

@@ -173,7 +173,13 @@ def test_errors_in_the_selection_refuse_a_run_and_are_named_in_the_traceback(sho
     with pytest.raises(RunRefused, match="1 error: nothing was run") as refused:
         rocky.open(shop.root).run("+report")
 
-    assert ["E003"] == [each.code for each in refused.value.findings]
+    (found,) = refused.value.diagnostics
+    assert ("E003", "models/stg_orders.sql", 1, 8) == (
+        found.code,
+        found.span.file,
+        found.span.line,
+        found.span.col,
+    )
     shown = "".join(traceback.format_exception(refused.value))
     assert "models/stg_orders.sql:1:8: error[E003] no column `nothing` in scope" in shown
     assert [] == shop.sessions

@@ -323,7 +323,7 @@ def test_what_cannot_be_read_is_in_the_plan_and_the_plan_is_not_applied(kept):
     (kept.root / "data/orders.csv").unlink()
     answer = kept.rocky("plan", "-o", "json")
 
-    assert 0 == answer.code
+    assert 1 == answer.code
     assert "`raw.orders` could not be read" in answer.json["inputs_unreadable"][0]
     assert "no longer applies, so nothing was run" in refused(kept, answer.json["plan_id"])
 

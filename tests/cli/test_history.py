@@ -12,6 +12,7 @@ from rocky.ledger.run_records import (
     MetricsRecord,
     ModelExecution,
     RunRecord,
+    RunStatus,
 )
 from tests.cli.recorded import (
     FIRST,
@@ -363,3 +364,15 @@ def test_variables_mean_nothing_to_the_past(rocky, past):
 
     assert ExitCode.FAILED == answer.code
     assert "no such option" in answer.err.lower()
+
+
+def test_a_run_that_came_to_no_model_says_why(rocky, shop):
+    reason = "Spark would not start: no heap\n  --> rocky.toml:4: `spark.driver.memory = 9t`"
+    with open_ledger(shop / STATE_FILE) as ledger:
+        run_id = ledger.begin_run(RunRecord(START, "Manual", "c0", "laptop", "0.3.0"))
+        ledger.finish_run(run_id, RunStatus.FAILURE, START, reason=reason)
+
+    assert "Spark would not start: no heap" in rocky("history", "-o", "table").out
+    assert (
+        f"  ended     {' '.join(reason.split())}" in rocky("history", "--audit", "-o", "table").out
+    )

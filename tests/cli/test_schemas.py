@@ -68,6 +68,19 @@ def test_a_document_of_a_broken_shop_fits_its_schema(rocky, shop, line):
     assert [] == check(rocky(*line.split(), "-o", "json").json, line.split()[0])
 
 
+def test_a_refusal_carries_its_findings_and_fits_the_schema_of_errors(rocky, shop):
+    (shop / "models/staging/stg_orders.sql").write_text("SELECT nosuch(1) AS x FROM raw.orders\n")
+
+    answer = rocky("run", "-o", "json")
+
+    places = [
+        (each["code"], each["span"]["file"], each["span"]["line"], each["span"]["col"])
+        for each in answer.json["error"]["diagnostics"]
+    ]
+    assert ("E006", "models/staging/stg_orders.sql", 1, 8) in places
+    assert [] == check(answer.json, "error")
+
+
 @pytest.mark.parametrize("line", ["compile --model nope", "lineage nope", "explain Q999", "init ."])
 def test_a_failure_fits_the_schema_of_errors(rocky, shop, line):
     answer = rocky(*line.split(), "-o", "json")

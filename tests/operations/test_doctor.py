@@ -105,10 +105,10 @@ def test_only_a_newer_schema_is_critical(folder, version, health):
 
 
 def test_a_folder_that_cannot_be_written_is_critical(folder, monkeypatch):
-    def refuse(self, data):
+    def refuse(**_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "write_bytes", refuse)
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
     found = diagnose(folder, "state_rw")
 
     assert (Health.CRITICAL, True) == (found.health, "permission denied" in found.message)
@@ -132,6 +132,14 @@ def test_a_warehouse_that_is_a_file_or_cannot_be_made_is_critical(folder):
 
     assert Health.CRITICAL is found.health
     assert found.message.startswith("adapter `default`: ")
+
+
+def test_a_warehouse_that_even_root_cannot_write_is_critical(folder):
+    config = CONFIG.replace('"spark"', '"spark"\nwarehouse = "/proc/rocky"')
+    found = diagnose(folder, "adapters", config)
+
+    assert Health.CRITICAL is found.health
+    assert found.message.startswith("adapter `default`: `/proc` cannot be written: ")
 
 
 def test_an_object_store_that_cannot_be_reached_is_critical(folder):

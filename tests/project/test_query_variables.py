@@ -28,14 +28,14 @@ from tests.project.projects import finding, findings, load
 def test_a_variable_becomes_its_value(sql, filled):
     found, missing = fill_variables(sql, {"a": "1"})
 
-    assert filled == found.sql
+    assert filled == found.text
     assert [] == missing
 
 
 def test_a_value_is_not_looked_into_again():
     found, _ = fill_variables("SELECT @var(a)", {"a": "@var(a)"})
 
-    assert "SELECT @var(a)" == found.sql
+    assert "SELECT @var(a)" == found.text
 
 
 @pytest.mark.parametrize("sql", ["@var()", "@var(1)", "@var(a b)", "@var(a", "@var(, 1)"])
@@ -48,12 +48,12 @@ def test_a_span_of_the_filled_query_leads_back_to_what_was_written(value):
     sql = "SELECT aa, @var(v), bb, @var(v), cc FROM t"
     filled, _ = fill_variables(sql, {"v": value})
     for word in ("aa", "bb", "cc", "FROM", "SELECT"):
-        start = filled.sql.index(word)
+        start = filled.text.index(word)
         span = filled.written(Span(start, start + len(word)))
 
         assert word == sql[span.start : span.end]
     if value:
-        start = filled.sql.index(value)
+        start = filled.text.index(value)
         span = filled.written(
             Span(start + 1, start + len(value)) if len(value) > 1 else Span(start, start + 1)
         )

@@ -246,6 +246,13 @@ class MemoryEngine:
     def explain(self, error: BaseException) -> Failure:
         return classify_failure(error)
 
+    def ending(self) -> None:
+        return None
+
+    @property
+    def output(self) -> str:
+        return ""
+
     def rows_hash(self, frame: str) -> str:
         return _rows_hash(self._ask(frame))
 

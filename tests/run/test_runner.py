@@ -235,7 +235,7 @@ def test_a_failed_model_is_recorded_with_why(tmp_path):
     executions = {each.model_name: each for each in record.models_executed}
 
     assert RunStatus.PARTIAL_FAILURE == record.status
-    assert ("data_error", "DIVIDE_BY_ZERO: Division by zero") == (
+    assert ("data_error", "models/by_country.sql: DIVIDE_BY_ZERO: Division by zero") == (
         executions["by_country"].failure_kind,
         executions["by_country"].error,
     )

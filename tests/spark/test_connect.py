@@ -140,7 +140,32 @@ def test_a_server_of_another_version_and_one_that_is_no_spark_are_each_one_line(
     assert (
         "the server at `sc://127.0.0.1:PORT` is Spark 3.5.1, and Rocky needs Spark 4.1"
     ) == older
-    assert no_spark.startswith(
-        "the server at `sc://127.0.0.1:PORT` does not answer as Spark Connect: "
-    )
+    assert no_spark.startswith("the server at `127.0.0.1:PORT` does not answer as Spark Connect: ")
     assert "\n" not in no_spark
+
+
+SILENT = (
+    SAID
+    + """
+import socket, time
+from rocky.spark import connection
+
+connection._SERVER_SECONDS = 2
+began = time.monotonic()
+with socket.create_server(("127.0.0.1", 0)) as silent:
+    port = silent.getsockname()[1]
+    answer = said(f"sc://127.0.0.1:{port}/;token=hunter2").replace(str(port), "PORT")
+print(json.dumps([answer, time.monotonic() - began]))
+"""
+)
+
+
+@pytest.mark.slow
+@pytest.mark.server
+def test_a_server_that_takes_the_call_and_says_nothing_is_given_up():
+    answer, seconds = run_script(SILENT).answer
+
+    assert (
+        "the server at `127.0.0.1:PORT` does not answer as Spark Connect: no answer in 2 seconds"
+    ) == answer
+    assert seconds < 60

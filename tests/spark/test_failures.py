@@ -30,14 +30,6 @@ def test_a_text_is_enough_to_know_the_kind(text, kind, retryable):
     assert (kind, retryable) == (failure.kind.value, failure.retryable)
 
 
-def test_a_connection_that_is_lost_because_memory_was_full_says_so():
-    lost = ConnectionRefusedError(111, "Connection refused")
-    log = "ERROR Executor: Exception in task 0.0\njava.lang.OutOfMemoryError: Java heap space"
-
-    assert FailureKind.CONNECTION_LOST == classify_failure(lost).kind
-    assert FailureKind.OUT_OF_MEMORY == classify_failure(lost, log).kind
-
-
 def test_a_message_is_one_line_of_a_bearable_length():
     failure = classify_failure(RuntimeError("first line " * 50 + "\nsecond line"))
 

@@ -19,7 +19,7 @@ from rocky.spark.java import (
     java_of_wheel,
     remove_unused_archives,
 )
-from rocky.spark.jvm import format_properties, jvm_options
+from rocky.spark.jvm import format_properties, heap_size, jvm_options
 from tests.spark.scripts import run_script
 
 needs_wheel = pytest.mark.skipif(
@@ -102,6 +102,16 @@ def test_a_module_that_a_java_lacks_is_not_asked_for():
     whole = Java("/jdk/bin/java", 17, "17.0.1", frozenset({"jdk.incubator.vector"}))
 
     assert (False, True) == (vector in jvm_options(JAVA, {}), vector in jvm_options(whole, {}))
+
+
+@pytest.mark.parametrize(
+    ("asked", "heap"),
+    [("2g", "2g"), ("2GB", "2g"), ("512m", "512m"), ("2048", "2048m"), (None, "1g")],
+)
+def test_the_heap_is_written_as_java_reads_it(asked, heap):
+    settings = {} if asked is None else {"spark.driver.memory": asked}
+
+    assert heap == heap_size(settings)
 
 
 def test_settings_are_escaped_in_a_properties_file():
@@ -233,7 +243,7 @@ with socket.create_server(("127.0.0.1", 0)) as taken:
         said = str(failure)
 connection = connect_spark(Adapter(master="local[1]", conf=conf), Path.cwd())
 rows = connection.session.range(1000).where("id % 7 = 0").count()
-scratch = connection.log.parent
+scratch = connection.jvm.scratch
 connection.close()
 connection.close()
 print(json.dumps({

@@ -43,6 +43,15 @@ def test_a_held_setting_may_be_repeated_but_not_changed(setting):
     assert setting.why in refusal(check_conf, {setting.name: "other"})
 
 
+def test_a_value_that_spark_would_not_take_is_refused_before_anything_starts():
+    conf = {"spark.sql.shuffle.partitions": "two"}
+
+    assert (
+        "`spark.sql.shuffle.partitions = two` in `[adapter.conf]` cannot be used, because Spark"
+        " takes a whole number there: write a number such as `200`"
+    ) == refusal(check_conf, conf)
+
+
 def test_a_pinned_setting_that_is_not_held_is_the_projects_to_change():
     settings = start_settings({"spark.sql.mapKeyDedupPolicy": "LAST_WIN"}, local=True)
 

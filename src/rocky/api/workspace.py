@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from rocky.operations.imports import UpdateImportsReport
     from rocky.operations.lineage import ColumnLineage, ModelLineage
     from rocky.operations.list import Kind, Listed
+    from rocky.operations.logs import LogsReport
     from rocky.operations.plan import PlanReport
     from rocky.operations.publish import PublishReport
     from rocky.operations.replay import RebuildReport, RecordReport, RecordVerificationReport
@@ -267,6 +268,12 @@ class Workspace(operations.Workspace):
         from rocky.operations.trace import TraceRequest, trace
 
         return trace(self, TraceRequest(run, limit))
+
+    def logs(self, run: str = "latest") -> "LogsReport":
+        """The log of a run in which something failed: stacks, and what Spark printed."""
+        from rocky.operations.logs import LogsRequest, logs
+
+        return logs(self, LogsRequest(run))
 
     def cost(self, run: str = "latest", *, by: str = "model") -> "CostReport":
         """What a run used and cost, by `model`, `tag` or `tag:NAME`."""

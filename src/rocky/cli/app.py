@@ -52,6 +52,7 @@ COMMANDS: Final = {
     "show": "Show rows of a model's table, or of a query.",
     "history": "Show what ran, newest first.",
     "trace": "Show when each model of a run ran, and what it waited for.",
+    "logs": "Show the log of a run in which something failed.",
     "cost": "Show what a run used and cost.",
     "verify": "Check that records and tables are unchanged and agree.",
     "seal": "Sign where the ledger and its tables are now, into a file to keep elsewhere.",
@@ -118,6 +119,8 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.history import command as found
         case "trace":
             from rocky.cli.commands.trace import command as found
+        case "logs":
+            from rocky.cli.commands.logs import command as found
         case "cost":
             from rocky.cli.commands.cost import command as found
         case "verify":

@@ -97,11 +97,21 @@ def _layout() -> dict[str, Any]:
 
 
 def report_failure(failure: BaseException, command: str | None, *, as_json: bool) -> None:
-    """Say what failed: a line on standard error and, in JSON mode, the document as well."""
+    """Say what failed: a line on standard error and, in JSON mode, the document as well.
+
+    The findings for which something was refused are in the document, as in that of a compile.
+    """
     message = describe_failure(failure)
     if as_json:
         kind = getattr(failure, "kind", type(failure).__name__)
-        write_json(command or "", {"error": {"kind": kind, "message": message}})
+        error: dict[str, Any] = {"kind": kind, "message": message}
+        found = getattr(failure, "diagnostics", ())
+        if found:
+            # Only who is refused pays for it.
+            from rocky.operations.report import encode_report  # noqa: PLC0415
+
+            error["diagnostics"] = [encode_report(each) for each in found]
+        write_json(command or "", {"error": error})
     write_note(f"error: {message}")
 
 

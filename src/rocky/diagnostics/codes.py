@@ -64,6 +64,9 @@ class Code(StrEnum):
     LIVE_TYPE_DIFFERS = "E043"
     LIVE_SOURCE_UNREADABLE = "E044"
     IMPORT_PROMISE_WITHDRAWN = "E045"
+    VALUE_REFUSED = "E046"
+    CODE_RAISED = "E047"
+    SEED_VALUE = "E048"
     IMPLICIT_JOIN_CAST = "W001"
     TIME_RANGE_HALF = "W003"
     CONTRACT_COLUMN_ABSENT = "W010"
@@ -98,18 +101,24 @@ class CodeInfo:
     suppressible: bool = False
 
 
-_E, _W, _I = Severity.ERROR, Severity.WARNING, Severity.INFO
+_W, _I = Severity.WARNING, Severity.INFO
+
+
+def _lint(code: Code, name: str, summary: str) -> CodeInfo:
+    """A warning that a project may allow, or raise to an error."""
+    return CodeInfo(code, name, summary, _W, suppressible=True)
+
 
 REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.INCOMPARABLE_TYPES,
         "incomparable-types",
-        "a join or comparison of types that do not compare",
+        "a join or comparison of types that do not compare"
     ),
     CodeInfo(
         Code.UNKNOWN_TABLE,
         "unknown-table",
-        "a table that is not a model, source or seed of the project",
+        "a table that is not a model, source or seed of the project"
     ),
     CodeInfo(Code.UNKNOWN_COLUMN, "unknown-column", "a column no relation in scope has"),
     CodeInfo(
@@ -119,28 +128,28 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.UNKNOWN_FUNCTION,
         "unknown-function",
-        "an unknown function or a wrong number of arguments",
+        "an unknown function or a wrong number of arguments"
     ),
     CodeInfo(
         Code.INVALID_AGGREGATION,
         "invalid-aggregation",
-        "an aggregate, grouping or window where it cannot stand",
+        "an aggregate, grouping or window where it cannot stand"
     ),
     CodeInfo(
         Code.SET_OPERATION_MISMATCH,
         "set-operation-mismatch",
-        "UNION, INTERSECT or EXCEPT of branches that do not fit",
+        "UNION, INTERSECT or EXCEPT of branches that do not fit"
     ),
     CodeInfo(Code.SYNTAX_ERROR, "syntax-error", "text that is not Spark SQL"),
     CodeInfo(
         Code.CONTRACT_COLUMN_MISSING,
         "contract-column-missing",
-        "a column the contract requires is not produced",
+        "a column the contract promises is not produced"
     ),
     CodeInfo(
         Code.CONTRACT_TYPE_MISMATCH,
         "contract-type-mismatch",
-        "a column's type is not the promised one",
+        "a column's type is not the promised one"
     ),
     CodeInfo(
         Code.CONTRACT_NULLABLE, "contract-nullable", "a column promised to be non-null can be null"
@@ -151,7 +160,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.DUPLICATE_OUTPUT_COLUMN,
         "duplicate-output-column",
-        "a model with two output columns of the same name",
+        "a model with two output columns of the same name"
     ),
     CodeInfo(Code.DEPENDENCY_CYCLE, "dependency-cycle", "models that form a cycle"),
     CodeInfo(
@@ -160,7 +169,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.UNUSABLE_FILE,
         "unusable-file",
-        "a model, source, seed or contract file that cannot be used",
+        "a model, source, seed or contract file that cannot be used"
     ),
     CodeInfo(
         Code.UNUSABLE_CONFIG, "unusable-config", "a setting in rocky.toml that cannot be used"
@@ -179,7 +188,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.TIME_RANGE_MISSING,
         "time-range-missing",
-        "a time-interval model that never uses its interval",
+        "a time-interval model that never uses its interval"
     ),
     CodeInfo(
         Code.TIME_GRAIN_TOO_FINE, "time-grain-too-fine", "hourly intervals over a date column"
@@ -187,58 +196,58 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.FIRST_PARTITION_FORMAT,
         "first-partition-format",
-        "a first partition not written in its grain's form",
+        "a first partition not written in its grain's form"
     ),
     CodeInfo(
         Code.BUDGET_EXCEEDED,
         "budget-exceeded",
-        "a run or model that takes, or is estimated to take, more than its budget",
+        "a run or model that takes, or is estimated to take, more than its budget"
     ),
     CodeInfo(Code.MISSING_VARIABLE, "missing-variable", "a variable in SQL that has no value"),
     CodeInfo(
         Code.IMPORT_COLUMN_DROPPED,
         "import-column-dropped",
-        "another project dropped a column that this project reads",
+        "another project dropped a column that this project reads"
     ),
     CodeInfo(
         Code.IMPORT_TYPE_CHANGED,
         "import-type-changed",
-        "another project changed the type of a column that this project reads",
+        "another project changed the type of a column that this project reads"
     ),
     CodeInfo(
         Code.IMPORT_NULLABILITY_CHANGED,
         "import-nullability-changed",
-        "another project lets a column that this project reads be null",
+        "another project lets a column that this project reads be null"
     ),
     CodeInfo(
         Code.IMPORT_PIN_DIFFERS,
         "import-pin-differs",
-        "an import whose interface is not the one it is pinned to",
+        "an import whose interface is not the one it is pinned to"
     ),
     CodeInfo(
         Code.IMPORT_TOO_NEW,
         "import-too-new",
-        "an interface file in a newer form than this Rocky reads",
+        "an interface file in a newer form than this Rocky reads"
     ),
     CodeInfo(
         Code.IMPORT_TABLE_REMOVED,
         "import-table-removed",
-        "another project removed a table that this project reads",
+        "another project removed a table that this project reads"
     ),
     CodeInfo(
         Code.IMPORT_READS_OTHERWISE,
         "import-reads-otherwise",
-        "another project moved or added a column, and a query means something else by it",
+        "another project moved or added a column, and a query means something else by it"
     ),
     CodeInfo(
         Code.CONTRACT_EXTRA_COLUMN,
         "contract-extra-column",
-        "a column a strict contract does not list",
+        "a column a strict contract does not list"
     ),
     CodeInfo(
         Code.CONTRACT_NEW_NULLABLE,
         "contract-new-nullable",
-        "a column that became nullable since the baseline",
+        "a column that became nullable since the baseline"
     ),
     CodeInfo(
         Code.INVALID_SUBQUERY, "invalid-subquery", "a subquery Spark cannot run where it stands"
@@ -247,143 +256,74 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.SETTING_COLUMN_MISSING,
         "setting-column-missing",
-        "a setting that names a column the model does not produce",
+        "a setting that names a column the model does not produce"
     ),
     CodeInfo(
         Code.LIVE_COLUMN_MISSING,
         "live-column-missing",
-        "a declared column that the live source does not have",
+        "a declared column that the live source does not have"
     ),
     CodeInfo(
         Code.LIVE_TYPE_DIFFERS,
         "live-type-differs",
-        "a declared column that has another type in the live source",
+        "a declared column that has another type in the live source"
     ),
     CodeInfo(
         Code.LIVE_SOURCE_UNREADABLE,
         "live-source-unreadable",
-        "a declared source that could not be looked at",
+        "a declared source that could not be looked at"
     ),
     CodeInfo(
         Code.IMPORT_PROMISE_WITHDRAWN,
         "import-promise-withdrawn",
-        "another project withdrew what it promised of a table that this project reads",
+        "another project withdrew what it promised of a table that this project reads"
     ),
     CodeInfo(
-        Code.IMPLICIT_JOIN_CAST,
-        "implicit-join-cast",
-        "join keys that are comparable only through an unsafe cast",
-        _W,
-        suppressible=True,
+        Code.VALUE_REFUSED,
+        "value-refused",
+        "a value that an expression of a query cannot take, met when it ran"
     ),
     CodeInfo(
-        Code.TIME_RANGE_HALF,
-        "time-range-half",
-        "only one end of the interval is used",
-        _W,
-        suppressible=True,
+        Code.CODE_RAISED, "code-raised", "an exception of a Python model or of a function it uses"
     ),
     CodeInfo(
-        Code.CONTRACT_COLUMN_ABSENT,
-        "contract-column-absent",
-        "an optional contract column is not produced",
-        _W,
-        suppressible=True,
+        Code.SEED_VALUE, "seed-value", "a cell of a seed that is not a value of its column's type"
     ),
-    CodeInfo(
-        Code.CONTRACT_WITHOUT_MODEL,
-        "contract-without-model",
-        "a contract for a model that does not exist",
-        _W,
-        suppressible=True,
-    ),
-    CodeInfo(
-        Code.IMPORT_NOT_ACCEPTED,
-        "import-not-accepted",
-        "an import whose interface nobody has accepted yet",
-        _W,
-        suppressible=True,
-    ),
-    CodeInfo(
-        Code.STRING_AGGREGATION,
-        "string-aggregation",
-        "an arithmetic aggregate of a string",
-        _W,
-        suppressible=True,
-    ),
-    CodeInfo(
-        Code.UNNAMED_OUTPUT,
-        "unnamed-output",
-        "an output expression without an alias",
-        _W,
-        suppressible=True,
-    ),
-    CodeInfo(
-        Code.UNUSED_ALLOW, "unused-allow", "an allow that allows nothing", _W, suppressible=True
-    ),
-    CodeInfo(
-        Code.SHADOWED_NAME,
-        "shadowed-name",
-        "a model that hides a source or seed of its name",
-        _W,
-        suppressible=True,
-    ),
-    CodeInfo(
-        Code.BASELINE_MISSING,
-        "baseline-missing",
-        "a contract that compares with a baseline nobody recorded",
-        _W,
-        suppressible=True,
-    ),
-    CodeInfo(
-        Code.QUERY_NOT_UNDERSTOOD,
-        "query-not-understood",
-        "a query Rocky cannot work out, by a fault of its own",
-        _W,
-        suppressible=True,
-    ),
+    _lint(Code.IMPLICIT_JOIN_CAST, "implicit-join-cast", "join keys that are comparable only through an unsafe cast"),
+    _lint(Code.TIME_RANGE_HALF, "time-range-half", "only one end of the interval is used"),
+    _lint(Code.CONTRACT_COLUMN_ABSENT, "contract-column-absent", "an optional contract column is not produced"),
+    _lint(Code.CONTRACT_WITHOUT_MODEL, "contract-without-model", "a contract for a model that does not exist"),
+    _lint(Code.IMPORT_NOT_ACCEPTED, "import-not-accepted", "an import whose interface nobody has accepted yet"),
+    _lint(Code.STRING_AGGREGATION, "string-aggregation", "an arithmetic aggregate of a string"),
+    _lint(Code.UNNAMED_OUTPUT, "unnamed-output", "an output expression without an alias"),
+    _lint(Code.UNUSED_ALLOW, "unused-allow", "an allow that allows nothing"),
+    _lint(Code.SHADOWED_NAME, "shadowed-name", "a model that hides a source or seed of its name"),
+    _lint(Code.BASELINE_MISSING, "baseline-missing", "a contract that compares with a baseline nobody recorded"),
+    _lint(Code.QUERY_NOT_UNDERSTOOD, "query-not-understood", "a query Rocky cannot work out, by a fault of its own"),
     CodeInfo(
         Code.LIVE_COLUMN_UNDECLARED,
         "live-column-undeclared",
         "a column of the live source that its declaration does not list",
-        _W,
+        _W
     ),
-    CodeInfo(
-        Code.UNREPLACED_VARIABLE,
-        "unreplaced-variable",
-        "`${...}` in the quotes of a query, where nothing replaces it",
-        _W,
-        suppressible=True,
-    ),
+    _lint(Code.UNREPLACED_VARIABLE, "unreplaced-variable", "`${...}` in the quotes of a query, where nothing replaces it"),
     CodeInfo(Code.TRACKED_CACHE, "tracked-cache", "a file in `.rocky/cache` that git tracks", _W),
     CodeInfo(
         Code.IMPORT_COLUMN_ADDED,
         "import-column-added",
         "a column that another project added and a star includes",
         _I,
-        suppressible=True,
+        suppressible=True
     ),
-    CodeInfo(
-        Code.IMPORT_TYPE_WIDENED,
-        "import-type-widened",
-        "another project widened the type of a column that this project reads",
-        _W,
-        suppressible=True,
-    ),
+    _lint(Code.IMPORT_TYPE_WIDENED, "import-type-widened", "another project widened the type of a column that this project reads"),
     CodeInfo(
         Code.IMPORT_NULLABILITY_TIGHTENED,
         "import-nullability-tightened",
         "another project made a column that this project reads NOT NULL",
         _I,
-        suppressible=True,
+        suppressible=True
     ),
-    CodeInfo(
-        Code.SELECT_STAR,
-        "select-star",
-        "a model that ends in SELECT * and has readers",
-        _W,
-        suppressible=True,
-    ),
+    _lint(Code.SELECT_STAR, "select-star", "a model that ends in SELECT * and has readers"),
 )
 
 BY_CODE: dict[str, CodeInfo] = {row.code.value: row for row in REGISTRY}

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rocky.diagnostics.codes import Code, Severity
@@ -133,6 +134,9 @@ def _start(diagnostic: Diagnostic) -> int:
 
 Texts = Mapping[str, SourceText] | Callable[[str], SourceText | None]
 """The text of a path: a mapping, or a function that may answer None."""
+
+NO_TEXTS: Texts = MappingProxyType({})
+"""No text is at hand."""
 
 NO_FILE = "<sql>"
 """What stands for the path of SQL that came from no file."""

@@ -13,8 +13,8 @@ from rocky.analysis.changes.diff import diff_compilations
 from rocky.diagnostics import Diagnostic
 from rocky.errors import NotComparable
 from rocky.operations.diff_comment import render_comment
-from rocky.operations.findings import Finding, findings_of, note_findings
-from rocky.operations.report import ErrorDetails, OnDemand, flat, hidden
+from rocky.operations.findings import ErrorDetails, Finding, findings_of, note_findings
+from rocky.operations.report import OnDemand, flat, hidden
 from rocky.operations.revisions import (
     STATUSES,
     Difference,

@@ -89,6 +89,25 @@ class Finding:
     suppressible: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ErrorDetails:
+    """What failed: `kind` names the condition, `message` says it in a sentence.
+
+    `diagnostics` are the findings for which something was refused.
+    """
+
+    kind: str
+    message: str
+    diagnostics: Sequence[Finding] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorReport:
+    """What any command prints when it could not do its work."""
+
+    error: ErrorDetails
+
+
 def findings_of(diagnostics: Sequence[Diagnostic], project: Project) -> Sequence[Finding]:
     """The findings in the order they are read, file by file."""
     return describe_findings(in_reading_order(diagnostics), project.texts)
@@ -156,9 +175,9 @@ _NOTED: Final = 10
 
 
 class ErrorsFound(RunRefused):
-    """The project has errors in what was selected; `findings` says which.
+    """The project has errors in what was selected; `diagnostics` says which.
 
-    `kind` is what programs get as the condition: the findings are for people.
+    `findings` are the same as the compiler has them. `kind` is what programs get as the condition.
     """
 
     kind = RockyError.__name__
@@ -166,6 +185,7 @@ class ErrorsFound(RunRefused):
     def __init__(self, message: str, findings: Sequence[Diagnostic], project: Project) -> None:
         super().__init__(message, findings, project)
         self.findings, self.project = tuple(findings), project
+        self.diagnostics = findings_of(self.findings, project)
         note_findings(self, self.findings, project)
 
     def __str__(self) -> str:

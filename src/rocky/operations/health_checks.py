@@ -4,10 +4,8 @@ Each takes the subject, a project as it was found, and says how it stands. A che
 look is never healthy. Looking loads no pyspark.
 """
 
-import os
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +18,7 @@ from rocky.errors import (
     NothingSelected,
     ProjectNotFound,
     RockyError,
+    SparkUnavailable,
     advise_on_write,
 )
 from rocky.ledger import SCHEMA_VERSION, open_history_reader
@@ -29,8 +28,10 @@ from rocky.plan.adapters import pipeline_adapter
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter, State
 from rocky.project.configuration.pipelines import LoadPipeline, PipelineSetting, ReplicationPipeline
+from rocky.project.setting_places import placed_settings
 from rocky.project.toml.variables import written
 from rocky.project.user_cache import cache_place, is_writable
+from rocky.project.writable_folder import open_problem, write_problem
 from rocky.spark.java import choose_java
 from rocky.spark.redaction import REDACTION, SPARKS_OWN, uncovered_settings
 from rocky.state.probe import Probe, probe_rw, probe_sync
@@ -118,7 +119,10 @@ def check_config(subject: Subject) -> Diagnosis:
     errors = [each for each in project.diagnostics if each.severity is Severity.ERROR]
     here = [each for each in errors if each.path == project.config_path]
     if here:
-        return critical(f"{here[0].message} (`{project.config_path}`)", _VALIDATE)
+        first = here[0]
+        line = first.span and project.texts[project.config_path].line_of(first.span.start)
+        place = f"{project.config_path}:{line}" if line else project.config_path
+        return critical(f"{first.message} (`{place}`)", _VALIDATE)
     if errors:
         return _warning(f"{len(errors)} errors in files of the project", _VALIDATE)
     return _healthy(f"`{project.config_path}` can be read")
@@ -172,14 +176,14 @@ def _check_adapter(project: Project, adapter: Adapter, subject: Subject) -> Diag
 
 
 def _check_folder(folder: Path) -> Diagnosis:
-    """Looks without touching: a folder that is not there yet is made by the first run."""
-    there = folder
-    while not there.exists() and there != there.parent:
-        there = there.parent
-    if not there.is_dir():
-        return critical(f"`{there}` is not a folder", "name another `warehouse`")
-    if not os.access(there, os.R_OK | os.W_OK | os.X_OK):
-        return critical(f"`{there}` cannot be written", "make it writable")
+    """Tries a file and removes it: a folder that is not there yet is made by the first run."""
+    problem = write_problem(folder)
+    if isinstance(problem, NotADirectoryError):
+        return critical(f"`{problem.filename}` is not a folder", "name another `warehouse`")
+    if problem is not None:
+        why = (problem.strerror or str(problem)).lower()
+        fix = advise_on_write(problem, "make it writable, or name another `warehouse`")
+        return critical(f"`{problem.filename}` cannot be written: {why}", fix)
     return _healthy(f"`{folder}` can be written")
 
 
@@ -273,7 +277,7 @@ def check_spark(subject: Subject) -> Diagnosis:
     project = subject.require_project()
     if not adapters:
         return _warning("no adapter says where Spark is", "write an `[adapter]` into `rocky.toml`")
-    found = [_start(adapter, project.root) for adapter in adapters]
+    found = [_start(adapter, project) for adapter in adapters]
     return _worst(found, ", ".join(each.message for each in found))
 
 
@@ -291,12 +295,18 @@ def _judge_redaction(adapter: Adapter, pattern: str | None) -> Diagnosis:
     )
 
 
-def _start(adapter: Adapter, root: Path) -> Diagnosis:
-    """What a Spark says of itself. Raises SparkUnavailable, AdapterUnusable."""
+def _start(adapter: Adapter, project: Project) -> Diagnosis:
+    """What a Spark says of itself. Raises AdapterUnusable."""
     # Here: only who asks for it by name waits for pyspark.
     from rocky.spark.session import DEFAULT_MASTER, connect_spark  # noqa: PLC0415
 
-    connection = connect_spark(adapter, root)
+    try:
+        with placed_settings(project, adapter):
+            connection = connect_spark(adapter, project.root)
+    except SparkUnavailable as failure:
+        said, *rest = str(failure).splitlines()
+        fix = "; ".join(each.lstrip(" ->=").removeprefix("help: ") for each in rest)
+        return critical(said, fix or "look at `[adapter]` in `rocky.toml`")
     try:
         session = connection.session
         place = written(adapter.remote or adapter.master or DEFAULT_MASTER)
@@ -377,18 +387,11 @@ def _of_probe(probe: Probe, place: str) -> Diagnosis:
 
 def _try_folder(path: Path) -> Diagnosis:
     """A file made and removed beside the state: SQLite needs to make some there too."""
-    probe = path.with_name(f"{path.name}.probe-{uuid.uuid4().hex}")
-    try:
-        probe.write_bytes(b"rocky")
-        probe.unlink()
-    except OSError as failure:
-        with suppress(OSError):
-            probe.unlink(missing_ok=True)
+    failure = write_problem(path.parent) or open_problem(path)
+    if failure is not None:
         return critical(
             f"cannot write in `{path.parent}`: {(failure.strerror or str(failure)).lower()}",
             f"{advise_on_write(failure, 'make it writable')}, or name another file with"
             " `--state-path`",
         )
-    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
-        return critical(f"`{path}` cannot be written", "make it writable")
     return _healthy(f"`{path.parent}` can be written")

@@ -63,21 +63,6 @@ class OnDemand(Sequence[Item_co]):
         return f"[{shown}{more}]"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class ErrorDetails:
-    """What failed: `kind` names the condition, `message` says it in a sentence."""
-
-    kind: str
-    message: str
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class ErrorReport:
-    """What any command prints when it could not do its work."""
-
-    error: ErrorDetails
-
-
 def flat(*, without: tuple[str, ...] = ()) -> Any:
     """A field whose own fields stand in the document in its place, but for some."""
     return dataclasses.field(metadata={_FLAT: frozenset(without)})

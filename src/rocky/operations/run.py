@@ -11,7 +11,7 @@ from typing import Literal
 
 from rocky.analysis.compilation import Compilation
 from rocky.errors import PromotionUnfinished, RockyError, RunSkipped, describe_failure
-from rocky.operations.findings import refuse_errors
+from rocky.operations.findings import Finding, refuse_errors
 from rocky.operations.pipeline_report import PipelineRun, report_pipeline
 from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
 from rocky.operations.report import flat, hidden
@@ -51,10 +51,11 @@ class SkippedRun:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong: the condition by its name, and in words."""
+    """What went wrong: the condition by its name, in words, and the findings it is for."""
 
     kind: str
     message: str
+    diagnostics: Sequence[Finding] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,8 @@ class _Invocation:
         try:
             return replace(self, request=request).run(None if is_of_models(pipeline) else name)
         except RockyError as failure:
-            said = Failure(type(failure).__name__, describe_failure(failure))
+            kind, found = type(failure).__name__, failure.diagnostics
+            said = Failure(kind, describe_failure(failure), found)
             return FailedPipeline("Failure", said, failure)
 
     def run(self, name: str | None) -> OneRun:
@@ -225,7 +227,7 @@ class _Invocation:
 
         result = run_request(plan, self.request, self._caller_of(self.request.pipeline))
         self._note(result)
-        return report_models(self._sealed(result))
+        return report_models(self._sealed(result), self.compilation.project.texts)
 
     def _run_pipeline(self, name: str) -> PipelineRun:
         refuse_errors(self.compilation, config_findings(self.compilation))

@@ -1,10 +1,12 @@
 """The report of one run: tables built, what failed, what was decided and why, what it cost."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from rocky.diagnostics import Code
+from rocky.diagnostics.diagnostic import NO_TEXTS, Texts
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import (
     AttemptRecord,
@@ -14,8 +16,10 @@ from rocky.ledger.run_records import (
     ModelStatus,
     RunStatus,
 )
+from rocky.operations.findings import Finding, describe_findings
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.test import TestReport, report_tests
+from rocky.run.engine.protocol import EngineEnd
 from rocky.run.materialize.build import BuiltPartition
 from rocky.run.outcomes import RunResult, StepOutcome, is_left_alone
 
@@ -56,13 +60,17 @@ class Materialization:
 
 @dataclass(frozen=True, slots=True)
 class ModelError:
-    """A model that failed, and every attempt at it."""
+    """A model that failed, and every attempt at it.
+
+    `diagnostics` say what in the project it failed for, if it was that.
+    """
 
     asset_key: tuple[str, ...]
     model: str
     error: str | None
     failure_kind: str
     attempts: tuple[AttemptRecord, ...]
+    diagnostics: Sequence[Finding] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +127,13 @@ class ExceededBudget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelsRun:
-    """One run. `result` is all that the runner has to say of it."""
+    """One run. `result` is all that the runner has to say of it, about files with these `texts`.
+
+    `engine_end` is there when Spark ended in the middle of it, `log` when something failed.
+    """
 
     result: RunResult = hidden()
+    texts: Texts = hidden()
     run_id: RunId
     status: RunStatus
     started_at: datetime
@@ -145,6 +157,8 @@ class ModelsRun:
     budget_breaches: tuple[ExceededBudget, ...]
     budget_unchecked: tuple[str, ...]
     tests: TestReport | None = None
+    engine_end: EngineEnd | None = None
+    log: str | None = None
 
     @property
     def exit_code(self) -> int:
@@ -166,15 +180,17 @@ class ModelsRun:
 _SAME: Final = (
     "run_id", "status", "started_at", "finished_at", "pipeline", "resumed_from", "state_error",
     "seal", "seal_error",
+    "engine_end", "log",
 )  # fmt: skip
 
 
-def report_models(result: RunResult) -> ModelsRun:
-    """The report of a run of models."""
+def report_models(result: RunResult, texts: Texts = NO_TEXTS) -> ModelsRun:
+    """The report of a run of models, whose files have these texts."""
     outcomes = result.outcomes
     statuses = [each.execution.status for each in outcomes]
     return ModelsRun(
         result=result,
+        texts=texts,
         duration_ms=result.totals.duration_ms,
         tables_copied=sum(map(_has_new_table, outcomes)),
         tables_reused=statuses.count(ModelStatus.REUSED),
@@ -186,7 +202,7 @@ def report_models(result: RunResult) -> ModelsRun:
             for each in outcomes
             if each.execution.status is ModelStatus.SUCCESS
         ),
-        errors=tuple(_error(each) for each in outcomes if each.execution.error),
+        errors=tuple(_error(each, texts) for each in outcomes if each.execution.error),
         contained=tuple(
             ContainedModel(each.step.name, each.blocked_by) for each in outcomes if each.blocked_by
         ),
@@ -232,7 +248,7 @@ def _materialization(outcome: StepOutcome) -> Materialization:
     )
 
 
-def _error(outcome: StepOutcome) -> ModelError:
+def _error(outcome: StepOutcome, texts: Texts) -> ModelError:
     execution = outcome.execution
     return ModelError(
         _asset_key(outcome),
@@ -240,6 +256,7 @@ def _error(outcome: StepOutcome) -> ModelError:
         execution.error,
         execution.failure_kind or "unknown",
         execution.attempts,
+        describe_findings(() if outcome.finding is None else (outcome.finding,), texts),
     )
 
 

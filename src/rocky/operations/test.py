@@ -4,9 +4,12 @@ Nothing is built. A table that was never built fails its assertions: it has not 
 what it should.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocky.operations.findings import refuse_errors
+from rocky.diagnostics import Diagnostic
+from rocky.diagnostics.diagnostic import NO_TEXTS, Texts
+from rocky.operations.findings import Finding, describe_findings, refuse_errors
 from rocky.operations.report import hidden, same_fields
 from rocky.operations.workspace import Workspace, compile_workspace, known_branch
 from rocky.pipelines.report import Sample
@@ -15,6 +18,7 @@ from rocky.plan.arguments import Request
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.selectors import select_models
 from rocky.plan.steps import RunPlan, plan_steps
+from rocky.project.setting_places import placed_settings
 from rocky.run.checks.outcomes import (
     AssertionOutcome,
     CheckSelection,
@@ -58,7 +62,10 @@ class RowDifference:
 
 @dataclass(frozen=True, slots=True)
 class UnitTest:
-    """What came of one unit test. `error` says why it could not be run to its end."""
+    """What came of one unit test. `error` says why it could not be run to its end.
+
+    `diagnostics` say at which place of the project, if it was there.
+    """
 
     model: str
     name: str
@@ -69,12 +76,17 @@ class UnitTest:
     expected_rows: int
     found_rows: int
     differences: tuple[RowDifference, ...]
+    diagnostics: Sequence[Finding]
     description: str | None = None
+    finding: Diagnostic | None = hidden()
 
 
 @dataclass(frozen=True, slots=True)
 class DataTest:
-    """What came of one assertion on a table, with some rows that fail it."""
+    """What came of one assertion on a table, with some rows that fail it.
+
+    `diagnostics` say at which place of the project it could not be answered.
+    """
 
     model: str
     name: str
@@ -86,7 +98,9 @@ class DataTest:
     observed: str | None
     error: str | None
     sample: Sample
+    diagnostics: Sequence[Finding]
     description: str | None = None
+    finding: Diagnostic | None = hidden()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +116,8 @@ class TestCounts:
 class TestReport:
     """What came of every test: it `passed` unless one of severity `error` failed.
 
-    `selected` is how many models were asked for, whether they have tests or not.
+    `selected` is how many models were asked for, whether they have tests or not. `texts` are those
+    that findings point into.
     """
 
     passed: bool
@@ -110,6 +125,7 @@ class TestReport:
     data_tests: tuple[DataTest, ...]
     summary: TestCounts
     selected: int = hidden()
+    texts: Texts = hidden()
 
 
 def test(workspace: Workspace, request: TestRequest) -> TestReport:
@@ -126,7 +142,7 @@ def test(workspace: Workspace, request: TestRequest) -> TestReport:
     result = ChecksReport()
     if models_with_tests(plan, request.kinds):
         result = _run_tests(workspace, plan, request.kinds)
-    return report_tests(result, len(keys))
+    return report_tests(result, len(keys), compilation.project.texts)
 
 
 def _run_tests(workspace: Workspace, plan: RunPlan, wanted: CheckSelection) -> ChecksReport:
@@ -138,22 +154,30 @@ def _run_tests(workspace: Workspace, plan: RunPlan, wanted: CheckSelection) -> C
     project, models = plan.project, models_with_tests(plan, wanted)
     adapter = choose_adapter(project, plan, wanted.adapter)
     warehouse = open_project_warehouse(adapter, project.root, workspace.environment)
-    with open_project_engine(adapter, project.root, workspace.spark) as engine:
+    with (
+        placed_settings(project, adapter),
+        open_project_engine(adapter, project.root, workspace.spark) as engine,
+    ):
         return run_checks(plan, models, wanted, engine, warehouse)
 
 
-def report_tests(result: ChecksReport, selected: int) -> TestReport:
-    """The report of tests that were run."""
+def report_tests(result: ChecksReport, selected: int, texts: Texts = NO_TEXTS) -> TestReport:
+    """The report of tests that were run, of files with these texts."""
     return TestReport(
         result.failed == 0,
-        tuple(_unit_test(each) for each in result.units),
-        tuple(_data_test(each) for each in result.assertions),
+        tuple(_unit_test(each, texts) for each in result.units),
+        tuple(_data_test(each, texts) for each in result.assertions),
         TestCounts(result.passed, result.failed, result.warnings),
         selected,
+        texts,
     )
 
 
-def _unit_test(outcome: UnitOutcome) -> UnitTest:
+def _found(finding: Diagnostic | None, texts: Texts) -> Sequence[Finding]:
+    return describe_findings(() if finding is None else (finding,), texts)
+
+
+def _unit_test(outcome: UnitOutcome, texts: Texts) -> UnitTest:
     differences = tuple(
         RowDifference(
             each.expected,
@@ -163,10 +187,14 @@ def _unit_test(outcome: UnitOutcome) -> UnitTest:
         )
         for each in outcome.differences
     )
-    besides = frozenset({"differences"})
-    return UnitTest(differences=differences, **same_fields(UnitTest, outcome, besides))
+    besides = frozenset({"differences", "diagnostics"})
+    found = _found(outcome.finding, texts)
+    same = same_fields(UnitTest, outcome, besides)
+    return UnitTest(differences=differences, diagnostics=found, **same)
 
 
-def _data_test(outcome: AssertionOutcome) -> DataTest:
+def _data_test(outcome: AssertionOutcome, texts: Texts) -> DataTest:
     sample = Sample(outcome.sample_columns, outcome.sample)
-    return DataTest(sample=sample, **same_fields(DataTest, outcome, frozenset({"sample"})))
+    found = _found(outcome.finding, texts)
+    same = same_fields(DataTest, outcome, frozenset({"sample", "diagnostics"}))
+    return DataTest(sample=sample, diagnostics=found, **same)

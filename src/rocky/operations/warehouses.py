@@ -11,7 +11,7 @@ from rocky.errors import ProjectNotFound
 from rocky.operations.workspace import Workspace, load_workspace
 from rocky.plan.adapters import find_adapter
 from rocky.project import Project
-from rocky.project.configuration.blocks import NO_CONF
+from rocky.project.configuration.spark_settings import NO_CONF
 from rocky.store.anchor import anchored_ledgers, find_recorded_warehouse
 from rocky.store.warehouse import Warehouse, open_warehouse
 

@@ -25,7 +25,7 @@ _SUFFIX: Final = ".contract.toml"
 
 @dataclass(frozen=True, slots=True)
 class ContractColumn:
-    """A promised column; None leaves that part open.
+    """A promised column; None leaves that part open. One that is `optional` may be absent.
 
     The spans are those in the contract's file, looked up when a finding needs one.
     """
@@ -36,6 +36,7 @@ class ContractColumn:
     description: str | None
     document: Document
     index: int
+    optional: bool = False
 
     @property
     def span(self) -> Span | None:
@@ -96,12 +97,16 @@ class Contract:
 
 
 class PromisedColumn(NamedTuple):
-    """A column the model must have. A key that is left out promises nothing about its part."""
+    """A column the model must have, unless it is `optional`.
+
+    A key that is left out promises nothing about its part.
+    """
 
     name: str
     type: TypeText | None = None
     nullable: bool | None = None
     description: str | None = None
+    optional: bool = False
 
 
 class ContractRules(NamedTuple):
@@ -189,6 +194,7 @@ def read_contract(document: Document, model: str, report: Report) -> Contract:
     record = read_record(ContractRecord, document.data, (), problems) or ContractRecord()
     columns = _read_columns(record.columns, document, problems)
     rules = record.rules
+    _refuse_contradictions(columns, rules, problems)
     for problem in problems:
         report(document.diagnose(problem, model=model))
     return Contract(
@@ -227,9 +233,24 @@ def _read_columns(
                 record.description,
                 document,
                 index,
+                record.optional,
             )
         )
     return tuple(columns)
+
+
+def _refuse_contradictions(
+    columns: Sequence[ContractColumn], rules: ContractRules, problems: Problems
+) -> None:
+    """A column that readers need cannot be one that may be absent."""
+    needed = {name.lower(): "protected" for name in rules.protected}
+    needed |= {name.lower(): "required" for name in rules.required}
+    for column in columns:
+        rule = needed.get(column.name.lower())
+        if column.optional and rule is not None:
+            message = f"column `{written(column.name)}` is optional and in `{rule}`"
+            keys = ("columns", column.index, "optional")
+            problems.append(Problem(keys, message, "keep one of the two"))
 
 
 def _read_rules(key: str, names: tuple[str, ...], document: Document) -> tuple[ContractRule, ...]:

@@ -7,12 +7,11 @@ what the author wrote; one inside a value becomes the whole `@var(...)`.
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from rocky.diagnostics.diagnostic import Span
+from rocky.language.replacements import Replaced, Replacement
 
 
 class FrontMatter(NamedTuple):
@@ -57,36 +56,6 @@ class Variable(NamedTuple):
     span: Span
 
 
-class _Piece(NamedTuple):
-    """A variable's place in the author's SQL, and that of its value in the filled one."""
-
-    written: Span
-    filled: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """A query with values in place of its variables."""
-
-    sql: str
-    pieces: tuple[_Piece, ...]
-
-    def written(self, span: Span) -> Span:
-        """A span of the filled query as one of the author's."""
-        return Span(self._back(span.start, end=False), self._back(span.end, end=True))
-
-    def _back(self, offset: int, *, end: bool) -> int:
-        at = bisect_right(self.pieces, offset, key=lambda piece: piece.filled.start) - 1
-        if at < 0:
-            return offset
-        written, filled = self.pieces[at]
-        if end and offset == filled.start:
-            return written.start
-        if offset >= filled.end:
-            return offset - filled.end + written.end
-        return written.end if end else written.start
-
-
 def has_variables(sql: str) -> bool:
     """Whether a text may use a variable: a cheap answer for the many that do not."""
     return "@" in sql and _MARK.search(sql) is not None
@@ -104,10 +73,10 @@ def find_variables(sql: str) -> Iterator[Variable]:
             yield _read(sql, inner.start(), inner.end(), found.end())
 
 
-def fill_variables(sql: str, values: Mapping[str, str]) -> tuple[Filled, list[Variable]]:
+def fill_variables(sql: str, values: Mapping[str, str]) -> tuple[Replaced, list[Variable]]:
     """The query with every value filled in, and the variables that have none."""
     texts: list[str] = []
-    pieces: list[_Piece] = []
+    pieces: list[Replacement] = []
     missing: list[Variable] = []
     at = length = 0
     for each in find_variables(sql):
@@ -119,10 +88,10 @@ def fill_variables(sql: str, values: Mapping[str, str]) -> tuple[Filled, list[Va
             continue
         texts += (sql[at : each.span.start], value)
         length += each.span.start - at
-        pieces.append(_Piece(each.span, Span(length, length + len(value))))
+        pieces.append(Replacement(each.span, Span(length, length + len(value))))
         length += len(value)
         at = each.span.end
-    return Filled("".join([*texts, sql[at:]]), tuple(pieces)), missing
+    return Replaced("".join([*texts, sql[at:]]), tuple(pieces)), missing
 
 
 def _read(sql: str, start: int, inside: int, limit: int) -> Variable:

@@ -16,6 +16,7 @@ from blake3 import blake3
 from rocky.diagnostics import Code
 from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.diagnostics.suppression import is_marked
+from rocky.language.replacements import Replaced
 from rocky.project.configuration.config import ModelPattern
 from rocky.project.configuration.model import (
     AssertionRecord,
@@ -26,7 +27,7 @@ from rocky.project.configuration.model import (
 )
 from rocky.project.configuration.strategies import FullRefresh, Strategy
 from rocky.project.files import Stamp, read_unchanged
-from rocky.project.model_text import Filled, find_front_matter
+from rocky.project.model_text import find_front_matter
 from rocky.project.toml.documents import Problems
 from rocky.project.toml.parser import locate_keys
 from rocky.project.toml.records import read_record
@@ -201,7 +202,7 @@ class ModelFile:
         )
         self.text_hash, self.settings_hash = hashes
         self.depends_on: tuple[str, ...] = ()
-        self.filled: Filled | None = None
+        self.filled: Replaced | None = None
         self.marked = False
         self.modules = b""
         self.imports: Imports = NO_IMPORTS
@@ -278,7 +279,7 @@ class ModelFile:
     def sql(self) -> str:
         """The query: the file without its front matter, values in place of its variables."""
         if self.filled is not None:
-            return self.filled.sql
+            return self.filled.text
         return self.text[self.sql_offset :] if self.sql_offset else self.text
 
     @property

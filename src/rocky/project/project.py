@@ -169,6 +169,13 @@ def _source_on_branch(project: Project, source: SourceTable, name: str) -> Sourc
     return source
 
 
+def lies_in_warehouse(project: Project, path: str) -> bool:
+    """Whether a place is below a warehouse of the project, so that its own runs may write it."""
+    place = _place(project.root, path)
+    warehouses = (each.warehouse for each in project.config.adapter.values())
+    return any(place.startswith(f"{_place(project.root, each)}/") for each in warehouses)
+
+
 def _below(root: Path, warehouse: str, path: str) -> str | None:
     """The path of a table below a warehouse; None for what is no table of it."""
     start, place = _place(root, warehouse), _place(root, path)

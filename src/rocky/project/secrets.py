@@ -6,7 +6,7 @@ by the name of a setting, by the name of a source's option, and by its place in 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -18,6 +18,8 @@ HASHED: Final = "blake3:"
 """How a value begins that is not shown but hashed."""
 
 _HASH_SHOWN: Final = 16
+_WORD: Final = 6
+"""A value of a variable that is shorter, such as `true` or `200`, stands in every text."""
 _SETTING: Final = re.compile(r"(?i:password|passwd|secret|token|credential)|(?i:key|keyid)\b")
 _OPTION: Final = re.compile(
     r"password|passwd|secret|token|credential|access[._]?key|private[._]?key", re.IGNORECASE
@@ -45,6 +47,15 @@ class Secrets:
 
     def __repr__(self) -> str:
         return f"Secrets({STARS})"
+
+
+def conf_secrets(conf: Mapping[str, str]) -> Secrets:
+    """The values among an adapter's settings that may be secrets, and are more than a word."""
+    return Secrets(
+        value
+        for name, value in conf.items()
+        if is_secret_name(name) or (isinstance(value, Substituted) and len(value) >= _WORD)
+    )
 
 
 def is_secret(name: str, value: str) -> bool:

@@ -19,7 +19,7 @@ import io
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date, time
+from datetime import date
 from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
@@ -34,6 +34,8 @@ from rocky.project.configuration.labels import NO_META, NO_TAGS, Meta, Tags
 from rocky.project.configuration.model import TargetSetting
 from rocky.project.configuration.paths import FolderName
 from rocky.project.files import Report, child_path, read_text, scan_folders
+from rocky.project.seed_cells import SeedCells, refuse_nested
+from rocky.project.seed_values import fits_of
 from rocky.project.toml.documents import Document, Problem, Problems, parse_document
 from rocky.project.toml.records import read_record
 from rocky.project.toml.variables import written
@@ -46,6 +48,7 @@ _TIMESTAMP: Final = re.compile(
     r"(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
+_FITS_TIMESTAMP: Final = fits_of(t.TIMESTAMP)
 _MOST_DIGITS: Final = 18
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
@@ -90,13 +93,8 @@ def _is_timestamp(cell: str) -> bool:
     found = _TIMESTAMP.fullmatch(cell)
     if found is None or not _is_date(found[1]):
         return False
-    if found[2] is None:
-        return True
-    try:
-        time(int(found[2]), int(found[3]), int(found[4] or 0))
-    except ValueError:
-        return False
-    return True
+    # Of its forms Spark takes some only with seconds, and no zone beyond 18 hours.
+    return _FITS_TIMESTAMP is not None and _FITS_TIMESTAMP(cell)
 
 
 def _is_flag(cell: str) -> bool:
@@ -206,6 +204,9 @@ def load_seed(
         header, columns = rows
         fields, places = _header_fields(header, columns, text, declared)
         _check_declared(declared, header, problems)
+        cells = SeedCells(SourceText(path, text), record.delimiter, columns)
+        cells.check(fields, declared, document, read_classifications(record.columns), report)
+    refuse_nested(declared, problems)
     _report_all(problems, document, report)
     stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return SeedTable(

@@ -18,6 +18,8 @@ from typing import Final, NamedTuple
 
 from blake3 import blake3
 
+from rocky.project.writable_folder import write_problem
+
 logger = logging.getLogger(__name__)
 
 KEY_FILE: Final = "key"
@@ -112,13 +114,8 @@ def write_cache(root: Path, name: str, payload: bytes) -> bool:
 
 
 def is_writable(place: CachePlace) -> bool:
-    """Whether a cache could be written there, told without making anything."""
-    if place.folder is None:
-        return False
-    existing = place.folder
-    while not existing.exists() and existing != existing.parent:
-        existing = existing.parent
-    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+    """Whether a cache could be written there; a file is tried, and no folder is made."""
+    return place.folder is not None and write_problem(place.folder) is None
 
 
 def _cache_home() -> Path | None:

@@ -21,6 +21,7 @@ from rocky.ledger.run_records import RunRecord
 from rocky.plan.adapters import find_adapter
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
+from rocky.project.setting_places import placed_settings
 from rocky.replay.candidates import (
     InputFinder,
     ReplayCandidate,
@@ -289,7 +290,10 @@ def replay_project_run(
         restored, lost = restore_settings(chosen, environment, settings, project.root)
         # Nobody else is to hear of the tables of a scratch area.
         unheard = restored._replace(register=False)
-        with open_project_engine(unheard, project.root, spark) as engine:
+        with (
+            placed_settings(project, chosen),
+            open_project_engine(unheard, project.root, spark) as engine,
+        ):
             yield engine, lost
 
     def collected() -> tuple[CollectedFile, ...]:

@@ -7,7 +7,6 @@ would disagree about a view are built in different batches.
 """
 
 import logging
-import os
 import shutil
 import tempfile
 import uuid
@@ -20,6 +19,7 @@ from typing import Generic, TypeVar
 
 from rocky.errors import StoreUnwritable
 from rocky.ledger.provenance import ReadRecord
+from rocky.project.writable_folder import write_problem
 from rocky.replay.candidates import FoundInput
 from rocky.run.engine.protocol import Engine
 from rocky.store.location import Location
@@ -66,7 +66,7 @@ def _refuse_used(keep: Path) -> None:
 def _folder_beside(folder: Path) -> Iterator[Path]:
     """A new folder beside the warehouse, or where temporary files go if nobody may write there."""
     beside = folder.parent
-    place = beside if os.access(beside, os.W_OK) else None
+    place = beside if write_problem(beside) is None else None
     made = Path(tempfile.mkdtemp(prefix=f"{folder.name}-replay-", dir=place)).resolve()
     try:
         yield made

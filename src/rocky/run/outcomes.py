@@ -11,6 +11,7 @@ from datetime import datetime
 from threading import RLock
 from typing import Final, Protocol
 
+from rocky.diagnostics import Diagnostic
 from rocky.errors import StateConflict, StateSyncFailed
 from rocky.ledger.pipeline_records import (
     AnomalyRecord,
@@ -32,7 +33,7 @@ from rocky.ledger.run_records import (
 from rocky.plan.budget import BudgetVerdict
 from rocky.plan.steps import Step
 from rocky.run.checks.outcomes import ChecksReport
-from rocky.run.engine.protocol import Engine
+from rocky.run.engine.protocol import Engine, EngineEnd
 from rocky.run.materialize.build import BuiltPartition
 
 _GOOD = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
@@ -40,13 +41,17 @@ _GOOD = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """How one step ended. `blocked_by` names the failed models for which it was withheld."""
+    """How one step ended. `blocked_by` names the failed models for which it was withheld.
+
+    `finding` is why it failed, where that is something in the project.
+    """
 
     step: Step
     execution: ModelExecution
     watermark: str | None = None
     partitions: tuple[BuiltPartition, ...] = ()
     blocked_by: tuple[str, ...] = ()
+    finding: Diagnostic | None = None
 
     @property
     def succeeded(self) -> bool:
@@ -65,6 +70,8 @@ class RunResult:
     the records are not where they are kept, of a run that is recorded here as its status says.
     `tests` are those of the models, if they were asked for.
     `seal` is the file of the seal that was made of it, `seal_error` why there is none.
+    `engine_end` is how Spark ended while tables were built; `log` is where the stacks are, from the
+    project's folder.
     """
 
     run_id: RunId
@@ -86,6 +93,8 @@ class RunResult:
     tests: ChecksReport | None = None
     seal: str | None = None
     seal_error: str | None = None
+    engine_end: EngineEnd | None = None
+    log: str | None = None
 
     @property
     def exit_code(self) -> int:

@@ -15,21 +15,24 @@ environment of the whole process (`function_mode`): a process cannot run on both
 import logging
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Lock
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pyspark.errors import PySparkException
+from pyspark.errors import utils as pyspark_errors
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from rocky.errors import AdapterUnusable, SparkUnavailable
 from rocky.language.functions.catalogue import SPARK_VERSION
+from rocky.spark.deadline import DeadlinePassed, within
 from rocky.spark.failures import classify_failure
-from rocky.spark.interface import Failure
+from rocky.spark.interface import Failure, FailureKind
+from rocky.spark.jvm import Jvm
+from rocky.spark.jvm_end import JvmEnd
 from rocky.spark.settings import (
     OF_A_SESSION,
     RECORDED,
@@ -40,7 +43,13 @@ from rocky.spark.settings import (
 )
 
 CONNECT_PORT: Final = 15002
+_ADDRESS: Final = ("master", "remote")
+"""Where an address is written; a project has one of the two."""
 _SOCKET_SECONDS: Final = 15
+_NAME_SECONDS: Final = 30
+"""How long a look at an address may take, the lookup of its name included."""
+_SERVER_SECONDS: Final = 60
+"""How long a server that was reached may take to greet us."""
 _PROXIES: Final = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY", "HTTP_PROXY")
 
 
@@ -84,26 +93,33 @@ def _masters(master: str) -> Iterator[tuple[str, int]]:
 def check_reachable(host: str, port: int, what: str) -> None:
     """Raise SparkUnavailable unless something listens there."""
     try:
-        socket.create_connection((host, port), timeout=_SOCKET_SECONDS).close()
+        within(_NAME_SECONDS, lambda: _try_socket(host, port))
     except socket.gaierror as failure:
         raise SparkUnavailable(
-            f"`{host}` is not a known host: check the address of {what}"
+            f"`{host}` is not a known host: check the address of {what}", settings=_ADDRESS
         ) from failure
     except ConnectionRefusedError as failure:
         raise SparkUnavailable(
-            f"nothing listens at `{host}:{port}`: start {what} there or correct the address"
+            f"nothing listens at `{host}:{port}`: start {what} there or correct the address",
+            settings=_ADDRESS,
         ) from failure
     except OSError as failure:
         reason = failure.strerror or str(failure) or "no answer"
         raise SparkUnavailable(
-            f"`{host}:{port}` cannot be reached ({reason}): check the address of {what}"
+            f"`{host}:{port}` cannot be reached ({reason}): check the address of {what}",
+            settings=_ADDRESS,
         ) from failure
+
+
+def _try_socket(host: str, port: int) -> None:
+    socket.create_connection((host, port), timeout=_SOCKET_SECONDS).close()
 
 
 Kind = Literal["local", "cluster", "connect"]
 _HADOOP: Final = "spark.hadoop."
+_LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_BRIDGE: Final = ("py4j/java_gateway.py", "py4j/clientserver.py")
 _EXPLICIT: Final = ("spark.sql.", "spark.jars", "spark.submit.pyFiles")
-_LOG_TAIL_LINES: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +144,30 @@ class Connection:
     kind: Kind
     facts: SparkFacts
     stop: Callable[[], None]
-    log: Path | None = None
+    jvm: Jvm | None = None
 
     def explain(self, failure: BaseException) -> Failure:
-        """What a failure on this connection means; what a Spark of our own printed helps."""
-        return classify_failure(failure, _log_tail(self.log))
+        """What a failure on this connection means; how a Spark of our own ended helps."""
+        found = classify_failure(failure)
+        if found.kind not in (FailureKind.CONNECTION_LOST, FailureKind.OUT_OF_MEMORY):
+            return found
+        end = self.ending(wait=True)
+        if end is None:
+            return found
+        kind = FailureKind.OUT_OF_MEMORY if end.out_of_memory else FailureKind.CONNECTION_LOST
+        return Failure(kind, end.message, found.condition)
+
+    def ending(self, *, wait: bool = False) -> JvmEnd | None:
+        """How a Spark of our own ended; None while it runs, and for one of others.
+
+        One whose connection is lost may take a moment to be gone: `wait` for it.
+        """
+        return None if self.jvm is None else self.jvm.ending(wait=wait)
+
+    @property
+    def output(self) -> str:
+        """What a Spark of our own has printed."""
+        return "" if self.jvm is None else self.jvm.output
 
     def close(self) -> None:
         """Stop what was started for this connection; a second call does nothing."""
@@ -159,7 +194,7 @@ def adopt_session(session: Any, conf: Mapping[str, str] | None = None) -> Connec
 
 
 def connection_of(
-    session: Any, kind: Kind, stop: Callable[[], None], log: Path | None = None
+    session: Any, kind: Kind, stop: Callable[[], None], jvm: Jvm | None = None
 ) -> Connection:
     """A connection whose facts are what the session says."""
     silence_refusals()
@@ -171,7 +206,7 @@ def connection_of(
         name: value for name, value in session.conf.getAll.items() if name.startswith(_EXPLICIT)
     }
     facts = SparkFacts(session.version, java, settings, explicit)
-    return Connection(session, kind, facts, stop, log)
+    return Connection(session, kind, facts, stop, jvm)
 
 
 def apply_conf(session: Any, conf: Mapping[str, str]) -> None:
@@ -203,8 +238,18 @@ def _running_names(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def silence_refusals() -> None:
-    """Keep refused queries off standard error, where pyspark writes them: they are answers."""
-    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    """Keep refused queries and lost connections off standard error, where their stacks go.
+
+    Both are raised as well, and told by whoever asked.
+    """
+    for name in _LOGGERS:
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_is_of_others)
+
+
+def _is_of_others(record: logging.LogRecord) -> bool:
+    """Whether a record of the root logger is of others than the bridge to the JVM."""
+    return not record.pathname.endswith(_BRIDGE)
 
 
 def check_version(version: str, where: str, hint: str = "") -> None:
@@ -219,18 +264,36 @@ def is_classic(session: Any) -> bool:
     return isinstance(session, SparkSession)
 
 
+_NOTED: Final = "_enable_debugging_cache"
+
+
+@contextmanager
+def active_session(session: Any) -> Iterator[None]:
+    """Let a session be the active one of this thread inside, as it is in a script of its own.
+
+    pyspark notes which line made an expression only where a session is active, and remembers that
+    there was none the first time it looked.
+    """
+    if not is_classic(session):
+        yield
+        return
+    sessions = session._jvm.SparkSession  # noqa: SLF001 - the public API sets none
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(session._jsparkSession)  # noqa: SLF001
+    if getattr(pyspark_errors, _NOTED, True) is False:
+        setattr(pyspark_errors, _NOTED, None)
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
+
+
 def kind_of(master: str) -> Kind:
     """Where the tasks of a master run. `local-cluster` has executors of its own."""
     return "local" if master == "local" or master.startswith("local[") else "cluster"
-
-
-def _log_tail(log: Path | None) -> str:
-    """The end of a log: a JVM that ends says why in its last lines."""
-    if log is None or not log.is_file():
-        return ""
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - _LOG_TAIL_LINES))
-        return file.read().decode(errors="replace")
 
 
 def _stop_nothing() -> None:
@@ -252,19 +315,29 @@ def open_remote(remote: str, conf: Mapping[str, str], environment: Mapping[str, 
     usual = session.client.get_retry_policies()
     session.client.set_retry_policies([retries.DefaultPolicy(max_retries=_FIRST_CALL_RETRIES)])
     try:
-        version = session.version
+        # A server that takes the call and says nothing is waited for without end.
+        version = within(_SERVER_SECONDS, lambda: session.version)
         check_version(version, f"the server at `{remote}`")
         session.client.set_retry_policies(usual)
         apply_conf(session, conf)
         return connection_of(session, "connect", session.stop)
-    except PySparkException as failure:
+    except (PySparkException, DeadlinePassed) as failure:
         _abandon(session)
         raise SparkUnavailable(
-            f"the server at `{remote}` does not answer as Spark Connect: {_first_line(failure)}"
+            f"the server at `{_host_of(remote)}` does not answer as Spark Connect:"
+            f" {classify_failure(failure).message}",
+            settings=("remote",),
+            advice="check the address, and that Spark Connect runs there",
         ) from failure
     except (SparkUnavailable, AdapterUnusable):
         session.stop()
         raise
+
+
+def _host_of(remote: str) -> str:
+    """The host and the port: what follows may hold a token."""
+    parts = urlsplit(remote)
+    return f"{parts.hostname}:{parts.port or CONNECT_PORT}"
 
 
 def _client_modules() -> tuple[Any, Any]:
@@ -283,7 +356,8 @@ def _client_modules() -> tuple[Any, Any]:
 def _abandon(session: Any) -> None:
     """Close a client whose server does not answer: releasing the session would wait for it."""
     session.release_session_on_close = False
-    session.stop()
+    with suppress(DeadlinePassed):
+        within(_SOCKET_SECONDS, session.stop)
 
 
 def _first_line(failure: BaseException) -> str:

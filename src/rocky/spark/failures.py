@@ -6,6 +6,7 @@ least, and the exception's own class decides only when nothing was found.
 """
 
 import re
+import traceback
 from typing import Final
 
 from py4j.protocol import Py4JError, Py4JNetworkError
@@ -16,6 +17,7 @@ from pyspark.errors import (
     PythonException,
 )
 
+from rocky.spark.failure_places import find_places
 from rocky.spark.interface import Failure, FailureKind
 
 SPARK_ERRORS: Final = (PySparkException, Py4JError)
@@ -104,19 +106,29 @@ _ADVICE: Final = re.compile(r' If necessary set "spark\.sql\.ansi\.enabled" to "
 _LENGTH: Final = 300
 
 
-def classify_failure(failure: BaseException, log: str = "") -> Failure:
-    """What went wrong in Spark, in the terms of a run.
-
-    `log` is what a Spark of our own printed; it tells more when its process is gone.
-    """
+def classify_failure(failure: BaseException) -> Failure:
+    """What went wrong in Spark, in the terms of a run."""
     text = _text_of(failure)
     condition, state, message = _told(failure, text)
     kind = _kind(failure, text, state)
     if kind is _KIND.CONNECTION_LOST:
-        if "OutOfMemoryError" in log:
-            return Failure(_KIND.OUT_OF_MEMORY, "Spark ended because its memory was full")
         message = f"the connection to Spark is lost: {message}"
-    return Failure(kind, _shortened(message), condition)
+    query, code = find_places(failure, text)
+    return Failure(kind, _shortened(message), condition, query, code, text)
+
+
+def trace_of(failure: BaseException) -> str:
+    """The whole stack of an exception, that of the JVM included where it was handed over."""
+    # An exception whose JVM is gone cannot say anything; that is written in its place.
+    python = "".join(traceback.format_exception(failure))
+    stacks: list[str] = []
+    each: BaseException | None = failure
+    while each is not None:
+        stack = getattr(each, "_stackTrace", None)
+        if isinstance(stack, str) and stack not in python:
+            stacks.append(stack)
+        each = each.__cause__
+    return "\n".join([python.rstrip(), *stacks])
 
 
 def _kind(failure: BaseException, text: str, state: str | None) -> FailureKind:

@@ -7,9 +7,9 @@ of nulls of no type, for one), so its list decides, and says the way out in the 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
 from rocky.language.datatypes.types import ArrayType, DataType, MapType, StructField, StructType
 
@@ -84,13 +84,41 @@ class FailureKind(Enum):
         return self is FailureKind.TRANSIENT
 
 
+class QueryPlace(NamedTuple):
+    """Where in a query Spark failed: code points from `start` up to `end`.
+
+    `sql` is the whole query; a Connect server tells only the `fragment`.
+    """
+
+    start: int
+    end: int
+    fragment: str = ""
+    sql: str | None = None
+
+
+class CodePlace(NamedTuple):
+    """A line of Python that a failure came through, and the columns of it, from 0, if known."""
+
+    file: str
+    line: int
+    start: int | None = None
+    end: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure, classified. `condition` is Spark's own name for it, if it has one."""
+    """A failure, classified. `condition` is Spark's own name for it, if it has one.
+
+    `query` is where in SQL it happened, `code` the lines of Python that it came through, the
+    outermost first. `trace` is all that Spark said, for a log.
+    """
 
     kind: FailureKind
     message: str
     condition: str | None = None
+    query: QueryPlace | None = None
+    code: tuple[CodePlace, ...] = ()
+    trace: str = field(default="", repr=False, compare=False)
 
     @property
     def retryable(self) -> bool:
@@ -121,10 +149,10 @@ def storage_problems(
 
 def _repeated(fields: Sequence[StructField]) -> Iterator[str]:
     seen: dict[str, str] = {}
-    for field in fields:
-        first = seen.setdefault(field.name.lower(), field.name)
-        if first is not field.name:
-            yield f"column `{field.name}` is there twice: names are compared without case"
+    for each in fields:
+        first = seen.setdefault(each.name.lower(), each.name)
+        if first is not each.name:
+            yield f"column `{each.name}` is there twice: names are compared without case"
 
 
 def _unstorable(path: str, kind: DataType) -> Iterator[str]:

@@ -28,6 +28,7 @@ from typing import Final
 from blake3 import blake3
 
 from rocky.errors import SparkUnavailable
+from rocky.project.writable_folder import write_problem
 
 
 def has_driver() -> bool:
@@ -242,7 +243,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path | None:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):
         return None
-    return folder if os.access(folder, os.W_OK) else None
+    return folder if write_problem(folder) is None else None
 
 
 def remove_unused_archives(folder: Path) -> None:

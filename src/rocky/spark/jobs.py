@@ -16,7 +16,7 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from threading import Lock
 from types import ModuleType
@@ -135,9 +135,11 @@ class ClassicJobs:
         try:
             yield
         finally:
-            self._context.removeJobTag(mark)
-            for name, value in before.items():
-                self._context.setLocalProperty(name, value)
+            # A Spark that is gone has nothing left to put back; why it is gone is told elsewhere.
+            with suppress(Py4JError, OSError):
+                self._context.removeJobTag(mark)
+                for name, value in before.items():
+                    self._context.setLocalProperty(name, value)
 
     def metrics(self, tag: str) -> Metrics:
         """What the tag's jobs used so far; None when Spark has forgotten a job or is gone."""

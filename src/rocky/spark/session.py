@@ -42,14 +42,20 @@ from rocky.spark.connection import (
     open_remote,
     silence_refusals,
 )
+from rocky.spark.deadline import DeadlinePassed, within
 from rocky.spark.failures import SPARK_ERRORS, classify_failure
+from rocky.spark.heartbeat import Heartbeat
 from rocky.spark.interface import FailureKind
 from rocky.spark.java import choose_java
-from rocky.spark.jvm import Jvm, last_output, launch_jvm
+from rocky.spark.jvm import Jvm, launch_jvm, start_failure
+from rocky.spark.output import blamed_settings
 from rocky.spark.settings import check_conf, process_environment, start_settings
 
 DEFAULT_MASTER: Final = "local[*]"
 ANALYSER: Final = "local[1]"
+SESSION_SECONDS: Final = {"local": 300, "cluster": 600}
+"""How long a JVM that is up may take to have a session, which a cluster may let it wait for."""
+_STOP_SECONDS: Final = 60
 
 # Analysis makes no tasks, and a few partitions keep the odd local job short.
 SMALL: Final[Mapping[str, str]] = {
@@ -76,36 +82,42 @@ def connect_spark(adapter: Adapter, root: Path) -> Connection:
     master = adapter.master or DEFAULT_MASTER
     check_master(master)
     session, jvm = _start(master, adapter.conf, root, record=True)
-    log = jvm.log if jvm else None
-    return connection_of(session, kind_of(master), _Stop(session, jvm), log)
+    return connection_of(session, kind_of(master), _Stop(session, jvm), jvm)
 
 
 @contextmanager
 def open_session() -> Iterator[SparkSession]:
     """A session that is stopped at the end. Raises SparkUnavailable."""
     session, jvm = _start(ANALYSER, SMALL, Path.cwd(), record=False)
+    stop = _Stop(session, jvm)
     try:
         yield session
     finally:
-        _Stop(session, jvm)()
+        stop()
 
 
 class _Stop:
-    """Stops a session and its JVM, once."""
+    """Stops a session and its JVM, once. Until then the JVM is watched."""
 
     def __init__(self, session: SparkSession, jvm: Jvm | None) -> None:
         self._session = session
         self._jvm = jvm
+        self._heartbeat = None if jvm is None else Heartbeat(jvm)
         self._done = False
 
     def __call__(self) -> None:
         if self._done:
             return
         self._done = True
+        if self._heartbeat is not None:
+            self._heartbeat.stop()
         try:
             # pyspark warns of a JVM that is gone; it is what was wanted.
             with suppress(Py4JError, OSError), warnings.catch_warnings(action="ignore"):
-                self._session.stop()
+                within(_STOP_SECONDS, self._session.stop)
+        except DeadlinePassed:
+            if self._jvm is not None:
+                self._jvm.kill()
         finally:
             if self._jvm is not None:
                 self._jvm.end()
@@ -138,14 +150,16 @@ def _start(
         atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     # Tables of Spark's own catalogue are never Rocky's; they must not land in the project.
     settings.setdefault("spark.sql.warehouse.dir", str(scratch / "catalogue"))
+    watch = _StartWatch(jvm, SESSION_SECONDS[kind_of(master)])
     try:
-        session = _session(settings, environment)
+        with watch:
+            session = _session(settings, environment)
     except (PySparkException, Py4JError, OSError, RuntimeError) as failure:
         # Before the JVM ends: it has to be asked what the exception says.
-        reason = _reason(failure, jvm)
+        refused = _refusal(failure, jvm, master, conf, watch)
         if jvm is not None:
             jvm.end()
-        raise SparkUnavailable(f"Spark would not start on `{master}`: {reason}") from failure
+        raise refused from failure
     try:
         home = environment.get("SPARK_HOME")
         hint = f": unset SPARK_HOME, which is `{home}`" if home else ""
@@ -156,19 +170,58 @@ def _start(
     return session, jvm
 
 
-def _reason(failure: BaseException, jvm: Jvm | None) -> str:
+class _StartWatch:
+    """Ends a JVM whose start takes too long: whoever waits for an answer of it gets an error."""
+
+    def __init__(self, jvm: Jvm | None, seconds: float) -> None:
+        self.seconds = seconds
+        self.expired = False
+        self._jvm = jvm
+        self._timer = threading.Timer(seconds, self._expire)
+        self._timer.daemon = True
+
+    def __enter__(self) -> None:
+        if self._jvm is not None:
+            self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def _expire(self) -> None:
+        self.expired = True
+        if self._jvm is not None:
+            self._jvm.kill()
+
+
+def _refusal(
+    failure: BaseException,
+    jvm: Jvm | None,
+    master: str,
+    conf: Mapping[str, str],
+    watch: _StartWatch,
+) -> SparkUnavailable:
+    """Why there is no session, in Spark's words, and which settings it is about."""
+    output = jvm.output if jvm is not None else ""
+    asked = {"master": master, **conf}
+    if watch.expired:
+        said = f"Spark did not start on `{master}` in {watch.seconds:g} seconds"
+        return start_failure(said, output, asked)
+    said = f"Spark would not start on `{master}`"
     known = classify_failure(failure)
     if jvm is not None and known.kind is FailureKind.CONNECTION_LOST:
         # It gave up before it was asked anything; why is in its log only.
-        with jvm.log.open("rb") as log:
-            return last_output(log)
-    return known.message
+        return start_failure(said, output, asked, jvm.ending(wait=True))
+    blamed, advice = blamed_settings(known.message, asked)
+    return SparkUnavailable(
+        f"{said}: {known.message}", settings=blamed, advice=advice, output=output
+    )
 
 
 def _session(settings: Mapping[str, str], environment: Mapping[str, str]) -> SparkSession:
     conf: Any = SparkConf()
     for name, value in settings.items():
         conf.set(name, value)
+    silence_refusals()
     # Not the builder: it would turn to Spark Connect when the environment names a remote.
     with _own_interrupts():
         context = SparkContext(conf=conf)
@@ -181,7 +234,6 @@ def _session(settings: Mapping[str, str], environment: Mapping[str, str]) -> Spa
         # Spark takes only names that begin with its own from a start.
         if not name.startswith("spark."):
             session.conf.set(name, value)
-    silence_refusals()
     return session
 
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from rocky.errors import AdapterUnusable
+from rocky.project.configuration.spark_settings import misfit_of
+from rocky.project.secrets import STARS, is_secret
 from rocky.spark.redaction import REDACTION, redaction_pattern
 
 
@@ -118,13 +120,24 @@ _GIGABYTE: Final = 1024**3
 
 
 def check_conf(conf: Mapping[str, str]) -> None:
-    """Raise AdapterUnusable when a project's settings contradict one that is held."""
+    """Raise AdapterUnusable for a setting that contradicts one that is held, or is no value of it.
+
+    The files of a project were judged when they were read; settings may come from elsewhere.
+    """
     for setting in OF_A_SESSION:
         asked = conf.get(setting.name)
         if setting.held and asked is not None and asked.strip().lower() != setting.value.lower():
             raise AdapterUnusable(
                 f"`{setting.name} = {asked}` in `[adapter.conf]` cannot be used, because"
                 f" {setting.why}: leave it out, it is `{setting.value}`"
+            )
+    for name, value in conf.items():
+        misfit = misfit_of(name, value)
+        if misfit is not None:
+            shown = f"`{name} = {STARS if is_secret(name, value) else value}`"
+            raise AdapterUnusable(
+                f"{shown} in `[adapter.conf]` cannot be used, because Spark takes {misfit.wanted}"
+                f" there: {misfit.help}"
             )
 
 

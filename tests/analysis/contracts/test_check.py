@@ -94,10 +94,19 @@ def test_a_protected_column_that_is_there_is_quiet(tmp_path):
     assert [] == found
 
 
-def test_an_optional_column_that_is_absent_is_a_warning(tmp_path):
+def test_a_described_column_that_is_absent_is_an_error(tmp_path):
     project, (found,) = check(
         tmp_path, "SELECT a FROM t", column("a") + column("customer"), "a int"
     )
+
+    assert ("E010", Severity.ERROR) == (found.code, found.severity)
+    assert (CONTRACT, '"customer"') == place(project, found)
+    assert "optional = true" in found.help
+
+
+def test_an_optional_column_that_is_absent_is_a_warning(tmp_path):
+    contract = column("a") + column("customer") + "optional = true\n"
+    project, (found,) = check(tmp_path, "SELECT a FROM t", contract, "a int")
 
     assert ("W010", Severity.WARNING) == (found.code, found.severity)
     assert (CONTRACT, '"customer"') == place(project, found)

@@ -125,7 +125,8 @@ def _contract_promises(contract: Contract | None) -> dict[tuple[str, str], _Cont
         return {}
     found: list[_ContractPromise] = []
     for column in contract.columns:
-        found.append(_ContractPromise("the column", column.name, "listed"))
+        said = "optional" if column.optional else "listed"
+        found.append(_ContractPromise("the column", column.name, said))
         if column.type is not None:
             found.append(_ContractPromise("its type", column.name, str(compared_type(column.type))))
         if column.nullable is False:

@@ -33,7 +33,10 @@ _ABSENT = "model `{model}` does not produce column `{column}`, which its contrac
 
 
 def missing_columns(contract: Contract, model: ModelFile, ir: ModelIr) -> Iterator[Diagnostic]:
-    """E010, E013 and W010: promised columns that the model does not produce."""
+    """E010, E013 and W010: promised columns that the model does not produce.
+
+    One that is only described may be absent where the contract says that it is optional.
+    """
     if not ir.known:
         return
     produced = {column.name.lower() for column in ir.columns}
@@ -57,6 +60,9 @@ def missing_columns(contract: Contract, model: ModelFile, ir: ModelIr) -> Iterat
             text = _ABSENT.format(model=model.name, column=column.name)
             advice = "produce the column, or take it out of the contract"
             code = Code.CONTRACT_COLUMN_ABSENT
+            if not column.optional:
+                code = Code.CONTRACT_COLUMN_MISSING
+                advice = "produce the column, promise it with `optional = true`, or not at all"
             rule = ContractRule(column.name, column.span)
             yield _absent(code, text, rule, contract, model, ir, advice)
 

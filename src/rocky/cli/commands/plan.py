@@ -10,6 +10,7 @@ from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings
 from rocky.cli.render.run import describe_drift
 from rocky.cli.render.tables import format_bytes, format_duration, format_usd, render_table
+from rocky.diagnostics.render import render_full
 from rocky.operations.plan import PlanReport, plan
 from rocky.operations.plan.report import CopiesOutlook, ModelsOutlook, PlannedRun
 from rocky.plan.kept_plan import PLANS_FOLDER
@@ -48,9 +49,12 @@ def command(settings: Settings, /, **given: Any) -> ExitCode:
         write_report("plan", report)
     else:
         write_line(render_plan(report))
+    for run in report.runs:
+        if run.findings:
+            write_note(render_full(run.findings, report.texts, colour=settings.colour).rstrip())
     for note in _notes(report, quiet=settings.quiet):
         write_note(note)
-    return ExitCode.FAILED if report.has_budget_errors else ExitCode.OK
+    return ExitCode.FAILED if report.has_errors else ExitCode.OK
 
 
 def _notes(report: PlanReport, *, quiet: bool) -> Iterator[str]:
@@ -67,6 +71,8 @@ def _notes(report: PlanReport, *, quiet: bool) -> Iterator[str]:
         does = f"`rocky apply {report.plan_id[:_SHORT]}` runs it"
         if report.has_budget_errors:
             does = "it is over budget, and `rocky apply` refuses it"
+        elif report.has_errors:
+            does = "what it reads is not all there, and `rocky apply` refuses it"
         yield f"plan {report.plan_id} is saved in {PLANS_FOLDER}; {does}"
 
 

@@ -169,7 +169,7 @@ def watch(settings: Settings, operate: Callable[[Workspace, Ended], Report]) -> 
 
         def tell_ending(ended: PipelineEnding) -> None:
             listener.rest()
-            text = render_ending(ended.ending, quiet=settings.quiet)
+            text = render_ending(ended.ending, quiet=settings.quiet, colour=settings.colour)
             if text and not settings.json:
                 write_line(f"pipeline {ended.pipeline}\n{text}\n")
             if isinstance(ended.ending, FailedPipeline):
@@ -184,7 +184,7 @@ def tell(settings: Settings, report: RunReport) -> ExitCode:
     """What came of one run, for people; several were told as they ended."""
     if report.run is not None:
         if not settings.json:
-            write_line(render_ending(report.run, quiet=settings.quiet))
+            write_line(render_ending(report.run, quiet=settings.quiet, colour=settings.colour))
         for note in ending_notes(report.run):
             write_note(note)
     return ExitCode(report.exit_code)

@@ -54,6 +54,7 @@ _OUTCOMES: Final = (
     "skipped",
     "interrupted",
 )
+_REASON_SHOWN: Final = 60
 _BASES: Final = {
     "content": "the same code and inputs",
     "rows": "its inputs have the same rows",
@@ -82,7 +83,7 @@ def render_runs(report: HistoryReport, width: int | None) -> Fitted:
             format_moment(each.started_at),
             format_duration(run_duration_ms(each)),
             describe_status(each),
-            describe_work(each),
+            _why_nothing(each) or describe_work(each),
             format_count(_sum(model.rows_affected for model in each.models_executed)),
             format_usd(_sum(model.cost_usd for model in each.models_executed)),
         ]
@@ -90,6 +91,14 @@ def render_runs(report: HistoryReport, width: int | None) -> Fitted:
     ]
     # A run's id says when it began, so that goes first.
     return render_fitted(head, rows, {2, 5, 6}, Room(width, ("STARTED (UTC)", "ROWS", "USD")))
+
+
+def _why_nothing(run: RunRecord) -> str | None:
+    """Why a run that came to no model could not go on, in a few words."""
+    if run.models_executed or run.failed_sources or run.died or not run.reason:
+        return None
+    said = run.reason.splitlines()[0]
+    return said if len(said) <= _REASON_SHOWN else f"{said[: _REASON_SHOWN - 1].rstrip()}…"
 
 
 def describe_work(run: RunRecord) -> str:
@@ -193,7 +202,7 @@ def _facts(run: RunAudit) -> dict[str, str]:
     if run.selection:
         facts["selected"] = " ".join(run.selection)
     if run.reason is not None:
-        facts["ended"] = run.reason
+        facts["ended"] = " ".join(run.reason.split())
     return facts
 
 

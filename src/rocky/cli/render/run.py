@@ -17,12 +17,14 @@ from rocky.cli.render.tables import (
 )
 from rocky.cli.render.tests import render_tests
 from rocky.diagnostics import Code
-from rocky.diagnostics.render import counted
+from rocky.diagnostics.diagnostic import Texts
+from rocky.diagnostics.render import counted, render_full
 from rocky.ledger.pipeline_records import DriftRecord
 from rocky.ledger.run_records import BudgetBreach, ModelStatus, RunStatus
 from rocky.operations.pipeline_report import PipelineRun
 from rocky.operations.run import Ending, FailedPipeline, SkippedRun, WithheldPipeline
 from rocky.operations.run_report import ModelsRun
+from rocky.run.engine.protocol import EngineEnd
 from rocky.run.outcomes import RunResult, StepOutcome, is_left_alone
 
 _HEAD: Final = (
@@ -43,11 +45,11 @@ _DONE: Final = {
 }
 
 
-def render_ending(ending: Ending, *, quiet: bool = False) -> str:
+def render_ending(ending: Ending, *, quiet: bool = False, colour: bool = False) -> str:
     """What became of a run; nothing where notes say all. Quiet: errors and the last line alone."""
     match ending:
         case ModelsRun():
-            return render_run(ending, quiet=quiet)
+            return render_run(ending, quiet=quiet, colour=colour)
         case PipelineRun():
             return render_pipeline(ending, quiet=quiet)
         case SkippedRun():
@@ -74,7 +76,7 @@ def ending_notes(ending: Ending, pipeline: str | None = None) -> list[str]:
             assert_never(ending)
 
 
-def render_run(run: ModelsRun, *, quiet: bool = False) -> str:
+def render_run(run: ModelsRun, *, quiet: bool = False, colour: bool = False) -> str:
     """The table at the end of a run, the failures, and a last line that says it all.
 
     In a large run what was reused is counted and not listed: nobody reads hundreds of lines.
@@ -88,14 +90,37 @@ def render_run(run: ModelsRun, *, quiet: bool = False) -> str:
     if left and listed:
         parts.append(f"{left} more left alone: `rocky run -o json` lists them")
     failures = [each for each in report.outcomes if each.execution.error]
-    parts += [f"error: {each.step.name}: {each.execution.error}" for each in failures]
+    parts += [_render_failure(each, run.texts, colour=colour) for each in failures]
     if run.tests is not None:
         parts += render_tests(run.tests, quiet=True, title="tests").splitlines()
     if report.state_error is not None:
         parts.append(f"error: {report.state_error}")
     if report.seal_error is not None:
         parts.append(f"error: {report.seal_error}")
+    if report.engine_end is not None:
+        parts.append(_describe_end(report.engine_end))
+    if report.log is not None:
+        parts.append(f"log: {report.log}")
     return "\n".join([*parts, _last_line(report)])
+
+
+def _describe_end(end: EngineEnd) -> str:
+    """How Spark ended in the middle of a run, and the last that it said."""
+    building = ", ".join(f"`{each}`" for each in end.building)
+    while_ = f" while building {building}" if building else ""
+    lines = [f"error: {end.message}{while_}; what was built before is recorded"]
+    if end.last_lines:
+        lines.append("  = its last lines:")
+        lines += [f"    {each}" for each in end.last_lines]
+    return "\n".join([*lines, f"  = help: {end.advice}"])
+
+
+def _render_failure(outcome: StepOutcome, texts: Texts, *, colour: bool) -> str:
+    """Why a step failed: at its place, as a compile shows it, where it has one."""
+    if outcome.finding is None:
+        return f"error: {outcome.step.name}: {outcome.execution.error}"
+    shown = render_full([outcome.finding], texts, colour=colour).rstrip()
+    return f"{shown}\n"
 
 
 def render_pipeline(pipeline: PipelineRun, *, quiet: bool = False) -> str:

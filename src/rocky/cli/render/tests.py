@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rocky.cli.render.tables import render_table
-from rocky.diagnostics.render import counted
+from rocky.diagnostics import Diagnostic
+from rocky.diagnostics.diagnostic import Texts
+from rocky.diagnostics.render import counted, render_full
 from rocky.operations.test import DataTest, RowDifference, TestReport, UnitTest
 from rocky.run.checks.outcomes import Cell, Row
 
@@ -17,10 +19,10 @@ def render_tests(report: TestReport, *, quiet: bool, title: str = "") -> str:
     lines: list[str] = []
     for unit in report.unit_tests:
         if not (unit.passed and quiet):
-            lines += _unit_lines(unit)
+            lines += [*_unit_lines(unit), *_place_lines(unit.finding, report.texts)]
     for assertion in report.data_tests:
         if not (assertion.passed and quiet):
-            lines += _assertion_lines(assertion)
+            lines += [*_assertion_lines(assertion), *_place_lines(assertion.finding, report.texts)]
     found = report.summary
     said = [f"{found.failed} failed"] if found.failed else []
     said += [counted(found.warnings, "warning")] if found.warnings else []
@@ -39,6 +41,11 @@ def _unit_lines(unit: UnitTest) -> Iterator[str]:
         yield from _indented(unit.description)
     if unit.differences:
         yield from _indented(_difference_table(unit))
+
+
+def _place_lines(finding: Diagnostic | None, texts: Texts) -> Iterator[str]:
+    """Why a test could not be run or answered, as a compile shows it."""
+    return _indented(render_full([finding], texts).rstrip() if finding is not None else "")
 
 
 def _difference_table(unit: UnitTest) -> str:

@@ -13,8 +13,10 @@ from typing import Any, Final
 
 from sqlglot.tokens import Token, TokenType
 
+from rocky.diagnostics.diagnostic import Span
 from rocky.errors import InternalError, RockyError
 from rocky.language.names import quote_name
+from rocky.language.replacements import Replaced, Replacement
 from rocky.language.syntax.mentions import FromItem, NameUse, References
 from rocky.language.syntax.parser import (
     ParsedQuery,
@@ -41,7 +43,12 @@ class _Edit:
 
 
 def bind_names(sql: str, views: Views) -> str:
-    """The query with each table it reads replaced by its view.
+    """The query with each table it reads replaced by its view. Raises as `bind_query` does."""
+    return bind_query(sql, views).text
+
+
+def bind_query(sql: str, views: Views) -> Replaced:
+    """The same, with what was replaced.
 
     Raises RockyError when a name has no view, or when a name in the query cannot be told apart
     from another once the tables are views.
@@ -52,7 +59,7 @@ def bind_names(sql: str, views: Views) -> str:
         return with_deep_stack(lambda: _bind(sql, views))
 
 
-def _bind(sql: str, views: Views) -> str:
+def _bind(sql: str, views: Views) -> Replaced:
     parsed = parse_query(sql)
     if isinstance(parsed, SyntaxProblem):
         message = f"the query cannot be read: {parsed.message}"
@@ -227,15 +234,20 @@ def _last_before(tokens: Sequence[Token], offset: int) -> Token | None:
     return found
 
 
-def _apply(sql: str, edits: list[_Edit]) -> str:
+def _apply(sql: str, edits: list[_Edit]) -> Replaced:
     pieces: list[str] = []
-    at = 0
+    parts: list[Replacement] = []
+    at = length = 0
     for edit in sorted(edits, key=lambda each: (each.start, each.end)):
         if edit.start < at:
             raise _unplaced(sql[edit.start : edit.end])
         pieces += (sql[at : edit.start], edit.text)
+        length += edit.start - at
+        made = Span(length, length + len(edit.text))
+        parts.append(Replacement(Span(edit.start, edit.end), made))
+        length = made.end
         at = edit.end
-    return "".join([*pieces, sql[at:]])
+    return Replaced("".join([*pieces, sql[at:]]), tuple(parts))
 
 
 def _start(identifier: Any) -> int:
@@ -265,6 +277,9 @@ _PIECE: Final = re.compile(
 )
 
 
+_TIME: Final = re.compile(r"'[^']*'")
+
+
 def fill_placeholders(sql: str, start: str = "2000-01-01", end: str = "2000-01-02") -> str:
     """The query with the two times in place of its placeholders.
 
@@ -276,3 +291,23 @@ def fill_placeholders(sql: str, start: str = "2000-01-01", end: str = "2000-01-0
     return _PIECE.sub(
         lambda found: texts[found["name"].lower()] if found["name"] else found[0], sql
     )
+
+
+def find_filled(sql: str, filled: str) -> Replaced | None:
+    """What `fill_placeholders` replaced in a query to get a text, whatever the times were.
+
+    A query that was not filled is its own. None when it did not make this text of the query.
+    """
+    if sql == filled:
+        return Replaced(filled)
+    places = [found for found in _PIECE.finditer(sql) if found["name"]] if "@" in sql else []
+    parts: list[Replacement] = []
+    at = done = 0
+    for place in places:
+        between = sql[at : place.start()]
+        found = _TIME.match(filled, done + len(between))
+        if not filled.startswith(between, done) or found is None:
+            return None
+        parts.append(Replacement(Span(*place.span()), Span(*found.span())))
+        at, done = place.end(), found.end()
+    return Replaced(filled, tuple(parts)) if sql[at:] == filled[done:] else None

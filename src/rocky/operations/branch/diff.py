@@ -1,7 +1,7 @@
 """The rows of a branch's tables beside production's. Spark only if rows have to be read."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rocky.branches.row_diff import DataDiff, DiffScope, OtherSide, diff_tables
@@ -19,6 +19,7 @@ from rocky.plan.adapters import main_adapter
 from rocky.plan.arguments import Natural, Request
 from rocky.project import Project
 from rocky.project.project import on_branch
+from rocky.project.setting_places import placed_settings
 from rocky.run.engine.protocol import Engine
 
 
@@ -50,11 +51,16 @@ def diff(workspace: Workspace, request: DiffRequest) -> DataDiff:
     scope = DiffScope(request.to, targets, request.key, request.sample)
     adapter = main_adapter(on_branch(project, record.name), record.adapter)[1]
 
-    def open_engine() -> AbstractContextManager[Engine]:
+    @contextmanager
+    def open_engine() -> Iterator[Engine]:
         # Here, not above: a comparison that reads nothing must not wait for Spark's modules.
         from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415
 
-        return open_project_engine(adapter, project.root, workspace.spark)
+        with (
+            placed_settings(project, adapter),
+            open_project_engine(adapter, project.root, workspace.spark) as engine,
+        ):
+            yield engine
 
     return diff_tables(view, project.models.values(), scope, open_engine)
 

@@ -33,7 +33,8 @@ def plan(workspace: Workspace, request: RunRequest) -> PlanReport:
     refresh_state(workspace, state_path(workspace))
     compilation = compile_workspace(workspace)
     proposal = propose_plan(workspace, compilation, request)
-    return report_plan(save_plan(compilation.project.root, proposal.stored), proposal.runs)
+    project = compilation.project
+    return report_plan(save_plan(project.root, proposal.stored), proposal.runs, project.texts)
 
 
 def _refuse_secrets(workspace: Workspace) -> None:

@@ -5,25 +5,31 @@ if it comes out again, word for word.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from rocky.analysis.compilation import Compilation
 from rocky.canonical import canonical_json
-from rocky.operations.findings import refuse_errors
+from rocky.diagnostics import Diagnostic
+from rocky.operations.findings import describe_findings, refuse_errors
 from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
 from rocky.operations.plan.draft import DraftRun, draft_models
 from rocky.operations.plan.pipeline_drafts import PipelineDrafts
 from rocky.operations.plan.report import PlannedRun, SchemaChange, column_change, estimate_of
 from rocky.operations.report import encode_report
 from rocky.operations.workspace import Workspace, caller_of, state_path
+from rocky.plan.adapters import choose_adapter
 from rocky.plan.budget import check_estimates
 from rocky.plan.estimates import estimate_units, extents_of, units_of
 from rocky.plan.kept_plan import RUN_KIND, KeptPlan, PlanDocument
 from rocky.plan.refusals import config_findings, refusing_findings
 from rocky.plan.request import PARALLEL, PlanRequest, RunRequest, plan_request, request_document
+from rocky.plan.steps import RunPlan, Step
+from rocky.run.engine.sources import Sources
 from rocky.run.prepare.caller import Caller
+from rocky.run.prepare.missing_sources import beyond_reach, find_missing_sources
 from rocky.version import __version__
 
 
@@ -111,6 +117,7 @@ def _plan_run(
     estimates = estimate_units(
         caller.state, units, config.cost.min_history_runs, request.parallel or PARALLEL
     )
+    missing = _missing_sources(compilation, draft, request)
     return PlannedRun(
         type=draft.document["type"],
         statements=draft.statements,
@@ -124,7 +131,31 @@ def _plan_run(
         verdict=draft.verdict,
         notes=draft.notes,
         budget=check_estimates(config.budget, units, estimates),
+        diagnostics=describe_findings(missing, compilation.project.texts),
+        findings=missing,
     )
+
+
+def _missing_sources(
+    compilation: Compilation, draft: DraftRun, request: RunRequest
+) -> tuple[Diagnostic, ...]:
+    """Sources of models that are not there, and that no run of the project could still make."""
+    if draft.plan is None or draft.plan.compilation is not compilation:
+        return ()
+    project = compilation.project
+    adapter = choose_adapter(project, draft.plan, request.adapter)
+    sources = Sources(project.root, adapter.conf)
+    steps = _with_queries(draft.plan, draft.builds)
+    return beyond_reach(find_missing_sources(project, steps, sources), project)
+
+
+def _with_queries(plan: RunPlan, builds: Sequence[Step]) -> list[Step]:
+    """Steps with the queries that they read."""
+    queries = {step.key: step for step in plan.steps if step.kind == "inline"}
+    found = list(builds)
+    for step in found:
+        found += [queries.pop(read.key) for read in step.reads if read.key in queries]
+    return found
 
 
 def _outlook(run: PlannedRun) -> dict[str, Any]:

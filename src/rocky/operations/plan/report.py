@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from rocky.analysis.changes.change import Change, Impact
+from rocky.diagnostics import Diagnostic
+from rocky.diagnostics.diagnostic import NO_TEXTS, Texts
 from rocky.ledger.record import RunId
+from rocky.operations.findings import Finding
 from rocky.operations.report import flat, hidden
 from rocky.pipelines.replication.replication_run import CopyPreview
 from rocky.plan.budget import BudgetFinding, PlanBudget
@@ -140,7 +143,8 @@ Outlook = ModelsOutlook | CopiesOutlook | TablesOutlook
 class PlannedRun:
     """A run of a plan. `verdict` is the worst that it does to the columns of tables.
 
-    `notes` are for people, and so is `budget`: what of the estimates exceeds a limit.
+    `notes` are for people, and so is `budget`: what of the estimates exceeds a limit. `diagnostics`
+    are sources that are not there; `findings` are the same as they are shown.
     """
 
     type: str
@@ -153,11 +157,16 @@ class PlannedRun:
     verdict: str = hidden()
     notes: tuple[str, ...] = hidden()
     budget: PlanBudget = hidden()
+    diagnostics: Sequence[Finding] = ()
+    findings: tuple[Diagnostic, ...] = hidden()
 
 
 @dataclass(frozen=True, slots=True)
 class PlanReport:
-    """A plan that is kept: of one run, or of several pipelines in the order they would be run."""
+    """A plan that is kept: of one run, or of several pipelines in the order they would be run.
+
+    `texts` are those that findings point into.
+    """
 
     plan_id: str
     plan_kind: str
@@ -166,8 +175,14 @@ class PlanReport:
     budget_unchecked: tuple[str, ...]
     has_budget_errors: bool
     breaking_verdict: str
+    texts: Texts = hidden()
     run: PlannedRun | None = flat()
     pipelines: tuple[PlannedRun, ...] = ()
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether a run of it would fail for what is known now: budgets, sources not there."""
+        return self.has_budget_errors or any(run.findings for run in self.runs)
 
     @property
     def runs(self) -> tuple[PlannedRun, ...]:
@@ -175,8 +190,8 @@ class PlanReport:
         return self.pipelines if self.run is None else (self.run,)
 
 
-def report_plan(kept: KeptPlan, runs: Sequence[PlannedRun]) -> PlanReport:
-    """The report of a plan that is kept."""
+def report_plan(kept: KeptPlan, runs: Sequence[PlannedRun], texts: Texts = NO_TEXTS) -> PlanReport:
+    """The report of a plan that is kept, of files with these texts."""
     one = runs[0] if len(runs) == 1 else None
     return PlanReport(
         kept.plan_id,
@@ -186,6 +201,7 @@ def report_plan(kept: KeptPlan, runs: Sequence[PlannedRun]) -> PlanReport:
         tuple(each for run in runs for each in run.budget.unchecked),
         any(run.budget.fails for run in runs),
         _worst_verdict(runs),
+        texts,
         one,
         tuple(runs) if one is None else (),
     )

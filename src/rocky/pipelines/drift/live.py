@@ -23,6 +23,7 @@ from rocky.language.datatypes.types import (
 from rocky.pipelines.drift.projection import read_type
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
+from rocky.project.setting_places import placed_settings
 from rocky.project.sources import SourceTable
 from rocky.run.engine.spark import open_project_engine
 
@@ -126,5 +127,5 @@ def compare_live(project: Project, adapter: Adapter) -> list[Diagnostic]:
     """What is different in the live sources. Without sources Spark does not start."""
     if not project.sources:
         return []
-    with open_project_engine(adapter, project.root) as engine:
+    with placed_settings(project, adapter), open_project_engine(adapter, project.root) as engine:
         return compare_declared(project, engine.describe)

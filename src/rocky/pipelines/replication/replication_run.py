@@ -255,7 +255,7 @@ def preview_replication(
             pipeline,
             compilation,
             open_project_warehouse(adapter, root, caller.environment),
-            engine_opener(opened, adapter, root, caller.spark),
+            engine_opener(opened, compilation.project, adapter, caller.spark),
             {**caller.environment, **adapter.conf},
         )
         done = find_resumed_tables(name, request, caller)

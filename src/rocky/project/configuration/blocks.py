@@ -1,13 +1,14 @@
 """The blocks of `rocky.toml` other than pipelines, one record each, with their defaults.
 
 `[adapter]` is the engine that runs the models: there is one kind, Spark, reached by `master` or by
-`remote`, and `conf` goes to it unread. `[state]` says where the ledger lives between runs.
+`remote`, and `conf` goes to it as texts. `[state]` says where the ledger lives between runs.
 """
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from rocky.project.configuration.paths import OwnFile
+from rocky.project.configuration.spark_settings import NO_CONF, Master, Remote, SparkConf
 from rocky.project.toml.documents import (
     Amount,
     Days,
@@ -20,7 +21,7 @@ from rocky.project.toml.documents import (
     Refusal,
     refuses,
 )
-from rocky.project.toml.records import INVALID, reader_for, wrong_type
+from rocky.project.toml.records import INVALID, reader_for
 from rocky.project.toml.variables import Keys
 
 
@@ -37,30 +38,6 @@ class Retry(NamedTuple):
     max_retries_per_run: NonNegative | None = None
 
 
-def _read_conf(value: Any, at: Keys, problems: Problems) -> Any:
-    """Spark settings as texts. `spark.sql.x = 1` is nested tables in TOML: flattened here."""
-    if not isinstance(value, dict):
-        return wrong_type("a table of Spark settings", value, at, problems)
-    settings: dict[str, str] = {}
-    for key, one in value.items():
-        if isinstance(one, dict):
-            below = _read_conf(one, (*at, key), problems)
-            settings.update({f"{key}.{name}": text for name, text in below.items()})
-        elif isinstance(one, bool):
-            settings[key] = "true" if one else "false"
-        elif isinstance(one, str):
-            settings[key] = one
-        elif isinstance(one, int | float):
-            settings[key] = str(one)
-        else:
-            problems.append(Problem((*at, key), f"the Spark setting `{key}` must be one value"))
-    return settings
-
-
-NO_CONF: Final[Mapping[str, str]] = {}
-SparkConf = Annotated[Mapping[str, str], ReadBy(_read_conf)]
-
-
 @refuses(
     kind=Refusal("every adapter both reads and writes", "remove it"),
     retry=Refusal(
@@ -72,8 +49,8 @@ class Adapter(NamedTuple):
     """How to reach Spark and where its tables live."""
 
     type: Literal["spark"] = "spark"
-    master: str | None = None
-    remote: str | None = None
+    master: Master | None = None
+    remote: Remote | None = None
     warehouse: str = "warehouse"
     iceberg: bool = False
     register: bool = False

@@ -6,6 +6,7 @@ that cannot be answered does not hide the others. It counts as failed, never as 
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 from uuid import uuid4
 
@@ -22,8 +23,9 @@ from rocky.run.checks.assertion_sql import (
 )
 from rocky.run.checks.outcomes import AssertionOutcome, sample_rows
 from rocky.run.checks.relations import BoundRelations
+from rocky.run.engine.diagnosis import Diagnostician
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
-from rocky.run.engine.protocol import Engine
+from rocky.run.engine.protocol import Engine, StepFailure
 from rocky.run.engine.sql import UnwritableValue
 
 SAMPLE_ROWS: Final = 5
@@ -31,19 +33,50 @@ SAMPLE_ROWS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """An assertion with its question; `outcome` is what is known before anything is asked."""
+    """An assertion with its question; `outcome` is what is known before anything is asked.
+
+    `classify` says what an error in answering it means.
+    """
 
     outcome: AssertionOutcome
     question: AssertionQuery | None
+    classify: Callable[[BaseException], StepFailure] = classify_step_failure
+
+    def failed(self, error: BaseException, said: str = "") -> AssertionOutcome:
+        """The outcome when it cannot be answered; `said` comes before why."""
+        failure = self.classify(error)
+        return replace(self.outcome, error=said + failure.message, finding=failure.finding)
+
+
+Classify = Callable[[int, BaseException], StepFailure]
+"""What an error in answering the assertion of an index means."""
 
 
 def check_model(
-    model: ModelFile, relations: BoundRelations, engine: Engine
+    model: ModelFile, relations: BoundRelations, engine: Engine, diagnostician: Diagnostician
 ) -> list[AssertionOutcome]:
     """Every assertion of a model, in the order they are declared."""
+
+    def classify(index: int, error: BaseException) -> StepFailure:
+        failure = classify_step_failure(error, engine.explain)
+        keys = ("tests", index, _written_sql(model.tests[index]))
+        return diagnostician.in_setting(model, failure, keys, (Read("model", model.key),))
+
     return check_assertions(
-        model.name, model.tests, lambda each: _asked(model, each, relations), engine
+        model.name, model.tests, lambda each: _asked(model, each, relations), engine, classify
     )
+
+
+def _written_sql(assertion: AssertionRecord) -> str:
+    """The key of an assertion whose SQL is the author's."""
+    for key in ("expression", "key_expr", "filter"):
+        if getattr(assertion, key) is not None:
+            return key
+    return "type"
+
+
+def _classify_alone(_index: int, error: BaseException) -> StepFailure:
+    return classify_step_failure(error)
 
 
 def check_assertions(
@@ -51,12 +84,15 @@ def check_assertions(
     assertions: Iterable[AssertionRecord],
     ask: Callable[[AssertionRecord], AssertionSubject],
     engine: Engine,
+    classify: Classify = _classify_alone,
 ) -> list[AssertionOutcome]:
     """Assertions of a table called `name`, in their order; `ask` says what each is about.
 
     What `ask` raises fails that assertion alone.
     """
-    pending = [_prepare(name, each, ask) for each in assertions]
+    pending = [
+        _prepare(name, each, ask, partial(classify, index)) for index, each in enumerate(assertions)
+    ]
     answers: dict[int, AssertionOutcome] = {}
     for source in dict.fromkeys(each.question.source for each in pending if each.question):
         group = [
@@ -78,7 +114,10 @@ def name_of(assertion: AssertionRecord) -> str:
 
 
 def _prepare(
-    name: str, assertion: AssertionRecord, ask: Callable[[AssertionRecord], AssertionSubject]
+    name: str,
+    assertion: AssertionRecord,
+    ask: Callable[[AssertionRecord], AssertionSubject],
+    classify: Callable[[BaseException], StepFailure],
 ) -> _Pending:
     outcome = AssertionOutcome(
         name,
@@ -90,11 +129,11 @@ def _prepare(
         description=shown_text(assertion.description),
     )
     try:
-        return _Pending(outcome, query_of(assertion, ask(assertion)))
+        return _Pending(outcome, query_of(assertion, ask(assertion)), classify)
     except (Unanswerable, UnwritableValue) as failure:
         return _Pending(replace(outcome, error=str(failure)), None)
     except STEP_ERRORS as failure:
-        return _Pending(replace(outcome, error=classify_step_failure(failure).message), None)
+        return _Pending(_Pending(outcome, None, classify).failed(failure), None)
 
 
 def _asked(
@@ -117,8 +156,7 @@ def _answer(group: Sequence[_Pending], engine: Engine) -> list[AssertionOutcome]
     except STEP_ERRORS as failure:
         if len(group) > 1:
             return [one for each in group for one in _answer([each], engine)]
-        error = classify_step_failure(failure).message
-        return [replace(each.outcome, error=error) for each in group]
+        return [each.failed(failure) for each in group]
     return [
         _outcome(each, cells[2 * index], cells[2 * index + 1], engine)
         for index, each in enumerate(group)
@@ -145,5 +183,5 @@ def _outcome(pending: _Pending, failing: Any, observed: Any, engine: Engine) -> 
         names, rows = sample_rows(engine, frame, view, SAMPLE_ROWS)
     except STEP_ERRORS as failure:
         # The answer stands; only its illustration is missing.
-        return replace(outcome, error=f"no sample: {classify_step_failure(failure).message}")
+        return replace(pending, outcome=outcome).failed(failure, "no sample: ")
     return replace(outcome, sample_columns=names, sample=rows)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from rocky.diagnostics import Diagnostic
 from rocky.language.datatypes.types import DataType, MapType, StructField
 from rocky.language.names import quote_name
 from rocky.plan.steps import RunPlan
@@ -149,7 +150,7 @@ class AssertionOutcome:
     """What came of one assertion.
 
     `failing_rows` is None for an assertion about the whole table, which has what was `observed`
-    instead. `error` says why it could not be answered.
+    instead. `error` says why it could not be answered, `finding` at which place of the project.
     """
 
     model: str
@@ -164,11 +165,15 @@ class AssertionOutcome:
     sample_columns: tuple[str, ...] = ()
     sample: tuple[Row, ...] = ()
     description: str | None = None
+    finding: Diagnostic | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class UnitOutcome:
-    """What came of one unit test. `error` says why it could not be run to its end."""
+    """What came of one unit test. `error` says why it could not be run to its end.
+
+    `finding` says at which place of the project.
+    """
 
     model: str
     name: str
@@ -180,6 +185,7 @@ class UnitOutcome:
     differences: tuple[Difference, ...] = ()
     ordered: bool = False
     description: str | None = None
+    finding: Diagnostic | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from rocky.analysis.compilation import Compilation
 from rocky.analysis.names import Names
 from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.names import quote_name, split_name
-from rocky.language.syntax.references import bind_names, fill_placeholders
+from rocky.language.syntax.references import bind_query, fill_placeholders
 from rocky.plan.steps import Read, RunPlan, reads_of, resolve_name
 from rocky.project.configuration.labels import shown_text
 from rocky.project.configuration.model import UnitTest
@@ -38,7 +38,9 @@ from rocky.run.checks.outcomes import (
     text_rows,
 )
 from rocky.run.checks.relations import EVER, BoundRelations, columns_of, name_of
+from rocky.run.engine.diagnosis import Diagnostician
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
+from rocky.run.engine.origins import QueryOrigin
 from rocky.run.engine.protocol import Engine, Frame
 from rocky.store.warehouse import Warehouse
 
@@ -56,6 +58,7 @@ class UnitTests:
         self._prefix = prefix
         self._names = Names(compilation.project)
         self._zone = zone_named(engine.facts.settings.get(_ZONE, "UTC"))
+        self._diagnostician = Diagnostician(compilation)
 
     def run(self, model: ModelFile) -> list[UnitOutcome]:
         """Every unit test of a model."""
@@ -70,19 +73,30 @@ class UnitTests:
             description=shown_text(test.description),
         )
         views: list[str] = []
+        bound: dict[Read, str] = {}
         try:
-            return self._compare(model, test, outcome, views)
+            return self._compare(model, test, outcome, views, bound)
         except UnusableFixture as failure:
             return replace(outcome, error=str(failure))
-        except STEP_ERRORS as failure:
-            return replace(outcome, error=classify_step_failure(failure).message)
+        except STEP_ERRORS as error:
+            failed = classify_step_failure(error, self._engine.explain)
+            told = self._diagnostician.in_model(
+                model, error, failed, lambda: filter(None, [self._origin(model, bound)])
+            )
+            return replace(outcome, error=told.message, finding=told.finding)
         finally:
             self._engine.views.unbind(views)
 
     def _compare(
-        self, model: ModelFile, test: UnitTest, outcome: UnitOutcome, views: list[str]
+        self,
+        model: ModelFile,
+        test: UnitTest,
+        outcome: UnitOutcome,
+        views: list[str],
+        bound: dict[Read, str],
     ) -> UnitOutcome:
-        frame = self._frame(model, self._bind_inputs(model, test, views))
+        bound |= self._bind_inputs(model, test, views)
+        frame = self._frame(model, bound)
         found_view, expected_view = f"{self._prefix}_found", f"{self._prefix}_expected"
         given = self._engine.columns(frame)
         compared = _compared(test, given)
@@ -166,15 +180,21 @@ class UnitTests:
         return found
 
     def _frame(self, model: ModelFile, bound: Mapping[Read, str]) -> Frame:
-        if not model.is_python:
-            sql = bind_names(
-                fill_placeholders(model.sql, *EVER), lambda parts: self._view(parts, model, bound)
-            )
-            return self._engine.frame(sql)
+        origin = self._origin(model, bound)
+        if origin is not None:
+            return self._engine.frame(origin.bound.text)
         inputs = {
             each.parameter: self._view(each.parts, model, bound) or "" for each in inputs_of(model)
         }
         return self._engine.python_frame(Path(model.path), model.text, inputs)
+
+    def _origin(self, model: ModelFile, bound: Mapping[Read, str]) -> QueryOrigin | None:
+        """The query of a model over the views of its fixtures; a Python model has none."""
+        if model.is_python:
+            return None
+        sql = fill_placeholders(model.sql, *EVER)
+        query = bind_query(sql, lambda parts: self._view(parts, model, bound))
+        return QueryOrigin(model, sql, query)
 
     def _view(
         self, parts: tuple[str, ...], model: ModelFile, bound: Mapping[Read, str]
@@ -233,5 +253,5 @@ def run_checks(
     if wanted.data:
         with BoundRelations(compilation, warehouse, engine, prefix) as relations:
             for model in models:
-                assertions += check_model(model, relations, engine)
+                assertions += check_model(model, relations, engine, Diagnostician(compilation))
     return ChecksReport(tuple(units), tuple(assertions))

@@ -20,7 +20,7 @@ from rocky.errors import (
     StoreUnwritable,
 )
 from rocky.run.engine.protocol import StepFailure
-from rocky.spark.failures import SPARK_ERRORS, classify_failure
+from rocky.spark.failures import SPARK_ERRORS, classify_failure, trace_of
 from rocky.spark.interface import Failure
 
 STEP_ERRORS: Final = (RockyError, OSError, *SPARK_ERRORS)
@@ -45,11 +45,22 @@ def classify_step_failure(
     if isinstance(error, RockyError):
         kind = next((name for each, name in _KINDS if isinstance(error, each)), "rejected")
         # The rows were computed from a table that has moved on: computed again, they are right.
-        return StepFailure(kind, str(error), retryable=isinstance(error, ConcurrentChange))
+        # A refusal of ours says all there is; what another error caused has a stack to show.
+        trace = trace_of(error) if error.__cause__ is not None else ""
+        retryable = isinstance(error, ConcurrentChange)
+        finding = error.finding if isinstance(error, ModelFailed) else None
+        return StepFailure(kind, str(error), retryable=retryable, finding=finding, trace=trace)
     if isinstance(error, OSError) and not isinstance(error, ConnectionError):
-        return StepFailure(_kind_of_io(error), str(error))
+        return StepFailure(_kind_of_io(error), str(error), trace=trace_of(error))
     failure = explain(error)
-    return StepFailure(failure.kind.value, failure.message, failure.retryable, failure.condition)
+    return StepFailure(
+        failure.kind.value,
+        failure.message,
+        failure.retryable,
+        failure.condition,
+        failure,
+        trace=trace_of(error),
+    )
 
 
 def _kind_of_io(error: OSError) -> str:

@@ -4,12 +4,13 @@ Strategies compose SQL over views; the engine binds views to pinned files, runs 
 results into a table's folder as content-addressed files. It never commits: that is the store's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from rocky.diagnostics import Diagnostic
 from rocky.language.datatypes.types import StructField
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
@@ -57,6 +58,19 @@ class EngineFacts:
     writer: str
     settings: Mapping[str, str]
     explicit: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineEnd:
+    """How a Spark ended in the middle of a run, what to do, and the last lines of its log.
+
+    `building` are the models that were being built.
+    """
+
+    message: str
+    advice: str
+    last_lines: tuple[str, ...] = ()
+    building: tuple[str, ...] = ()
 
 
 Frame = Any
@@ -117,6 +131,13 @@ class Engine(Protocol):
     def explain(self, error: BaseException) -> Failure:
         """What an error of this Spark means; a JVM that died may have said why."""
 
+    def ending(self) -> EngineEnd | None:
+        """How this Spark ended; None while it runs, and for one that others have started."""
+
+    @property
+    def output(self) -> str:
+        """What this Spark printed; nothing for one that others have started."""
+
     def describe(self, source: SourceTable) -> tuple[StructField, ...]:
         """The columns a source has now, whatever is declared. Raises SourceUnreadable."""
 
@@ -162,9 +183,20 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StepFailure:
-    """Why a step failed, and whether the same step may succeed a moment later."""
+    """Why a step failed, and whether the same step may succeed a moment later.
+
+    `cause` is what Spark said, where it was Spark; `finding` says where in the project it was.
+    `trace` is everything that is known of it, for the log.
+    """
 
     kind: str
     message: str
     retryable: bool = False
     condition: str | None = None
+    cause: Failure | None = field(default=None, repr=False, compare=False)
+    finding: Diagnostic | None = None
+    trace: str = field(default="", repr=False, compare=False)
+
+
+Classify = Callable[[BaseException], StepFailure]
+"""What an error that ended a step, or a part of it, means, and where it is."""

@@ -5,7 +5,8 @@ Spark starts. What only Spark can reach (other formats, object stores) is pinned
 bound; a Delta table that our log reader does not understand is left to Delta's own connector.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -150,6 +151,16 @@ class FoundSource:
     at_ns: int = 0
 
 
+@contextmanager
+def _unreadable(source: SourceTable) -> Iterator[None]:
+    """What the file system says of a source as SourceUnreadable."""
+    try:
+        yield
+    except OSError as error:
+        said = hide_location(source, str(error))
+        raise SourceUnreadable(f"{source_label(source)} cannot be read: {said}") from error
+
+
 @dataclass(frozen=True, slots=True)
 class Sources:
     """The sources of one run, each looked at once. Threads may share it."""
@@ -167,6 +178,19 @@ class Sources:
                 self._found[source.key] = self._look(source)
             found = self._found[source.key]
             return found.pin if found is not None else None
+
+    def check(self, source: SourceTable) -> None:
+        """Raise SourceUnreadable for one that is not there, as far as can be told without Spark.
+
+        Nothing is pinned of files: they are those that are there when the source is first read.
+        """
+        if source.key in self._found:
+            return
+        if source.format == "delta":
+            self.look(source)
+        elif self._has_local_files(source):
+            with _unreadable(source):
+                pin_local_files(source, self.root)
 
     def is_unchanged(self, source: SourceTable) -> bool:
         """Whether a source's files are still those that were pinned, after they were read."""
@@ -190,15 +214,15 @@ class Sources:
     def _look(self, source: SourceTable) -> FoundSource | None:
         if source.format == "delta" and source.path is not None:
             return self._look_at_delta(source)
-        if source.format not in _FILE_FORMATS or source.path is None:
+        if not self._has_local_files(source):
             return None
-        if is_remote(source_location(source, self.root)):
-            return None
-        try:
+        with _unreadable(source):
             return self._pin(source)
-        except OSError as error:
-            said = hide_location(source, str(error))
-            raise SourceUnreadable(f"{source_label(source)} cannot be read: {said}") from error
+
+    def _has_local_files(self, source: SourceTable) -> bool:
+        if source.format not in _FILE_FORMATS or source.path is None:
+            return False
+        return not is_remote(source_location(source, self.root))
 
     def _look_at_delta(self, source: SourceTable) -> FoundSource | None:
         try:

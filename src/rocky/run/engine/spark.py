@@ -13,18 +13,19 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any, Final
 
-from rocky.errors import InternalError, ModelFailed, SourceUnreadable
+from rocky.errors import InternalError, ModelFailed, SourceUnreadable, SparkUnavailable
 from rocky.language.datatypes.types import StructField
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
-from rocky.run.engine.protocol import EngineFacts, Frame, Jobs, SourcePin, Written
+from rocky.run.engine.protocol import EngineEnd, EngineFacts, Frame, Jobs, SourcePin, Written
 from rocky.run.engine.sources import NeedsDeltaConnector, find_delta_source
-from rocky.spark.connection import Connection, adopt_session, function_mode
+from rocky.spark.connection import Connection, active_session, adopt_session, function_mode
 from rocky.spark.failures import SPARK_ERRORS
 from rocky.spark.frame import fields_of, take_rows, take_table
 from rocky.spark.interface import WRITER, Failure, Layout
 from rocky.spark.jobs import jobs_of, map_on_executors
+from rocky.spark.output import last_lines
 from rocky.spark.reader import (
     SourceRead,
     describe_source,
@@ -50,6 +51,7 @@ from rocky.store.delta.snapshot import Snapshot
 from rocky.store.parquet.staging import place_files
 from rocky.store.warehouse import Table
 
+_LAST_LINES: Final = 10
 FUNCTION: Final = "model"
 _MODULE: Final = "<rocky model>"
 """No module's name, so that what the file defines is sent to executors by value."""
@@ -190,6 +192,16 @@ class SparkEngine:
     def explain(self, error: BaseException) -> Failure:
         return self._connection.explain(error)
 
+    def ending(self) -> EngineEnd | None:
+        end = self._connection.ending()
+        if end is None:
+            return None
+        return EngineEnd(end.message, end.advice, last_lines(self.output, _LAST_LINES))
+
+    @property
+    def output(self) -> str:
+        return self._connection.output
+
     def describe(self, source: SourceTable) -> tuple[StructField, ...]:
         if source.format == "delta" and source.path is not None:
             try:
@@ -206,7 +218,8 @@ class SparkEngine:
 
     def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> Frame:
         frames = {name: self._session.table(view) for name, view in inputs.items()}
-        return call_model(self.views.root / path, text, frames)
+        with active_session(self._session):
+            return call_model(self.views.root / path, text, frames)
 
     def columns(self, frame: Frame) -> tuple[StructField, ...]:
         return fields_of(frame)
@@ -274,5 +287,10 @@ def open_project_engine(adapter: Adapter, root: Path, spark: Any = None) -> Iter
         check_object_store(connection.session, adapter.warehouse)
         with function_mode(connect=connection.kind == "connect"):
             yield SparkEngine(connection, root, adapter.conf)
+    except (*SPARK_ERRORS, ConnectionError) as error:
+        end = connection.ending(wait=True)
+        if end is None:
+            raise
+        raise SparkUnavailable(f"{end.message}: {end.advice}", output=connection.output) from error
     finally:
         connection.close()

@@ -6,8 +6,10 @@ forecast, are reused and recorded in one transaction. A result that cannot be co
 is left to the builder, which tries again or fails.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from rocky.diagnostics import Diagnostic
+from rocky.diagnostics.diagnostic import format_place
 from rocky.errors import InternalError, ModelFailed, RockyError
 from rocky.language.datatypes.types import StructField
 from rocky.plan.steps import RunPlan, Step
@@ -18,14 +20,18 @@ from rocky.project.configuration.strategies import (
     MaterializedView,
 )
 from rocky.run.comments import comments_for
-from rocky.run.engine.protocol import Engine
+from rocky.run.engine.origins import QueryOrigin
+from rocky.run.engine.protocol import Classify, Engine, StepFailure
+from rocky.run.engine.sources import Sources
 from rocky.run.materialize.build import Build, Built, Materialize, choose_layout
 from rocky.run.materialize.seeds import load_seed, seed_target
+from rocky.run.outcomes import NO_NOTES, StepNotes
 from rocky.run.prepare.inputs import Inputs, KnownInput, MadeFrom
+from rocky.run.prepare.missing_sources import find_missing_sources
 from rocky.run.prepare.pins import PinnedTable, Pins
 from rocky.run.prepare.resources import RunClock, RunContext
 from rocky.run.record.journal import Journal
-from rocky.run.record.provenance import StepRecord, StepResult, Timing
+from rocky.run.record.provenance import NOTHING_USED, StepRecord, StepResult, Timing
 from rocky.run.record.recorder import Recorder
 from rocky.run.reuse.decisions import Decision, RecordedResult
 from rocky.run.reuse.forecast import Forecast, StepForecast
@@ -117,6 +123,65 @@ def record_unbuilt_steps(
     return frozenset(each.outcome.step.id for each in records)
 
 
+def record_refused_steps(
+    plan: RunPlan,
+    notes: Mapping[str, StepNotes],
+    recorder: Recorder,
+    journal: Journal,
+    times: RunClock,
+) -> frozenset[str]:
+    """Record the tables that a pipeline has found unfit before anything was read; their ids."""
+    now = Timing(times.now(), 0)
+    found = {
+        step: StepFailure("refused", why)
+        for step in plan.steps
+        if (why := notes.get(step.key, NO_NOTES).refusal) is not None
+    }
+    journal.record_all(
+        [
+            recorder.failed(step, failure, now, NOTHING_USED, interrupted=False)
+            for step, failure in found.items()
+        ]
+    )
+    return frozenset(step.id for step in found)
+
+
+def record_missing_sources(
+    plan: RunPlan,
+    steps: Sequence[Step],
+    sources: Sources,
+    recorder: Recorder,
+    journal: Journal,
+    times: RunClock,
+) -> frozenset[str]:
+    """Record steps that read a source that is not there, and those that wait for them; their ids.
+
+    They fail before Spark starts, and it does not start for them.
+    """
+    missing = find_missing_sources(plan.project, steps, sources)
+    now = Timing(times.now(), 0)
+    failed: dict[str, tuple[Step, ...]] = {}
+    records: list[StepRecord] = []
+    for step in steps if missing else ():
+        read = next((each.key for each in step.reads if each.key in missing), None)
+        causes = {each.id: each for after in step.after for each in failed.get(after, ())}
+        if causes:
+            failed[step.id] = tuple(causes.values())
+            records.append(recorder.withheld(step, failed[step.id], now.started_at))
+        elif read is not None:
+            failed[step.id] = (step,)
+            finding = missing[read]
+            failure = StepFailure("missing_source", _placed(finding, plan), finding=finding)
+            records.append(recorder.failed(step, failure, now, NOTHING_USED, interrupted=False))
+    journal.record_all(records)
+    return frozenset(failed)
+
+
+def _placed(finding: Diagnostic, plan: RunPlan) -> str:
+    path = finding.path or ""
+    return f"{format_place(path, plan.project.texts[path], finding.span)}: {finding.message}"
+
+
 def _records(
     forecast: Forecast, reuse: ResultReuse, recorder: Recorder, times: RunClock
 ) -> Iterator[StepRecord]:
@@ -182,8 +247,13 @@ class Builder:
         """Drop the run's views."""
         self._inputs.close()
 
-    def build(self, step: Step, materialize: Materialize) -> StepResult:
-        """Bring a model up to date, or find that it is. Raises what `CAUGHT` names."""
+    def build(
+        self, step: Step, materialize: Materialize, classify: Classify | None = None
+    ) -> StepResult:
+        """Bring a model up to date, or find that it is. Raises what `CAUGHT` names.
+
+        `classify` says what an error in a part of the build means.
+        """
         if step.kind == "seed":
             return self._load_seed(step)
         model = self._plan.project.models[step.key]
@@ -199,7 +269,7 @@ class Builder:
         if before is not None:
             # What is kept of a table is read, too.
             self._inputs.check_commits(model.name, PinnedTable(table, before))
-        build = self._assemble(step, model, made_from)
+        build = self._assemble(step, model, made_from, classify)
         built = materialize(build)
         changed = self._inputs.changed_source(made_from.inputs)
         pinned = self._pin_built(step, table, built)
@@ -215,6 +285,10 @@ class Builder:
     def inputs_of(self, step: Step) -> tuple[KnownInput, ...]:
         """What a step reads, as far as it reads tables and sources."""
         return () if step.kind == "seed" else self._inputs.made_from(step.key).inputs
+
+    def origins_of(self, step: Step) -> Iterator[QueryOrigin]:
+        """The queries that a step hands to Spark, and whose they are."""
+        return self._inputs.origins_of(step.key)
 
     def table_of(self, step: Step) -> Table | None:
         """The table a step writes; a query has none."""
@@ -251,7 +325,9 @@ class Builder:
         self._pins.pin(step.id, pinned)
         return pinned
 
-    def _assemble(self, step: Step, model: ModelFile, made_from: MadeFrom) -> Build:
+    def _assemble(
+        self, step: Step, model: ModelFile, made_from: MadeFrom, classify: Classify | None
+    ) -> Build:
         context, inputs = self._context, made_from.inputs
         context.watermarks.check(step.key)
         columns = self._columns(step)
@@ -275,6 +351,7 @@ class Builder:
             ledger_statement=context.ledger_statement,
             authority=context.authority,
             comments=comments_for(self._plan, step.key),
+            classify=classify,
         )
 
     def _bind_inline(self, step: Step, model: ModelFile, made_from: MadeFrom) -> StepResult:

@@ -25,12 +25,17 @@ from rocky.plan.refusals import refuse_errors
 from rocky.plan.request import Limits
 from rocky.plan.steps import CHANGED, RunPlan
 from rocky.plan.watermarks import NO_WATERMARK_FINDINGS, WatermarkFindings, check_watermarks
-from rocky.run.engine.protocol import Engine, StepFailure
-from rocky.run.execute.builder import Builder, ResultReuse, record_unbuilt_steps
+from rocky.run.engine.protocol import Engine, EngineEnd
+from rocky.run.execute.builder import (
+    Builder,
+    ResultReuse,
+    record_missing_sources,
+    record_refused_steps,
+    record_unbuilt_steps,
+)
 from rocky.run.execute.scheduler import Throttle
 from rocky.run.outcomes import (
     NO_CONCLUSION,
-    NO_NOTES,
     Conclusion,
     EndedSteps,
     Listener,
@@ -43,6 +48,7 @@ from rocky.run.prepare.claims import (
     is_remote_unreadable,
     ledger_statement,
     opening_record,
+    require_writable,
     targets_of,
     visible_head,
     write_ledger_anchor,
@@ -54,11 +60,12 @@ from rocky.run.prepare.preconditions import check_preconditions
 from rocky.run.prepare.resources import RunClock, RunContext, RunParameters, RunResources
 from rocky.run.record.commits import CommitAdopter
 from rocky.run.record.journal import Journal, report_run
-from rocky.run.record.provenance import ProvenanceMaker, ResourcesUsed, Timing
+from rocky.run.record.provenance import ProvenanceMaker
 from rocky.run.record.recorder import Recorder
 from rocky.run.reuse.decisions import ReuseDecider, ReuseRules
 from rocky.run.reuse.forecast import forecast_steps
 from rocky.run.reuse.history import BuildHistory, Resumption, find_resumption
+from rocky.run.run_log import logged_start
 
 if TYPE_CHECKING:
     from rocky.run.execute.step_tests import RunTests
@@ -170,6 +177,8 @@ class _RunInProgress:
         self._adopter = CommitAdopter(resources.ledger, begun.run_id)
         self._engine: Engine | None = None
         self._tests: RunTests | None = None
+        self._engine_end: EngineEnd | None = None
+        self._log = resources.open_log(begun.run_id)
         for each in () if options.full_refresh else watermarks.forgotten:
             self._warn(each)
 
@@ -181,7 +190,7 @@ class _RunInProgress:
         listener: Listener,
         stop: Event,
     ) -> RunResult:
-        journal = Journal(self._plan, self._run_id, self._ledger, listener)
+        journal = Journal(self._plan, self._run_id, self._ledger, listener, self._log)
         try:
             self._anchor()
             with self._ledger.lookups() as lookups:
@@ -212,9 +221,12 @@ class _RunInProgress:
                 concluded.check_outcomes,
                 concluded.anomalies,
             ),
+            reason=None if self._engine_end is None else self._engine_end.message,
             anchored=self._anchored,
         )
-        self._sweep()
+        # Forgets old runs that nothing needs, now and then; the anchor comes after it.
+        retention = self._plan.project.config.state.retention
+        sweep_if_due(self._ledger, [self._resources.warehouse], retention, self._times.now())
         self._anchor()
         for each in report.outcomes:
             if CHANGED in (each.execution.action or ""):
@@ -222,19 +234,16 @@ class _RunInProgress:
                 self._warn(f"`{name}`: {action}: its provenance cannot be proved")
         for warning in concluded.warnings:
             self._warn(warning)
-        return replace(report, warnings=tuple(self._warnings))
-
-    def _sweep(self) -> None:
-        """Forget old runs that nothing needs, now and then. The anchor comes after it."""
-        retention = self._plan.project.config.state.retention
-        sweep_if_due(self._ledger, [self._resources.warehouse], retention, self._times.now())
+        self._log_output()
+        warnings, end = tuple(self._warnings), self._engine_end
+        return replace(report, warnings=warnings, engine_end=end, log=self._log.path)
 
     def _conclude(self, journal: Journal, stop: Event) -> Conclusion:
         """What tests found, or what a pipeline has to say when all its tables are done with."""
         if self._tests is not None:
             return self._tests.conclude()
         conclude = self._options.notes.conclude
-        if conclude is None or stop.is_set():
+        if conclude is None or stop.is_set() or self._engine_end is not None:
             return NO_CONCLUSION
         so_far = EndedSteps(self._run_id, journal.outcomes, self._open_engine, self._times.now())
         return conclude(so_far)
@@ -264,34 +273,21 @@ class _RunInProgress:
         settled = record_unbuilt_steps(
             forecast, ResultReuse(self._context, tools.pins), recorder, tools.journal, self._times
         )
-        refused = self._refuse(recorder, tools.journal)
-        done = settled | refused
-        rest = [step for step in self._plan.steps if step.id not in done]
+        notes = self._options.notes.steps
+        refused = record_refused_steps(self._plan, notes, recorder, tools.journal, self._times)
+        rest = [step for step in self._plan.steps if step.id not in settled | refused]
+        absent = record_missing_sources(
+            self._plan, rest, resources.sources, recorder, tools.journal, self._times
+        )
+        rest = [step for step in rest if step.id not in absent]
         if tools.stop.is_set():
             tools.journal.record_all([recorder.left(step, self._times.now()) for step in rest])
         elif rest or self._options.tests_of(self._plan):
-            self._build(engine or self._open_engine(), tools, settled, refused)
-
-    def _refuse(self, recorder: Recorder, journal: Journal) -> set[str]:
-        """Record the tables that a pipeline has found unfit before anything was read."""
-        notes, now = self._options.notes.steps, Timing(self._times.now(), 0)
-        found = {
-            step: why
-            for step in self._plan.steps
-            if (why := notes.get(step.key, NO_NOTES).refusal) is not None
-        }
-        journal.record_all(
-            [
-                recorder.failed(
-                    step, StepFailure("refused", why), now, ResourcesUsed(), interrupted=False
-                )
-                for step, why in found.items()
-            ]
-        )
-        return {step.id for step in found}
+            require_writable(self._plan, rest, resources.warehouse)
+            self._build(engine or self._open_engine(), tools, settled, refused | absent)
 
     def _build(
-        self, engine: Engine, tools: _StepTools, settled: frozenset[str], refused: set[str]
+        self, engine: Engine, tools: _StepTools, settled: frozenset[str], refused: frozenset[str]
     ) -> None:
         resources = self._resources
         # What runs may be another Spark than was foreseen.
@@ -326,6 +322,7 @@ class _RunInProgress:
         steps = [step for step in self._plan.steps if step.id not in ended]
         build = resources.build_table or materialize
         work.run(steps, Throttle(limits, len(refused)), tools.stop, build, settled)
+        self._engine_end = work.engine_end
 
     def _recorder(self, prover: ProvenanceMaker) -> Recorder:
         notes = self._options.notes.steps
@@ -377,15 +374,24 @@ class _RunInProgress:
     def _open_engine(self) -> Engine:
         if self._engine is not None:
             return self._engine
-        engine = self._engine = self._resources.open_engine()
+        with logged_start(self._log):
+            engine = self._engine = self._resources.open_engine()
         facts = engine.facts
         record = EngineRecord(facts.spark_version, facts.writer, facts.settings)
         self._ledger.amend_run(self._run_id, engine=record.to_json())
         return engine
 
+    def _log_output(self) -> None:
+        """Keep what Spark printed of a run in which something failed."""
+        if self._engine is not None and (self._log.path or self._engine_end is not None):
+            self._log.add("what Spark printed", self._engine.output)
+
     def _give_up(self, error: BaseException) -> None:
         """Close the record of a run that cannot continue; the error that stopped it is raised."""
-        said = str(error) if isinstance(error, RockyError) else type(error).__name__
+        end = self._engine.ending() if self._engine is not None else None
+        told = type(error).__name__ if end is None else end.message
+        said = str(error) if isinstance(error, RockyError) else told
+        self._log_output()
         interrupted = isinstance(error, KeyboardInterrupt)
         self._ledger.finish_run(
             self._run_id,

@@ -36,6 +36,7 @@ class Throttle:
         self._in_a_row = 0
         self._done = 0
         self._failed = failed
+        self._end: str | None = None
 
     @property
     def is_adaptive(self) -> bool:
@@ -44,6 +45,8 @@ class Throttle:
     @property
     def gave_up(self) -> str | None:
         """Why no further job is to start, if so."""
+        if self._end is not None:
+            return self._end
         if self._failed and self._limits.fail_fast:
             return "another table failed, and `fail_fast` is set"
         ended = self._done + self._failed
@@ -54,6 +57,10 @@ class Throttle:
                 f" {self._limits.abort_pct:g}"
             )
         return None
+
+    def give_up(self, why: str) -> None:
+        """No further job is to start."""
+        self._end = self._end or why
 
     def ended(self, *, succeeded: bool, overloaded: bool = False) -> None:
         """A job ended; `overloaded` when it failed because too much was asked at once."""
@@ -112,6 +119,10 @@ class Watcher:
 
     def cancel(self, job: str) -> None:
         """Make a running job end early; it is waited for. May be called again for one job."""
+
+    def hopeless(self, job: str) -> str | None:  # noqa: ARG002 - nothing is known here
+        """Why no other job can succeed after one that failed; None when others may."""
+        return None
 
     def overloaded(self, job: str) -> bool:  # noqa: ARG002 - nothing is known here
         """Whether a job that failed did so because too much was asked at once."""
@@ -197,6 +208,9 @@ class _State:
             else:
                 self._ended[job] = Ended(Ending.FAILED)
                 self._withhold(job)
+                why = self._watcher.hopeless(job)
+                if why is not None:
+                    self._throttle.give_up(why)
 
     def _release(self, job: str) -> None:
         for reader in self._readers.get(job, ()):

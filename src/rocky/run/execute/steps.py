@@ -5,7 +5,9 @@ killed process leaves behind is true. A failure's class decides about a retry, n
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from threading import Event, Lock
 from time import monotonic
@@ -16,8 +18,9 @@ from rocky.plan.budget import rate_of
 from rocky.plan.steps import RunPlan, Step
 from rocky.project.configuration.blocks import Resilience
 from rocky.retry import RetryAllowance, wait_ms
+from rocky.run.engine.diagnosis import Diagnostician
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
-from rocky.run.engine.protocol import Engine, StepFailure
+from rocky.run.engine.protocol import Engine, EngineEnd, StepFailure
 from rocky.run.execute.builder import Builder
 from rocky.run.execute.scheduler import Ending, Job, Throttle, Watcher, run_jobs
 from rocky.run.execute.step_tests import RunTests
@@ -26,7 +29,6 @@ from rocky.run.prepare.resources import RunClock
 from rocky.run.record.journal import Journal
 from rocky.run.record.provenance import NOT_MEASURED, ResourcesUsed, StepResult, Timing
 from rocky.run.record.recorder import Recorder
-from rocky.spark.failures import classify_failure
 from rocky.spark.interface import Failure, Metrics
 from rocky.spark.source_files import hide_location
 
@@ -86,7 +88,7 @@ def build_with_retries(
     patience: RetryBudget,
     stop: Event,
     retried: Callable[[AttemptRecord], None],
-    explain: Callable[[BaseException], Failure] = classify_failure,
+    classify: Callable[[BaseException], StepFailure] = classify_step_failure,
 ) -> RetryOutcome[T]:
     """Build until it succeeds, fails for good, or the run is to stop.
 
@@ -98,7 +100,7 @@ def build_with_retries(
         try:
             result = build()
         except STEP_ERRORS as error:
-            failure = classify_step_failure(error, explain)
+            failure = classify(error)
         else:
             patience.succeeded()
             if attempts:
@@ -133,6 +135,8 @@ _LOOK_SECONDS: Final = 0.5
 
 
 _OVERLOADED: Final = frozenset({"transient", "out_of_memory"})
+_OF_AN_END: Final = frozenset({"connection_lost", "out_of_memory"})
+"""What a step fails with when Spark is gone; it may also live on."""
 
 
 class StepExecution(Watcher):
@@ -159,10 +163,13 @@ class StepExecution(Watcher):
         self._times = times
         self._looked = monotonic()
         self._patience = RetryBudget(plan.project.config.resilience)
-        self._sources = tuple(plan.project.sources.values())
+        self._project = plan.project
+        self._diagnostician = Diagnostician(plan.compilation)
         self._rate = rate_of(plan.project.config.cost)
         self._stop = Event()
         self._materialize: Materialize | None = None
+        self._building: dict[str, None] = {}
+        self.engine_end: EngineEnd | None = None
 
     def run(
         self,
@@ -188,7 +195,9 @@ class StepExecution(Watcher):
                 throttle=throttle,
             )
         finally:
-            self._builder.close()
+            # A Spark that is gone took its views along.
+            with suppress(*STEP_ERRORS):
+                self._builder.close()
         for each, how in ended.items():
             if how.ending is Ending.LEFT and each not in settled:
                 step, now = self._steps[each], self._times.now()
@@ -204,7 +213,9 @@ class StepExecution(Watcher):
             # What it waits for did not fail: nobody let it end.
             self._journal.record(self._recorder.left(step, now))
             return
-        self._journal.record(self._recorder.withheld(step, causes, now))
+        built = all(each.succeeded for each in causes)
+        steps = [each.step for each in causes]
+        self._journal.record(self._recorder.withheld(step, steps, now, by_tests=built))
 
     def pulse(self, running: Sequence[str]) -> None:
         if self._journal.is_silent or monotonic() - self._looked < _LOOK_SECONDS:
@@ -231,6 +242,10 @@ class StepExecution(Watcher):
             # A Spark that is gone has nothing left to cancel, and the step notices by itself.
             return
 
+    def hopeless(self, job: str) -> str | None:  # noqa: ARG002 - it concerns all of them
+        """A Spark that is gone builds nothing any more."""
+        return None if self.engine_end is None else "Spark had ended"
+
     def overloaded(self, job: str) -> bool:
         execution = self._journal.outcome_of(job).execution
         return execution.failure_kind in _OVERLOADED
@@ -242,7 +257,11 @@ class StepExecution(Watcher):
             return self._fail_units(step) is None and self._passes_data(step)
         self._journal.tell(lambda each: each.started(step))
         started_at, began = self._times.now(), monotonic()
+        self._building[step.name] = None
         tried = self._build(step, materialize)
+        if tried.failure is not None:
+            self._note_failure(step, tried.failure)
+        self._building.pop(step.name, None)
         timing = Timing(started_at, round((monotonic() - began) * 1000))
         used = ResourcesUsed(tried.attempts, self._measure(job), self._rate)
         if tried.failure is not None:
@@ -264,14 +283,19 @@ class StepExecution(Watcher):
         why = self._fail_units(step)
         if why is not None:
             return RetryOutcome(None, StepFailure("test_failed", why))
-        with self._engine.jobs.tagged(self._tag(step.id)):
-            return build_with_retries(
-                lambda: self._builder.build(step, materialize),
-                self._patience,
-                self._stop,
-                lambda attempt: self._journal.tell(lambda each: each.retried(step, attempt)),
-                self._explain,
-            )
+        classify = partial(self._failure_of, step)
+
+        def build() -> StepResult:
+            with self._engine.jobs.tagged(self._tag(step.id)):
+                return self._builder.build(step, materialize, classify)
+
+        return build_with_retries(
+            build,
+            self._patience,
+            self._stop,
+            lambda attempt: self._journal.tell(lambda each: each.retried(step, attempt)),
+            classify,
+        )
 
     def _fail_units(self, step: Step) -> str | None:
         if self._tests is None:
@@ -285,11 +309,28 @@ class StepExecution(Watcher):
         with self._engine.jobs.tagged(self._tag(step.id, testing=True)):
             return self._tests.passes_data(step)
 
+    def _note_failure(self, step: Step, failure: StepFailure) -> None:
+        """Write down what is known of a failure, and whether Spark itself is gone."""
+        self._journal.log.add(f"`{step.name}` failed: {failure.message}", failure.trace)
+        end = self._engine.ending() if failure.kind in _OF_AN_END else None
+        if end is not None and self.engine_end is None:
+            self.engine_end = replace(end, building=tuple(self._building))
+
+    def _failure_of(self, step: Step, error: BaseException) -> StepFailure:
+        """What an error that ended a step, or a part of it, means, and where it is."""
+        failure = classify_step_failure(error, self._explain)
+        if step.kind == "seed":
+            return failure
+        model = self._project.models[step.key]
+        return self._diagnostician.in_model(
+            model, error, failure, lambda: self._builder.origins_of(step)
+        )
+
     def _explain(self, error: BaseException) -> Failure:
         """What an error of Spark means; it may name files whose place is a secret."""
         failure = self._engine.explain(error)
         message = failure.message
-        for source in self._sources:
+        for source in self._project.sources.values():
             message = hide_location(source, message)
         return replace(failure, message=message)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
 
+from rocky.diagnostics import Diagnostic
 from rocky.language.datatypes.types import StructField
 from rocky.plan.request import NO_WINDOW, Window
 from rocky.project import ModelFile
@@ -21,7 +22,7 @@ from rocky.project.configuration.strategies import (
     Snapshot,
     Strategy,
 )
-from rocky.run.engine.protocol import Engine
+from rocky.run.engine.protocol import Classify, Engine
 from rocky.spark.interface import TARGET_FILE_BYTES, Layout
 from rocky.store.delta.change import Committed
 from rocky.store.delta.comments import Comments
@@ -52,6 +53,7 @@ class Build:
     `query` is the author's SQL with every table name bound to a view, or None for a Python model,
     which is called with `python_inputs` (parameter name -> view). `columns` are the compiled output
     columns. `info` is for commitInfo, beside what `ledger_statement` says at that moment.
+    `classify` says what an error in a part of the build means, and where in the project it is.
     `token` is equal in every attempt of this model in this run and different elsewhere: the
     transaction id of appends. `view` is a prefix no other build uses.
     """
@@ -72,6 +74,7 @@ class Build:
     ledger_statement: Callable[[], Mapping[str, str]] = dict
     authority: CommitAuthority = NO_AUTHORITY
     comments: Comments | None = None
+    classify: Classify | None = None
 
     @property
     def commit_info(self) -> Mapping[str, str]:
@@ -93,6 +96,7 @@ class Built:
     """What a build did. `commits` is empty when there was nothing to do.
 
     `rows` counts rows written. `sql` is the text handed to Spark, whose hash the ledger keeps.
+    `finding` is why the first interval that failed did.
     """
 
     sql: str
@@ -102,6 +106,7 @@ class Built:
     action: str
     watermark: str | None = None
     partitions: tuple[BuiltPartition, ...] = ()
+    finding: Diagnostic | None = None
 
 
 Materialize = Callable[[Build], Built]

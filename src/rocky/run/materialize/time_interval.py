@@ -13,6 +13,7 @@ import json
 from dataclasses import replace
 from typing import Final
 
+from rocky.diagnostics import Diagnostic
 from rocky.errors import ModelFailed
 from rocky.language.datatypes.types import DataType
 from rocky.language.names import quote_name, quote_text
@@ -55,22 +56,24 @@ def time_interval(build: Build, strategy: TimeInterval) -> Built:
         keys = select_keys(strategy, build.window, build.now)
     commits: list[Committed] = []
     partitions: list[BuiltPartition] = []
+    finding: Diagnostic | None = None
     for batch in batches(keys, strategy.batch_size, strategy.granularity):
         try:
             anew = build.full_refresh and not commits
             committed, counts = _build_batch(build, strategy, batch, anew=anew)
         except STEP_ERRORS as error:
-            failure = classify_step_failure(error)
+            failure = (build.classify or classify_step_failure)(error)
             if failure.retryable or failure.kind in _PASSED_ON:
                 raise
             partitions += [BuiltPartition(key, 0, failure.message) for key in batch]
+            finding = finding or failure.finding
             continue
         if committed is not None:
             commits.append(committed)
         partitions += [BuiltPartition(key, rows) for key, rows in zip(batch, counts, strict=True)]
     failed = next((each for each in partitions if each.error is not None), None)
     if failed is not None and not commits and build.table.snapshot() is None:
-        raise ModelFailed(f"no interval could be built; `{failed.key}`: {failed.error}")
+        raise _none_built(failed, finding)
     rows_hash = commits[-1].snapshot.configuration.get(ROWS_HASH) if commits else None
     return Built(
         build.query or "",
@@ -79,7 +82,14 @@ def time_interval(build: Build, strategy: TimeInterval) -> Built:
         rows_hash,
         "overwritten" if commits else "unchanged",
         partitions=tuple(partitions),
+        finding=finding,
     )
+
+
+def _none_built(failed: BuiltPartition, finding: Diagnostic | None) -> ModelFailed:
+    error = ModelFailed(f"no interval could be built; `{failed.key}`: {failed.error}")
+    error.finding = finding
+    return error
 
 
 def _build_batch(

@@ -10,17 +10,25 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from rocky.errors import PromotionUnfinished, RockyError, StoreUnreadable, StoreUnwritable
+from rocky.errors import (
+    PromotionUnfinished,
+    RockyError,
+    StoreUnreadable,
+    StoreUnwritable,
+    advise_on_write,
+)
 from rocky.ledger.chain import Head
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunRecord, RunStatus, TotalsRecord
 from rocky.ledger.writer import Ledger, RunFindings, newest_fence
-from rocky.plan.steps import RunPlan
+from rocky.plan.steps import RunPlan, Step
 from rocky.project.models import Target
-from rocky.run.materialize.seeds import refuse_shared_target
+from rocky.project.writable_folder import write_problem
+from rocky.run.materialize.seeds import refuse_shared_target, seed_target
 from rocky.run.prepare.lost_state import is_known, refuse_lost
 from rocky.run.prepare.pins import warm_up
 from rocky.run.prepare.resources import (
@@ -284,3 +292,34 @@ def write_ledger_anchor(
         anchor,
         lambda found: is_known(Head(found.seq, found.head), ledger, remote),
     )
+
+
+def require_writable(plan: RunPlan, steps: Sequence[Step], warehouse: Warehouse) -> None:
+    """Try to write where tables are about to be built. Raises StoreUnwritable.
+
+    Before Spark starts, which takes long to find out. An object store answered at the run's begin.
+    """
+    project, tried = plan.project, set[Path]()
+    for step in steps:
+        if step.kind == "inline":
+            continue
+        is_seed = step.kind == "seed"
+        target = (
+            seed_target(project.seeds[step.key], project.config)
+            if is_seed
+            else project.models[step.key].target
+        )
+        folder = warehouse.objects.local_path(warehouse.table(target).prefix)
+        while folder is not None and not folder.exists() and folder != folder.parent:
+            folder = folder.parent
+        if folder is None or folder in tried:
+            continue
+        tried.add(folder)
+        problem = write_problem(folder)
+        if problem is not None:
+            why = (problem.strerror or str(problem)).lower()
+            advice = advise_on_write(problem, "make it writable, or name another `warehouse`")
+            raise StoreUnwritable(
+                f"`{step.name}` cannot be built: `{problem.filename}` cannot be written: {why};"
+                f" {advice}"
+            )

@@ -7,7 +7,7 @@ every run has a Spark session of its own.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final, Generic, TypeVar
@@ -16,7 +16,8 @@ from rocky.analysis.names import Names
 from rocky.canonical import text_hash
 from rocky.compiler.fingerprints import Fingerprints
 from rocky.errors import InternalError
-from rocky.language.syntax.references import bind_names
+from rocky.language.replacements import Replaced
+from rocky.language.syntax.references import bind_query
 from rocky.ledger.provenance import ReadRecord
 from rocky.ledger.run_records import InputRecord
 from rocky.plan.budget import total_count
@@ -27,6 +28,7 @@ from rocky.project.python_imports import import_doubt
 from rocky.project.python_models import inputs_of
 from rocky.project.sources import SourceTable
 from rocky.project.toml.variables import written
+from rocky.run.engine.origins import QueryOrigin
 from rocky.run.engine.protocol import Engine, SourcePin
 from rocky.run.engine.sources import Sources, declaration_hash, declaration_of
 from rocky.run.prepare.pins import (
@@ -152,7 +154,20 @@ class Inputs:
 
     def sql_of(self, model: ModelFile, inputs: tuple[KnownInput, ...]) -> str:
         """A model's SQL with every table name bound to its view."""
-        return bind_names(model.sql, self._view_names(model.key, inputs))
+        return self._bound_query(model, inputs).text
+
+    def _bound_query(self, model: ModelFile, inputs: tuple[KnownInput, ...]) -> Replaced:
+        return bind_query(model.sql, self._view_names(model.key, inputs))
+
+    def origins_of(self, key: str) -> Iterator[QueryOrigin]:
+        """The query of a model, and those of models without tables that it is built over."""
+        model = self._plan.project.models[key]
+        inputs = self.made_from(key).inputs
+        if not model.is_python:
+            yield QueryOrigin(model, model.sql, self._bound_query(model, inputs))
+        for each in inputs:
+            if self._is_inline(each.read):
+                yield from self.origins_of(each.read.key)
 
     def parameters_of(self, model: ModelFile, inputs: tuple[KnownInput, ...]) -> dict[str, str]:
         """The view that each parameter of a Python model gets."""

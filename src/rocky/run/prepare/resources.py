@@ -32,6 +32,7 @@ from rocky.run.outcomes import NO_CONTRIBUTION, NO_NOTES, PipelineContribution, 
 from rocky.run.prepare.caller import RunOrigin
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.inputs import MadeFrom
+from rocky.run.run_log import RunLog, no_log
 from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.iceberg import check_iceberg, publish_iceberg
@@ -186,7 +187,7 @@ class RunResources:
     and only if something is to be built. `environment` is what Spark will be, if that is known
     before it starts; `observe` says what it is. `remote` is the
     remote copy of the ledger, if there is one. `on_begin` is told the id of the run. `applied` is
-    the kept plan that the run must hold to, if there is one.
+    the kept plan that the run must hold to, if there is one. `open_log` is where stacks go.
     """
 
     warehouse: Warehouse
@@ -202,6 +203,7 @@ class RunResources:
     clock: Callable[[], datetime] = now
     on_begin: Callable[[RunId], None] | None = None
     applied: AppliedPlan | None = None
+    open_log: Callable[[RunId], RunLog] = no_log
 
 
 @dataclass(frozen=True, slots=True)

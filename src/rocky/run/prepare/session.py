@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from threading import Event, Lock
 from types import FrameType
 from typing import Any, Final
@@ -25,6 +24,8 @@ from rocky.ledger.record import RunId
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.project import require_branch_adapter
+from rocky.project.secrets import conf_secrets, text_without_secrets
+from rocky.project.setting_places import placed_settings
 from rocky.run.checksums import checksums_of
 from rocky.run.engine.protocol import Engine
 from rocky.run.engine.sources import Sources
@@ -34,7 +35,9 @@ from rocky.run.prepare.environment import observe_environment, predict_environme
 from rocky.run.prepare.lost_state import refuse_new_ledger
 from rocky.run.prepare.pins import open_project_warehouse
 from rocky.run.prepare.resources import RunResources, announcements_for
+from rocky.run.run_log import RunLog
 from rocky.spark.java import has_driver
+from rocky.spark.source_files import hide_location
 from rocky.state.session import Session, open_session
 from rocky.store.warehouse import Table, Warehouse
 
@@ -190,7 +193,7 @@ def open_run(
             warehouse,
             ledger,
             caller.circumstances,
-            engine_opener(opened, adapter, project.root, caller.spark),
+            engine_opener(opened, project, adapter, caller.spark),
             Sources(project.root, adapter.conf, checksums),
             partial(
                 observe_environment,
@@ -207,6 +210,7 @@ def open_run(
             remote=session,
             on_begin=partial(_note_begun, run_ids, held),
             applied=caller.applied,
+            open_log=partial(RunLog, project.root, redact=_redactor(project, adapter)),
         )
         yield RunSession(project, adapter, resources, caller, stop, held)
 
@@ -252,8 +256,21 @@ def _tell_warnings(session: Session, caller: Caller) -> None:
         caller.warn(warning)
 
 
+def _redactor(project: Project, adapter: Adapter) -> Callable[[str], str]:
+    """What takes secrets out of a text: those of the adapter, and places of sources."""
+    secrets, sources = conf_secrets(adapter.conf), tuple(project.sources.values())
+
+    def redact(text: str) -> str:
+        text = secrets.scrub(text)
+        for source in sources:
+            text = hide_location(source, text)
+        return text_without_secrets(text, ())
+
+    return redact
+
+
 def engine_opener(
-    opened: ExitStack, adapter: Adapter, root: Path, spark: Any
+    opened: ExitStack, project: Project, adapter: Adapter, spark: Any
 ) -> Callable[[], Engine]:
     """Spark, started by whoever asks first; the others get the same."""
     lock, started = Lock(), list[Engine]()
@@ -264,7 +281,9 @@ def engine_opener(
                 # Knows pyspark, which a run that builds nothing must not load.
                 from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415
 
-                started.append(opened.enter_context(open_project_engine(adapter, root, spark)))
+                with placed_settings(project, adapter):
+                    engine = open_project_engine(adapter, project.root, spark)
+                    started.append(opened.enter_context(engine))
             return started[0]
 
     return open_engine

@@ -38,6 +38,7 @@ from rocky.run.outcomes import (
 )
 from rocky.run.prepare.resources import RunClock
 from rocky.run.record.provenance import StepRecord
+from rocky.run.run_log import RunLog
 
 _PROGRESS: Final = {
     ModelStatus.SUCCESS: ProgressStatus.SUCCESS,
@@ -50,12 +51,15 @@ _PROGRESS: Final = {
 class Journal:
     """Writes down how steps ended and tells whoever listens. Threads may share it."""
 
-    def __init__(self, plan: RunPlan, run_id: RunId, ledger: Ledger, listener: Listener) -> None:
+    def __init__(
+        self, plan: RunPlan, run_id: RunId, ledger: Ledger, listener: Listener, log: RunLog
+    ) -> None:
         self._order = [step.id for step in plan.steps]
         self._places = {step: place for place, step in enumerate(self._order)}
         self._run_id = run_id
         self._ledger = ledger
         self._listener = SerialListener(listener)
+        self.log = log
         self._outcomes: dict[str, StepOutcome] = {}
         self._lock = Lock()
         self.is_silent = isinstance(listener, SilentListener)

@@ -63,7 +63,9 @@ class StepResult:
         if not failed:
             return None
         many = f"{len(failed)} of {len(partitions)} intervals failed; the first"
-        return StepFailure("interval_failed", f"{many}, `{failed[0].key}`: {failed[0].error}")
+        said = f"{many}, `{failed[0].key}`: {failed[0].error}"
+        finding = self.built.finding if self.built is not None else None
+        return StepFailure("interval_failed", said, finding=finding)
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ class Recorder:
         if built is None:
             return StepRecord(StepOutcome(step, execution))
         return StepRecord(
-            StepOutcome(step, execution, built.watermark, built.partitions),
+            StepOutcome(step, execution, built.watermark, built.partitions, (), built.finding),
             (*adopted.artifacts, *self._artifacts(step, result, adopted, timing.finished_at)),
             self._partitions(step, built, timing),
             self._watermarks.built(step, built, pinned, timing.finished_at),
@@ -138,7 +138,10 @@ class Recorder:
         named = StepNotes(self._notes.get(step.key, NO_NOTES).asset_key)
         mark = self._watermarks.left(step, table, timing.finished_at) if adopted.commits else None
         return StepRecord(
-            StepOutcome(step, execution), adopted.artifacts, watermark=mark, notes=named
+            StepOutcome(step, execution, finding=failure.finding),
+            adopted.artifacts,
+            watermark=mark,
+            notes=named,
         )
 
     def _left_behind(self, table: Table | None, now: datetime) -> AdoptedCommits:
@@ -153,18 +156,19 @@ class Recorder:
             # A log that cannot be read is why the step failed, and its error says so.
             return NO_ADOPTED_COMMITS
 
-    def withheld(self, step: Step, blocked_by: Sequence[StepOutcome], now: datetime) -> StepRecord:
-        """A step whose inputs failed, or the tests of tables that it reads."""
-        names = tuple(each.step.name for each in blocked_by)
+    def withheld(
+        self, step: Step, blocked_by: Sequence[Step], now: datetime, *, by_tests: bool = False
+    ) -> StepRecord:
+        """A step whose inputs failed, or only their tests."""
+        names = tuple(each.name for each in blocked_by)
         listed = ", ".join(f"`{name}`" for name in names)
-        built = all(each.succeeded for each in blocked_by)
         execution = self._execution(
             step,
             ModelStatus.SKIPPED,
             Timing(now, 0),
             ResourcesUsed(),
             decision=SKIPPED,
-            reason=f"waits for {listed}, {'whose tests' if built else 'which'} failed",
+            reason=f"waits for {listed}, {'whose tests' if by_tests else 'which'} failed",
         )
         return StepRecord(StepOutcome(step, execution, blocked_by=names))
 

@@ -1,0 +1,41 @@
+"""The log of a run: stacks and Spark's own words, of a run in which something failed."""
+
+from dataclasses import dataclass
+
+from rocky.errors import NothingSelected
+from rocky.ledger import LATEST
+from rocky.ledger.record import RunId
+from rocky.operations.workspace import Workspace, find_run, known_branch, project_location
+from rocky.plan.arguments import Request
+from rocky.run.run_log import log_path, read_log
+
+
+@dataclass(frozen=True, slots=True)
+class LogsRequest(Request):
+    """Which run, by its id or the `latest`."""
+
+    run: str = LATEST
+
+
+@dataclass(frozen=True, slots=True)
+class LogsReport:
+    """A run's log; `path` is where it is, from the project's folder."""
+
+    run_id: RunId
+    path: str
+    text: str
+
+
+def logs(workspace: Workspace, request: LogsRequest) -> LogsReport:
+    """The log of a run. Raises NothingSelected when there is no such run, or it left no log."""
+    workspace = known_branch(workspace)
+    run_id = find_run(workspace, request.run).run_id
+    root, _ = project_location(workspace)
+    path = log_path(run_id)
+    text = read_log(root, run_id)
+    if text is None:
+        raise NothingSelected(
+            f"run `{run_id}` has no log here: nothing failed in it, or it ran on another machine,"
+            " or so many runs have failed since that its log was removed"
+        )
+    return LogsReport(run_id, path, text)
