@@ -256,7 +256,7 @@ class StepExecution(Watcher):
         """What an error that ended a step, or a part of it, means, and where it is."""
         failure = classify_step_failure(error, self._explain)
         if step.kind == "seed":
-            return failure
+            return self._diagnostician.in_seed(self._project.seeds[step.key], failure)
         model = self._project.models[step.key]
         return self._diagnostician.in_model(
             model, error, failure, lambda: self._builder.origins_of(step)
