@@ -52,7 +52,11 @@ def classify_step_failure(
         return StepFailure(_kind_of_io(error), str(error))
     failure = explain(error)
     return StepFailure(
-        failure.kind.value, failure.message, failure.retryable, failure.condition, failure
+        failure.kind.value,
+        failure.message,
+        failure.retryable,
+        failure.condition,
+        cause=failure,
     )
 
 
