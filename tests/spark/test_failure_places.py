@@ -168,6 +168,9 @@ def test_values_of_classified_columns_are_not_told(tmp_path, spark):
     assert "DIVIDE_BY_ZERO: Division by zero" in told["other"]
     notes = {each.step.name: each.finding.notes for each in report.outcomes if each.finding}
     assert ("the value is not shown: `raw.people.age` is classified",) == notes["derived"]
+    log = (root / report.log).read_text()
+    assert "may hold values of `raw.people.age`, classified" in log
+    assert "what Spark printed" not in log
 
 
 TESTED = """\
@@ -235,3 +238,55 @@ def test_nothing_of_sparks_trace_is_on_standard_error(failed, capfd, tmp_path, s
     )
 
     assert "" == capfd.readouterr().err
+
+
+FILES_READ = """\
+[[source]]
+name = "raw.orders"
+format = "csv"
+path = "data/orders.csv"
+columns = [ { name = "id", type = "bigint" }, { name = "amount", type = "decimal(9,2)" } ]
+
+[[source]]
+name = "raw.events"
+format = "json"
+path = "data/events-*.json"
+columns = [ { name = "id", type = "bigint", classification = "pii" } ]
+"""
+
+
+def test_a_file_that_does_not_hold_what_is_declared_is_told_at_its_source(tmp_path, spark):
+    files = {
+        "sources/raw.toml": FILES_READ,
+        "data/orders.csv": "id,amount\n1,2.5\n77,lots\n",
+        "data/events-1.json": '{"id": 1}\n{"id": "secret"}\n',
+        "models/orders.sql": "SELECT id, amount FROM raw.orders\n",
+        "models/events.sql": "SELECT id FROM raw.events\n",
+    }
+
+    report = build(write_files(tmp_path, files), spark)
+
+    told = errors_of(report)
+    found = {each.step.name: each.finding for each in report.outcomes}
+    assert told["orders"].startswith(
+        "sources/raw.toml:4:8: source `raw.orders` cannot be read as it is declared:"
+        " Encountered error while reading file data/orders.csv."
+    )
+    assert ("the record that was met: `[77,null]`",) == found["orders"].notes
+    assert told["events"] == (
+        "sources/raw.toml:10:8: source `raw.events` cannot be read as it is declared:"
+        " a file does not hold what is declared"
+    )
+    assert {"E044"} == {each.code for each in found.values()}
+
+
+def test_a_cell_that_only_spark_can_judge_is_told_at_its_seed(tmp_path, spark):
+    files = {
+        "seeds/s.csv": "t\n2026-01-01 00:00:00 Nowhere/Land\n",
+        "seeds/s.toml": 'columns = [ { name = "t", type = "timestamp" } ]\n',
+        "models/m.sql": "SELECT t FROM s\n",
+    }
+
+    report = build(write_files(tmp_path, files), spark)
+
+    assert errors_of(report)["s"].startswith("seeds/s.csv: The value '2026-01-01 00:00:00 Nowhere")

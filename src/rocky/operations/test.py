@@ -77,8 +77,8 @@ class UnitTest:
     found_rows: int
     differences: tuple[RowDifference, ...]
     diagnostics: Sequence[Finding]
-    description: str | None = None
     finding: Diagnostic | None = hidden()
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,8 @@ class DataTest:
     error: str | None
     sample: Sample
     diagnostics: Sequence[Finding]
-    description: str | None = None
     finding: Diagnostic | None = hidden()
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ class RunLog:
         self._redact = redact
         self._lock = Lock()
         self._begun = False
+        self.hides_output = False
 
     @property
     def path(self) -> str | None:
@@ -56,6 +57,11 @@ class RunLog:
             with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(f"== {at} {self._redact(title)}\n{said}\n\n")
             self._begun = True
+
+    def hide(self, title: str, secret: str) -> None:
+        """Write an entry without its stack, which holds a value; so may what Spark printed."""
+        self.add(title, f"the stack is not kept: it may hold values of `{secret}`, classified")
+        self.hides_output = True
 
     def _open(self) -> Path:
         path = self._root / self._name

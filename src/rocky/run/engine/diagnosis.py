@@ -13,11 +13,12 @@ from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.diagnostic import Span, format_place
 from rocky.errors import ModelFailed, RockyError
 from rocky.plan.steps import Read, reads_of
-from rocky.project import ModelFile, setting_place
+from rocky.project import ModelFile, SeedTable, setting_place
 from rocky.run.engine.classified import ClassifiedColumns
-from rocky.run.engine.findings import diagnose_failure, diagnose_python
+from rocky.run.engine.findings import diagnose_failure, diagnose_python, diagnose_source
 from rocky.run.engine.origins import QueryOrigin
 from rocky.run.engine.protocol import StepFailure
+from rocky.spark.interface import FailureKind
 
 _TELLING: Final = frozenset({Code.VALUE_REFUSED, Code.CODE_RAISED})
 """What is said in the words of whoever met a value."""
@@ -46,10 +47,21 @@ class Diagnostician:
             return failure
         found = self._found(model, error, failure, origins)
         if found is None:
-            return failure
+            return self._in_source(failure)
         told = self._project.models[(found.model or model.name).lower()]
         piece = None if told.is_python or found.span is None else told.text[slice(*found.span)]
         return self._told(failure, found, reads_of(self._compilation, told), piece)
+
+    def in_seed(self, seed: SeedTable, failure: StepFailure) -> StepFailure:
+        """A failure on a cell of a seed at its file; few are left that compiling cannot find."""
+        if failure.cause is None or failure.cause.kind is not FailureKind.DATA_ERROR:
+            return failure
+        message = failure.message.removeprefix(f"{failure.condition}: ")
+        found = Diagnostic(Code.SEED_VALUE, message, None, seed.path, condition=failure.condition)
+        if seed.classification:
+            secret = f"{seed.name}.{next(iter(seed.classification))}"
+            found, failure = _without_value(found, secret), replace(failure, hides=secret)
+        return self._placed(failure, found, found.message)
 
     def in_setting(
         self,
@@ -71,6 +83,14 @@ class Diagnostician:
             at = self._project.texts[path].text.find(piece, span.start, span.end)
             span = Span(at, at + len(piece)) if at >= 0 else span
         return self._told(failure, replace(found, path=path, span=span), reads, piece)
+
+    def _in_source(self, failure: StepFailure) -> StepFailure:
+        """A failure to read a file of a source at the source's declaration; any other as it was."""
+        if failure.cause is None:
+            return failure
+        sources = self._project.sources.values()
+        found = diagnose_source(failure.cause, sources, self._project.root)
+        return failure if found is None else self._placed(failure, found, found.message)
 
     def _found(
         self,
@@ -100,12 +120,15 @@ class Diagnostician:
         message = failure.message
         secret = self._classified.hidden_in(reads, piece) if found.code in _TELLING else None
         if secret is not None:
-            found = _without_value(found, secret)
+            found, failure = _without_value(found, secret), replace(failure, hides=secret)
             message = found.message
             if found.condition is not None:
                 message = f"{found.condition}: {message}"
         elif failure.cause is None:
             message = found.message
+        return self._placed(failure, found, message)
+
+    def _placed(self, failure: StepFailure, found: Diagnostic, message: str) -> StepFailure:
         path = found.path or ""
         place = format_place(path, self._project.texts[path], found.span)
         return replace(failure, message=f"{place}: {message}", finding=found)

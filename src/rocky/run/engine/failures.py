@@ -58,7 +58,7 @@ def classify_step_failure(
         failure.message,
         failure.retryable,
         failure.condition,
-        failure,
+        cause=failure,
         trace=trace_of(error),
     )
 

@@ -13,9 +13,11 @@ from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.errors import ModelFailed
 from rocky.project import ModelFile
+from rocky.project.sources import SourceTable
 from rocky.run.engine.origins import QueryOrigin, locate_place
 from rocky.spark.failure_places import find_frames
 from rocky.spark.interface import CodePlace, Failure, FailureKind
+from rocky.spark.source_files import folder_above, source_location
 
 _CODES: Final = (
     ("TABLE_OR_VIEW_NOT_FOUND", Code.UNKNOWN_TABLE),
@@ -36,6 +38,9 @@ _CODES: Final = (
 )
 """Beginnings of Spark's conditions, with the codes that compiling reports them under."""
 
+_RECORD: Final = re.compile(
+    r"Malformed records are detected in record parsing: (?P<values>\[[^\]\n]{0,200}\])"
+)
 _HELP: Final = re.compile(r"\.\s+(?=[A-Z])")
 _WORKERS: Final = re.compile(r"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Exit): ")
 
@@ -60,6 +65,47 @@ def diagnose_python(error: ModelFailed, model: ModelFile, root: Path) -> Diagnos
     span, notes = _place_in_code(model, tuple(find_frames(cause)), root)
     said = " ".join(f"{type(cause).__name__}: {cause}".split())
     return Diagnostic(Code.CODE_RAISED, said, span, model.path, model=model.name, notes=notes)
+
+
+def diagnose_source(
+    failure: Failure, sources: Iterable[SourceTable], root: Path
+) -> Diagnostic | None:
+    """A file of a source that does not hold what is declared, as a finding at the source's path.
+
+    The record that Spark met is told where it names it, unless columns of the source are
+    classified.
+    """
+    if failure.kind not in (FailureKind.CORRUPT_FILE, FailureKind.MISSING_FILE):
+        return None
+    places = ((_beginning(each, root), each) for each in sources if each.path is not None)
+    found = [(place, each) for place, each in places if f"{place}" in failure.trace]
+    if not found:
+        return None
+    _, source = max(found, key=lambda each: len(each[0]))
+    said = failure.message.removeprefix(f"{failure.condition}: ")
+    said = said.replace(f"file://{root}/", "").replace(f"{root}/", "")
+    record = _RECORD.search(failure.trace)
+    notes = (f"the record that was met: `{record['values']}`",) if record is not None else ()
+    if source.classification:
+        said, notes = (
+            "a file does not hold what is declared",
+            (f"the value is not shown: columns of `{source.name}` are classified",),
+        )
+    return Diagnostic(
+        Code.LIVE_SOURCE_UNREADABLE,
+        f"source `{source.name}` cannot be read as it is declared: {said}",
+        source.document.span_of(("source", source.index, "path")),
+        source.file,
+        condition=failure.condition,
+        help="correct the data, or the declared columns: `rocky compile --live` compares them",
+        notes=notes,
+    )
+
+
+def _beginning(source: SourceTable, root: Path) -> str:
+    """The place of a source, up to a pattern in it."""
+    place = source_location(source, root)
+    return folder_above(place) or place
 
 
 def _finding(

@@ -186,7 +186,8 @@ class StepFailure:
     """Why a step failed, and whether the same step may succeed a moment later.
 
     `cause` is what Spark said, where it was Spark; `finding` says where in the project it was.
-    `trace` is everything that is known of it, for the log.
+    `trace` is everything that is known of it, for the log; `hides` is the classified column whose
+    value nobody may see there.
     """
 
     kind: str
@@ -196,6 +197,7 @@ class StepFailure:
     cause: Failure | None = field(default=None, repr=False, compare=False)
     finding: Diagnostic | None = None
     trace: str = field(default="", repr=False, compare=False)
+    hides: str | None = None
 
 
 Classify = Callable[[BaseException], StepFailure]

@@ -17,7 +17,6 @@ from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.errors import RockyError, StoreUnreadable, StoreUnwritable
 from rocky.evidence.retention.sweep import sweep_if_due
 from rocky.ledger.pipeline_state import append_counts
-from rocky.ledger.readers.history import HistoryReader
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import EngineRecord, RunStatus
 from rocky.ledger.writer import RunFindings
@@ -89,7 +88,9 @@ def run_plan(
     pins = Pins(pin_inputs(plan, resources.warehouse))
     tables = [resources.warehouse.table(each) for each in targets_of(plan)]
     with resources.ledger.reader() as reader:
-        resumption = _resumption(plan, reader, options)
+        # A full refresh was asked for to build anew what an earlier run left.
+        anew = options.rebuild or options.full_refresh
+        resumption = Resumption() if anew else find_resumption(plan, reader)
     fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
     times = RunClock.begin(clock or resources.clock)
     record = opening_record(plan, resources, options, times.started_at)
@@ -121,13 +122,6 @@ def _check_watermarks(
         said = str(error) or type(error).__name__
         resources.ledger.finish_run(run_id, RunStatus.FAILURE, times.now(), reason=said)
         raise
-
-
-def _resumption(plan: RunPlan, reader: HistoryReader, options: RunParameters) -> Resumption:
-    # A full refresh was asked for to build anew what an earlier run left.
-    if options.rebuild or options.full_refresh:
-        return Resumption()
-    return find_resumption(plan, reader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,7 +377,8 @@ class _RunInProgress:
 
     def _log_output(self) -> None:
         """Keep what Spark printed of a run in which something failed."""
-        if self._engine is not None and (self._log.path or self._engine_end is not None):
+        failed = self._log.path or self._engine_end is not None
+        if self._engine is not None and failed and not self._log.hides_output:
             self._log.add("what Spark printed", self._engine.output)
 
     def _give_up(self, error: BaseException) -> None:

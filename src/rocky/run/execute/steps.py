@@ -311,7 +311,11 @@ class StepExecution(Watcher):
 
     def _note_failure(self, step: Step, failure: StepFailure) -> None:
         """Write down what is known of a failure, and whether Spark itself is gone."""
-        self._journal.log.add(f"`{step.name}` failed: {failure.message}", failure.trace)
+        title = f"`{step.name}` failed: {failure.message}"
+        if failure.hides is None:
+            self._journal.log.add(title, failure.trace)
+        else:
+            self._journal.log.hide(title, failure.hides)
         end = self._engine.ending() if failure.kind in _OF_AN_END else None
         if end is not None and self.engine_end is None:
             self.engine_end = replace(end, building=tuple(self._building))
@@ -320,7 +324,7 @@ class StepExecution(Watcher):
         """What an error that ended a step, or a part of it, means, and where it is."""
         failure = classify_step_failure(error, self._explain)
         if step.kind == "seed":
-            return failure
+            return self._diagnostician.in_seed(self._project.seeds[step.key], failure)
         model = self._project.models[step.key]
         return self._diagnostician.in_model(
             model, error, failure, lambda: self._builder.origins_of(step)

@@ -1,0 +1,161 @@
+"""What runs have left, from Python: methods of a workspace about records, state and evidence."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocky.api.arguments import Names, name_arguments, names_of, path_of
+from rocky.operations import workspace as operations
+
+if TYPE_CHECKING:
+    from rocky.operations.cost import CostReport
+    from rocky.operations.doctor import DoctorReport
+    from rocky.operations.foreign_table import ForeignTableReport
+    from rocky.operations.gc import GcReport
+    from rocky.operations.history import ExecutionsReport, HistoryReport
+    from rocky.operations.logs import LogsReport
+    from rocky.operations.replay import RebuildReport, RecordReport, RecordVerificationReport
+    from rocky.operations.seal import SealReport
+    from rocky.operations.state import RetentionSweepReport, StateReport, WatermarkDeletionReport
+    from rocky.operations.state_restoration import RestorationReport
+    from rocky.operations.trace import TraceReport
+    from rocky.operations.verify import VerifyReport
+
+# ruff: noqa: PLC0415 - an operation is loaded when it is asked for: `import rocky` stays cheap
+
+
+@name_arguments
+class Records(operations.Workspace):
+    """What can be asked of a project's past, of its state and of this machine."""
+
+    __slots__ = ()
+
+    def history(
+        self,
+        model: str | None = None,
+        *,
+        limit: int = 20,
+        since: datetime | None = None,
+        audit: bool = False,
+    ) -> "HistoryReport | ExecutionsReport":
+        """What ran, newest first; with a model its executions."""
+        from rocky.operations.history import HistoryRequest, history
+
+        return history(self, HistoryRequest(model, limit, since, audit))
+
+    def trace(self, run: str = "latest", *, limit: int | None = None) -> "TraceReport":
+        """When each model of a run ran, and what it waited for."""
+        from rocky.operations.trace import TraceRequest, trace
+
+        return trace(self, TraceRequest(run, limit))
+
+    def logs(self, run: str = "latest") -> "LogsReport":
+        """The log of a run in which something failed: stacks, and what Spark printed."""
+        from rocky.operations.logs import LogsRequest, logs
+
+        return logs(self, LogsRequest(run))
+
+    def cost(self, run: str = "latest", *, by: str = "model") -> "CostReport":
+        """What a run used and cost, by `model`, `tag` or `tag:NAME`."""
+        from rocky.operations.cost import CostRequest, cost
+
+        return cost(self, CostRequest(run, by))
+
+    def verify(
+        self,
+        what: str | None = None,
+        *,
+        sealed: str | Path | None = None,
+        head: str | None = None,
+        allowed_signers: str | Path | None = None,
+    ) -> "VerifyReport":
+        """Check that records and tables are unchanged and agree, and go on from what was kept."""
+        from rocky.operations.verify import VerifyRequest, verify
+
+        place = None if sealed is None else str(sealed)
+        return verify(self, VerifyRequest(what, place, head, path_of(allowed_signers)))
+
+    def seal(
+        self,
+        *,
+        key: str | None = None,
+        principal: str | None = None,
+        out: str | Path | None = None,
+    ) -> "SealReport":
+        """Sign where the ledger and its tables are now, into a file to keep elsewhere."""
+        from rocky.operations.seal import SealRequest, seal
+
+        return seal(self, SealRequest(key, principal, path_of(out)))
+
+    def replay(
+        self,
+        run: str = "latest",
+        *,
+        models: Names = (),
+        verify: bool = False,
+        execute: bool = False,
+        keep: str | Path | None = None,
+        parallel: int | None = None,
+        adapter: str | None = None,
+    ) -> "RecordReport | RecordVerificationReport | RebuildReport":
+        """What is recorded of a run; checked with `verify`, built again with `execute`."""
+        from rocky.operations.replay import ReplayRequest, replay
+
+        return replay(
+            self,
+            ReplayRequest(run, names_of(models), verify, execute, path_of(keep), parallel, adapter),
+        )
+
+    def gc(self, *, dry_run: bool = False, adapter: str | None = None) -> "GcReport":
+        """Remove files that no table, branch or retained run needs."""
+        from rocky.operations.gc import GcRequest, gc
+
+        return gc(self, GcRequest(dry_run, adapter))
+
+    def state(self) -> "StateReport":
+        """What is remembered between runs."""
+        from rocky.operations.state import show_state
+
+        return show_state(self)
+
+    def delete_watermark(self, table: str) -> "WatermarkDeletionReport":
+        """Forget how far a table was loaded: its next run loads everything."""
+        from rocky.operations.state import DeleteRequest, delete_watermark
+
+        return delete_watermark(self, DeleteRequest(table))
+
+    def accept_table(
+        self, table: str, *, message: str, adapter: str | None = None
+    ) -> "ForeignTableReport":
+        """Take a table as it is that somebody other than a run has written."""
+        from rocky.operations.foreign_table import ForeignTableRequest, accept_foreign
+
+        return accept_foreign(self, ForeignTableRequest(table, message, adapter))
+
+    def restore_table(
+        self, table: str, *, message: str, adapter: str | None = None
+    ) -> "ForeignTableReport":
+        """Put a table back to what was recorded of it last."""
+        from rocky.operations.foreign_table import ForeignTableRequest, restore_foreign
+
+        return restore_foreign(self, ForeignTableRequest(table, message, adapter))
+
+    def restore_state(
+        self, *, message: str, table: str | None = None, adapter: str | None = None
+    ) -> "RestorationReport":
+        """Let a state that was lost, or put back, know the tables again, from their commits."""
+        from rocky.operations.state_restoration import RestorationRequest, restore_state
+
+        return restore_state(self, RestorationRequest(message, table, adapter))
+
+    def sweep_state(self, *, dry_run: bool = False) -> "RetentionSweepReport":
+        """Forget runs older than `[state.retention]` allows that no table depends on."""
+        from rocky.operations.state import SweepRequest, sweep_state
+
+        return sweep_state(self, SweepRequest(dry_run))
+
+    def doctor(self, *checks: str) -> "DoctorReport":
+        """Check that settings, state, warehouses and Spark are in order."""
+        from rocky.operations.doctor import DoctorRequest, doctor
+
+        return doctor(self, DoctorRequest(checks))
