@@ -246,7 +246,8 @@ class MemoryEngine:
     def explain(self, error: BaseException) -> Failure:
         return classify_failure(error)
 
-    def ending(self) -> None:
+    @property
+    def end(self) -> None:
         return None
 
     @property

@@ -131,7 +131,8 @@ class Engine(Protocol):
     def explain(self, error: BaseException) -> Failure:
         """What an error of this Spark means; a JVM that died may have said why."""
 
-    def ending(self) -> EngineEnd | None:
+    @property
+    def end(self) -> EngineEnd | None:
         """How this Spark ended; None while it runs, and for one that others have started."""
 
     @property

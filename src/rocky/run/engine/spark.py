@@ -192,7 +192,8 @@ class SparkEngine:
     def explain(self, error: BaseException) -> Failure:
         return self._connection.explain(error)
 
-    def ending(self) -> EngineEnd | None:
+    @property
+    def end(self) -> EngineEnd | None:
         end = self._connection.ending()
         if end is None:
             return None

@@ -383,7 +383,7 @@ class _RunInProgress:
 
     def _give_up(self, error: BaseException) -> None:
         """Close the record of a run that cannot continue; the error that stopped it is raised."""
-        end = self._engine.ending() if self._engine is not None else None
+        end = self._engine.end if self._engine is not None else None
         told = type(error).__name__ if end is None else end.message
         said = str(error) if isinstance(error, RockyError) else told
         self._log_output()

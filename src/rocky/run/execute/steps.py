@@ -316,7 +316,7 @@ class StepExecution(Watcher):
             self._journal.log.add(title, failure.trace)
         else:
             self._journal.log.hide(title, failure.hides)
-        end = self._engine.ending() if failure.kind in _OF_AN_END else None
+        end = self._engine.end if failure.kind in _OF_AN_END else None
         if end is not None and self.engine_end is None:
             self.engine_end = replace(end, building=tuple(self._building))
 
