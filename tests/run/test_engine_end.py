@@ -22,7 +22,7 @@ class Mortal:
 
     def __init__(self, patch: pytest.MonkeyPatch, table: str) -> None:
         self.table, self.dead = table, False
-        patch.setattr(MemoryEngine, "ending", lambda _: END if self.dead else None)
+        patch.setattr(MemoryEngine, "end", property(lambda _: END if self.dead else None))
 
     def __call__(self, table: str) -> None:
         self.dead = self.dead or table.endswith(self.table)
