@@ -13,6 +13,7 @@ import pytest
 import rocky
 from rocky import operations
 from rocky.api.arguments import argument_of
+from rocky.api.records import Records
 from rocky.errors import InvalidRequest, NothingSelected
 from rocky.operations.history import HistoryRequest
 from rocky.plan.arguments import Request
@@ -128,7 +129,9 @@ ROOMS = ("operations", "replay", "pipelines", "branches", "run", "plan", "state"
 
 
 def test_every_option_that_a_message_names_is_an_argument():
-    methods = [each for kind in (rocky.Workspace, rocky.Branch) for each in vars(kind).values()]
+    methods = [
+        each for kind in (rocky.Workspace, Records, rocky.Branch) for each in vars(kind).values()
+    ]
     taken = {name for each in [*methods, rocky.open] for name in _parameters(each)}
     taken |= set(rocky.RunRequest.__slots__)
     root = Path(rocky.__file__).parent

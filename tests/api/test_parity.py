@@ -351,6 +351,8 @@ PYTHON_ALONE = {
     "rocky.compile_project": "the compilation as a value, which `rocky compile` reports on",
     "rocky.to_dict": "what `-o json` prints, as a value",
     "rocky.to_json": "what `-o json` prints, as text",
+    "table": "rows as a DataFrame of the caller's session; `rocky show` prints some",
+    "sql": "the same of a query; `rocky show --sql` prints some rows",
     "branch": "names a branch; its methods are the commands",
     "on_branch": "what `--branch` does",
     "on_production": "what leaving `--branch` out does",

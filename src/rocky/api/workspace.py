@@ -6,7 +6,7 @@ is loaded when its method is called.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from rocky.api.arguments import (
     Names,
@@ -218,6 +218,25 @@ class Workspace(Records):
 
         chosen = names_of(columns)
         return show(self, ShowRequest(model, limit, version, adapter, chosen, where, sql))
+
+    def table(
+        self,
+        name: str,
+        *,
+        version: int | None = None,
+        run: str | None = None,
+        adapter: str | None = None,
+    ) -> Any:
+        """A table as a DataFrame on your session: now, at a `version`, or as a `run` left it."""
+        from rocky.operations.frame import TableRequest, table_frame
+
+        return table_frame(self, TableRequest(name, version, run, adapter))
+
+    def sql(self, query: str, *, adapter: str | None = None) -> Any:
+        """A query over names of the project, checked first, as a DataFrame on your session."""
+        from rocky.operations.frame import QueryRequest, query_frame
+
+        return query_frame(self, QueryRequest(query, adapter))
 
     def drift(
         self,

@@ -4,9 +4,10 @@ A condition becomes the query `SELECT ... FROM relation WHERE (condition)`; find
 was typed. A model that was never built is read by its query, and so is all that it reads.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
 from rocky.analysis.compilation import Compilation
@@ -29,7 +30,10 @@ from rocky.project import Project
 from rocky.run.prepare.pins import open_project_warehouse
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.parquet.rows import column_values
-from rocky.store.warehouse import Table
+from rocky.store.warehouse import Table, Warehouse
+
+if TYPE_CHECKING:
+    from rocky.run.engine.protocol import Engine, Frame
 
 _SHOWN: Final = "rocky_shown"
 """What a query calls the relation that is shown."""
@@ -56,10 +60,11 @@ class Relation(NamedTuple):
 
 
 class CheckedRows(NamedTuple):
-    """A query that compiled, and the models it reads, by key."""
+    """A query that compiled, the models it reads, by key, and its columns."""
 
     sql: str
     reads: tuple[Read, ...] = ()
+    fields: tuple[StructField, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +94,19 @@ def check_rows(compilation: Compilation, relation: Relation, where: str | None) 
     start += " WHERE (\n"
     shown = NamedTable(relation.name, relation.schema, (relation.alias.lower(),))
     tables = _ShownTables(_tables_of(compilation), shown)
-    reads = _check(compilation, f"{start}{where}\n)", tables, _Typed("--where", where, len(start)))
-    return CheckedRows(f"{start}{where}\n)", reads)
+    typed = _Typed("--where", where, len(start))
+    return CheckedRows(
+        f"{start}{where}\n)", *_check(compilation, f"{start}{where}\n)", tables, typed)
+    )
 
 
-def check_query(compilation: Compilation, sql: str) -> CheckedRows:
-    """A query over names of the project. Raises ErrorsFound for one that does not compile."""
+def check_query(compilation: Compilation, sql: str, name: str = "--sql") -> CheckedRows:
+    """A query over names of the project. Raises ErrorsFound for one that does not compile.
+
+    Findings call the text that was typed by a `name`.
+    """
     tables = _ShownTables(_tables_of(compilation), None)
-    return CheckedRows(sql, _check(compilation, sql, tables, _Typed("--sql", sql, 0)))
+    return CheckedRows(sql, *_check(compilation, sql, tables, _Typed(name, sql, 0)))
 
 
 class _Typed(NamedTuple):
@@ -152,8 +162,8 @@ class _ShownTables:
 
 def _check(
     compilation: Compilation, sql: str, tables: _ShownTables, typed: _Typed
-) -> tuple[Read, ...]:
-    """What a query reads of the project. Raises ErrorsFound."""
+) -> tuple[tuple[Read, ...], tuple[StructField, ...]]:
+    """What a query reads of the project, and its columns. Raises ErrorsFound."""
     bound = bind_text(sql, tables)
     errors = errors_in(bound.diagnostics)
     if errors:
@@ -164,7 +174,9 @@ def _check(
     found = {resolve_name(compilation.project, names, each, "") for each in tables.asked}
     reads = tuple(sorted(each for each in found if each is not None))
     _refuse_broken(compilation, reads)
-    return reads
+    return reads, tuple(
+        StructField(each.name or "", each.type, each.nullable) for each in bound.columns
+    )
 
 
 def _refuse_broken(compilation: Compilation, reads: Sequence[Read]) -> None:
@@ -207,38 +219,76 @@ def ask_rows(
     relation: Relation | None = None,
 ) -> Answer:
     """The first rows of a query, asked of Spark. Raises RockyError when it fails there."""
-    # These know pyspark, which rows of a table must not load.
-    from rocky.run.checks.relations import BoundRelations  # noqa: PLC0415
-    from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure  # noqa: PLC0415
+    # It knows pyspark, which rows of a table must not load.
     from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415
 
     project = compilation.project
     chosen = find_adapter(project, adapter or _adapter_of(project, checked, relation))
     warehouse = open_project_warehouse(chosen, project.root, workspace.environment)
-    prefix = f"rocky_show_{uuid4().hex[:12]}"
-    with open_project_engine(chosen, project.root, workspace.spark) as engine:
-        view = f"{prefix}_shown"
-        try:
-            with BoundRelations(compilation, warehouse, engine, prefix, preview=True) as relations:
-                own: dict[tuple[str, ...], str] = {}
-                if relation is not None and relation.read is not None:
-                    own = {(_SHOWN,): relations.view_of(relation.read)}
-                elif relation is not None and relation.table and relation.snapshot:
-                    engine.views.bind_table(view, relation.table, relation.snapshot)
-                    own = {(_SHOWN,): view}
-                frame = engine.frame(relations.bind(checked.sql, own))
-                fields = engine.columns(frame)
-                table = engine.table(frame, limit)
-        except STEP_ERRORS as failure:
-            if isinstance(failure, RockyError):
-                raise
-            said = classify_step_failure(failure, engine.explain)
-            raise RockyError(f"Spark could not read the rows: {said.message}") from failure
-        finally:
-            engine.views.unbind([view])
+    with (
+        open_project_engine(chosen, project.root, workspace.spark) as engine,
+        _bound_frame(compilation, warehouse, engine, checked, relation) as frame,
+    ):
+        fields = engine.columns(frame)
+        table = engine.table(frame, limit)
     columns = [column_values(column) for column in table.columns]
     rows = zip(*columns, strict=True) if columns else iter(())
     return Answer(_promised(fields, relation), tuple(rows))
+
+
+def frame_rows(
+    workspace: Workspace,
+    compilation: Compilation,
+    checked: CheckedRows,
+    adapter: str | None,
+    relation: Relation | None = None,
+) -> Any:
+    """The query as a DataFrame on the caller's session. Raises RockyError where Spark refuses it.
+
+    Nothing is computed yet; which versions of tables it reads is decided here and now.
+    """
+    from rocky.run.engine.frames import open_frame_engine  # noqa: PLC0415 - as above
+
+    project = compilation.project
+    chosen = find_adapter(project, adapter or _adapter_of(project, checked, relation))
+    warehouse = open_project_warehouse(chosen, project.root, workspace.environment)
+    with (
+        open_frame_engine(chosen, project.root, workspace.spark) as engine,
+        _bound_frame(compilation, warehouse, engine, checked, relation) as frame,
+    ):
+        return frame
+
+
+@contextmanager
+def _bound_frame(
+    compilation: Compilation,
+    warehouse: Warehouse,
+    engine: "Engine",
+    checked: CheckedRows,
+    relation: Relation | None,
+) -> "Iterator[Frame]":
+    """The query over views of what its names stand for now, which are gone afterwards."""
+    from rocky.run.checks.relations import BoundRelations  # noqa: PLC0415 - knows pyspark
+    from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure  # noqa: PLC0415
+
+    prefix = f"rocky_show_{uuid4().hex[:12]}"
+    view = f"{prefix}_shown"
+    try:
+        with BoundRelations(compilation, warehouse, engine, prefix, preview=True) as relations:
+            own: dict[tuple[str, ...], str] = {}
+            if relation is not None and relation.read is not None:
+                own = {(_SHOWN,): relations.view_of(relation.read)}
+            elif relation is not None and relation.table and relation.snapshot:
+                engine.views.bind_table(view, relation.table, relation.snapshot)
+                own = {(_SHOWN,): view}
+            yield engine.frame(relations.bind(checked.sql, own))
+    except STEP_ERRORS as failure:
+        if isinstance(failure, RockyError):
+            raise
+        said = classify_step_failure(failure, engine.explain)
+        raise RockyError(f"Spark could not read the rows: {said.message}") from failure
+    finally:
+        engine.views.unbind([view])
 
 
 def _promised(

@@ -193,6 +193,13 @@ def adopt_session(session: Any, conf: Mapping[str, str] | None = None) -> Connec
     return connection_of(own, "connect", own.stop)
 
 
+def borrow_session(session: Any) -> Connection:
+    """The caller's own session itself, to which nothing is done. Raises SparkUnavailable."""
+    check_version(session.version, "the session that was handed in")
+    kind = kind_of(session.sparkContext.master) if is_classic(session) else "connect"
+    return connection_of(session, kind, _stop_nothing)
+
+
 def connection_of(
     session: Any, kind: Kind, stop: Callable[[], None], jvm: Jvm | None = None
 ) -> Connection:

@@ -140,7 +140,7 @@ class SparkViews:
 
     def bind_table(self, view: str, table: Table, snapshot: Snapshot) -> None:
         uris = [table.file_uri(file) for file in snapshot.files]
-        read_files(self.session, snapshot.schema, uris).createOrReplaceTempView(view)
+        self.bind_frame(view, read_files(self.session, snapshot.schema, uris))
 
     def bind_source(
         self, view: str, source: SourceTable, pin: SourcePin | None = None
@@ -153,19 +153,22 @@ class SparkViews:
                 None if pin is None else Pinned(tuple(starmap(PinnedFile, pin.files)), pin.base)
             )
             read = read_source(self.session, source, self.root, pinned)
-        read.frame.createOrReplaceTempView(view)
+        self.bind_frame(view, read.frame)
         return pin or SourcePin(read.files, read.version, read.bytes)
 
     def bind_seed(self, view: str, seed: SeedTable) -> None:
-        read_seed(self.session, seed, self.root).createOrReplaceTempView(view)
+        self.bind_frame(view, read_seed(self.session, seed, self.root))
 
     def bind_rows(
         self, view: str, columns: Sequence[StructField], rows: Sequence[Mapping[str, Any]]
     ) -> None:
-        read_rows(self.session, columns, rows).createOrReplaceTempView(view)
+        self.bind_frame(view, read_rows(self.session, columns, rows))
 
     def bind_frame(self, view: str, frame: Frame) -> None:
         frame.createOrReplaceTempView(view)
+
+    def frame_of(self, view: str) -> Frame:
+        return self.session.table(view)
 
     def unbind(self, views: Sequence[str]) -> None:
         for view in views:
@@ -180,7 +183,7 @@ class SparkEngine:
     ) -> None:
         self._connection = connection
         self._session = connection.session
-        self.views = SparkViews(connection.session, root, options or {})
+        self.views: SparkViews = self._views(root, options or {})
         self.jobs: Jobs = jobs_of(connection)
         self.facts = EngineFacts(
             connection.facts.spark_version,
@@ -188,6 +191,9 @@ class SparkEngine:
             dict(connection.facts.settings),
             dict(connection.facts.explicit),
         )
+
+    def _views(self, root: Path, options: Mapping[str, str]) -> SparkViews:
+        return SparkViews(self._session, root, options)
 
     def explain(self, error: BaseException) -> Failure:
         return self._connection.explain(error)
@@ -218,7 +224,7 @@ class SparkEngine:
         return self._session.sql(sql)
 
     def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> Frame:
-        frames = {name: self._session.table(view) for name, view in inputs.items()}
+        frames = {name: self.views.frame_of(view) for name, view in inputs.items()}
         with active_session(self._session):
             return call_model(self.views.root / path, text, frames)
 
