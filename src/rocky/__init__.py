@@ -67,6 +67,13 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Give a notebook `%%rocky` and `%rocky_project`; `%load_ext rocky` calls it."""
+    from rocky.api.magics import Magics
+
+    Magics(shell).register()
+
+
 def _home_of(name: str) -> ModuleType:
     """The module that a public name is defined in."""
     # Imports and no names of modules, so that types and import contracts see them.

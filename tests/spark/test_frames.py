@@ -4,6 +4,7 @@ import pytest
 
 import rocky
 from rocky.errors import InputNotBuilt, InvalidRequest, NothingSelected, RockyError, RunRefused
+from tests.api.shells import StandInShell
 from tests.spark.projects import write_files
 
 pytestmark = pytest.mark.spark
@@ -123,3 +124,16 @@ def test_a_query_that_a_session_would_rewrite_is_refused(shop, spark):
             opened.sql("SELECT '${spark.app.name}' AS name")
     finally:
         spark.conf.set("spark.sql.variable.substitute", before)
+
+
+def test_a_cell_of_a_notebook_is_a_frame_of_its_session(shop, spark):
+    opened, _ = shop
+    shell = StandInShell()
+    rocky.load_ipython_extension(shell)
+    shell.user_ns["spark"] = spark
+    shell.line("rocky_project", str(opened.config))
+    found = shell.cell("kept", "SELECT name FROM things\nWHERE id = 1")
+
+    assert ["ANN"] == names(found)
+    assert found is shell.user_ns["kept"]
+    assert found.sparkSession is spark

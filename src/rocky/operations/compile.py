@@ -19,6 +19,7 @@ from rocky.errors import InvalidRequest
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import UNKNOWN
 from rocky.language.ir import ModelIr, is_deterministic
+from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import Finding, errors_in, findings_of
 from rocky.operations.report import Blake3, OnDemand, hidden
 from rocky.operations.tracked_cache import find_tracked_cache
@@ -131,8 +132,8 @@ class SparkVerification:
     differences: tuple[SparkDifference, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompileReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CompileReport(Digested):
     """What a compile found. `broken_inputs` are models further up that have errors of their own."""
 
     project: Project = hidden()
@@ -148,6 +149,14 @@ class CompileReport:
     @property
     def failed(self) -> bool:
         return self.has_errors or (self.verify is not None and not self.verify.agrees)
+
+    def digest(self) -> Digest:
+        rows = ((m.name, m.strategy, len(m.columns), ", ".join(m.reads)) for m in self.models)
+        head, said = ("model", "strategy", "columns", "reads"), self.summary
+        title = counts(
+            model=said.models, column=said.columns, error=said.errors, warning=said.warnings
+        )
+        return Digest(title, head, rows, len(self.models), self.diagnostics)
 
 
 def compile_models(workspace: Workspace, request: CompileRequest) -> CompileReport:

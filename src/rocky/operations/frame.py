@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from rocky.errors import InputNotBuilt, InvalidRequest, NothingSelected
+from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.row_query import (
     CheckedRows,
     Relation,
@@ -58,12 +59,18 @@ class QueryRequest(Request):
     name: str = "sql"
 
 
-@dataclass(frozen=True, slots=True)
-class QueryReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class QueryReport(Digested):
     """A query that compiles: the columns it has, and the names of what it reads."""
 
     columns: tuple[ShownColumn, ...]
     reads: tuple[str, ...]
+
+    def digest(self) -> Digest:
+        reads = f" of {', '.join(self.reads)}" if self.reads else ""
+        rows = [(each.name, each.type, each.nullable) for each in self.columns]
+        title = f"the query compiles: {counts(column=len(rows))}{reads}"
+        return Digest(title, ("column", "type", "nullable"), rows, len(rows))
 
 
 def table_frame(workspace: Workspace, request: TableRequest) -> Any:

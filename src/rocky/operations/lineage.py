@@ -4,7 +4,7 @@ A source's name may hold dots, so `raw.orders` is a source and `raw.orders.amoun
 of it, while `fct_revenue.amount` is a column of a model: the longest relation that fits wins.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -22,6 +22,7 @@ from rocky.analysis.lineage import (
 from rocky.errors import InvalidRequest, NothingSelected
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, OutputColumn
+from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.list import source_kind
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace, unknown_name
@@ -133,8 +134,8 @@ class ReachedColumn:
     direction: Direction
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelLineage:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ModelLineage(Digested):
     """A relation, its direct neighbours, and every edge that touches it in the ways looked at.
 
     `graph` has the edges between whole models, all the way up and down.
@@ -151,9 +152,20 @@ class ModelLineage:
     influences: tuple[LineageInfluence, ...]
     nodes: tuple[LineageNode, ...]
 
+    def digest(self) -> Digest:
+        rows: list[Sequence[object]] = [
+            (each.source, each.target, each.transform) for each in self.edges
+        ]
+        rows += [(each.source, each.target.model, each.role) for each in self.influences]
+        title = (
+            f"{self.relation.kind} {self.model}: {counts(column=len(self.columns))},"
+            f" reads {len(self.upstream)}, read by {len(self.downstream)}"
+        )
+        return Digest(title, ("from", "to", "how"), rows, len(rows))
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnLineage:
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ColumnLineage(Digested):
     """A column, each edge of its way, and `downstream_consumers`: every column made from it."""
 
     relation: Relation = hidden()
@@ -167,6 +179,15 @@ class ColumnLineage:
     reached: tuple[ReachedColumn, ...]
     influences: tuple[LineageInfluence, ...]
     downstream_consumers: tuple[ColumnPlace, ...]
+
+    def digest(self) -> Digest:
+        rows: list[Sequence[object]] = [
+            (each.source, each.target, each.transform) for each in self.trace
+        ]
+        rows += [(each.source, each.target.model, each.role) for each in self.influences]
+        null = "" if self.nullable else " not null"
+        title = f"{self.model}.{self.column} {self.data_type}{null}, {self.direction}"
+        return Digest(title, ("from", "to", "how"), rows, len(rows))
 
 
 def lineage(workspace: Workspace, request: LineageRequest) -> ModelLineage | ColumnLineage:

@@ -3,12 +3,13 @@
 It compiles, because who reads whom is known only from the SQL; findings are only counted.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from rocky.analysis.compilation import Compilation
 from rocky.errors import InvalidRequest
+from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import errors_in
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace
@@ -99,46 +100,76 @@ class ListedPipeline:
     meta: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelsReport:
+def _digest(found: Sequence[ListedModel | ListedSource | ListedSeed], **numbers: int) -> Digest:
+    rows = [
+        (each.name, each.kind, each.columns, each.owner, each.description or each.path)
+        for each in found
+    ]
+    columns = ("name", "kind", "columns", "owner", "description")
+    return Digest(counts(**numbers), columns, rows, len(rows))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ModelsReport(Digested):
     """The models, in the order they would run. `errors` counts those of the whole project."""
 
     errors: int = hidden()
     models: tuple[ListedModel, ...]
 
+    def digest(self) -> Digest:
+        return _digest(self.models, model=len(self.models), error=self.errors)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourcesReport:
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SourcesReport(Digested):
     """The sources."""
 
     errors: int = hidden()
     sources: tuple[ListedSource, ...]
 
+    def digest(self) -> Digest:
+        return _digest(self.sources, source=len(self.sources), error=self.errors)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeedsReport:
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SeedsReport(Digested):
     """The seeds."""
 
     errors: int = hidden()
     seeds: tuple[ListedSeed, ...]
 
+    def digest(self) -> Digest:
+        return _digest(self.seeds, seed=len(self.seeds), error=self.errors)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelinesReport:
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PipelinesReport(Digested):
     """The pipelines, in the order of `rocky.toml`."""
 
     errors: int = hidden()
     pipelines: tuple[ListedPipeline, ...]
 
+    def digest(self) -> Digest:
+        rows = [(each.name, each.type, each.models, each.description) for each in self.pipelines]
+        title = counts(pipeline=len(rows), error=self.errors)
+        return Digest(title, ("name", "type", "models", "description"), rows, len(rows))
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListReport:
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ListReport(Digested):
     """Everything the project has that can be selected; models in the order they would run."""
 
     errors: int = hidden()
     models: tuple[ListedModel, ...]
     sources: tuple[ListedSource, ...]
     seeds: tuple[ListedSeed, ...]
+
+    def digest(self) -> Digest:
+        found: list[ListedModel | ListedSource | ListedSeed] = [*self.models]
+        found += [*self.sources, *self.seeds]
+        numbers = {"model": self.models, "source": self.sources, "seed": self.seeds}
+        counted = {name: len(each) for name, each in numbers.items()}
+        return _digest(found, **counted, error=self.errors)
 
 
 Listed = ListReport | ModelsReport | SourcesReport | SeedsReport | PipelinesReport

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, DriftRecord
+from rocky.operations.digest import Digest, Digested
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.run_report import ModelsRun, report_models
 from rocky.pipelines.report import ChecksResult, PipelineResult, Sample
@@ -86,8 +87,8 @@ def _check(outcome: CheckOutcome, sample: Sample | None) -> Check:
     return Check(sample=sample, **same_fields(Check, outcome, frozenset({"sample"})))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineRun:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PipelineRun(Digested):
     """One run of a pipeline. There are checks where any were asked for."""
 
     result: PipelineResult = hidden()
@@ -114,6 +115,9 @@ class PipelineRun:
     def succeeded(self) -> bool:
         """Whether it ended well, and exceeded no budget that is an error."""
         return self.run.succeeded
+
+    def digest(self) -> Digest:
+        return self.run.digest()
 
 
 def report_pipeline(result: PipelineResult) -> PipelineRun:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from rocky.analysis.compilation import Compilation
 from rocky.errors import PromotionUnfinished, RockyError, RunSkipped, describe_failure
+from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import Finding, refuse_errors
 from rocky.operations.pipeline_report import PipelineRun, report_pipeline
 from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
@@ -96,8 +97,8 @@ class PipelineEnding:
     ending: Ending = flat(without=("pipeline",))
 
 
-@dataclass(frozen=True, slots=True)
-class RunReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class RunReport(Digested):
     """The results of a request: of one run, or of several pipelines in the order they were run."""
 
     run: OneRun | None = flat()
@@ -119,6 +120,29 @@ class RunReport:
     @property
     def _endings(self) -> list[Ending]:
         return [each.ending for each in self.pipelines] if self.run is None else [self.run]
+
+    def digest(self) -> Digest:
+        if isinstance(self.run, Digested):
+            return self.run.digest()
+        if self.run is not None:
+            return Digest(self.run.message)
+        rows = [(each.pipeline, *_said(each.ending)) for each in self.pipelines]
+        title = f"{counts(pipeline=len(rows))}, exit code {self.exit_code}"
+        return Digest(title, ("pipeline", "status", "what came of it"), rows, len(rows))
+
+
+def _said(ending: Ending) -> tuple[str, str]:
+    """The status of one of several pipelines, and a sentence."""
+    match ending:
+        case ModelsRun() | PipelineRun():
+            run = ending if isinstance(ending, ModelsRun) else ending.run
+            return run.status.value, ending.digest().title
+        case FailedPipeline():
+            return ending.status, ending.error.message
+        case WithheldPipeline():
+            return ending.status, ending.reason
+        case SkippedRun():
+            return ending.status, ending.message
 
 
 def run(

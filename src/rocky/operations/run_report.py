@@ -16,6 +16,7 @@ from rocky.ledger.run_records import (
     ModelStatus,
     RunStatus,
 )
+from rocky.operations.digest import Digest, Digested
 from rocky.operations.findings import Finding, describe_findings
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.test import TestReport, report_tests
@@ -125,8 +126,8 @@ class ExceededBudget:
     breach: BudgetBreach = flat()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelsRun:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ModelsRun(Digested):
     """One run. `result` is all that the runner has to say of it, about files with these `texts`.
 
     `engine_end` is there when Spark ended in the middle of it, `log` when something failed.
@@ -175,6 +176,32 @@ class ModelsRun:
         """Whether it ended well, exceeded no budget that is an error, and is sealed if it must."""
         good = self.status is RunStatus.SUCCESS and not self.result.budget.fails
         return good and self.seal_error is None
+
+    def digest(self) -> Digest:
+        built = {each.model: each for each in self.materializations}
+        rows = [
+            (
+                each.model,
+                each.decision or each.status.value,
+                *_made(built.get(each.model)),
+                each.reason,
+            )
+            for each in self.model_decisions
+        ]
+        found = [finding for each in self.errors for finding in each.diagnostics]
+        failed = "".join(f"; `{each.model}` failed: {each.error}" for each in self.errors[:1])
+        title = (
+            f"{self.status.value} in {self.duration_ms / 1000:.1f} s: {self.tables_copied} built,"
+            f" {self.tables_reused} reused, {self.tables_failed} failed,"
+            f" {self.tables_skipped} skipped (run {self.run_id}){failed}"
+        )
+        head = ("model", "decision", "rows", "seconds", "reason")
+        return Digest(title, head, rows, len(rows), found)
+
+
+def _made(built: Materialization | None) -> tuple[int | None, str | None]:
+    """The rows that were written, and how long it took."""
+    return (None, None) if built is None else (built.rows_copied, f"{built.duration_ms / 1000:.1f}")
 
 
 _SAME: Final = (

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from rocky.errors import InvalidRequest, NothingSelected
 from rocky.language.datatypes.types import StructField
+from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.report import hidden
 from rocky.operations.row_values import choose_columns, json_value, spoken_value
 from rocky.operations.table_names import (
@@ -64,8 +65,8 @@ class ShownColumn:
     description: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShowReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ShowReport(Digested):
     """Some rows, and what read them: the `files` of a table, or `spark`.
 
     A table has the version that is shown, with its rows, files and bytes; `run_id` is the run that
@@ -87,6 +88,15 @@ class ShowReport:
     where: str | None = None
     fields: tuple[StructField, ...] = hidden()
     values: tuple[tuple[Any, ...], ...] = hidden()
+
+    def digest(self) -> Digest:
+        at = "" if self.table_version is None else f" at version {self.table_version}"
+        known = "" if self.row_count is None else f" of {self.row_count:,}"
+        why = "" if self.preview is None else f"; a preview: it {self.preview}"
+        title = f"{self.model or 'query'}{at}: {counts(row=len(self.rows))}{known}{why}"
+        names = tuple(each.name for each in self.columns)
+        rows = (["null" if value is None else value for value in row.values()] for row in self.rows)
+        return Digest(title, names, rows, len(self.rows))
 
 
 def show(workspace: Workspace, request: ShowRequest) -> ShowReport:

@@ -1,5 +1,6 @@
 """The report of a plan: what becomes of each step and why, and what it may take."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,6 +9,7 @@ from rocky.analysis.changes.change import Change, Impact
 from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.diagnostic import NO_TEXTS, Texts
 from rocky.ledger.record import RunId
+from rocky.operations.digest import Digest, Digested
 from rocky.operations.findings import Finding
 from rocky.operations.report import flat, hidden
 from rocky.pipelines.replication.replication_run import CopyPreview
@@ -161,8 +163,8 @@ class PlannedRun:
     findings: tuple[Diagnostic, ...] = hidden()
 
 
-@dataclass(frozen=True, slots=True)
-class PlanReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class PlanReport(Digested):
     """A plan that is kept: of one run, or of several pipelines in the order they would be run.
 
     `texts` are those that findings point into.
@@ -188,6 +190,24 @@ class PlanReport:
     def runs(self) -> tuple[PlannedRun, ...]:
         """The runs of the plan, in order."""
         return self.pipelines if self.run is None else (self.run,)
+
+    def digest(self) -> Digest:
+        rows = [row for run in self.runs for row in _outlook_rows(run.outlook)]
+        found = [finding for run in self.runs for finding in run.diagnostics]
+        decided = Counter(decision for _, decision, _ in rows)
+        said = ", ".join(f"{number} {decision}" for decision, number in decided.items())
+        title = f"plan {self.plan_id}: {said or 'nothing to do'}"
+        if self.has_budget_errors:
+            title += "; over budget"
+        if self.breaking_verdict == "breaking":
+            title += "; breaking changes"
+        return Digest(title, ("what", "decision", "reason"), rows, len(rows), found)
+
+
+def _outlook_rows(outlook: Outlook) -> list[tuple[str, str, str]]:
+    if isinstance(outlook, ModelsOutlook):
+        return [(each.model, each.decision, each.reason) for each in outlook.model_decisions]
+    return [(each.table, each.decision, each.reason) for each in outlook.tables]
 
 
 def report_plan(kept: KeptPlan, runs: Sequence[PlannedRun], texts: Texts = NO_TEXTS) -> PlanReport:
