@@ -13,6 +13,7 @@ from benchmarks.twenty_models import CONFIG as TWENTY
 from benchmarks.twenty_models import MODELS, write_project
 from pyspark.sql.connect.session import SparkSession
 
+import rocky
 from rocky.errors import AdapterUnusable, SparkUnavailable
 from rocky.project.configuration.blocks import Adapter
 from rocky.spark.connection import Connection, adopt_session
@@ -141,6 +142,34 @@ def test_strategies_and_python_models_run_on_the_callers_connect_session(remote,
     )
     assert ["NEW"] * 3 == loud["loud"].to_pylist()
     assert "Europe/Paris" == mine.conf.get("spark.sql.session.timeZone")
+    assert [] == mine.catalog.listTables()
+    mine.stop()
+
+
+def test_frames_of_the_callers_connect_session_carry_what_they_read(remote, tmp_path):
+    root = write_files(
+        tmp_path,
+        {
+            "models/a.sql": "SELECT 1 AS id, '{x}' AS x\n",
+            "models/b.sql": "SELECT id, x FROM a WHERE x = '{x}'\n",
+            "models/b.toml": 'strategy = "view"\n',
+        },
+    )
+    mine = SparkSession(connection=remote)
+    opened = rocky.open(root, spark=mine)
+    assert 0 == opened.run("a").exit_code
+    frames = [
+        opened.table("a"),
+        opened.table("b"),
+        opened.sql("SELECT id, x FROM a JOIN b USING (id, x)"),
+    ]
+    (root / "models/a.sql").write_text("SELECT 2 AS id, 'y' AS x\n")
+    assert 0 == opened.run("a").exit_code
+
+    assert [[(1, "{x}")]] * 3 == [[tuple(row) for row in each.collect()] for each in frames]
+    frames[2].createOrReplaceTempView("mine")
+    assert 1 == mine.table("mine").count()
+    mine.catalog.dropTempView("mine")
     assert [] == mine.catalog.listTables()
     mine.stop()
 
