@@ -43,6 +43,19 @@ def test_a_cell_is_checked_against_the_project_of_the_folder(shell, shop, monkey
     )
 
 
+def test_a_notebook_shows_the_findings_in_place_of_a_stack(shell, shop):
+    shell.line("rocky_project", str(shop))
+    with pytest.raises(ErrorsFound) as caught:
+        shell.cell("", "SELECT id,\n  contry\nFROM stg_orders\n")
+
+    # IPython asks an exception for this before it makes a traceback of its own.
+    shown = caught.value._render_traceback_()
+    assert "error[E003 unknown-column]: no column `contry` in scope" == shown[0]
+    assert " --> cell:2:3" == shown[1]
+    assert "ErrorsFound: `cell` does not compile: no row was read" == shown[-1]
+    assert not any("Traceback" in line or ".py" in line for line in shown)
+
+
 def test_without_spark_a_cell_says_what_it_would_have(shell, shop):
     shell.line("rocky_project", str(shop))
     found = shell.cell("", "SELECT id, country FROM stg_orders")

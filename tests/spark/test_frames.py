@@ -137,3 +137,16 @@ def test_a_cell_of_a_notebook_is_a_frame_of_its_session(shop, spark):
     assert ["ANN"] == names(found)
     assert found is shell.user_ns["kept"]
     assert found.sparkSession is spark
+
+
+def test_a_workspace_on_a_branch_gives_the_branchs_rows(tmp_path, spark):
+    root = write_files(tmp_path, {"models/a.sql": "SELECT 1 AS name"})
+    opened = rocky.open(root, spark=spark)
+    opened.run()
+    opened.branch("two").create()
+    (root / "models/a.sql").write_text("SELECT 2 AS name")
+    mine = rocky.open(root, spark=spark, branch="two")
+    mine.run()
+
+    assert ([1], [2]) == (names(opened.table("a")), names(mine.table("a")))
+    assert [2] == names(mine.sql("SELECT name FROM a"))

@@ -191,6 +191,15 @@ class ErrorsFound(RunRefused):
     def __str__(self) -> str:
         return str(self.args[0])
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a stack: the findings, with their lines."""
+        from rocky.diagnostics.render import render_full  # noqa: PLC0415 - as in `note_findings`
+
+        shown = render_full(self.findings[:_NOTED], self.project.texts).splitlines()
+        rest = len(self.findings) - _NOTED
+        more = [f"... and {counted(rest, 'finding')} more", ""] if rest > 0 else []
+        return [*shown, *more, f"{type(self).__name__}: {self}"]
+
 
 class SideBroken(NotComparable, ErrorsFound):
     """One side of a comparison does not compile; `findings` says why."""
