@@ -7,11 +7,13 @@ import pytest
 from rocky.operations.compile import CompileRequest, compile_models
 from rocky.operations.digest import MOST, Digest, render_html, render_markdown
 from rocky.operations.frame import QueryRequest, describe_query
+from rocky.operations.history import HistoryRequest, history
 from rocky.operations.lineage import LineageRequest, lineage
 from rocky.operations.list import ListRequest, list_project
 from rocky.operations.plan import plan
 from rocky.operations.run import run
 from rocky.operations.show import ShowRequest, show
+from rocky.operations.workspace import compile_workspace
 from rocky.plan.request import RunRequest
 from tests.operations.shops import OpenShop
 
@@ -37,6 +39,7 @@ def reports(shop: OpenShop) -> dict[str, object]:
         "pipelines": list_project(opened, ListRequest("pipelines")),
         "model": lineage(opened, LineageRequest("stg_orders")),
         "column": lineage(opened, LineageRequest("stg_orders.country")),
+        "history": history(opened, HistoryRequest()),
         "show": show(opened, ShowRequest("stg_orders")),
         "query": describe_query(opened, QueryRequest("SELECT id FROM stg_orders")),
     }
@@ -86,6 +89,16 @@ def test_what_authors_write_is_no_markup(shop):
         assert not re.search("<(script|img|b>)", report._repr_markdown_())
     assert "&lt;img src=x onerror=alert(1)&gt; | [a](b)" in listed._repr_html_()
     assert r"&lt;img src=x onerror=alert(1)&gt; \| \[a\](b)" in listed._repr_markdown_()
+
+
+def test_a_project_and_its_compilation_are_a_line(shop):
+    compilation = compile_workspace(shop.workspace)
+
+    assert re.fullmatch(
+        r"<Project '.*': \d+ models, \d+ sources, \d+ seeds>", repr(compilation.project)
+    )
+    assert repr(compilation).endswith(": 0 findings, 0 errors>")
+    assert len(repr(compilation)) < WIDE
 
 
 def test_of_many_rows_the_first_are_shown():

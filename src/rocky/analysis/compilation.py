@@ -237,6 +237,12 @@ class Compilation:
     diagnostics: tuple[Diagnostic, ...]
     statistics: Statistics
 
+    def __repr__(self) -> str:
+        errors = sum(each.severity is Severity.ERROR for each in self.diagnostics)
+        return (
+            f"<Compilation of {self.project!r}: {len(self.diagnostics)} findings, {errors} errors>"
+        )
+
     @property
     def has_errors(self) -> bool:
         return any(each.severity is Severity.ERROR for each in self.diagnostics)

@@ -153,10 +153,9 @@ class CompileReport(Digested):
     def digest(self) -> Digest:
         rows = ((m.name, m.strategy, len(m.columns), ", ".join(m.reads)) for m in self.models)
         head, said = ("model", "strategy", "columns", "reads"), self.summary
-        title = counts(
-            model=said.models, column=said.columns, error=said.errors, warning=said.warnings
-        )
-        return Digest(title, head, rows, len(self.models), self.diagnostics)
+        size = counts(model=said.models, column=said.columns)
+        found = counts(error=said.errors, warning=said.warnings)
+        return Digest(f"{size}, {found}", head, rows, len(self.models), self.diagnostics)
 
 
 def compile_models(workspace: Workspace, request: CompileRequest) -> CompileReport:

@@ -18,6 +18,7 @@ from rocky.ledger.run_records import (
     RunStatus,
     TotalsRecord,
 )
+from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.workspace import (
     Workspace,
@@ -116,12 +117,21 @@ class RunSummary:
     audit: RunAudit | None = flat()
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class HistoryReport(Digested):
     """Runs, newest first."""
 
     count: int
     runs: tuple[RunSummary, ...]
+
+    def digest(self) -> Digest:
+        rows = [
+            (each.run_id, each.status.value, each.trigger, each.models_executed, each.duration_ms)
+            for each in self.runs
+        ]
+        newest = f", the newest {self.runs[0].status.value}" if self.runs else ""
+        head = ("run", "status", "trigger", "models", "ms")
+        return Digest(f"{counts(run=self.count)}{newest}", head, rows, len(rows))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

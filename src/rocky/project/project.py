@@ -82,6 +82,11 @@ class Project:
     imports: Mapping[str, LoadedImport] = field(default_factory=dict)
     branch: BranchRef | None = None
 
+    def __repr__(self) -> str:
+        """Where it is and how much it has: all of it would fill a screen, settings included."""
+        models, sources, seeds = len(self.models), len(self.sources), len(self.seeds)
+        return f"<Project {str(self.root)!r}: {models} models, {sources} sources, {seeds} seeds>"
+
 
 PREFIX: Final = BRANCH_PREFIX
 """What the folder of a branch, and its schema in a catalogue, begins with."""
