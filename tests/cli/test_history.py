@@ -64,7 +64,7 @@ def test_the_table_has_a_line_for_each_run(rocky, past):
 
     assert "RUN STARTED (UTC) TOOK STATUS MODELS ROWS USD" == " ".join(lines[0].split())
     assert (
-        f"{SECOND} 2026-05-31 11:04:22 3 min 00 s partial 1 failed, 1 skipped - 0.00"
+        f"{SECOND} 2026-05-31 11:04:22 3 min 00 s partial 1 failed, 1 held back - 0.00"
         == " ".join(lines[1].split())
     )
     assert f"{FIRST} 2026-05-30 11:04:22 2.6 s success 2 built 16,020 0.10" == " ".join(
@@ -236,8 +236,8 @@ def test_what_was_decided_is_visible_for_each_execution(rocky, past):
     assert " resumed " in decisions["stg_payments"]
     assert decisions["stg_payments"].endswith(f"built by {FIRST}")
     assert " not needed " in decisions["large"]
-    skipped = rocky("history", "--model", "fct_revenue", "-o", "table").out.splitlines()[2]
-    assert " skipped " in skipped
+    held = rocky("history", "--model", "fct_revenue", "-o", "table").out.splitlines()[2]
+    assert " held back " in held
 
 
 def test_the_document_of_a_reused_model_says_from_where_and_why(rocky, past):

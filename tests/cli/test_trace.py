@@ -183,7 +183,7 @@ def test_what_never_started_is_listed_with_the_reason(rocky, shown, shop):
     )
     document = rocky("trace").json
 
-    assert f"  fct_orders  skipped: {reason}" in shown()
+    assert f"  fct_orders  held back: {reason}" in shown()
     assert [] == check(document, "trace")
     assert [
         {"model_name": "fct_orders", "status": "skipped", "outcome": "skipped", "reason": reason}

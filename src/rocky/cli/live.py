@@ -17,6 +17,7 @@ from rich.table import Table
 
 from rocky.cli.console import write_note
 from rocky.cli.options import Settings
+from rocky.cli.render.outcomes import HELD_BACK
 from rocky.cli.render.run import LISTED_AT_MOST
 from rocky.cli.render.tables import format_count, format_duration
 from rocky.ledger.run_records import AttemptRecord, ModelExecution, ModelStatus
@@ -28,7 +29,8 @@ _MARKS: Final = {
     ModelStatus.SUCCESS: "built",
     ModelStatus.REUSED: "reused",
     ModelStatus.FAILED: "FAILED",
-    ModelStatus.SKIPPED: "skipped",
+    # A step that is held back has a line of its own.
+    ModelStatus.SKIPPED: "resumed",
     ModelStatus.INTERRUPTED: "interrupted",
 }
 
@@ -156,7 +158,7 @@ def describe_ending(outcome: StepOutcome) -> str:
         return f"reused  {outcome.step.name}  {why}"
     if outcome.blocked_by:
         blocked = ", ".join(f"`{name}`" for name in outcome.blocked_by)
-        return f"skipped  {outcome.step.name}  because {blocked} failed"
+        return f"{HELD_BACK}  {outcome.step.name}  because {blocked} failed"
     if is_left_alone(execution):
         return f"unchanged  {outcome.step.name}  {execution.reason}"
     said = [_MARKS[execution.status], outcome.step.name, *_facts(outcome, execution)]

@@ -8,6 +8,7 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.history import describe_run
+from rocky.cli.render.outcomes import outcome_word
 from rocky.cli.render.tables import (
     Fitted,
     Room,
@@ -85,7 +86,7 @@ _Rows = tuple[tuple[str, str], list[list[str]], list[Saving | None]]
 
 def _model_rows(report: CostReport) -> _Rows:
     rows = [
-        [each.model_name, outcome_of(each.execution), *_cells(each.usage)]
+        [each.model_name, outcome_word(each.execution), *_cells(each.usage)]
         for each in report.per_model
     ]
     return ("MODEL", "OUTCOME"), rows, [each.saved for each in report.per_model]

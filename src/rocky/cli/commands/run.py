@@ -14,7 +14,8 @@ from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.live import open_listener
 from rocky.cli.options import RockyCommand, Settings, show_findings
 from rocky.cli.render.run import ending_notes, render_ending
-from rocky.operations.run import FailedPipeline, PipelineEnding, RunReport, run
+from rocky.cli.render.tables import terminal_width
+from rocky.operations.run import Ending, FailedPipeline, PipelineEnding, RunReport, run
 from rocky.operations.workspace import Workspace
 from rocky.plan.request import LATEST, RunRequest, Window
 
@@ -169,7 +170,7 @@ def watch(settings: Settings, operate: Callable[[Workspace, Ended], Report]) -> 
 
         def tell_ending(ended: PipelineEnding) -> None:
             listener.rest()
-            text = render_ending(ended.ending, quiet=settings.quiet, colour=settings.colour)
+            text = _text_of(settings, ended.ending)
             if text and not settings.json:
                 write_line(f"pipeline {ended.pipeline}\n{text}\n")
             if isinstance(ended.ending, FailedPipeline):
@@ -180,11 +181,17 @@ def watch(settings: Settings, operate: Callable[[Workspace, Ended], Report]) -> 
         return operate(replace(settings.workspace, listener=listener), tell_ending)
 
 
+def _text_of(settings: Settings, ending: Ending) -> str:
+    return render_ending(
+        ending, quiet=settings.quiet, colour=settings.colour, width=terminal_width()
+    )
+
+
 def tell(settings: Settings, report: RunReport) -> ExitCode:
     """What came of one run, for people; several were told as they ended."""
     if report.run is not None:
         if not settings.json:
-            write_line(render_ending(report.run, quiet=settings.quiet, colour=settings.colour))
+            write_line(_text_of(settings, report.run))
         for note in ending_notes(report.run):
             write_note(note)
     return ExitCode(report.exit_code)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from rocky.cli.render.outcomes import HELD_BACK, outcome_word
 from rocky.cli.render.tables import (
     NOTHING,
     Fitted,
@@ -26,7 +27,6 @@ from rocky.operations.history import (
     HistoryReport,
     RunAudit,
     audit_of,
-    outcome_of,
     run_duration_ms,
 )
 
@@ -51,7 +51,7 @@ _OUTCOMES: Final = (
     "resumed",
     NOT_NEEDED,
     "failed",
-    "skipped",
+    HELD_BACK,
     "interrupted",
 )
 _REASON_SHOWN: Final = 60
@@ -68,7 +68,7 @@ def describe_status(run: RunRecord) -> str:
 
 def describe_outcome(execution: ModelExecution) -> str:
     """As `built`, or `reused from RUN`."""
-    word = outcome_of(execution)
+    word = outcome_word(execution)
     if execution.reused_from is not None:
         return f"{word} from {execution.reused_from}"
     return word
@@ -119,7 +119,7 @@ def _describe_steps(run: RunRecord) -> str:
 
 def describe_models(executions: Sequence[ModelExecution], never_begun: int = 0) -> str:
     """As `12 built`, or `2 built, 9 reused, 1 failed`; what could not even begin has failed."""
-    counts = Counter(outcome_of(each) for each in executions)
+    counts = Counter(outcome_word(each) for each in executions)
     counts["failed"] += never_begun
     return (
         ", ".join(f"{counts[word]:,} {word}" for word in _OUTCOMES if counts[word]) or "no models"

@@ -3,17 +3,23 @@
 A pipeline that is no set of models has the same, after what it found in its sources and by checks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, assert_never
 
 from rocky.cli.render.checks import describe_findings, render_checks
+from rocky.cli.render.outcomes import outcome_word
 from rocky.cli.render.tables import (
+    Fitted,
+    Room,
+    describe_dropped,
+    elide,
     format_bytes,
     format_count,
     format_duration,
     format_seconds,
     format_usd,
-    render_table,
+    render_fitted,
+    shows_blocks,
 )
 from rocky.cli.render.tests import render_tests
 from rocky.diagnostics import Code
@@ -31,6 +37,9 @@ _HEAD: Final = (
     "MODEL", "DECISION", "ROWS", "FILES", "READ", "WRITTEN", "CORE S", "TIME", "USD",
 )  # fmt: skip
 _NUMBERS: Final = {2, 3, 4, 5, 6, 7, 8}
+_EXPENDABLE: Final = ("FILES", "READ", "WRITTEN", "CORE S", "USD", "ROWS")
+"""What goes from a narrow terminal, in this order."""
+_NAME_AT_LEAST: Final = 12
 LISTED_AT_MOST: Final = 20
 """In a run of more steps than that, those with nothing to do are not listed one by one."""
 _UNREMARKABLE: Final = "ignore"
@@ -45,13 +54,18 @@ _DONE: Final = {
 }
 
 
-def render_ending(ending: Ending, *, quiet: bool = False, colour: bool = False) -> str:
-    """What became of a run; nothing where notes say all. Quiet: errors and the last line alone."""
+def render_ending(
+    ending: Ending, *, quiet: bool = False, colour: bool = False, width: int | None = None
+) -> str:
+    """What became of a run; nothing where notes say all. Quiet: errors and the last line alone.
+
+    Tables fit a terminal of that `width`.
+    """
     match ending:
         case ModelsRun():
-            return render_run(ending, quiet=quiet, colour=colour)
+            return render_run(ending, quiet=quiet, colour=colour, width=width)
         case PipelineRun():
-            return render_pipeline(ending, quiet=quiet)
+            return render_pipeline(ending, quiet=quiet, width=width)
         case SkippedRun():
             return ending.message
         case FailedPipeline() | WithheldPipeline():
@@ -76,7 +90,9 @@ def ending_notes(ending: Ending, pipeline: str | None = None) -> list[str]:
             assert_never(ending)
 
 
-def render_run(run: ModelsRun, *, quiet: bool = False, colour: bool = False) -> str:
+def render_run(
+    run: ModelsRun, *, quiet: bool = False, colour: bool = False, width: int | None = None
+) -> str:
     """The table at the end of a run, the failures, and a last line that says it all.
 
     In a large run what was reused is counted and not listed: nobody reads hundreds of lines.
@@ -85,7 +101,7 @@ def render_run(run: ModelsRun, *, quiet: bool = False, colour: bool = False) -> 
     listed = () if quiet else report.outcomes
     if len(listed) > LISTED_AT_MOST:
         listed = tuple(each for each in listed if not is_left_alone(each.execution))
-    parts = [render_table(_HEAD, [_cells(each) for each in listed], _NUMBERS)] if listed else []
+    parts = _render_steps(listed, width) if listed else []
     left = len(report.outcomes) - len(listed)
     if left and listed:
         parts.append(f"{left} more left alone: `rocky run -o json` lists them")
@@ -102,6 +118,28 @@ def render_run(run: ModelsRun, *, quiet: bool = False, colour: bool = False) -> 
     if report.log is not None:
         parts.append(f"log: {report.log}")
     return "\n".join([*parts, _last_line(report)])
+
+
+def _render_steps(outcomes: Sequence[StepOutcome], width: int | None) -> list[str]:
+    """The table, and what a narrow terminal has no room for.
+
+    Counts go first, then which run a model was reused from, then the middle of long names.
+    """
+    rows = [_cells(each) for each in outcomes]
+    fitted = render_fitted(_HEAD, rows, _NUMBERS, Room(width, _EXPENDABLE))
+    if width is not None and _width_of(fitted) > width:
+        rows = [(row[0], *row[1].split(" from ")[:1], *row[2:]) for row in rows]
+        fitted = render_fitted(_HEAD, rows, _NUMBERS, Room(width, _EXPENDABLE))
+    if width is not None and _width_of(fitted) > width:
+        longest = max(len(row[0]) for row in rows)
+        limit = max(_NAME_AT_LEAST, longest - (_width_of(fitted) - width))
+        rows = [(elide(row[0], limit, blocks=shows_blocks()), *row[1:]) for row in rows]
+        fitted = render_fitted(_HEAD, rows, _NUMBERS, Room(width, _EXPENDABLE))
+    return [fitted.text, *([describe_dropped(fitted.dropped)] if fitted.dropped else [])]
+
+
+def _width_of(table: Fitted) -> int:
+    return max(len(line) for line in table.text.splitlines())
 
 
 def _describe_end(end: EngineEnd) -> str:
@@ -123,7 +161,7 @@ def _render_failure(outcome: StepOutcome, texts: Texts, *, colour: bool) -> str:
     return f"{shown}\n"
 
 
-def render_pipeline(pipeline: PipelineRun, *, quiet: bool = False) -> str:
+def render_pipeline(pipeline: PipelineRun, *, quiet: bool = False, width: int | None = None) -> str:
     """Drift, checks and what failed before it was read; then the run's own table and last line."""
     run, found = pipeline.result.run, pipeline.result.checks
     parts = [
@@ -134,7 +172,7 @@ def render_pipeline(pipeline: PipelineRun, *, quiet: bool = False) -> str:
         failed = [each for each in found.outcomes if not each.passed]
         outcomes = failed if quiet else found.outcomes
         parts.append(render_checks(outcomes, found.anomalies, found.samples))
-    parts.append(render_run(pipeline.run, quiet=quiet))
+    parts.append(render_run(pipeline.run, quiet=quiet, width=width))
     if quiet:
         return "\n".join(part for part in parts if part)
     if run.unchanged:
@@ -214,14 +252,14 @@ def _describe_decision(outcome: StepOutcome) -> str:
         return "view" if outcome.step.kind == "inline" else (execution.decision or "built")
     if execution.reused_from is not None:
         return f"reused from {execution.reused_from}"
-    return execution.status.value
+    return outcome_word(execution)
 
 
 def _count_endings(report: RunResult) -> str:
     """As `2 built, 1 failed, 1 check failed`: steps, what never became one, and checks."""
     counts: dict[str, int] = {}
     for each in report.outcomes:
-        word = each.execution.status.value
+        word = outcome_word(each.execution)
         if each.execution.status is ModelStatus.SUCCESS:
             word = "unchanged" if is_left_alone(each.execution) else "built"
         counts[word] = counts.get(word, 0) + 1
