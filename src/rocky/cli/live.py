@@ -65,6 +65,12 @@ class LineListener:
         self._say_left_alone()
         self._say(f"{self._place()}  {describe_ending(outcome)}")
 
+    def engine_starting(self, *, remote: bool) -> None:
+        self._say(f"{describe_start(remote=remote)} ...")
+
+    def engine_started(self, duration_ms: int) -> None:
+        self._say(f"Spark is up, after {format_duration(duration_ms)}")
+
     def rest(self) -> None:
         """Nothing is to be seen until the next run begins."""
 
@@ -87,16 +93,31 @@ class LiveListener:
         )
         self._running: dict[str, tuple[Step, float, int, int]] = {}
         self._waiting = 0
+        self._starting: tuple[str, float] | None = None
         self._live: Live | None = None
 
     def rest(self) -> None:
         """Nothing is to be seen until the next run begins."""
+        self._starting = None
         if self._live is not None:
             self._live.stop()
             self._live = None
 
     def queued(self, run_id: str, steps: Sequence[Step]) -> None:
         self._waiting = len(steps)
+        self._show()
+        self._lines.queued(run_id, steps)
+
+    def engine_starting(self, *, remote: bool) -> None:
+        """The line is drawn over as the seconds pass."""
+        self._starting = describe_start(remote=remote), time.monotonic()
+        self._show()
+
+    def engine_started(self, duration_ms: int) -> None:
+        self._starting = None
+        self._lines.engine_started(duration_ms)
+
+    def _show(self) -> None:
         if self._live is None:
             self._live = Live(
                 console=self._console,
@@ -105,7 +126,6 @@ class LiveListener:
                 transient=True,
             )
             self._live.start()
-        self._lines.queued(run_id, steps)
 
     def started(self, step: Step) -> None:
         self._lines.started(step)
@@ -127,6 +147,10 @@ class LiveListener:
     def _draw(self) -> Table:
         table = Table.grid(padding=(0, 2))
         now = time.monotonic()
+        starting = self._starting
+        if starting is not None:
+            what, since = starting
+            table.add_row(f"{what} ...", format_duration(int((now - since) * 1000)))
         for step, began, done, known in list(self._running.values()):
             tasks = f"{done}/{known} tasks" if known else "starting"
             table.add_row("running", step.name, format_duration(int((now - began) * 1000)), tasks)
@@ -148,6 +172,11 @@ def open_listener(settings: Settings) -> Iterator[LineListener | LiveListener]:
             live.rest()
     else:
         yield LineListener()
+
+
+def describe_start(*, remote: bool) -> str:
+    """What is waited for before the first model."""
+    return "connecting to Spark" if remote else "starting Spark"
 
 
 def describe_ending(outcome: StepOutcome) -> str:

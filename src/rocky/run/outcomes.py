@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import RLock
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from rocky.diagnostics import Diagnostic
 from rocky.errors import StateConflict, StateSyncFailed
@@ -150,6 +150,17 @@ class Listener(Protocol):
 
     def finished(self, outcome: StepOutcome) -> None:
         """A step ended, one way or another, and is recorded."""
+
+
+@runtime_checkable
+class StartListener(Protocol):
+    """Whoever also wants to know that a Spark of our own starts, or one elsewhere is reached."""
+
+    def engine_starting(self, *, remote: bool) -> None:
+        """It is being started; `remote` when it runs already and is only connected to."""
+
+    def engine_started(self, duration_ms: int) -> None:
+        """It is up. Not called of one that would not start."""
 
 
 class SilentListener:

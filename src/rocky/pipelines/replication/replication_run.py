@@ -255,7 +255,7 @@ def preview_replication(
             pipeline,
             compilation,
             open_project_warehouse(adapter, root, caller.environment),
-            engine_opener(opened, compilation.project, adapter, caller.spark),
+            engine_opener(opened, compilation.project, adapter, caller),
             {**caller.environment, **adapter.conf},
         )
         done = find_resumed_tables(name, request, caller)

@@ -8,13 +8,14 @@ recorded; the second ends the process.
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Event, Lock
 from types import FrameType
-from typing import Any, Final
+from typing import Final
 
 from rocky.errors import RockyError, RunSkipped, StateSyncFailed
 from rocky.ledger import open_ledger
@@ -29,6 +30,7 @@ from rocky.project.setting_places import placed_settings
 from rocky.run.checksums import checksums_of
 from rocky.run.engine.protocol import Engine
 from rocky.run.engine.sources import Sources
+from rocky.run.outcomes import StartListener
 from rocky.run.prepare.caller import Caller
 from rocky.run.prepare.claims import write_ledger_anchor
 from rocky.run.prepare.environment import observe_environment, predict_environment
@@ -193,7 +195,7 @@ def open_run(
             warehouse,
             ledger,
             caller.circumstances,
-            engine_opener(opened, project, adapter, caller.spark),
+            engine_opener(opened, project, adapter, caller),
             Sources(project.root, adapter.conf, checksums),
             partial(
                 observe_environment,
@@ -270,7 +272,7 @@ def _redactor(project: Project, adapter: Adapter) -> Callable[[str], str]:
 
 
 def engine_opener(
-    opened: ExitStack, project: Project, adapter: Adapter, spark: Any
+    opened: ExitStack, project: Project, adapter: Adapter, caller: Caller
 ) -> Callable[[], Engine]:
     """Spark, started by whoever asks first; the others get the same."""
     lock, started = Lock(), list[Engine]()
@@ -281,9 +283,23 @@ def engine_opener(
                 # Knows pyspark, which a run that builds nothing must not load.
                 from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415
 
-                with placed_settings(project, adapter):
-                    engine = open_project_engine(adapter, project.root, spark)
+                with placed_settings(project, adapter), _announced_start(adapter, caller):
+                    engine = open_project_engine(adapter, project.root, caller.spark)
                     started.append(opened.enter_context(engine))
             return started[0]
 
     return open_engine
+
+
+@contextmanager
+def _announced_start(adapter: Adapter, caller: Caller) -> Iterator[None]:
+    """Inside, Spark starts, and who listens hears of it; one that runs here already is no news."""
+    remote = adapter.remote is not None
+    running = caller.spark is not None or (not remote and has_driver())
+    if running or not isinstance(caller.listener, StartListener):
+        yield
+        return
+    began = time.monotonic()
+    caller.listener.engine_starting(remote=remote)
+    yield
+    caller.listener.engine_started(int((time.monotonic() - began) * 1000))
