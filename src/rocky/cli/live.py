@@ -16,7 +16,7 @@ from rich.live import Live
 from rich.table import Table
 
 from rocky.cli.console import write_note
-from rocky.cli.options import Settings
+from rocky.cli.options import Settings, in_github
 from rocky.cli.render.outcomes import HELD_BACK
 from rocky.cli.render.run import LISTED_AT_MOST
 from rocky.cli.render.tables import format_count, format_duration
@@ -81,6 +81,30 @@ class LineListener:
 
     def _place(self) -> str:
         return f"{self._ended:>{len(str(self._total))}}/{self._total}"
+
+
+class GroupListener(LineListener):
+    """The lines of each run as a group that the log of GitHub Actions folds.
+
+    GitHub obeys lines that begin with `::`, so none of ours has a second one.
+    """
+
+    def __init__(self, say: Callable[[str], None] = write_note) -> None:
+        super().__init__(lambda text: say(" ".join(text.splitlines())))
+        self._command = say
+        self._is_open = False
+
+    def queued(self, run_id: str, steps: Sequence[Step]) -> None:
+        self.rest()
+        self._command(f"::group::{run_id}")
+        self._is_open = True
+        super().queued(run_id, steps)
+
+    def rest(self) -> None:
+        """The run has ended: what follows is not of it."""
+        if self._is_open:
+            self._command("::endgroup::")
+            self._is_open = False
 
 
 class LiveListener:
@@ -164,6 +188,12 @@ def open_listener(settings: Settings) -> Iterator[LineListener | LiveListener]:
     """Who hears of progress: nobody, a terminal, or a log."""
     if settings.quiet:
         yield LineListener(lambda _text: None)
+    elif in_github():
+        group = GroupListener()
+        try:
+            yield group
+        finally:
+            group.rest()
     elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         live = LiveListener(no_colour=not settings.colour)
         try:

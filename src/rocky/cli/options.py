@@ -207,7 +207,7 @@ class RockyCommand(click.Command):
                 raise
             if isinstance(failure, InvalidRequest):
                 raise click.UsageError(str(failure), ctx) from None
-            show_findings(failure, colour=ctx.obj.colour)
+            show_findings(failure, ctx.obj)
             report_failure(failure, _name_of(ctx), as_json=ctx.obj.json)
             return ExitCode.FAILED
         except KeyboardInterrupt:
@@ -231,7 +231,7 @@ def _spare_collector() -> None:
     atexit.register(gc.freeze)
 
 
-def show_findings(failure: Exception, *, colour: bool) -> None:
+def show_findings(failure: Exception, settings: Settings) -> None:
     """The findings for which something was refused, before it is said."""
     if not hasattr(failure, "findings"):
         return
@@ -239,8 +239,12 @@ def show_findings(failure: Exception, *, colour: bool) -> None:
     from rocky.operations.findings import ErrorsFound  # noqa: PLC0415
 
     if isinstance(failure, ErrorsFound):
-        shown = render_findings(failure.findings, failure.project, "full", colour=colour)
-        write_note(shown.rstrip())
+        styles = ("full", "github") if is_annotated(settings) else ("full",)
+        for style in styles:
+            shown = render_findings(
+                failure.findings, failure.project, style, colour=settings.colour
+            )
+            write_note(shown.rstrip())
 
 
 def _name_of(ctx: click.Context) -> str | None:
@@ -353,9 +357,19 @@ def use_json(settings: Settings, style: str | None) -> bool:
     return False
 
 
+def in_github() -> bool:
+    """Whether GitHub Actions reads what is written, and takes workflow commands."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def is_annotated(settings: Settings) -> bool:
+    """Whether a failure with a place is also told as an annotation."""
+    return in_github() and not settings.json
+
+
 def style_in_build(settings: Settings, style: str | None) -> str | None:
     """The style that is asked for; inside GitHub Actions annotations unless another form is."""
     decided = style is not None or settings.asked or settings.json
-    if not decided and os.environ.get("GITHUB_ACTIONS") == "true":
+    if not decided and in_github():
         return "github"
     return style

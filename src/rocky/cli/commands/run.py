@@ -12,11 +12,12 @@ import click
 
 from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.live import open_listener
-from rocky.cli.options import RockyCommand, Settings, show_findings
-from rocky.cli.render.run import ending_notes, render_ending
+from rocky.cli.options import RockyCommand, Settings, is_annotated, show_findings
+from rocky.cli.render.findings import render_annotations
+from rocky.cli.render.run import ending_findings, ending_notes, ending_texts, render_ending
 from rocky.cli.render.tables import terminal_width
 from rocky.operations.run import Ending, FailedPipeline, PipelineEnding, RunReport, run
-from rocky.operations.workspace import Workspace
+from rocky.operations.workspace import Workspace, project_location
 from rocky.plan.request import LATEST, RunRequest, Window
 
 REPORTS: Final = {"run": RunReport, "build": RunReport}
@@ -174,9 +175,8 @@ def watch(settings: Settings, operate: Callable[[Workspace, Ended], Report]) -> 
             if text and not settings.json:
                 write_line(f"pipeline {ended.pipeline}\n{text}\n")
             if isinstance(ended.ending, FailedPipeline):
-                show_findings(ended.ending.failure, colour=settings.colour)
-            for note in ending_notes(ended.ending, ended.pipeline):
-                write_note(note)
+                show_findings(ended.ending.failure, settings)
+            _write_notes(settings, ended.ending, ended.pipeline)
 
         return operate(replace(settings.workspace, listener=listener), tell_ending)
 
@@ -187,11 +187,20 @@ def _text_of(settings: Settings, ending: Ending) -> str:
     )
 
 
+def _write_notes(settings: Settings, ending: Ending, pipeline: str | None = None) -> None:
+    """What goes to standard error of a run that has ended; for GitHub, failures at their lines."""
+    for note in ending_notes(ending, pipeline):
+        write_note(note)
+    findings = ending_findings(ending)
+    if findings and is_annotated(settings):
+        root, _ = project_location(settings.workspace)
+        write_note(render_annotations(findings, root, ending_texts(ending)).rstrip())
+
+
 def tell(settings: Settings, report: RunReport) -> ExitCode:
     """What came of one run, for people; several were told as they ended."""
     if report.run is not None:
         if not settings.json:
             write_line(_text_of(settings, report.run))
-        for note in ending_notes(report.run):
-            write_note(note)
+        _write_notes(settings, report.run)
     return ExitCode(report.exit_code)

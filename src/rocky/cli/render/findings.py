@@ -7,9 +7,10 @@ places an annotation, only if it is relative to the working folder.
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from rocky.diagnostics import Diagnostic
-from rocky.diagnostics.diagnostic import SourceText, in_reading_order
+from rocky.diagnostics.diagnostic import SourceText, Texts, in_reading_order, lookup
 from rocky.diagnostics.render import render_concise, render_full, render_github
 from rocky.project import Project
 
@@ -20,20 +21,32 @@ def render_findings(
     diagnostics: Sequence[Diagnostic], project: Project, style: str, *, colour: bool
 ) -> str:
     """The findings in one of FORMATS, in the order they are read."""
-    prefix = _path_prefix(project)
-    ordered = in_reading_order(diagnostics)
-    moved = [_moved(each, prefix) for each in ordered] if prefix else ordered
-    find = _texts(project, prefix)
     if style == "github":
-        return render_github(moved, find)
+        return render_annotations(diagnostics, project.root, project.texts)
+    moved, find = _seen_from_here(diagnostics, project.root, project.texts)
     if style == "concise":
         return render_concise(moved, find, colour=colour)
     return render_full(moved, find, colour=colour)
 
 
-def _path_prefix(project: Project) -> str:
+def render_annotations(diagnostics: Sequence[Diagnostic], root: Path, texts: Texts) -> str:
+    """A workflow command for each finding in the files of a project, a line each."""
+    return render_github(*_seen_from_here(diagnostics, root, texts))
+
+
+def _seen_from_here(
+    diagnostics: Sequence[Diagnostic], root: Path, texts: Texts
+) -> tuple[Sequence[Diagnostic], Texts]:
+    prefix = _path_prefix(root)
+    ordered = in_reading_order(diagnostics)
+    if not prefix:
+        return ordered, texts
+    return [_moved(each, prefix) for each in ordered], _moved_texts(lookup(texts), prefix)
+
+
+def _path_prefix(root: Path) -> str:
     """What leads from the working folder to the project: empty, or ending in `/`."""
-    relative = os.path.relpath(project.root).replace(os.sep, "/")
+    relative = os.path.relpath(root).replace(os.sep, "/")
     return "" if relative == "." else f"{relative}/"
 
 
@@ -46,9 +59,11 @@ def _moved(diagnostic: Diagnostic, prefix: str) -> Diagnostic:
     return replace(diagnostic, path=path, labels=labels)
 
 
-def _texts(project: Project, prefix: str) -> Callable[[str], SourceText | None]:
+def _moved_texts(
+    texts: Callable[[str], SourceText | None], prefix: str
+) -> Callable[[str], SourceText | None]:
     def find(path: str) -> SourceText | None:
-        text = project.texts.get(path.removeprefix(prefix))
-        return replace(text, path=path) if text is not None and prefix else text
+        text = texts(path.removeprefix(prefix))
+        return replace(text, path=path) if text is not None else None
 
     return find

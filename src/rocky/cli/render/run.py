@@ -22,8 +22,8 @@ from rocky.cli.render.tables import (
     shows_blocks,
 )
 from rocky.cli.render.tests import render_tests
-from rocky.diagnostics import Code
-from rocky.diagnostics.diagnostic import Texts
+from rocky.diagnostics import Code, Diagnostic
+from rocky.diagnostics.diagnostic import NO_TEXTS, Texts
 from rocky.diagnostics.render import counted, render_full
 from rocky.ledger.pipeline_records import DriftRecord
 from rocky.ledger.run_records import BudgetBreach, ModelStatus, RunStatus
@@ -88,6 +88,28 @@ def ending_notes(ending: Ending, pipeline: str | None = None) -> list[str]:
             return [f"{word}: pipeline `{pipeline}` was not run: it {ending.reason}"]
         case _:
             assert_never(ending)
+
+
+def ending_findings(ending: Ending) -> list[Diagnostic]:
+    """What failed at a place in the project: steps of a run, and its tests."""
+    match ending:
+        case ModelsRun(result=result) | PipelineRun(run=ModelsRun(result=result)):
+            found = [each.finding for each in result.outcomes]
+            if result.tests is not None:
+                found += [each.finding for each in result.tests.units]
+                found += [each.finding for each in result.tests.assertions]
+            return [each for each in found if each is not None]
+        case _:
+            return []
+
+
+def ending_texts(ending: Ending) -> Texts:
+    """The files that its findings are about."""
+    match ending:
+        case ModelsRun(texts=texts) | PipelineRun(run=ModelsRun(texts=texts)):
+            return texts
+        case _:
+            return NO_TEXTS
 
 
 def render_run(
