@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rocky.operations.doctor import DoctorReport
     from rocky.operations.foreign_table import ForeignTableReport
     from rocky.operations.gc import GcReport
-    from rocky.operations.history import ExecutionsReport, HistoryReport
+    from rocky.operations.history import ExecutionsReport, HistoryReport, RunAccount
     from rocky.operations.logs import LogsReport
     from rocky.operations.replay import RebuildReport, RecordReport, RecordVerificationReport
     from rocky.operations.seal import SealReport
@@ -34,14 +34,15 @@ class Records(operations.Workspace):
         self,
         model: str | None = None,
         *,
+        run: str | None = None,
         limit: int = 20,
         since: datetime | None = None,
         audit: bool = False,
-    ) -> "HistoryReport | ExecutionsReport":
-        """What ran, newest first; with a model its executions."""
+    ) -> "HistoryReport | ExecutionsReport | RunAccount":
+        """What ran, newest first; with a model its executions, with a run why that failed."""
         from rocky.operations.history import HistoryRequest, history
 
-        return history(self, HistoryRequest(model, limit, since, audit))
+        return history(self, HistoryRequest(model, limit, since, audit, run))
 
     def trace(self, run: str = "latest", *, limit: int | None = None) -> "TraceReport":
         """When each model of a run ran, and what it waited for."""

@@ -1,4 +1,7 @@
-"""What ran, newest first: runs, or the executions of one model. Reads the state file only."""
+"""What ran, newest first: runs, the executions of one model, or one run and why it failed.
+
+Reads the state file only; of a run that failed it looks where its log is.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,16 +25,19 @@ from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.workspace import (
     Workspace,
+    find_run,
     known_branch,
     load_workspace,
     model_named,
     open_history,
+    project_location,
 )
 from rocky.plan.arguments import Count, Request
 
 NOT_NEEDED: Final = "not needed"
 MOVED: Final = {"clone": "cloned", "promote": "promoted", "revert": "moved back"}
 """Tables that got content which was there already: the outcome by the decision."""
+_LIMIT: Final = 20
 _RESUMED: Final = "resume"
 _SKIPPED: Final = "skip"
 
@@ -40,13 +46,15 @@ _SKIPPED: Final = "skip"
 class HistoryRequest(Request):
     """Which runs: at most `limit` that began at or after `since`; with a `model`, its executions.
 
-    An `audit` adds who ran it, where and from which code.
+    A `run`, by its id or `latest`, is that one alone, with why it failed. An `audit` adds who ran
+    it, where and from which code.
     """
 
     model: str | None = None
-    limit: Count = 20
+    limit: Count = _LIMIT
     since: datetime | None = None
     audit: bool = False
+    run: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,9 +160,47 @@ class ExecutionsReport:
     executions: tuple[ExecutionSummary, ...]
 
 
-def history(workspace: Workspace, request: HistoryRequest) -> HistoryReport | ExecutionsReport:
-    """What ran. Raises NothingSelected when nobody knows the model that is asked for."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedModel:
+    """A model that failed. `error` begins with its place in the project, where it has one."""
+
+    model_name: str
+    error: str
+    failure_kind: str | None = None
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldModel:
+    """A model that was held back; `reason` names what it waited for."""
+
+    model_name: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAccount:
+    """One run, and why it failed, if it did.
+
+    `reason` is why it could not go on as a whole. `log` is where the stacks are, from the project's
+    folder; absent where there are none, or on another machine.
+    """
+
+    run: RunSummary
+    reason: str | None = None
+    failed: tuple[FailedModel, ...]
+    held_back: tuple[HeldModel, ...]
+    interrupted: tuple[str, ...]
+    log: str | None = None
+
+
+def history(
+    workspace: Workspace, request: HistoryRequest
+) -> HistoryReport | ExecutionsReport | RunAccount:
+    """What ran. Raises NothingSelected when nobody knows the model or the run asked for."""
     workspace = known_branch(workspace)
+    if request.run is not None:
+        return _account(workspace, request, request.run)
     if request.since is not None and request.since.tzinfo is None:
         raise InvalidRequest("`since` has no time zone: pass one, such as `datetime.UTC`")
     with open_history(workspace) as reader:
@@ -162,6 +208,50 @@ def history(workspace: Workspace, request: HistoryRequest) -> HistoryReport | Ex
             return _executions(workspace, reader, request.model, request)
         runs = reader.runs(request.limit, request.since) if reader is not None else ()
     return HistoryReport(len(runs), tuple(_summary(each, audit=request.audit) for each in runs))
+
+
+def _account(workspace: Workspace, request: HistoryRequest, wanted: str) -> RunAccount:
+    for name, given in (
+        ("model", request.model is not None),
+        ("since", request.since is not None),
+        ("limit", request.limit != _LIMIT),
+    ):
+        if given:
+            raise InvalidRequest(f"a run is one alone: `{name}` has nothing to choose from")
+    run = find_run(workspace, wanted)
+    executions = run.models_executed
+    return RunAccount(
+        run=_summary(run, audit=request.audit),
+        reason=run.reason,
+        failed=tuple(
+            FailedModel(
+                model_name=each.model_name,
+                error=each.error or "no reason is recorded",
+                failure_kind=each.failure_kind,
+                attempts=max(1, len(each.attempts)),
+            )
+            for each in executions
+            if each.status is ModelStatus.FAILED
+        ),
+        held_back=tuple(
+            HeldModel(each.model_name, each.reason)
+            for each in executions
+            if outcome_of(each) == ModelStatus.SKIPPED.value
+        ),
+        interrupted=tuple(
+            each.model_name for each in executions if each.status is ModelStatus.INTERRUPTED
+        ),
+        log=_log_of(workspace, run.run_id),
+    )
+
+
+def _log_of(workspace: Workspace, run_id: RunId) -> str | None:
+    # Here, because who asks for a list of runs does without the store.
+    from rocky.run.run_log import log_path  # noqa: PLC0415
+
+    root, _ = project_location(workspace)
+    path = log_path(run_id)
+    return path if (root / path).is_file() else None
 
 
 def _executions(

@@ -1,4 +1,7 @@
-"""`rocky history`: what ran, newest first. Reads the state file only, no project and no Spark."""
+"""`rocky history`: what ran, newest first, or why one run failed.
+
+Reads the state file only, no project and no Spark.
+"""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -15,10 +18,17 @@ from rocky.cli.render.history import (
     render_executions,
     render_runs,
 )
+from rocky.cli.render.run_account import render_account
 from rocky.cli.render.tables import Fitted, describe_dropped, format_moment, terminal_width
-from rocky.operations.history import ExecutionsReport, HistoryReport, HistoryRequest, history
+from rocky.operations.history import (
+    ExecutionsReport,
+    HistoryReport,
+    HistoryRequest,
+    RunAccount,
+    history,
+)
 
-REPORTS: Final = {"history": HistoryReport | ExecutionsReport}
+REPORTS: Final = {"history": HistoryReport | ExecutionsReport | RunAccount}
 _AGE: Final = re.compile(r"([1-9][0-9]{0,5})([mhdw])")
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _FIRST_MOMENT: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -49,6 +59,7 @@ def _read_moment(ctx: click.Context, param: click.Parameter, value: str | None) 
 
 
 @click.command("history", cls=StateCommand)
+@click.argument("run", required=False)
 @click.option("--model", metavar="NAME", help="The executions of one model instead of runs.")
 @click.option(
     "--limit",
@@ -69,12 +80,23 @@ def _read_moment(ctx: click.Context, param: click.Parameter, value: str | None) 
 )
 @click.pass_obj
 def command(
-    settings: Settings, model: str | None, limit: int, since: datetime | None, audit: bool
+    settings: Settings,
+    run: str | None,
+    model: str | None,
+    limit: int,
+    since: datetime | None,
+    audit: bool,
 ) -> ExitCode:
-    """Show what ran, newest first."""
-    report = history(settings.workspace, HistoryRequest(model, limit, since, audit))
+    """Show what ran, newest first.
+
+    With RUN, a run's id or `latest`, show that run alone: which models failed, where and why, what
+    was held back because of them, and where the log is.
+    """
+    report = history(settings.workspace, HistoryRequest(model, limit, since, audit, run))
     if settings.json:
         write_report("history", report)
+    elif isinstance(report, RunAccount):
+        write_line(render_account(report))
     elif isinstance(report, ExecutionsReport):
         _show_executions(settings, report, since, audit=audit)
     else:
