@@ -160,20 +160,33 @@ def branch_option() -> click.Option:
 
 
 class RockyCommand(click.Command):
-    """A command with the global options; its callback gets them as `Settings`."""
+    """A command with the global options; its callback gets them as `Settings`.
+
+    `examples` are command lines, each with what it does: `--help` ends with them.
+    """
 
     uses_project = True
     takes_variables = True
     uses_state = False
     takes_branch = False
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, examples: Sequence[tuple[str, str]] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.examples = examples
         if self.uses_project and self.takes_variables:
             self.params.append(variable_option())
         if self.takes_branch:
             self.params.append(branch_option())
         self.params.extend(global_options())
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The examples; a line is never broken, so that it can be copied."""
+        super().format_epilog(ctx, formatter)
+        if self.examples:
+            width = max(len(line) for line, _ in self.examples)
+            with formatter.section("Examples"):
+                for line, meaning in self.examples:
+                    formatter.write(f"  {line:<{width}}  {meaning}\n")
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a RockyError becomes one line and an exit code."""

@@ -26,7 +26,16 @@ REPORTS: Final = {"list": Listed}
 _KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
-@click.command("list", cls=RockyCommand)
+@click.command(
+    "list",
+    cls=RockyCommand,
+    examples=(
+        ("rocky list", "models, sources and seeds"),
+        ("rocky list models tag:layer=mart", "the models with a tag"),
+        ("rocky list +fct_revenue", "all that a model is made from"),
+        ("rocky list pipelines -o json", "the pipelines, as a JSON document"),
+    ),
+)
 @click.argument("what", nargs=-1, metavar="[KIND] [SELECTOR]...")
 @click.pass_obj
 def command(settings: Settings, what: tuple[str, ...]) -> ExitCode:

@@ -34,7 +34,15 @@ UNCERTAIN: Final = (
 )
 
 
-@click.command("plan", cls=RunCommand)
+@click.command(
+    "plan",
+    cls=RunCommand,
+    examples=(
+        ("rocky plan", "what a run would do, and why"),
+        ("rocky plan stg_orders+", "of a model and its readers"),
+        ("rocky plan --branch net-of-vat", "on a branch of the tables"),
+    ),
+)
 @run_options
 @click.pass_obj
 def command(settings: Settings, /, **given: Any) -> ExitCode:

@@ -132,7 +132,19 @@ class RunCommand(RockyCommand):
     takes_branch = True
 
 
-@click.command("run", cls=RunCommand)
+@click.command(
+    "run",
+    cls=RunCommand,
+    examples=(
+        ("rocky run", "everything that has changed"),
+        ("rocky run +fct_revenue", "a model and all it reads"),
+        ("rocky run stg_orders+ --exclude fct_slow", "a model and its readers, but one"),
+        ("rocky run tag:layer=mart --full-refresh", "whole tables of some models"),
+        ("rocky run daily --from 2026-05-01", "time intervals from a day on"),
+        ("rocky run --branch net-of-vat", "on a branch of the tables"),
+        ("rocky run -o json", "the result as a JSON document"),
+    ),
+)
 @run_options
 @click.pass_obj
 def command(settings: Settings, /, **given: Any) -> ExitCode:
@@ -145,7 +157,15 @@ def command(settings: Settings, /, **given: Any) -> ExitCode:
     return _run(settings, request_of(given))
 
 
-@click.command("build", cls=RunCommand)
+@click.command(
+    "build",
+    cls=RunCommand,
+    examples=(
+        ("rocky build", "everything that has changed, tested"),
+        ("rocky build +fct_revenue", "a model, all it reads, and their tests"),
+        ("rocky build --branch net-of-vat", "on a branch of the tables"),
+    ),
+)
 @_build_options
 @click.pass_obj
 def build(settings: Settings, /, **given: Any) -> ExitCode:

@@ -23,7 +23,17 @@ WIDEST: Final = 60
 """The most cells of a value that are shown."""
 
 
-@click.command("show", cls=TableCommand)
+@click.command(
+    "show",
+    cls=TableCommand,
+    examples=(
+        ("rocky show fct_revenue", "the first rows of a table"),
+        ("rocky show fct_revenue --columns month,amount", "some columns"),
+        ('rocky show stg_orders --where "amount > 100"', "some rows"),
+        ("rocky show fct_revenue --version 3", "the table as it was"),
+        ('rocky show --sql "SELECT count(*) FROM stg_orders"', "the rows of a query"),
+    ),
+)
 @click.argument("model", required=False)
 @click.option("--columns", metavar="NAMES", help="Only these columns: `id,amount`.")
 @click.option("--where", metavar="CONDITION", help="Only rows for which this SQL condition holds.")

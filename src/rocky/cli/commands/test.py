@@ -14,7 +14,15 @@ from rocky.operations.test import TestReport, TestRequest, test
 REPORTS: Final = {"test": TestReport}
 
 
-@click.command("test", cls=TableCommand)
+@click.command(
+    "test",
+    cls=TableCommand,
+    examples=(
+        ("rocky test", "all tests of all models"),
+        ("rocky test fct_revenue --unit", "the unit tests of a model: no tables"),
+        ("rocky test path:models/marts --data", "the assertions on the tables of a folder"),
+    ),
+)
 @click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
 @click.option("--model", "models", multiple=True, metavar="SELECTOR", help="Test these models.")
 @click.option("--unit", is_flag=True, help="Only unit tests: rows in, rows out, no tables.")

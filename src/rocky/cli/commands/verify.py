@@ -14,7 +14,16 @@ from rocky.operations.verify import VerifyReport, VerifyRequest, verify
 REPORTS: Final = {"verify": VerifyReport}
 
 
-@click.command("verify", cls=StateCommand)
+@click.command(
+    "verify",
+    cls=StateCommand,
+    examples=(
+        ("rocky verify", "all runs and tables"),
+        ("rocky verify latest", "what the latest run left"),
+        ("rocky verify fct_revenue", "the table of a model"),
+        ("rocky verify --sealed seals/", "also that it goes on from seals"),
+    ),
+)
 @click.argument("what", metavar="[RUN|TABLE]", required=False)
 @click.option("--all", "everything", is_flag=True, help="All runs and tables. The default.")
 @click.option(

@@ -37,7 +37,15 @@ REPORTS: Final = {
 }
 
 
-@click.command("create", cls=BranchCommand)
+@click.command(
+    "create",
+    cls=BranchCommand,
+    examples=(
+        ("rocky branch create net-of-vat", "from production as it is now"),
+        ('rocky branch create net-of-vat -m "Without tax"', "with what it is for"),
+        ("rocky branch create night --from latest", "from the latest run"),
+    ),
+)
 @click.argument("name")
 @click.option(
     "--from",
