@@ -180,6 +180,7 @@ def find_heads(
 
 def refuse_broken_chain(reader: EvidenceReader) -> None:
     """Raise LedgerUnreadable when records are not what the chain says of them."""
+    reader.refuse_damaged()
     findings = Findings()
     check_chain(reader, findings)
     for each in findings.found:

@@ -59,32 +59,68 @@ HASH_OF_ARTIFACT: Final = "json_extract(value, '$.blake3_hash')"
 UNFINISHED: Final = "json_extract(value, '$.reason') IS NOT NULL"
 """The condition of the index over runs that died or gave up: only these have a reason."""
 
+_TABLE: Final = "{} (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL CHECK (json_valid(value)))"
 _INDEXES: Final = (
-    f"CREATE INDEX IF NOT EXISTS runs_unfinished ON run_history (key) WHERE {UNFINISHED}",
-    f"CREATE INDEX IF NOT EXISTS runs_running ON run_history (key) WHERE {RUNNING}",
-    f"CREATE INDEX IF NOT EXISTS executions_by_model ON model_executions ({MODEL_OF_KEY}, key)",
-    f"CREATE INDEX IF NOT EXISTS artifacts_by_hash ON output_artifacts ({HASH_OF_ARTIFACT})",
-    f"CREATE INDEX IF NOT EXISTS entries_by_row ON {CHAIN_TABLE}"
-    f" ({KEY_OF_ENTRY}, {TABLE_OF_ENTRY}, key) WHERE {RELIED_UPON}",
-    f"CREATE INDEX IF NOT EXISTS entries_of_remembered ON {CHAIN_TABLE}"
+    f"runs_unfinished ON run_history (key) WHERE {UNFINISHED}",
+    f"runs_running ON run_history (key) WHERE {RUNNING}",
+    f"executions_by_model ON model_executions ({MODEL_OF_KEY}, key)",
+    f"artifacts_by_hash ON output_artifacts ({HASH_OF_ARTIFACT})",
+    f"entries_by_row ON {CHAIN_TABLE} ({KEY_OF_ENTRY}, {TABLE_OF_ENTRY}, key) WHERE {RELIED_UPON}",
+    f"entries_of_remembered ON {CHAIN_TABLE}"
     f" ({TABLE_OF_ENTRY}, {KEY_OF_ENTRY}, key) WHERE {OF_REMEMBERED}",
+)
+
+# As SQLite keeps it. Of its own it adds an index for each primary key, which has no text.
+_SCHEMA: Final = frozenset(
+    {
+        *(f"CREATE TABLE {_TABLE.format(name)}" for name in TABLES),
+        *(f"CREATE INDEX {index}" for index in _INDEXES),
+        # What `ANALYZE` counts: it makes questions faster and changes no answer.
+        "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
+        "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
+    }
 )
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
     """Make all tables and stamp the version; what is there stays."""
     for name in TABLES:
-        connection.execute(
-            f"CREATE TABLE IF NOT EXISTS {name}"
-            " (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL CHECK (json_valid(value)))"
-        )
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE.format(name)}")
     for index in _INDEXES:
-        connection.execute(index)
+        connection.execute(f"CREATE INDEX IF NOT EXISTS {index}")
     connection.execute(
         "INSERT INTO metadata VALUES ('schema_version', ?)"
         " ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE value <> excluded.value",
         (str(SCHEMA_VERSION),),
     )
+
+
+def refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise LedgerUnreadable for a trigger, a view, a table or an index that is not Rocky's.
+
+    A trigger writes when Rocky does, and a view or an index may answer in a table's place.
+    """
+    for kind, name, text in connection.execute("SELECT type, name, sql FROM sqlite_master"):
+        own = kind == "index" and text is None and str(name).startswith("sqlite_autoindex_")
+        if not own and text not in _SCHEMA:
+            raise LedgerUnreadable(
+                f"the state file `{path}` has the {kind} `{name}`, which Rocky did not make;"
+                " restore the file from a copy, or remove it and see what `rocky verify` finds"
+            )
+
+
+def refuse_damaged(connection: sqlite3.Connection, path: Path, table: str = "") -> None:
+    """Raise LedgerUnreadable where SQLite finds its file, or all of a table, not in order.
+
+    An index that lacks rows hides them. Rows that hold no JSON are for the chain to show.
+    """
+    asked = f"PRAGMA integrity_check({table})" if table else "PRAGMA integrity_check"
+    for (said,) in connection.execute(asked):
+        if said != "ok" and not said.startswith("CHECK constraint failed"):
+            what = " ".join(said.split())
+            raise LedgerUnreadable(
+                f"the state file `{path}` is damaged ({what}); restore it from a copy"
+            )
 
 
 def table_names(connection: sqlite3.Connection) -> set[str]:

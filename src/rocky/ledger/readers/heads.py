@@ -21,7 +21,7 @@ from rocky.ledger.database import connect_reader, translated
 from rocky.ledger.readers.history import LedgerReader
 from rocky.ledger.row_evidence import KEY_OF_ENTRY, RELIED_UPON, TABLE_OF_ENTRY
 from rocky.ledger.run_records import CommitRecord
-from rocky.ledger.schema import MODEL_OF_KEY, load_ledger_id
+from rocky.ledger.schema import MODEL_OF_KEY, load_ledger_id, refuse_damaged
 
 _COMMITTED: Final = (
     "(json_extract(value, '$.commits') IS NOT NULL OR json_extract(value, '$.adopted') IS NOT NULL)"
@@ -87,7 +87,12 @@ class HeadsReader(LedgerReader):
         return newest.seq <= head.seq and newest.value_hash == value_hash(str(stored[0][0]))
 
     def newest_commits(self) -> Iterator[RecordedHead]:
-        """Of each model that has a table, its newest recorded commit, by name of the model."""
+        """Of each model that has a table, its newest recorded commit, by name of the model.
+
+        Raises LedgerUnreadable where the index that finds them lacks some.
+        """
+        with translated(self.path, writing=False):
+            refuse_damaged(self._connection, self.path, "model_executions")
         # A run's row is large, and many models' newest commits are of one run.
         warehouses: dict[str, str | None] = {}
         for key, value in self._ask(_NEWEST):
