@@ -2,12 +2,12 @@
 
 import json
 import shutil
-import sqlite3
 
 import pytest
 
 import rocky
 from rocky.errors import ChangeRefused, NothingSelected
+from rocky.ledger import open_ledger
 from rocky.ledger.branches import load_branches
 from tests.branches.shops import BranchShop, Template
 
@@ -219,8 +219,8 @@ def test_a_branch_of_another_state_file_is_not_overwritten(shop):
     mine = shop.contents("b1")
     colleague = shop.root / "colleague.db"
     shutil.copyfile(shop.root / ".rocky-state.db", colleague)
-    with sqlite3.connect(colleague) as ledger:
-        ledger.execute("DELETE FROM branches")
+    with open_ledger(colleague) as ledger, ledger.transaction() as rows:
+        rows.remove("branches", "b1")
 
     workspace = rocky.open(shop.root, state_path=colleague)
     with pytest.raises(ChangeRefused, match="of a branch `b1` that this state file did not make"):

@@ -2,9 +2,10 @@
 
 import json
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 from click.testing import CliRunner
@@ -18,6 +19,7 @@ from tests.cli.test_hostile_caches import write_crash, write_lie
 from tests.cli.test_schemas import check
 from tests.project.git.repos import Repo, make_repo
 from tests.run.memory_engine import MemoryEngine
+from tools.verify_run import Audit, load
 
 pytestmark = pytest.mark.slow
 
@@ -170,6 +172,39 @@ def test_who_made_the_change_may_not_approve_it(rocky, shop, monkeypatch):
     assert 0 == rocky("run", "--branch", "feature").code
     refused = rocky("branch", "approve", "feature", "-o", "table")
     assert "own_change, `bob@example.com` made the change" in refused.err
+
+
+@pytest.mark.parametrize("field", ["created_by", "base_commit"])
+def test_a_branch_whose_record_somebody_changed_is_not_approved_promoted_or_deleted(
+    rocky, shop, field
+):
+    """Whoever can write the ledger makes somebody else the one who made the branch."""
+    assert 0 == rocky("branch", "approve", "feature").code
+    with closing(sqlite3.connect(".rocky-state.db")) as connection:
+        changed = f"UPDATE branches SET value = json_set(value, '$.{field}', 'bob@example.com')"
+        connection.execute(changed)
+        connection.commit()
+
+    for line in (
+        "branch approve feature --key ../ada",
+        "branch approvals feature",
+        "branch promote feature",
+        "branch delete feature",
+        "run --branch feature",
+    ):
+        refused = rocky(*line.split(), "-o", "table")
+        assert 0 != refused.code, line
+        assert "the record `feature` in `branches` was changed" in refused.err
+    # Nothing has written the row anew, so it stays to be found.
+    for verdict in (rocky("verify", "-o", "table").out, script_findings()):
+        assert "record_changed: branches feature" in verdict
+
+
+def script_findings() -> str:
+    """What the script says of the ledger in the current folder."""
+    found = Audit(load(".rocky-state.db"))
+    found.check()
+    return "\n".join(found.findings)
 
 
 def test_a_change_cannot_bring_its_own_signers_or_rules(rocky, shop):

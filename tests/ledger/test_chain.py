@@ -335,16 +335,16 @@ def test_saying_that_the_file_is_old_does_not_make_the_chain_anew(recorded):
 def test_a_row_whose_entry_cannot_be_written_is_not_written_either(ledger, path):
     run_id = ledger.begin_run(a_run())
     before = ledger.head()
-    execute(
-        path,
-        "CREATE TRIGGER full BEFORE INSERT ON evidence_chain"
-        " BEGIN SELECT RAISE(ABORT, 'no more'); END",
+    # Of this connection alone: one in the file would be refused.
+    ledger._connection.execute(
+        "CREATE TEMP TRIGGER full BEFORE INSERT ON main.evidence_chain"
+        " BEGIN SELECT RAISE(ABORT, 'no more'); END"
     )
     with pytest.raises(LedgerUnreadable, match="no more"):
         ledger.record_models(run_id, [ModelRecords(a_model("a"))])
     with pytest.raises(LedgerUnreadable, match="no more"):
         ledger.finish_run(run_id, RunStatus.SUCCESS, START)
-    execute(path, "DROP TRIGGER full")
+    ledger._connection.execute("DROP TRIGGER full")
 
     assert before == ledger.head()
     with ledger.reader() as reader:

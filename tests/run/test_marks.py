@@ -1,19 +1,20 @@
 """Watermarks of models: whether to go on is the ledger's word, from where the table's."""
 
-import sqlite3
 from pathlib import Path
 
 import pytest
 
 from rocky.compiler.passes import compile_project
 from rocky.errors import StateLost, StoreUnwritable
+from rocky.evidence.retention.sweep import remove_watermark
 from rocky.ledger.readers.history import open_history_reader
+from rocky.ledger.writer import open_ledger
 from rocky.operations.plan.preview import preview_run
 from rocky.plan.request import RunRequest
 from rocky.plan.steps import plan_steps
 from rocky.project import load_project
 from rocky.run.prepare.resources import RunParameters
-from tests.run.runs import Shop, reasons, statuses, verify
+from tests.run.runs import TABLE, Shop, reasons, statuses, verify
 
 SOURCE = (
     '[[source]]\nname = "raw.orders"\nformat = "csv"\npath = "data/orders.csv"\ncolumns = ['
@@ -124,10 +125,8 @@ def test_a_plan_says_of_a_deleted_watermark_what_the_run_does(tmp_path):
     assert reader is not None
     with reader:
         assert ["2026-05-05T00:00:00+00"] == [each.last_value for each in reader.watermarks()]
-    forget = sqlite3.connect(state)
-    forget.execute("DELETE FROM watermarks")
-    forget.commit()
-    forget.close()
+    with open_ledger(state) as ledger:
+        remove_watermark(ledger, f"{TABLE}ev")
 
     project = load_project(tmp_path, env={})
     plan = plan_steps(compile_project(project, jobs=1, cache=False), ["ev"])

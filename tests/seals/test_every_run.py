@@ -281,3 +281,21 @@ def test_a_table_that_is_not_as_recorded_is_left_out_with_a_warning(shop):
 def test_who_is_on_no_list_cannot_seal(shop):
     with pytest.raises(SealRefused, match="is not in `allowed_signers`"):
         rocky.open(shop.root).seal(key=str(shop.keys.path("eve")))
+
+
+def test_a_run_that_the_ledger_does_not_have_is_not_called_sealed(shop):
+    """An older copy took the file's place between the end of the run and its seal."""
+    set_up(shop)
+    older = shop.state().read_bytes()
+    workspace = rocky.open(shop.root)
+    result = workspace.run().run.result
+    before = shop.seals
+    for each in shop.root.glob(".rocky-state.db-*"):
+        each.unlink()
+    shop.state().write_bytes(older)
+
+    again = seal_run(workspace, load_workspace(workspace), replace(result, seal=None))
+
+    assert before == shop.seals
+    assert again.seal is None
+    assert f"does not have run `{result.run_id}` as it ended" in str(again.seal_error)

@@ -1,11 +1,14 @@
 """Records written again on top of another copy: what stands where both have changed the same."""
 
 import json
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from rocky.errors import LedgerUnreadable
 from rocky.ledger import open_ledger
 from rocky.ledger.chain import Head
 from rocky.ledger.copies import common_head, describe_copy, knows, replace_file, write_snapshot
@@ -204,3 +207,28 @@ def test_a_file_takes_anothers_place_with_all_that_lay_beside_it(apart):
 
     assert describe_copy(theirs.ledger) == describe_copy(ours.ledger)
     assert [] == findings(ours.ledger)
+
+
+@pytest.mark.parametrize(
+    ("table", "key"), [("run_history", None), ("watermarks", "t"), ("model_executions", None)]
+)
+@pytest.mark.parametrize(
+    "change", ["UPDATE {0} SET value = {1} WHERE key = ?", "DELETE FROM {0} WHERE key = ?"]
+)
+def test_a_record_that_somebody_else_changed_gets_no_entry_on_the_other_copy(
+    apart, table, key, change
+):
+    ours, theirs, since = apart
+    run = record(ours, "t", watermark=WatermarkState("t", "1", ours.now()))
+    key = key or {"run_history": run}.get(table, f"{run}|t")
+    with closing(sqlite3.connect(ours.ledger)) as connection:
+        said = "json_set(value, '$.hostname', 'another', '$.last_value', '0')"
+        assert 1 == connection.execute(change.format(table, said), (key,)).rowcount
+        connection.commit()
+    before = describe_copy(theirs.ledger).head
+
+    with pytest.raises(LedgerUnreadable, match="is not as Rocky wrote it, so it is not sent"):
+        merge(ours, theirs, since)
+
+    assert before == describe_copy(theirs.ledger).head
+    assert [] == findings(theirs.ledger)

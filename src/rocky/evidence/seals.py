@@ -156,6 +156,11 @@ def find_heads(
             " the next `rocky run` makes one"
         )
     head = published or newest
+    if published is None and run_id is not None and not reader.covers(head, run_id):
+        raise SealRefused(
+            f"the state file `{reader.path}` does not have run `{run_id}` as it ended: another file"
+            " took its place, or somebody has changed it; `rocky verify` says more"
+        )
     if not reader.has(head) or (run_id is not None and not reader.covers(head, run_id)):
         raise SealRefused(
             "records of this machine are not in the remote state yet, so their place in the chain"
@@ -175,6 +180,7 @@ def find_heads(
 
 def refuse_broken_chain(reader: EvidenceReader) -> None:
     """Raise LedgerUnreadable when records are not what the chain says of them."""
+    reader.refuse_damaged()
     findings = Findings()
     check_chain(reader, findings)
     for each in findings.found:

@@ -99,9 +99,10 @@ def verify_evidence(
 ) -> Verification:
     """Check a ledger and its tables, and that they go on from what was `kept` of them.
 
-    Raises LedgerUnreadable for a file without a chain, StoreUnreadable for a table that cannot be
-    looked at.
+    Raises LedgerUnreadable for a file without a chain, or one that SQLite finds damaged, and
+    StoreUnreadable for a table that cannot be looked at.
     """
+    reader.refuse_damaged()
     if not reader.is_chained:
         raise LedgerUnreadable(
             f"the state file `{reader.path}` was written by an older Rocky and has no chain;"

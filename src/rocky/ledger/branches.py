@@ -21,8 +21,9 @@ from rocky.ledger.ledger_file import LedgerFile
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.record import Record, RunId, key_of, load_record
+from rocky.ledger.row_evidence import check_table
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution, PartitionRecord, WatermarkState
-from rocky.ledger.schema import table_names
+from rocky.ledger.schema import has_chain, table_names
 from rocky.ledger.writer import Ledger, ModelRecords, PipelineRecords, put_model
 
 R = TypeVar("R", bound=Record)
@@ -42,6 +43,7 @@ def branch_key(name: str) -> str:
 def load_branches(path: Path) -> tuple[BranchRecord, ...]:
     """Every branch there is or was, by name; none without a ledger. Raises LedgerUnreadable.
 
+    Also where a row is not as Rocky wrote it: who made a branch decides whose approvals count.
     A branch that was promoted is as if it had been made of what it promoted.
     """
     found = _load_all(path, BRANCHES, BranchRecord)
@@ -81,6 +83,8 @@ def _load_all(path: Path, table: str, kind: type[R]) -> tuple[R, ...]:
         with translated(path, writing=False):
             if table not in table_names(connection):
                 return ()
+            if has_chain(connection):
+                check_table(connection, path, table)
             stored = connection.execute(f"SELECT key, value FROM {table} ORDER BY key").fetchall()  # noqa: S608 - one of our own names
     finally:
         connection.close()

@@ -24,7 +24,13 @@ from rocky.ledger.chain import (
 )
 from rocky.ledger.database import connect_reader, connect_writer, translated
 from rocky.ledger.record import unusable_row
-from rocky.ledger.schema import CHAINED_SINCE, load_head, load_ledger_id, stored_version
+from rocky.ledger.schema import (
+    CHAINED_SINCE,
+    load_head,
+    load_ledger_id,
+    refuse_damaged,
+    stored_version,
+)
 
 _SIDE_FILES: Final = ("-wal", "-shm", "-journal")
 _PATIENCE_SECONDS: Final = 2.0
@@ -66,9 +72,7 @@ def inspect_copy(path: Path) -> CopyFacts:
         raise LedgerUnreadable(f"`{path}` is empty, and not a state file")
     try:
         with translated(path, writing=False):
-            said = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-            if said != "ok":
-                raise LedgerUnreadable(f"the state file `{path}` is damaged ({said})")
+            refuse_damaged(connection, path)
             return _facts(connection, path)
     finally:
         connection.close()

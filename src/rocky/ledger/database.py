@@ -27,6 +27,7 @@ from rocky.ledger.schema import (
     RowWriter,
     create_tables,
     load_ledger_id,
+    refuse_foreign,
     stored_version,
     table_names,
 )
@@ -252,6 +253,7 @@ def _check_schema(connection: sqlite3.Connection, path: Path) -> bool:
             f"`{path}` was written by a newer Rocky (schema {version}, this one knows up to"
             f" {SCHEMA_VERSION}); upgrade Rocky, {_OTHER_FILE}"
         )
+    refuse_foreign(connection, path)
     lost = sorted(set(TABLES) - names)
     if lost and version == SCHEMA_VERSION:
         raise LedgerUnreadable(

@@ -29,7 +29,7 @@ from rocky.ledger.database import describe_file, transaction, translated
 from rocky.ledger.readers.history import HistoryReader, open_history_reader
 from rocky.ledger.readers.lookup import CommitReader, open_lookup_reader
 from rocky.ledger.record import RunId
-from rocky.ledger.schema import RowWriter, load_head, load_ledger_id
+from rocky.ledger.schema import RowWriter, load_head, load_ledger_id, refuse_foreign
 
 R = TypeVar("R")
 COLLECTOR: Final = "rocky gc"
@@ -103,6 +103,8 @@ class LedgerFile:
             # SQLite writes on into a file that was deleted or replaced, and nobody would read it.
             if describe_file(self.path) != self._file:
                 raise self._lost()
+            # Again: a trigger may have been put in since the file was opened.
+            refuse_foreign(self._connection, self.path)
             yield RowWriter(self._connection, self.path)
 
     def close(self) -> None:

@@ -20,7 +20,8 @@ from rocky.ledger.ledger_file import LedgerFile
 from rocky.ledger.pipeline_records import GracePeriod, IdempotencyRecord, LoadedFile, RowCount
 from rocky.ledger.readers.history import LedgerReader
 from rocky.ledger.record import MalformedRecord, key_of, load_record, rows_below, unusable_row
-from rocky.ledger.schema import RowWriter
+from rocky.ledger.row_evidence import check_row, check_rows_below
+from rocky.ledger.schema import RowWriter, has_chain
 
 KEPT_COUNTS: Final = 30
 """How many counts of a table are kept."""
@@ -33,7 +34,8 @@ Counts = tuple[RowCount, ...]
 def load_counts(path: Path, tables: Iterable[str]) -> dict[str, Counts]:
     """The counts of each table, oldest first, by the names as given; without a ledger none.
 
-    Raises LedgerUnreadable, also for a row that is no history: it must not pass for a first run.
+    Raises LedgerUnreadable, also for a row that is no history or that somebody has changed or taken
+    out: it must not pass for a first run.
     """
     names = tuple(tables)
     connection = connect_reader(path, READER_PATIENCE_SECONDS)
@@ -42,8 +44,11 @@ def load_counts(path: Path, tables: Iterable[str]) -> dict[str, Counts]:
     found: dict[str, Counts] = {}
     try:
         with translated(path, writing=False):
+            is_chained = has_chain(connection)
             for name in names:
                 key = key_of(name.lower())
+                if is_chained:
+                    check_row(connection, path, _COUNT_TABLE, key)
                 row = connection.execute(_COUNT_QUERY, (key,)).fetchone()
                 found[name] = _parse_counts(path, key, row[0]) if row is not None else ()
     finally:
@@ -88,7 +93,8 @@ _FILE_TABLE: Final = "loaded_files"
 def load_file_hashes(path: Path, tables: Iterable[str]) -> dict[str, frozenset[str]]:
     """The hashes of the files in each table, by the names as given; without a ledger none.
 
-    Raises LedgerUnreadable, also for a row that cannot be read: its file would be loaded again.
+    Raises LedgerUnreadable, also for a row that cannot be read, or that somebody has changed or
+    taken out: its file would be loaded again.
     """
     names = tuple(tables)
     connection = connect_reader(path, READER_PATIENCE_SECONDS)
@@ -96,6 +102,8 @@ def load_file_hashes(path: Path, tables: Iterable[str]) -> dict[str, frozenset[s
         return dict.fromkeys(names, frozenset())
     try:
         with translated(path, writing=False):
+            for name in names if has_chain(connection) else ():
+                check_rows_below(connection, path, _FILE_TABLE, name.lower())
             found = {
                 name: [
                     load_record(LoadedFile, path, _FILE_TABLE, key, value)

@@ -15,7 +15,7 @@ from typing import Any, Final
 from rocky.canonical import record_json
 from rocky.errors import LedgerUnreadable
 from rocky.ledger.branch_records import BRANCHES, PROMOTIONS
-from rocky.ledger.chain import CHAIN_TABLE, Entry, Head, entry_key, parse_entry
+from rocky.ledger.chain import CHAIN_TABLE, Entry, Head, entry_key, parse_entry, value_hash
 from rocky.ledger.database import connect_reader, connect_writer, transaction, translated
 from rocky.ledger.record import load_record
 from rocky.ledger.run_records import RunRecord, RunStatus
@@ -108,7 +108,7 @@ class _Rebase:
         self._base = base
         self._rows = RowWriter(self._target, self._winner)
         self._entries = tuple(_entries_after(self._source, since.seq))
-        self._last = {(each.table, each.key): each.seq for each in self._entries}
+        self._last = {(each.table, each.key): each for each in self._entries}
         self._runs: dict[str, list[int]] = {}
         self._theirs = {(each.table, each.key) for each in _entries_after(self._target, base.seq)}
         self.written = 0
@@ -140,7 +140,7 @@ class _Rebase:
 
     def _write_run(self, entry: Entry) -> None:
         """A run as it was at this entry: begun, with its engine, or ended."""
-        text = self._value(self._source, _RUNS, entry.key)
+        text = self._own(entry)
         if text is None:
             return
         run = load_record(RunRecord, self._ours, _RUNS, entry.key, text)
@@ -169,9 +169,9 @@ class _Rebase:
         return run_id in self.dropped
 
     def _write(self, entry: Entry) -> None:
-        if self._last[entry.table, entry.key] != entry.seq:
+        if self._last[entry.table, entry.key] != entry:
             return
-        text = self._value(self._source, entry.table, entry.key)
+        text = self._own(entry)
         there = self._value(self._target, entry.table, entry.key)
         if text is None:
             if there is not None and entry.table not in SWEPT:
@@ -180,6 +180,21 @@ class _Rebase:
             said = text if there is None else self._settle(entry, text, there)
             if said != there:
                 self._put(entry.table, entry.key, said)
+
+    def _own(self, entry: Entry) -> str | None:
+        """The row of an entry as ours has it now. Raises LedgerUnreadable unless Rocky wrote it so.
+
+        The entry it is given on the other copy would make good what somebody else has put there.
+        """
+        text = self._value(self._source, entry.table, entry.key)
+        found = None if text is None else value_hash(text)
+        if found != self._last[entry.table, entry.key].value_hash:
+            raise LedgerUnreadable(
+                f"the record `{entry.key}` in `{entry.table}` of the state file `{self._ours}` is"
+                " not as Rocky wrote it, so it is not sent to the remote state; see what `rocky"
+                " verify` finds"
+            )
+        return text
 
     def _settle(self, entry: Entry, text: str, there: str) -> str:
         """What stands under a key that both have."""

@@ -183,9 +183,14 @@ def rows_below(connection: sqlite3.Connection, table: str, first: str) -> list[t
     """The rows whose key is `first|...`: with the separator, so that run-1 is not run-12."""
     found = connection.execute(
         f"SELECT key, value FROM {table} WHERE key >= ? AND key < ? ORDER BY key",  # noqa: S608 - one of our own names
-        (key_of(first, ""), key_of(first) + _AFTER_SEPARATOR),
+        range_below(first),
     )
     return found.fetchall()
+
+
+def range_below(first: str) -> tuple[str, str]:
+    """The first key that is `first|...`, and the first one after them."""
+    return key_of(first, ""), key_of(first) + _AFTER_SEPARATOR
 
 
 def load_json(path: Path, table: str, key: str, value: Any) -> dict[str, Any]:

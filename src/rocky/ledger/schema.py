@@ -29,9 +29,17 @@ from rocky.ledger.chain import (
     is_chained,
     make_entry,
     parse_entry,
-    value_hash,
 )
 from rocky.ledger.record import rows_below, unusable_row
+from rocky.ledger.row_evidence import (
+    KEY_OF_ENTRY,
+    OF_REMEMBERED,
+    RELIED_UPON,
+    REMEMBERED,
+    TABLE_OF_ENTRY,
+    check_row,
+    is_untouched,
+)
 
 SCHEMA_VERSION: Final = 4
 
@@ -48,38 +56,71 @@ MODEL_OF_KEY: Final = "substr(key, instr(key, '|') + 1)"
 HASH_OF_ARTIFACT: Final = "json_extract(value, '$.blake3_hash')"
 """The hash in a row of `output_artifacts`."""
 
-TABLE_OF_ENTRY: Final = "json_extract(value, '$.table')"
-KEY_OF_ENTRY: Final = "json_extract(value, '$.key')"
-RELIED_UPON: Final = f"{TABLE_OF_ENTRY} IN ('run_history', 'input_index', 'input_provenance')"
-"""Entries of rows that something is done by, so that they are compared with the chain first."""
-
 UNFINISHED: Final = "json_extract(value, '$.reason') IS NOT NULL"
 """The condition of the index over runs that died or gave up: only these have a reason."""
 
+_TABLE: Final = "{} (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL CHECK (json_valid(value)))"
 _INDEXES: Final = (
-    f"CREATE INDEX IF NOT EXISTS runs_unfinished ON run_history (key) WHERE {UNFINISHED}",
-    f"CREATE INDEX IF NOT EXISTS runs_running ON run_history (key) WHERE {RUNNING}",
-    f"CREATE INDEX IF NOT EXISTS executions_by_model ON model_executions ({MODEL_OF_KEY}, key)",
-    f"CREATE INDEX IF NOT EXISTS artifacts_by_hash ON output_artifacts ({HASH_OF_ARTIFACT})",
-    f"CREATE INDEX IF NOT EXISTS entries_by_row ON {CHAIN_TABLE}"
-    f" ({KEY_OF_ENTRY}, {TABLE_OF_ENTRY}, key) WHERE {RELIED_UPON}",
+    f"runs_unfinished ON run_history (key) WHERE {UNFINISHED}",
+    f"runs_running ON run_history (key) WHERE {RUNNING}",
+    f"executions_by_model ON model_executions ({MODEL_OF_KEY}, key)",
+    f"artifacts_by_hash ON output_artifacts ({HASH_OF_ARTIFACT})",
+    f"entries_by_row ON {CHAIN_TABLE} ({KEY_OF_ENTRY}, {TABLE_OF_ENTRY}, key) WHERE {RELIED_UPON}",
+    f"entries_of_remembered ON {CHAIN_TABLE}"
+    f" ({TABLE_OF_ENTRY}, {KEY_OF_ENTRY}, key) WHERE {OF_REMEMBERED}",
+)
+
+# As SQLite keeps it. Of its own it adds an index for each primary key, which has no text.
+_SCHEMA: Final = frozenset(
+    {
+        *(f"CREATE TABLE {_TABLE.format(name)}" for name in TABLES),
+        *(f"CREATE INDEX {index}" for index in _INDEXES),
+        # What `ANALYZE` counts: it makes questions faster and changes no answer.
+        "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
+        "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
+    }
 )
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
     """Make all tables and stamp the version; what is there stays."""
     for name in TABLES:
-        connection.execute(
-            f"CREATE TABLE IF NOT EXISTS {name}"
-            " (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL CHECK (json_valid(value)))"
-        )
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE.format(name)}")
     for index in _INDEXES:
-        connection.execute(index)
+        connection.execute(f"CREATE INDEX IF NOT EXISTS {index}")
     connection.execute(
         "INSERT INTO metadata VALUES ('schema_version', ?)"
         " ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE value <> excluded.value",
         (str(SCHEMA_VERSION),),
     )
+
+
+def refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise LedgerUnreadable for a trigger, a view, a table or an index that is not Rocky's.
+
+    A trigger writes when Rocky does, and a view or an index may answer in a table's place.
+    """
+    for kind, name, text in connection.execute("SELECT type, name, sql FROM sqlite_master"):
+        own = kind == "index" and text is None and str(name).startswith("sqlite_autoindex_")
+        if not own and text not in _SCHEMA:
+            raise LedgerUnreadable(
+                f"the state file `{path}` has the {kind} `{name}`, which Rocky did not make;"
+                " restore the file from a copy, or remove it and see what `rocky verify` finds"
+            )
+
+
+def refuse_damaged(connection: sqlite3.Connection, path: Path, table: str = "") -> None:
+    """Raise LedgerUnreadable where SQLite finds its file, or all of a table, not in order.
+
+    An index that lacks rows hides them. Rows that hold no JSON are for the chain to show.
+    """
+    asked = f"PRAGMA integrity_check({table})" if table else "PRAGMA integrity_check"
+    for (said,) in connection.execute(asked):
+        if said != "ok" and not said.startswith("CHECK constraint failed"):
+            what = " ".join(said.split())
+            raise LedgerUnreadable(
+                f"the state file `{path}` is damaged ({what}); restore it from a copy"
+            )
 
 
 def table_names(connection: sqlite3.Connection) -> set[str]:
@@ -98,6 +139,11 @@ def stored_version(connection: sqlite3.Connection) -> int | None:
     except (TypeError, ValueError, RecursionError):
         return None
     return version if isinstance(version, int) else None
+
+
+def has_chain(connection: sqlite3.Connection) -> bool:
+    """Whether a file has a chain: not so until a newer Rocky has written to it."""
+    return (stored_version(connection) or 0) >= CHAINED_SINCE
 
 
 _APPEND: Final = f"INSERT INTO {CHAIN_TABLE} VALUES (?, ?)"  # noqa: S608 - one of our own names
@@ -129,16 +175,6 @@ def load_ledger_id(connection: sqlite3.Connection) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def is_untouched(connection: sqlite3.Connection, table: str, key: str, value: str) -> bool:
-    """Whether a row of a table that is relied upon is what its newest entry says."""
-    row = connection.execute(
-        f"SELECT json_extract(value, '$.value_hash') FROM {CHAIN_TABLE} WHERE {RELIED_UPON}"  # noqa: S608 - our own names
-        f" AND {KEY_OF_ENTRY} = ? AND {TABLE_OF_ENTRY} = ? ORDER BY key DESC LIMIT 1",
-        (key, table),
-    ).fetchone()
-    return row is not None and row[0] == value_hash(value)
-
-
 class RowWriter:
     """Writes rows within one write transaction, which must be open."""
 
@@ -148,7 +184,13 @@ class RowWriter:
         self._head: Head | None = None
 
     def put(self, table: str, key: str, value: str) -> None:
-        """Write a row, or replace it."""
+        """Write a row, or replace it.
+
+        Raises LedgerUnreadable where a remembered row is not what its newest entry says, or is gone
+        without one: the new entry would make good whatever somebody else has done to it.
+        """
+        if table in REMEMBERED:
+            check_row(self._connection, self._path, table, key)
         self._connection.execute(
             f"INSERT OR REPLACE INTO {table} VALUES (?, ?)",  # noqa: S608 - one of our own names
             (key, value),
@@ -157,7 +199,9 @@ class RowWriter:
             self._append(table, key, value)
 
     def remove(self, table: str, key: str) -> None:
-        """Remove a row that is there."""
+        """Remove a row that is there. Raises LedgerUnreadable as `put` does."""
+        if table in REMEMBERED and self.find(table, key) is not None:
+            check_row(self._connection, self._path, table, key)
         removed = self._connection.execute(f"DELETE FROM {table} WHERE key = ?", (key,))  # noqa: S608 - one of our own names
         if removed.rowcount and is_chained(table, key):
             self._append(table, key, None)

@@ -48,8 +48,10 @@ def check_watermarks(
     """What the ledger says of the watermarks of a plan's tables.
 
     A row that is missing because the run that would have written it died is not missed: the table
-    was committed by that run, and knows how far it is.
+    was committed by that run, and knows how far it is. Whatever else is remembered of a table that
+    is built must be as it was written, or its model is not built.
     """
+    changed = _find_changed(plan, lookups)
     wanted = {
         step.key: plan.project.models[step.key].target.full_name
         for step in plan.steps
@@ -57,9 +59,11 @@ def check_watermarks(
         and isinstance(plan.project.models[step.key].strategy, Incremental | Microbatch)
     }
     if not wanted:
-        return WatermarkFindings()
+        return WatermarkFindings(unreadable=changed)
     known, unreadable = lookups.watermarked(wanted.values())
-    missing = [key for key, name in wanted.items() if name not in known and name not in unreadable]
+    unusable = {key: unreadable[name] for key, name in wanted.items() if name in unreadable}
+    unusable = {**changed, **unusable}
+    missing = [key for key, name in wanted.items() if name not in known and key not in unusable]
     unfinished = lookups.unfinished_runs() if missing else frozenset()
     models = plan.project.models
     tables = {key: warehouse.table(models[key].target) for key in missing}
@@ -78,8 +82,21 @@ def check_watermarks(
             if names[key] not in recorded
             and (snapshot := _with_watermark(table := tables[key])) is not None
         ),
-        {key: unreadable[name] for key, name in wanted.items() if name in unreadable},
+        unusable,
     )
+
+
+def _find_changed(plan: RunPlan, lookups: LookupReader) -> dict[str, str]:
+    """Models of which something that is remembered was taken out, put in or changed, with why."""
+    found: dict[str, str] = {}
+    for step in plan.steps:
+        if step.kind == "build":
+            model = plan.project.models[step.key]
+            try:
+                lookups.check_remembered(model.name, model.target.full_name)
+            except LedgerUnreadable as error:
+                found[step.key] = str(error)
+    return found
 
 
 def _with_watermark(table: Table) -> Snapshot | None:

@@ -8,11 +8,20 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from rocky.errors import LedgerUnreadable, RockyError
-from rocky.ledger.chain import CHAIN_TABLE, Entry, Head, MalformedEntry, entry_key, parse_entry
+from rocky.ledger.chain import (
+    CHAIN_TABLE,
+    Entry,
+    Head,
+    MalformedEntry,
+    entry_key,
+    parse_entry,
+    value_hash,
+)
 from rocky.ledger.database import connect_reader, translated
 from rocky.ledger.readers.history import LedgerReader
+from rocky.ledger.row_evidence import KEY_OF_ENTRY, RELIED_UPON, TABLE_OF_ENTRY
 from rocky.ledger.run_records import CommitRecord
-from rocky.ledger.schema import MODEL_OF_KEY, load_ledger_id
+from rocky.ledger.schema import MODEL_OF_KEY, load_ledger_id, refuse_damaged
 
 _COMMITTED: Final = (
     "(json_extract(value, '$.commits') IS NOT NULL OR json_extract(value, '$.adopted') IS NOT NULL)"
@@ -62,16 +71,28 @@ class HeadsReader(LedgerReader):
         return bool(rows) and self._entry(rows[0][0]).head == head
 
     def covers(self, head: Head, run_id: str) -> bool:
-        """Whether all that a run has said of itself stands before this entry, or is it."""
+        """Whether all that a run has said of itself stands before this entry, or is it.
+
+        Not so of a run that the chain does not have, or whose record is not what it says of it.
+        """
         rows = self._ask(
-            f"SELECT value FROM {CHAIN_TABLE} WHERE key > ?",  # noqa: S608 - one of our own names
-            entry_key(head.seq),
+            f"SELECT value FROM {CHAIN_TABLE} WHERE {RELIED_UPON} AND {KEY_OF_ENTRY} = ?"  # noqa: S608 - our own names
+            f" AND {TABLE_OF_ENTRY} = 'run_history' ORDER BY key DESC LIMIT 1",
+            run_id,
         )
-        later = (self._entry(value) for (value,) in rows)
-        return not any((each.table, each.key) == ("run_history", run_id) for each in later)
+        stored = self._ask("SELECT value FROM run_history WHERE key = ?", run_id)
+        if not rows or not stored:
+            return False
+        newest = self._entry(rows[0][0])
+        return newest.seq <= head.seq and newest.value_hash == value_hash(str(stored[0][0]))
 
     def newest_commits(self) -> Iterator[RecordedHead]:
-        """Of each model that has a table, its newest recorded commit, by name of the model."""
+        """Of each model that has a table, its newest recorded commit, by name of the model.
+
+        Raises LedgerUnreadable where the index that finds them lacks some.
+        """
+        with translated(self.path, writing=False):
+            refuse_damaged(self._connection, self.path, "model_executions")
         # A run's row is large, and many models' newest commits are of one run.
         warehouses: dict[str, str | None] = {}
         for key, value in self._ask(_NEWEST):

@@ -32,6 +32,7 @@ from rocky.ledger.schema import (
     CHAINED_SINCE,
     MODEL_OF_KEY,
     load_ledger_id,
+    refuse_damaged,
     stored_version,
     table_names,
 )
@@ -246,6 +247,11 @@ class EvidenceReader(LedgerReader):
     def ledger_id(self) -> str | None:
         with translated(self.path, writing=False):
             return load_ledger_id(self._connection)
+
+    def refuse_damaged(self) -> None:
+        """Raise LedgerUnreadable where SQLite finds its file not in order: an index may hide."""
+        with translated(self.path, writing=False):
+            refuse_damaged(self._connection, self.path)
 
     def rows(self, table: str) -> Iterator[tuple[str, str]]:
         """Keys and values of a table as they are stored, by key; none of a table it lacks."""

@@ -17,6 +17,7 @@ from rocky.ledger.pipeline_records import GracePeriod
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.readers.history import LedgerReader, RecordedExecution
 from rocky.ledger.record import Record, RunId, key_of, load_record
+from rocky.ledger.row_evidence import check_row, check_rows_below, check_table, is_untouched
 from rocky.ledger.run_records import (
     NO_MARK,
     CommitRecord,
@@ -25,7 +26,7 @@ from rocky.ledger.run_records import (
     RunRecord,
     WatermarkState,
 )
-from rocky.ledger.schema import HASH_OF_ARTIFACT, MODEL_OF_KEY, RUNNING, UNFINISHED, is_untouched
+from rocky.ledger.schema import HASH_OF_ARTIFACT, MODEL_OF_KEY, RUNNING, UNFINISHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,14 @@ class PipelineReader(LedgerReader):
             json.dumps(list(wanted)),
         )
         known, unreadable = set[str](), dict[str, str]()
+        for key, table in wanted.items():
+            try:
+                self._check_row("watermarks", key)
+            except LedgerUnreadable as error:
+                unreadable[table] = str(error)
         for key, value in rows:
+            if wanted[key] in unreadable:
+                continue
             try:
                 found = load_record(WatermarkState, self.path, "watermarks", key, value)
             except LedgerUnreadable as error:
@@ -76,6 +84,11 @@ class PipelineReader(LedgerReader):
                 if found.last_value != NO_MARK:
                     known.add(wanted[key])
         return frozenset(known), unreadable
+
+    def _check_row(self, table: str, key: str) -> None:
+        if self.is_chained:
+            with translated(self.path, writing=False):
+                check_row(self._connection, self.path, table, key)
 
     def last_copies(self, tables: Iterable[str]) -> dict[str, RecordedCopy]:
         """The newest execution of each copy, however it ended, by the name that was given."""
@@ -149,7 +162,10 @@ class PipelineReader(LedgerReader):
         return found
 
     def grace_periods(self) -> tuple[GracePeriod, ...]:
-        """Every column on notice, by table."""
+        """Every column on notice, by table. Raises LedgerUnreadable where one was tampered with."""
+        if self.is_chained:
+            with translated(self.path, writing=False):
+                check_table(self._connection, self.path, "grace_periods")
         return self._all(GracePeriod, "grace_periods")
 
     def runs_of_plan(self, plan_id: str) -> tuple[RunId, ...]:
@@ -217,6 +233,25 @@ class LookupReader(PipelineReader):
         rows = self._ask(f"SELECT value FROM {table} WHERE key = ?", key)  # noqa: S608 - one of our own names
         with translated(self.path, writing=False):
             return bool(rows) and is_untouched(self._connection, table, key, rows[0][0])
+
+    def check_remembered(self, model: str, table: str) -> None:
+        """Raise LedgerUnreadable unless all that is remembered of a table is as Rocky wrote it.
+
+        Its watermark, time intervals, columns on notice, loaded files and counts of rows: a row
+        that somebody took out must not pass for one that was never there.
+        """
+        if not self.is_chained:
+            return
+        key = key_of(table.lower())
+        with translated(self.path, writing=False):
+            for name in ("watermarks", "check_history"):
+                check_row(self._connection, self.path, name, key)
+            for name, first in (
+                ("partitions", model.lower()),
+                ("grace_periods", table.lower()),
+                ("loaded_files", table.lower()),
+            ):
+                check_rows_below(self._connection, self.path, name, first)
 
     def last_executions(self, models: Iterable[str]) -> dict[str, RecordedExecution]:
         """The newest execution of each model, however it ended, by the name that was given."""

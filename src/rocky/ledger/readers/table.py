@@ -116,6 +116,8 @@ class TableRecordReader(LookupReader):
     def _records(self, target: str, found: RecordedExecution) -> TableRecords:
         execution = found.execution
         model = execution.model_name.lower()
+        # What is carried elsewhere, or back, is written there as Rocky's own.
+        self.check_remembered(model, target)
         made = self._made_by(found)
         hashes = [] if made is None else [made.input_hash, made.cutoff_hash]
         return TableRecords(

@@ -1,0 +1,100 @@
+"""The file itself: what SQLite would do behind Rocky's back, and indexes that hide rows."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from rocky.errors import LedgerUnreadable
+from rocky.evidence.seals import refuse_broken_chain
+from rocky.ledger import open_evidence_reader, open_history_reader, open_ledger
+from rocky.ledger.readers.heads import open_heads_reader
+from tests.run.runs import Shop, verify
+from tools.verify_run import main as script
+
+FOREIGN = {
+    "trigger `sly`": "CREATE TRIGGER sly AFTER INSERT ON run_history"
+    " BEGIN DELETE FROM loaded_files; END",
+    "view `sly`": "CREATE VIEW sly AS SELECT * FROM watermarks",
+    "index `sly`": "CREATE INDEX sly ON watermarks (value)",
+    "table `sly`": "CREATE TABLE sly (key TEXT)",
+}
+
+
+def execute(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for each in statements:
+            connection.execute(each)
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    path = tmp_path / ".rocky-state.db"
+    open_ledger(path).close()
+    return path
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+def test_what_rocky_did_not_make_is_refused_by_readers_writers_and_the_script(path, what, capsys):
+    execute(path, FOREIGN[what])
+
+    for look in (open_ledger, open_history_reader, open_evidence_reader):
+        with pytest.raises(LedgerUnreadable, match=f"has the {what}, which Rocky did not make"):
+            look(path)
+    assert 2 == script([str(path)])
+    assert f"the {what} is not Rocky's" in capsys.readouterr().err
+
+
+def test_an_index_of_ours_with_other_contents_is_not_ours(path):
+    execute(path, "DROP INDEX runs_running", "CREATE INDEX runs_running ON run_history (value)")
+
+    with pytest.raises(LedgerUnreadable, match="the index `runs_running`"):
+        open_ledger(path)
+
+
+def test_a_trigger_that_is_put_in_while_the_file_is_open_is_refused(path):
+    with open_ledger(path) as ledger:
+        execute(path, FOREIGN["trigger `sly`"])
+        with pytest.raises(LedgerUnreadable, match="the trigger `sly`"), ledger.transaction():
+            pass
+
+
+def test_statistics_and_a_vacuum_are_no_harm(path, capsys):
+    with open_ledger(path) as ledger, ledger.transaction() as rows:
+        rows.put("watermarks", "t", "{}")
+    execute(path, "ANALYZE", "VACUUM")
+
+    open_ledger(path).close()
+    script([str(path)])
+    assert "cannot read" not in capsys.readouterr().err
+
+
+def hide_rows(path: Path, index: str) -> None:
+    """Make an index of no rows, and have the schema say that it is of all."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        asked = "SELECT sql FROM sqlite_master WHERE name = ?"
+        (text,) = connection.execute(asked, (index,)).fetchone()
+        connection.execute(f"DROP INDEX {index}")
+        connection.execute(f"{text} WHERE 0")
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (text, index))
+
+
+def test_an_index_that_hides_rows_is_found_and_nothing_is_sealed_by_it(tmp_path, capsys):
+    shop = Shop(tmp_path)
+    shop.run()
+    path = tmp_path / ".rocky-state.db"
+    hide_rows(path, "executions_by_model")
+
+    with pytest.raises(LedgerUnreadable, match="is damaged"):
+        verify(tmp_path)
+    assert 2 == script([str(path)])
+    assert "executions_by_model" in capsys.readouterr().err
+    evidence, heads = open_evidence_reader(path), open_heads_reader(path)
+    assert evidence is not None
+    assert heads is not None
+    with evidence, pytest.raises(LedgerUnreadable, match="executions_by_model"):
+        refuse_broken_chain(evidence)
+    with heads, pytest.raises(LedgerUnreadable, match="executions_by_model"):
+        list(heads.newest_commits())
