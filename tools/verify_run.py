@@ -57,11 +57,13 @@ def is_signed(key, place, name, data):  # whether the run whose key this is made
     said = f"rocky commit\n{'/'.join(str(place).split('/')[-3:])}\n{int(name[:20])}\n{hash_of(found[1] + b'}}' + chr(10).encode() + others)}\n"
     armour = "-----BEGIN SSH SIGNATURE-----\n" + "\n".join(re.findall(".{1,70}", found[2].decode())) + "\n-----END SSH SIGNATURE-----\n"
     return signed_by(f"run {key}\n", "run", "rocky-commit", armour, said)
-def signed_by(signers, who, namespace, armour, said, *more):  # whether `ssh-keygen` says so, by a list of allowed signers; by anybody without a name
+def signed_by(signers, who, namespace, armour, said, *more):  # whether `ssh-keygen` says so, of a name in a list of allowed signers; without a list, of anybody
+    if signers is not None and not (isinstance(who, str) and who):
+        return False
     with TemporaryDirectory() as folder:
-        (listed := Path(folder, "signers")).write_text(signers)
+        (listed := Path(folder, "signers")).write_text(signers or "")
         (signature := Path(folder, "signature")).write_text(armour)
-        line = ["ssh-keygen", "-Y", *(["verify", *more, "-f", listed, "-I", who] if who else ["check-novalidate"]), "-n", namespace, "-s", signature]
+        line = ["ssh-keygen", "-Y", *(["verify", *more, "-f", listed, "-I", who] if signers is not None else ["check-novalidate"]), "-n", namespace, "-s", signature]
         return subprocess.run(line, input=said.encode(), capture_output=True, check=False).returncode == 0
 def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal` nobody writes, and no side files are needed
     alone = "" if Path(f"{path}-wal").exists() else "&immutable=1"
@@ -119,8 +121,10 @@ class Audit:
             with self.reading(name, "seal_malformed"):
                 line, _, armour = text.partition("\n")
                 seal, self.count["seals"] = json.loads(line), self.count["seals"] + 1
+                if not (isinstance(seal["signer"], str) and seal["signer"]):
+                    raise ValueError("it names no signer")
                 day = datetime.fromisoformat(seal["sealed_at"]).strftime("verify-time=%Y%m%d%H%M%SZ")
-                signed, tables = signed_by("", "", "rocky-seal", armour, f"{line}\n"), [(*map(one.get, ("warehouse", "path", "version", "commit")),) for one in seal["tables"]]
+                signed, tables = signed_by(None, None, "rocky-seal", armour, f"{line}\n"), [(*map(one.get, ("warehouse", "path", "version", "commit")),) for one in seal["tables"]]
                 listed = signed and signed_by(signers, seal["signer"], "rocky-seal", armour, f"{line}\n", "-O", day)
                 self.expect(listed, "seal_unlisted_signer" if signed else "seal_signature", name, f"it is not signed by `{seal['signer']}` as the list has them")
                 if listed and seal["branch"] and seal["ledger_id"] != self.ledger_id:
