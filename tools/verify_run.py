@@ -10,6 +10,7 @@ the same commit for `git:REF` (in the repository of the working folder), that be
 """
 import argparse
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -78,14 +79,29 @@ def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal
         names = [("metadata", "WHERE key = 'ledger_id'"), *((name, "") for name in (CHAIN, *RECORDS) if name in there)]
         asked = {**dict.fromkeys(RECORDS, ()), **{name: file.execute(f"SELECT key, value FROM {name} {only} ORDER BY key") for name, only in names}}
         return {name: {key.decode("utf-8", "replace"): value for key, value in rows} for name, rows in asked.items()}
-def find_seals(place, signers, beside):  # the texts of seals by name, and the list of who may seal
+def git(*words):
+    done = subprocess.run(["git", "--no-replace-objects", "-c", "core.warnAmbiguousRefs=true", *words], capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"})
+    if done.returncode or (b"is ambiguous" in done.stderr and "--verify" in words and not re.fullmatch(r"(HEAD|[0-9a-f]{40,64})\^\{commit\}", words[-1])):
+        raise ValueError(f"git {' '.join(words)}: {done.stderr.decode('utf-8', 'replace').strip()}")
+    return done.stdout.decode()
+def find_repository():  # that of the working folder; refused if another one around it has its files, because then it was made in there later
+    inner = around = Path(git("rev-parse", "--show-toplevel")[:-1])
+    while any((each / ".git").exists() for each in around.parents):
+        below, around = around, Path(git("-C", around.parent.as_posix(), "rev-parse", "--show-toplevel")[:-1])
+        if re.match(r"\d+ tree ", subprocess.run(["git", "-C", around, "ls-tree", "HEAD", "--", below.relative_to(around)], capture_output=True, text=True, check=False).stdout):
+            raise ValueError(f"`{around}` has the files of `{inner}`, a repository that was made in its working tree")
+    return inner
+def find_seals(place, signers, beside):  # the texts of seals by name, the list of who may seal, and of which commit they are
     if place.startswith("git:"):
-        git, (ref, _, path) = lambda *words: subprocess.run(["git", "--no-replace-objects", *words], capture_output=True, check=True).stdout.decode(), place[4:].partition(":")
-        names = git("ls-tree", "--name-only", "-z", ref, f"{path or 'seals'}/").split("\0")[:-1] or [path or "seals"]
-        files = {name: git("cat-file", "blob", f"{ref}:./{name}") for name in names if name.endswith(".seal") or name == path}
-        return files, Path(signers).read_text() if signers else git("cat-file", "blob", f"{ref}:./allowed_signers")
+        ref, _, path = place[4:].partition(":")
+        top, commit = find_repository(), git("rev-parse", "--verify", f"{ref}^{{commit}}").strip()
+        names = git("ls-tree", "--name-only", "-z", commit, f"{path or 'seals'}/").split("\0")[:-1] or [path or "seals"]
+        files = {name: git("cat-file", "blob", f"{commit}:./{name}") for name in names if name.endswith(".seal") or name == path}
+        note = f"note: the seals are of `{git('rev-parse', '--symbolic-full-name', ref).strip() or ref}`, commit `{commit}`, in `{top}`"
+        return files, Path(signers).read_text() if signers else git("cat-file", "blob", f"{commit}:./allowed_signers"), note
     paths = sorted(Path(place).glob("*.seal")) if Path(place).is_dir() else [Path(place)]
-    return {path.name: path.read_bytes().decode() for path in paths}, Path(signers or beside).read_text()
+    is_file = {path: path.is_file() and path.stat().st_size < 1 << 26 for path in paths if path.exists()}  # a pipe would keep us waiting
+    return {path.name: path.read_bytes().decode() if is_file.get(path, True) else "" for path in paths}, Path(signers or beside).read_text(), None
 class Audit:
     model, step, block, early, newest = "", 0, 0, (-2, ""), 0
     def __init__(self, rows, warehouse=None, run_id=None, table=None):
@@ -356,7 +372,7 @@ def main(arguments=None):
     asked = parser.parse_args(arguments)
     try:
         audit = Audit(load(asked.state), asked.warehouse, asked.run, asked.table)
-        files, signers = find_seals(asked.sealed, asked.allowed_signers, Path(asked.state).with_name("allowed_signers")) if asked.sealed else ({}, "")
+        files, signers, note = find_seals(asked.sealed, asked.allowed_signers, Path(asked.state).with_name("allowed_signers")) if asked.sealed else ({}, "", None)
     except (sqlite3.Error, OSError, ValueError, subprocess.CalledProcessError) as error:
         return print(f"cannot read `{asked.state}`{' or its seals' if asked.sealed else ''}: {error}", file=sys.stderr) or 2
     if asked.sealed and not files:
@@ -364,7 +380,7 @@ def main(arguments=None):
     known = not audit.table or f'"target":"{audit.table}"'.encode() in b"".join(audit.rows["model_executions"].values()).lower()
     if not known or (asked.run or "") not in (*audit.rows["run_history"], ""):
         return print(f"`{asked.state}` knows no run `{asked.run}` or no table `{asked.table}`", file=sys.stderr) or 2
-    _ = audit.check(), audit.check_seals(files, signers)
+    _ = audit.check(), audit.check_seals(files, signers), audit.notes.update({note: None} if note else {})
     audit.expect(asked.head is None or asked.head in audit.heads, "head_unknown", f"head {asked.head}", "the ledger was rolled back or rewritten since it was noted, or is another one")
     checked = ", ".join(f"{number} {what}" for what, number in audit.count.items())
     return print(*audit.findings, *audit.notes, f"{len(audit.findings)} findings in {checked}", sep="\n") or int(bool(audit.findings))
