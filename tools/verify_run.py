@@ -31,7 +31,7 @@ RECORDS = ("run_history", "model_executions", "output_artifacts", "input_index",
 MODEL, REMEMBERED = (*RECORDS[1:3], "partitions", "watermarks", "input_provenance", "input_index", "grace_periods", "loaded_files"), (RECORDS[6], *RECORDS[8:11])
 SWEPT, ONCE, DIED = (*RECORDS[:3], RECORDS[4], RECORDS[11]), (*RECORDS[1:3], RECORDS[4], *RECORDS[11:]), "the process ended without finishing"
 SKIP = ("materialization", "normalized_sql", "normalizer_version", "target", "typed_columns")
-ENDING = ("finished_at", "reason", "totals", "budget_breaches", "check_outcomes", "anomalies", "anchored")  # what a run's record gets when it ends
+ENDING = ("finished_at", "purpose", "totals", "budget_breaches", "check_outcomes", "anomalies", "anchored")  # what a run's record gets when it ends
 WHOLE = ("full_refresh", "materialized_view", "content_addressed", "seed")  # strategies that write all rows anew
 LOGGED, DAMAGED = (("blake3_hash", "json"), ("checkpoint_blake3", "checkpoint.parquet")), (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError)
 def local(place):  # nothing of an object store is at hand
@@ -51,8 +51,8 @@ def thrift(stream, kind=0):  # a value of Thrift's compact protocol: of kind 0 a
         found[number := number + (head >> 4) if head >> 4 else thrift(stream, 4)] = thrift(stream, head & 15)
     return found
 def begun_as(run):  # the hashes that a run's record can have had until it ended: what it came to know was added, and nothing changed
-    run = {**{key: run[key] for key in run if key not in ENDING}, "status": "Running", "models_executed": []}
-    return {hash_of(canonical({key: run[key] for key in run if key not in left})) for left in chain.from_iterable(combinations(("commit_key", "engine", "unchanged"), size) for size in range(4))}
+    run = {**{key: run[key] for key in run if key not in ENDING}, "status": "Running", "models_executed": [], **({"reason": run["purpose"]} if "purpose" in run else {})}
+    return {hash_of(canonical({key: run[key] for key in run if key not in left})) for left in chain.from_iterable(combinations(("commit_key", "engine", "unchanged", "reason"), size) for size in range(5))}
 def examine(data):  # size and hash of a file, and its rows: field 3 of the footer of a Parquet file
     return (len(data), hash_of(data)), data[-4:] == b"PAR1" and thrift(iter(data[-8 - int.from_bytes(data[-8:-4], "little") : -8]), 12)[3]
 def is_signed(key, place, name, data):  # whether the run whose key this is made a commit: its signature comes last in the first line

@@ -22,7 +22,7 @@ _RUNS: Final = "run_history"
 _AT_THE_END: Final = frozenset(
     {
         "finished_at",
-        "reason",
+        "purpose",
         "totals",
         "budget_breaches",
         "check_outcomes",
@@ -30,8 +30,8 @@ _AT_THE_END: Final = frozenset(
         "anchored",
     }
 )
-_ON_THE_WAY: Final = ("commit_key", "engine", "unchanged")
-"""What a run comes to know after it began; a rebase writes it without what it cannot tell yet."""
+_ON_THE_WAY: Final = ("commit_key", "engine", "unchanged", "reason")
+"""What a run may come to know after it began; of some it is asked why before they begin."""
 
 
 def check_rewrites(reader: EvidenceReader, entries: Sequence[Entry], findings: Findings) -> None:
@@ -73,6 +73,8 @@ def _before_the_end(document: Mapping[str, Any]) -> Iterator[str]:
     """The hashes that the record of a run can have had until it ended."""
     kept = {key: value for key, value in document.items() if key not in _AT_THE_END}
     begun = {**kept, "status": RunStatus.RUNNING.value, "models_executed": []}
+    if "purpose" in document:
+        begun["reason"] = document["purpose"]
     known = [each for each in _ON_THE_WAY if each in begun]
     sizes = range(len(known) + 1)
     for unknown in chain.from_iterable(combinations(known, size) for size in sizes):

@@ -238,6 +238,7 @@ def _as_begun(run: RunRecord, *, with_engine: bool) -> RunRecord:
         status=RunStatus.RUNNING,
         finished_at=None,
         reason=None,
+        purpose=None,
         models_executed=(),
         engine=run.engine if with_engine else None,
         totals=None,
