@@ -103,13 +103,13 @@ def find_seals(place, signers, beside):  # the texts of seals by name, the list 
     is_file = {path: path.is_file() and path.stat().st_size < 1 << 26 for path in paths if path.exists()}  # a pipe would keep us waiting
     return {path.name: path.read_bytes().decode() if is_file.get(path, True) else "" for path in paths}, Path(signers or beside).read_text(), None
 class Audit:
-    model, step, block, early, newest = "", 0, 0, (-2, ""), 0
+    model, step, block, early, newest, keeps = "", 0, 0, (-2, ""), 0, False
     def __init__(self, rows, warehouse=None, run_id=None, table=None):
         self.rows, self.warehouse, self.run_id, self.table = rows, warehouse and Path(warehouse).resolve(), run_id, (table or "").lower()
         self.findings, self.notes, self.heads, self.seen, self.adds, self.states, self.written_at, self.open = ({} for _ in range(8))
         self.records, self.ledger_id = {name: {} for name in RECORDS}, rows["metadata"].get("ledger_id", b"").decode("utf-8", "replace").strip('"')
         self.begun, self.closed, self.due, self.first, self.former, self.since, self.sweep, self.left, self.foreign = ({} for _ in range(9))
-        self.owners, self.lost, self.gone, self.count, self.files_of = [], set(), set(), Counter(), defaultdict(dict)
+        self.owners, self.lost, self.gone, self.count, self.files_of, self.branches, self.before = [], set(), set(), Counter(), defaultdict(dict), defaultdict(set), {}
     def expect(self, holds, code, where, message):
         return holds or self.findings.setdefault(f"{code}: {where}: {message}")
     @contextmanager
@@ -192,6 +192,10 @@ class Audit:
             self.expect(same, "record_changed", f"{table} {key}", "it was written anew after it had ended, or begun otherwise")
             fits, self.due[key], self.open[key], _ = left >= 0, left - 1, None, self.begun.setdefault(key, number)
             self.closed.update({key: self.open.pop(key) or number} if left == 0 and ended else {})
+            self.keeps |= bool(run) and not run["rocky_version"].startswith("0.1.")  # which lost the row of a branch when another got its name
+        elif table == "branches":  # a branch is deleted and otherwise stays, and one whose name another gets keeps its row
+            same, self.before[key] = not self.keeps or self.before.get(key) in (None, *self.branches[key]), said
+            self.expect(same, "record_changed", f"{table} {key}", "it was written anew and not only deleted")
         elif table in ("check_history", "promotions"):  # a run says before it ends what it counted; a promotion, itself one, what it moved
             owner, fits = (next(reversed(self.open), None), bool(self.open)) if table[0] == "c" else (key, key in self.begun and key not in self.closed)
         removed = said is None and self.is_explained(table, key, (own := table == "grace_periods" or (table in REMEMBERED and owner in self.records["promotions"])) and fits)
@@ -225,6 +229,10 @@ class Audit:
                     self.files_of[row["run_id"], row["model_name"].lower()][path] = row
                     self.written_at[path] = max(row["written_at"], self.written_at.get(path, ""))
         self.writes = Counter(value[88:111].decode("utf-8", "replace") for value in self.rows[CHAIN].values() if b'"table":"run_history","value_hash"' in value)
+        for key, row in self.rows["branches"].items():  # as it is, and as it was until it was deleted
+            with self.reading(f"branches {key}"):
+                opened = {name: each for name, each in json.loads(row).items() if name not in ("deleted_at", "deleted_by")} | {"status": "open"}
+                _ = [self.branches[name].update((hash_of(row), hash_of(canonical(opened)))) for name in (key, opened["name"].lower())]
         self.runs, self.count["records"] = self.records["run_history"], sum(map(len, self.records.values()))
         self.executions = {tuple(key.split("|", 1)): row for key, row in self.records["model_executions"].items()}
         rows, self.models = self.records["input_provenance"].values(), Counter(run_id for run_id, _ in self.executions)

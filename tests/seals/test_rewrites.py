@@ -8,6 +8,7 @@ import pytest
 from rocky.canonical import record_json
 from rocky.ledger.database import connect_writer, transaction
 from rocky.ledger.schema import RowWriter, load_head
+from tests.run.runs import write
 from tests.seals.conftest import SealedShop
 from tests.seals.test_attacks import both, script_codes
 
@@ -76,3 +77,67 @@ def test_a_run_that_ended_does_not_go_on(shop, capsys):
     put_on_top(shop, "run_history", {run_id: open_again})
 
     expect_found(shop, capsys, f"run_history {run_id}: it was written anew")
+
+
+def make_branch(shop: SealedShop) -> None:
+    shop.git("checkout", "-q", "-B", "work")
+    shop.do("branch", "create", "work")
+
+
+MADE = {"created_by": "ceo@x", "base_commit": "0" * 40}
+
+
+@pytest.mark.parametrize(
+    "forged", [MADE, {**MADE, "created_at": "2999-01-01T00:00:00.000000Z"}], ids=["old", "new"]
+)
+def test_a_branch_that_was_sealed_stays_as_it_was_made(shop, capsys, forged):
+    make_branch(shop)
+    shop.seal()
+    assert [] == both(shop, capsys, "seals")
+
+    put_on_top(shop, "branches", {"work": rows_of(shop, "branches")["work"] | forged})
+
+    expect_found(shop, capsys, "branches work: it was written anew and not only deleted")
+
+
+def test_a_branch_that_was_deleted_stays_as_it_was_made(shop, capsys):
+    make_branch(shop)
+    shop.seal()
+    row = rows_of(shop, "branches")["work"] | {"created_by": "ceo@x"}
+    deleted = {"status": "deleted", "deleted_at": row["created_at"], "deleted_by": "ceo@x"}
+    put_on_top(shop, "branches", {"work": row | deleted})
+
+    expect_found(shop, capsys, "branches work: it was written anew and not only deleted")
+
+
+def test_a_branch_whose_name_another_gets_keeps_its_row(shop, capsys):
+    for _ in range(3):
+        make_branch(shop)
+        shop.seal()
+        shop.do("branch", "delete", "work")
+    assert [] == both(shop, capsys, "seals")
+    make_branch(shop)
+
+    rows = rows_of(shop, "branches")
+    assert 4 == len(rows)
+    assert ["deleted", "deleted", "deleted", "open"] == sorted(
+        each["status"] for each in rows.values()
+    )
+    assert [] == both(shop, capsys, "seals")
+    listed = json.loads(shop.do("-o", "json", "branch", "list", "--all"))["branches"]
+    assert ["open"] == [each["status"] for each in listed]
+    # Nor does the former one change now.
+    former = next(key for key in rows if key != "work")
+    put_on_top(shop, "branches", {former: rows[former] | {"created_by": "ceo@x"}})
+    expect_found(shop, capsys, f"branches {former}: it was written anew")
+
+
+def test_a_branch_that_is_deleted_after_a_promotion_is_as_it_was_made(shop, capsys):
+    make_branch(shop)
+    shop.seal()
+    write(shop.root, {"data/orders.csv": "id,country\n1,DE\n2,FR\n"})
+    shop.do("run", "--branch", "work")
+    shop.do("branch", "promote", "work")
+    shop.do("branch", "delete", "work")
+
+    assert [] == both(shop, capsys, "seals")
