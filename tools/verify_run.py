@@ -10,6 +10,7 @@ the same commit for `git:REF` (in the repository of the working folder), that be
 """
 import argparse
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -17,6 +18,7 @@ import sys
 from collections import Counter, defaultdict
 from contextlib import closing, contextmanager
 from datetime import datetime
+from itertools import chain, combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import unquote
@@ -29,6 +31,7 @@ RECORDS = ("run_history", "model_executions", "output_artifacts", "input_index",
 MODEL, REMEMBERED = (*RECORDS[1:3], "partitions", "watermarks", "input_provenance", "input_index", "grace_periods", "loaded_files"), (RECORDS[6], *RECORDS[8:11])
 SWEPT, ONCE, DIED = (*RECORDS[:3], RECORDS[4], RECORDS[11]), (*RECORDS[1:3], RECORDS[4], *RECORDS[11:]), "the process ended without finishing"
 SKIP = ("materialization", "normalized_sql", "normalizer_version", "target", "typed_columns")
+ENDING = ("finished_at", "purpose", "totals", "budget_breaches", "check_outcomes", "anomalies", "anchored")  # what a run's record gets when it ends
 WHOLE = ("full_refresh", "materialized_view", "content_addressed", "seed")  # strategies that write all rows anew
 LOGGED, DAMAGED = (("blake3_hash", "json"), ("checkpoint_blake3", "checkpoint.parquet")), (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError)
 FORM = "CREATE TABLE {} (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL CHECK (json_valid(value)))"
@@ -49,6 +52,9 @@ def thrift(stream, kind=0):  # a value of Thrift's compact protocol: of kind 0 a
     while kind == 12 and (head := next(stream)):
         found[number := number + (head >> 4) if head >> 4 else thrift(stream, 4)] = thrift(stream, head & 15)
     return found
+def begun_as(run):  # the hashes that a run's record can have had until it ended: what it came to know was added, and nothing changed
+    run = {**{key: run[key] for key in run if key not in ENDING}, "status": "Running", "models_executed": [], **({"reason": run["purpose"]} if "purpose" in run else {})}
+    return {hash_of(canonical({key: run[key] for key in run if key not in left})) for left in chain.from_iterable(combinations(("commit_key", "engine", "unchanged", "reason"), size) for size in range(5))}
 def examine(data):  # size and hash of a file, and its rows: field 3 of the footer of a Parquet file
     return (len(data), hash_of(data)), data[-4:] == b"PAR1" and thrift(iter(data[-8 - int.from_bytes(data[-8:-4], "little") : -8]), 12)[3]
 def is_signed(key, place, name, data):  # whether the run whose key this is made a commit: its signature comes last in the first line
@@ -59,11 +65,13 @@ def is_signed(key, place, name, data):  # whether the run whose key this is made
     said = f"rocky commit\n{'/'.join(str(place).split('/')[-3:])}\n{int(name[:20])}\n{hash_of(found[1] + b'}}' + chr(10).encode() + others)}\n"
     armour = "-----BEGIN SSH SIGNATURE-----\n" + "\n".join(re.findall(".{1,70}", found[2].decode())) + "\n-----END SSH SIGNATURE-----\n"
     return signed_by(f"run {key}\n", "run", "rocky-commit", armour, said)
-def signed_by(signers, who, namespace, armour, said, *more):  # whether `ssh-keygen` says so, by a list of allowed signers; by anybody without a name
+def signed_by(signers, who, namespace, armour, said, *more):  # whether `ssh-keygen` says so, of a name in a list of allowed signers; without a list, of anybody
+    if signers is not None and not (isinstance(who, str) and who):
+        return False
     with TemporaryDirectory() as folder:
-        (listed := Path(folder, "signers")).write_text(signers)
+        (listed := Path(folder, "signers")).write_text(signers or "")
         (signature := Path(folder, "signature")).write_text(armour)
-        line = ["ssh-keygen", "-Y", *(["verify", *more, "-f", listed, "-I", who] if who else ["check-novalidate"]), "-n", namespace, "-s", signature]
+        line = ["ssh-keygen", "-Y", *(["verify", *more, "-f", listed, "-I", who] if signers is not None else ["check-novalidate"]), "-n", namespace, "-s", signature]
         return subprocess.run(line, input=said.encode(), capture_output=True, check=False).returncode == 0
 def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal` nobody writes, and no side files are needed
     alone = "" if Path(f"{path}-wal").exists() else "&immutable=1"
@@ -78,22 +86,37 @@ def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal
         names = [("metadata", "WHERE key = 'ledger_id'"), *((name, "") for name in (CHAIN, *RECORDS) if name in there)]
         asked = {**dict.fromkeys(RECORDS, ()), **{name: file.execute(f"SELECT key, value FROM {name} {only} ORDER BY key") for name, only in names}}
         return {name: {key.decode("utf-8", "replace"): value for key, value in rows} for name, rows in asked.items()}
-def find_seals(place, signers, beside):  # the texts of seals by name, and the list of who may seal
+def git(*words):
+    done = subprocess.run(["git", "--no-replace-objects", "-c", "core.warnAmbiguousRefs=true", *words], capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"})
+    if done.returncode or (b"is ambiguous" in done.stderr and "--verify" in words and not re.fullmatch(r"(HEAD|[0-9a-f]{40,64})\^\{commit\}", words[-1])):
+        raise ValueError(f"git {' '.join(words)}: {done.stderr.decode('utf-8', 'replace').strip()}")
+    return done.stdout.decode()
+def find_repository():  # that of the working folder; refused if another one around it has its files, because then it was made in there later
+    inner = around = Path(git("rev-parse", "--show-toplevel")[:-1])
+    while any((each / ".git").exists() for each in around.parents):
+        below, around = around, Path(git("-C", around.parent.as_posix(), "rev-parse", "--show-toplevel")[:-1])
+        if re.match(r"\d+ tree ", subprocess.run(["git", "-C", around, "ls-tree", "HEAD", "--", below.relative_to(around)], capture_output=True, text=True, check=False).stdout):
+            raise ValueError(f"`{around}` has the files of `{inner}`, a repository that was made in its working tree")
+    return inner
+def find_seals(place, signers, beside):  # the texts of seals by name, the list of who may seal, and of which commit they are
     if place.startswith("git:"):
-        git, (ref, _, path) = lambda *words: subprocess.run(["git", "--no-replace-objects", *words], capture_output=True, check=True).stdout.decode(), place[4:].partition(":")
-        names = git("ls-tree", "--name-only", "-z", ref, f"{path or 'seals'}/").split("\0")[:-1] or [path or "seals"]
-        files = {name: git("cat-file", "blob", f"{ref}:./{name}") for name in names if name.endswith(".seal") or name == path}
-        return files, Path(signers).read_text() if signers else git("cat-file", "blob", f"{ref}:./allowed_signers")
+        ref, _, path = place[4:].partition(":")
+        top, commit = find_repository(), git("rev-parse", "--verify", f"{ref}^{{commit}}").strip()
+        names = git("ls-tree", "--name-only", "-z", commit, f"{path or 'seals'}/").split("\0")[:-1] or [path or "seals"]
+        files = {name: git("cat-file", "blob", f"{commit}:./{name}") for name in names if name.endswith(".seal") or name == path}
+        note = f"note: the seals are of `{git('rev-parse', '--symbolic-full-name', ref).strip() or ref}`, commit `{commit}`, in `{top}`"
+        return files, Path(signers).read_text() if signers else git("cat-file", "blob", f"{commit}:./allowed_signers"), note
     paths = sorted(Path(place).glob("*.seal")) if Path(place).is_dir() else [Path(place)]
-    return {path.name: path.read_bytes().decode() for path in paths}, Path(signers or beside).read_text()
+    is_file = {path: path.is_file() and path.stat().st_size < 1 << 26 for path in paths if path.exists()}  # a pipe would keep us waiting
+    return {path.name: path.read_bytes().decode() if is_file.get(path, True) else "" for path in paths}, Path(signers or beside).read_text(), None
 class Audit:
-    model, step, block, early, newest = "", 0, 0, (-2, ""), 0
+    model, step, block, early, newest, keeps = "", 0, 0, (-2, ""), 0, False
     def __init__(self, rows, warehouse=None, run_id=None, table=None):
         self.rows, self.warehouse, self.run_id, self.table = rows, warehouse and Path(warehouse).resolve(), run_id, (table or "").lower()
         self.findings, self.notes, self.heads, self.seen, self.adds, self.states, self.written_at, self.open = ({} for _ in range(8))
         self.records, self.ledger_id = {name: {} for name in RECORDS}, rows["metadata"].get("ledger_id", b"").decode("utf-8", "replace").strip('"')
         self.begun, self.closed, self.due, self.first, self.former, self.since, self.sweep, self.left, self.foreign = ({} for _ in range(9))
-        self.owners, self.lost, self.gone, self.count, self.files_of = [], set(), set(), Counter(), defaultdict(dict)
+        self.owners, self.lost, self.gone, self.count, self.files_of, self.branches, self.before = [], set(), set(), Counter(), defaultdict(dict), defaultdict(set), {}
     def expect(self, holds, code, where, message):
         return holds or self.findings.setdefault(f"{code}: {where}: {message}")
     @contextmanager
@@ -126,8 +149,10 @@ class Audit:
             with self.reading(name, "seal_malformed"):
                 line, _, armour = text.partition("\n")
                 seal, self.count["seals"] = json.loads(line), self.count["seals"] + 1
+                if not (isinstance(seal["signer"], str) and seal["signer"]):
+                    raise ValueError("it names no signer")
                 day = datetime.fromisoformat(seal["sealed_at"]).strftime("verify-time=%Y%m%d%H%M%SZ")
-                signed, tables = signed_by("", "", "rocky-seal", armour, f"{line}\n"), [(*map(one.get, ("warehouse", "path", "version", "commit")),) for one in seal["tables"]]
+                signed, tables = signed_by(None, None, "rocky-seal", armour, f"{line}\n"), [(*map(one.get, ("warehouse", "path", "version", "commit")),) for one in seal["tables"]]
                 listed = signed and signed_by(signers, seal["signer"], "rocky-seal", armour, f"{line}\n", "-O", day)
                 self.expect(listed, "seal_unlisted_signer" if signed else "seal_signature", name, f"it is not signed by `{seal['signer']}` as the list has them")
                 if listed and seal["branch"] and seal["ledger_id"] != self.ledger_id:
@@ -170,8 +195,14 @@ class Audit:
             owner, run, ended = key, self.runs.get(key, {}), self.runs.get(key, {}).get("status") != "Running"
             due = ("commit_key" in run) + ("engine" in run) + ended if run.get("warehouse") else run.get("reason") == DIED if run else min(self.writes[key], 4) - 1
             left = self.due.setdefault(key, due)  # of one that is forgotten nobody knows how often it was written
+            self.writes[key], same = self.writes[key] - 1, not run or self.writes[key] < 2 or said in begun_as(json.loads(self.rows[table][key]))
+            self.expect(same, "record_changed", f"{table} {key}", "it was written anew after it had ended, or begun otherwise")
             fits, self.due[key], self.open[key], _ = left >= 0, left - 1, None, self.begun.setdefault(key, number)
             self.closed.update({key: self.open.pop(key) or number} if left == 0 and ended else {})
+            self.keeps |= bool(run) and not run["rocky_version"].startswith("0.1.")  # which lost the row of a branch when another got its name
+        elif table == "branches":  # a branch is deleted and otherwise stays, and one whose name another gets keeps its row
+            same, self.before[key] = not self.keeps or self.before.get(key) in (None, *self.branches[key]), said
+            self.expect(same, "record_changed", f"{table} {key}", "it was written anew and not only deleted")
         elif table in ("check_history", "promotions"):  # a run says before it ends what it counted; a promotion, itself one, what it moved
             owner, fits = (next(reversed(self.open), None), bool(self.open)) if table[0] == "c" else (key, key in self.begun and key not in self.closed)
         removed = said is None and self.is_explained(table, key, (own := table == "grace_periods" or (table in REMEMBERED and owner in self.records["promotions"])) and fits)
@@ -205,6 +236,10 @@ class Audit:
                     self.files_of[row["run_id"], row["model_name"].lower()][path] = row
                     self.written_at[path] = max(row["written_at"], self.written_at.get(path, ""))
         self.writes = Counter(value[88:111].decode("utf-8", "replace") for value in self.rows[CHAIN].values() if b'"table":"run_history","value_hash"' in value)
+        for key, row in self.rows["branches"].items():  # as it is, and as it was until it was deleted
+            with self.reading(f"branches {key}"):
+                opened = {name: each for name, each in json.loads(row).items() if name not in ("deleted_at", "deleted_by")} | {"status": "open"}
+                _ = [self.branches[name].update((hash_of(row), hash_of(canonical(opened)))) for name in (key, opened["name"].lower())]
         self.runs, self.count["records"] = self.records["run_history"], sum(map(len, self.records.values()))
         self.executions = {tuple(key.split("|", 1)): row for key, row in self.records["model_executions"].items()}
         rows, self.models = self.records["input_provenance"].values(), Counter(run_id for run_id, _ in self.executions)
@@ -352,7 +387,7 @@ def main(arguments=None):
     asked = parser.parse_args(arguments)
     try:
         audit = Audit(load(asked.state), asked.warehouse, asked.run, asked.table)
-        files, signers = find_seals(asked.sealed, asked.allowed_signers, Path(asked.state).with_name("allowed_signers")) if asked.sealed else ({}, "")
+        files, signers, note = find_seals(asked.sealed, asked.allowed_signers, Path(asked.state).with_name("allowed_signers")) if asked.sealed else ({}, "", None)
     except (sqlite3.Error, OSError, ValueError, subprocess.CalledProcessError) as error:
         return print(f"cannot read `{asked.state}`{' or its seals' if asked.sealed else ''}: {error}", file=sys.stderr) or 2
     if asked.sealed and not files:
@@ -360,7 +395,7 @@ def main(arguments=None):
     known = not audit.table or f'"target":"{audit.table}"'.encode() in b"".join(audit.rows["model_executions"].values()).lower()
     if not known or (asked.run or "") not in (*audit.rows["run_history"], ""):
         return print(f"`{asked.state}` knows no run `{asked.run}` or no table `{asked.table}`", file=sys.stderr) or 2
-    _ = audit.check(), audit.check_seals(files, signers)
+    _ = audit.check(), audit.check_seals(files, signers), audit.notes.update({note: None} if note else {})
     audit.expect(asked.head is None or asked.head in audit.heads, "head_unknown", f"head {asked.head}", "the ledger was rolled back or rewritten since it was noted, or is another one")
     checked = ", ".join(f"{number} {what}" for what, number in audit.count.items())
     return print(*audit.findings, *audit.notes, f"{len(audit.findings)} findings in {checked}", sep="\n") or int(bool(audit.findings))

@@ -555,6 +555,23 @@ def test_an_approval_that_its_signer_has_not_signed_is_found(shop, workspace):
     assert [] != [each for each in found if each.startswith("script: approval_unsigned")]
 
 
+@pytest.mark.parametrize("name", ["", "eve@example.com"])
+def test_an_approval_in_a_name_that_its_signer_does_not_have_is_found(shop, workspace, name):
+    """The signature is genuine; that it is somebody else's, or nobody's, is not."""
+    sign(shop)
+    promote(workspace, PromoteRequest("b1"))
+    with sqlite3.connect(shop.state()) as connection:
+        ((value,),) = connection.execute("SELECT value FROM promotions").fetchall()
+        document = json.loads(value)
+        document["approvals"][0]["approver"] = name
+        connection.execute("UPDATE promotions SET value = ?", (json.dumps(document),))
+    connection.close()
+
+    found = shop.findings()
+    assert [] != [each for each in found if each.startswith("approval_unsigned")]
+    assert [] != [each for each in found if each.startswith("script: approval_unsigned")]
+
+
 def test_a_recovery_checks_the_signatures_of_approvals_again(shop, workspace, monkeypatch):
     """Also when the journal itself is believed."""
     sign(shop)

@@ -155,6 +155,13 @@ def test_a_listed_key_seals_in_no_other_name(shop, capsys):
     assert ["seal_unlisted_signer"] == both(shop, capsys, str(path))
 
 
+@pytest.mark.parametrize("signer", ["", None, 0, []])
+def test_a_seal_in_nobodys_name_is_none(shop, capsys, signer):
+    path = sign(shop, "eve", changed(shop.first, signer=signer), "forged")
+
+    assert ["seal_malformed"] == both(shop, capsys, str(path))
+
+
 def test_an_edited_seal_is_none(shop, capsys):
     said = json.loads(statement_of(shop.first))
     line = changed(shop.first, head={**said["head"], "seq": 1})

@@ -3,13 +3,19 @@
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from rocky.errors import LedgerUnreadable
-from rocky.ledger import open_ledger
+from rocky.evidence.chain import check_chain
+from rocky.evidence.findings import Findings
+from rocky.evidence.rewrites import check_rewrites
+from rocky.ledger import open_evidence_reader, open_ledger
+from rocky.ledger.branch_records import BranchRecord, BranchStatus
+from rocky.ledger.branches import load_branches, record_branch, record_deletion
 from rocky.ledger.chain import Head
 from rocky.ledger.copies import common_head, describe_copy, knows, replace_file, write_snapshot
 from rocky.ledger.pipeline_records import GracePeriod
@@ -170,6 +176,57 @@ def test_two_runs_with_one_id_are_never_mixed(apart):
     assert [mine] == merge(ours, theirs, since)
     assert theirs.name == json.loads(value(theirs.ledger, "run_history", run))["hostname"]
     assert [] == findings(theirs.ledger)
+
+
+def branch(name: str, machine: Machine, by: str) -> BranchRecord:
+    machine.runs += 1
+    return BranchRecord(name, "p_", by, machine.now(), "w", "w")
+
+
+def rewrites(path: Path) -> list[str]:
+    """Rows whose earlier entries are of something else."""
+    reader = open_evidence_reader(path)
+    assert reader is not None
+    with reader:
+        found = Findings()
+        check_rewrites(reader, check_chain(reader, found).entries, found)
+    return [each.where for each in found.found]
+
+
+@pytest.mark.parametrize("theirs_first", [True, False])
+@pytest.mark.parametrize("their_work", ["nothing", "deleted", "anew", "other"])
+@pytest.mark.parametrize("our_work", ["deleted", "anew", "twice"])
+def test_no_row_of_a_branch_is_lost(apart, our_work, their_work, theirs_first):
+    """Whatever both did with a branch that both knew, every entry can be explained."""
+    ours, theirs, _ = apart
+    with open_ledger(ours.ledger) as ledger:
+        record_branch(ledger, branch("b", ours, "both"))
+    write_snapshot(ours.ledger, theirs.ledger)
+    since = describe_copy(ours.ledger).head
+
+    def work(machine: Machine, name: str) -> None:
+        with open_ledger(machine.ledger) as ledger:
+            for _ in range({"nothing": 0, "other": 0, "twice": 2}.get(name, 1)):
+                (known,) = load_branches(machine.ledger)
+                gone = replace(
+                    known, status=BranchStatus.DELETED, deleted_at=machine.now(), deleted_by="x"
+                )
+                record_deletion(ledger, gone)
+                if name != "deleted":
+                    record_branch(ledger, branch("b", machine, machine.root.name))
+            if name == "other":
+                record_branch(ledger, branch("c", machine, "them"))
+
+    todo = [(theirs, their_work), (ours, our_work)]
+    for machine, name in todo if theirs_first else reversed(todo):
+        work(machine, name)
+
+    merge(ours, theirs, since)
+
+    assert [] == rewrites(theirs.ledger)
+    once = describe_copy(theirs.ledger)
+    merge(ours, theirs, since)
+    assert once == describe_copy(theirs.ledger)
 
 
 def test_the_last_entry_that_two_chains_share_is_found(apart):

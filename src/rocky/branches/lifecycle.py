@@ -20,7 +20,7 @@ from rocky.branches.record_transfer import recorded_tables
 from rocky.errors import ChangeRefused, LedgerLocked, NothingSelected, StoreUnreadable
 from rocky.ledger import Ledger, open_ledger
 from rocky.ledger.branch_records import PRODUCTION, BranchRecord, BranchStatus
-from rocky.ledger.branches import branch_key, load_branches, record_branch
+from rocky.ledger.branches import branch_key, load_branches, record_branch, record_deletion
 from rocky.ledger.claims import LocalClaim, claims_folder, living_runs
 from rocky.ledger.readers.history import LATEST, open_history_reader
 from rocky.ledger.readers.table import open_table_record_reader
@@ -242,7 +242,7 @@ def delete_branch(
         for each in warehouses:
             refuse_shared(each)
         gone = replace(found, status=BranchStatus.DELETED, deleted_at=now, deleted_by=by)
-        record_branch(ledger, gone)
+        record_deletion(ledger, gone)
     return gone
 
 

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from rocky.canonical import text_hash
@@ -303,11 +304,20 @@ def _check_signature(where: str, approval: ApprovalRecord, findings: Findings) -
     text = "".join(_ARMOUR.sub("", approval.signature).split())
     findings.expect(
         line is not None
+        and _is_of(approval.approver, line[1])
         and is_signed(f"{line[2]} {line[3]}", approval.statement.encode(), text, _APPROVAL),
         FindingCode.APPROVAL_UNSIGNED,
         where,
         f"{name} is not signed by the key that its line of `allowed_signers` has",
     )
+
+
+def _is_of(approver: str, principals: str) -> bool:
+    """Whether a line of `allowed_signers` is about somebody, by names with `*`, `?` and `!`."""
+    wanted = [each.replace("[", "[[]") for each in principals.strip('"').split(",")]
+    refused = any(fnmatchcase(approver, each[1:]) for each in wanted if each.startswith("!"))
+    named = any(fnmatchcase(approver, each) for each in wanted if not each.startswith("!"))
+    return bool(approver) and named and not refused
 
 
 def _check_promoted_table(

@@ -12,7 +12,13 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from rocky.errors import LedgerUnreadable, StoreUnreadable
 from rocky.evidence.findings import FindingCode, Findings
-from rocky.ledger.branch_records import BRANCHES, PROMOTIONS, BranchRecord, PromotionRecord
+from rocky.ledger.branch_records import (
+    BRANCHES,
+    PROMOTIONS,
+    BranchRecord,
+    PromotionRecord,
+    former_key,
+)
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
 from rocky.ledger.provenance import CollectedFile, InputIndexEntry, ProvenanceRecord
 from rocky.ledger.readers.history import EvidenceReader
@@ -243,7 +249,7 @@ def _keys_of(record: Any, key: str) -> tuple[str, ...]:
         case SweepRecord():
             return (format_time(record.at),)
         case BranchRecord():
-            return (key_of(record.name.lower()),)
+            return (key_of(record.name.lower()), former_key(record))
         case _:
             return (key,)
 

@@ -35,6 +35,7 @@ from rocky.evidence.records import (
     maker_of,
     split_place,
 )
+from rocky.evidence.rewrites import check_rewrites
 from rocky.evidence.seals import NOTHING_KEPT, KeptHeads, check_kept
 from rocky.evidence.table_files import ExpectedFile, LogChecker, check_files
 from rocky.evidence.tables import (
@@ -258,6 +259,7 @@ class _Verifier:
             self._findings.add(FindingCode.RECORD_MALFORMED, "metadata ledger_id", why)
             return
         order = check_order(self._chain.entries, self._recorded, self._findings)
+        check_rewrites(self._reader, self._chain.entries, self._findings)
         newest = []
         for root in self._roots():
             runs = [each for each in self._recorded.runs.values() if each.warehouse == root]

@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
-from rocky.ledger.record import Record, RunId
+from rocky.ledger.record import Record, RunId, format_time, key_of
 from rocky.ledger.run_records import PartitionRecord, WatermarkState
 
 BRANCHES = "branches"
@@ -30,6 +30,10 @@ class BranchStatus(StrEnum):
 
     OPEN = "open"
     DELETED = "deleted"
+
+
+ENDING = ("status", "deleted_at", "deleted_by")
+"""What changes in the record of a branch that is deleted; all else is as it was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,11 @@ class BranchRecord(Record):
     status: BranchStatus = BranchStatus.OPEN
     deleted_at: datetime | None = None
     deleted_by: str | None = None
+
+
+def former_key(branch: BranchRecord) -> str:
+    """What the row of a branch is kept under when a later one has its name."""
+    return key_of(f"#{branch.name.lower()}", format_time(branch.created_at))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Branches and promotions in the ledger: written and read one at a time, and rarely.
 
-A branch keeps its row when it is deleted, so that the ledger still says who made and dropped it;
-one of the same name that is made later takes the row's place.
+A branch keeps its row when it is deleted, so that the ledger still says who made and dropped it.
+When one of the same name is made later, the former's row is kept under its name and time.
 
 A promotion leaves every table's records and its own in one transaction. The records are made
 before the first table moves and kept in a journal, as JSON, so that whoever finishes the work
@@ -15,12 +15,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rocky.canonical import record_json
-from rocky.ledger.branch_records import BRANCHES, PROMOTIONS, BranchRecord, PromotionRecord
+from rocky.ledger.branch_records import (
+    BRANCHES,
+    ENDING,
+    PROMOTIONS,
+    BranchRecord,
+    PromotionRecord,
+    former_key,
+)
 from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
 from rocky.ledger.ledger_file import LedgerFile
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
-from rocky.ledger.record import Record, RunId, key_of, load_record
+from rocky.ledger.record import Record, RunId, key_of, load_json, load_record
 from rocky.ledger.row_evidence import check_table
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution, PartitionRecord, WatermarkState
 from rocky.ledger.schema import has_chain, table_names
@@ -30,9 +37,32 @@ R = TypeVar("R", bound=Record)
 
 
 def record_branch(ledger: LedgerFile, record: BranchRecord) -> None:
-    """Write how a branch stands."""
+    """Write a branch that was made. One of the same name that was deleted keeps a row of its own.
+
+    So no row is ever lost: what each entry of the chain is about can be shown.
+    """
+    key = branch_key(record.name)
     with ledger.transaction() as rows:
-        rows.put(BRANCHES, branch_key(record.name), record_json(record.to_json()))
+        former = rows.find(BRANCHES, key)
+        if former is not None:
+            rows.put(
+                BRANCHES,
+                former_key(load_record(BranchRecord, ledger.path, BRANCHES, key, former)),
+                former,
+            )
+        rows.put(BRANCHES, key, record_json(record.to_json()))
+
+
+def record_deletion(ledger: LedgerFile, gone: BranchRecord) -> None:
+    """Write that a branch was deleted, when and by whom. All else in its row stays."""
+    key = branch_key(gone.name)
+    with ledger.transaction() as rows:
+        stored = rows.find(BRANCHES, key)
+        said = gone.to_json()
+        if stored is not None:
+            ending = {name: said[name] for name in ENDING if name in said}
+            said = load_json(ledger.path, BRANCHES, key, stored) | ending
+        rows.put(BRANCHES, key, record_json(said))
 
 
 def branch_key(name: str) -> str:
@@ -46,9 +76,14 @@ def load_branches(path: Path) -> tuple[BranchRecord, ...]:
     Also where a row is not as Rocky wrote it: who made a branch decides whose approvals count.
     A branch that was promoted is as if it had been made of what it promoted.
     """
-    found = _load_all(path, BRANCHES, BranchRecord)
+    found = [each for key, each in _load_all(path, BRANCHES, BranchRecord) if is_newest(key, each)]
     promotions = load_promotions(path) if found else ()
     return tuple(_after_promotions(each, promotions) for each in found)
+
+
+def is_newest(key: str, branch: BranchRecord) -> bool:
+    """Whether a row is of the newest branch of its name."""
+    return key == branch_key(branch.name)
 
 
 def _after_promotions(
@@ -72,10 +107,10 @@ def _after_promotions(
 
 def load_promotions(path: Path) -> tuple[PromotionRecord, ...]:
     """Every promotion and revert, oldest first; none without a ledger."""
-    return _load_all(path, PROMOTIONS, PromotionRecord)
+    return tuple(each for _, each in _load_all(path, PROMOTIONS, PromotionRecord))
 
 
-def _load_all(path: Path, table: str, kind: type[R]) -> tuple[R, ...]:
+def _load_all(path: Path, table: str, kind: type[R]) -> tuple[tuple[str, R], ...]:
     connection = connect_reader(path, READER_PATIENCE_SECONDS)
     if connection is None:
         return ()
@@ -88,7 +123,7 @@ def _load_all(path: Path, table: str, kind: type[R]) -> tuple[R, ...]:
             stored = connection.execute(f"SELECT key, value FROM {table} ORDER BY key").fetchall()  # noqa: S608 - one of our own names
     finally:
         connection.close()
-    return tuple(load_record(kind, path, table, key, value) for key, value in stored)
+    return tuple((key, load_record(kind, path, table, key, value)) for key, value in stored)
 
 
 def record_promotion_tables(

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from rocky.canonical import record_json
 from rocky.errors import LedgerUnreadable
-from rocky.ledger.branch_records import BRANCHES, PROMOTIONS
+from rocky.ledger.branch_records import BRANCHES, PROMOTIONS, BranchRecord, former_key
 from rocky.ledger.chain import CHAIN_TABLE, Entry, Head, entry_key, parse_entry, value_hash
 from rocky.ledger.database import connect_reader, connect_writer, transaction, translated
-from rocky.ledger.record import load_record
+from rocky.ledger.record import key_of, load_record
 from rocky.ledger.run_records import RunRecord, RunStatus
 from rocky.ledger.schema import RowWriter, load_head
 from rocky.ledger.sweep import SWEPT
@@ -177,6 +177,8 @@ class _Rebase:
             if there is not None and entry.table not in SWEPT:
                 self._remove(entry)
         elif text != there:
+            if entry.table == BRANCHES:
+                text = self._keep_former(entry.key, text)
             said = text if there is None else self._settle(entry, text, there)
             if said != there:
                 self._put(entry.table, entry.key, said)
@@ -203,9 +205,31 @@ class _Rebase:
         if (entry.table, entry.key) not in self._theirs:
             return text
         if entry.table == BRANCHES:
-            return max(text, there, key=_branch_moment)
+            return _newer_branch(text, there)
         moment = _MOMENTS.get(entry.table)
         return there if moment is not None and _is_newer(there, text, moment) else text
+
+    def _keep_former(self, key: str, text: str) -> str:
+        """Keep the row that a branch of the same name replaces; what is written under the key.
+
+        Of a former branch that the other copy has deleted too, its own record of that.
+        """
+        branch = load_record(BranchRecord, self._ours, BRANCHES, key, text)
+        newest = key_of(branch.name.lower())
+        there = self._value(self._target, BRANCHES, newest)
+        if there is None:
+            return text
+        known = load_record(BranchRecord, self._winner, BRANCHES, newest, there)
+        if key != newest:
+            is_same = known.created_at == branch.created_at and known.deleted_at is not None
+            return there if is_same else text
+        former = former_key(known)
+        if (
+            known.created_at < branch.created_at
+            and self._value(self._target, BRANCHES, former) is None
+        ):
+            self._put(BRANCHES, former, there)
+        return text
 
     def _remove(self, entry: Entry) -> None:
         # What others wrote meanwhile is newer than what we removed.
@@ -253,6 +277,7 @@ def _as_begun(run: RunRecord, *, with_engine: bool) -> RunRecord:
         status=RunStatus.RUNNING,
         finished_at=None,
         reason=None,
+        purpose=None,
         models_executed=(),
         engine=run.engine if with_engine else None,
         totals=None,
@@ -294,7 +319,9 @@ def _union(text: str, there: str) -> str:
     return record_json(merged)
 
 
-def _branch_moment(text: str) -> str:
-    """When a branch was made, or deleted."""
-    document = json.loads(text)
-    return str(document.get("deleted_at") or document.get("created_at") or "")
+def _newer_branch(text: str, there: str) -> str:
+    """The branch that was made later; of one branch the record that it was deleted, once."""
+    ours, theirs = json.loads(text), json.loads(there)
+    if ours["created_at"] != theirs["created_at"]:
+        return max(text, there, key=lambda each: str(json.loads(each)["created_at"]))
+    return there if theirs.get("deleted_at") is not None else text

@@ -220,6 +220,7 @@ class RunRecord(Record):
     `commit_key` is the public key its commits are signed with, recorded before the first of them.
     `ci` names the job of a CI service that it was part of, as that service's variables did.
     `started_anew` is True when somebody had it build tables of a state that was lost.
+    `purpose` is the reason that was given for it at first, if it then ended for another.
     """
 
     started_at: datetime
@@ -259,6 +260,7 @@ class RunRecord(Record):
     commit_key: str | None = None
     ci: Mapping[str, str] = field(default_factory=dict)
     started_anew: bool | None = None
+    purpose: str | None = None
 
     @property
     def died(self) -> bool:

@@ -287,6 +287,9 @@ class Ledger(LedgerFile):
         found = rows_below(self._connection, "model_executions", run_id)
         executions = [load_json(self.path, "model_executions", key, value) for key, value in found]
         merged = {**document, "models_executed": in_order(executions), **changes}
+        if document.get("reason") not in (None, merged.get("reason")):
+            # Nothing of what was recorded is lost: earlier entries can be made again from it.
+            merged["purpose"] = document["reason"]
         ended = {key: value for key, value in merged.items() if value is not None}
         _put_json(rows, "run_history", run_id, ended)
         return ended

@@ -15,7 +15,7 @@ from rocky.errors import (
     LedgerUnreadable,
     NothingSelected,
 )
-from rocky.evidence.findings import Finding
+from rocky.evidence.findings import Finding, FindingCode
 from rocky.ledger import LATEST, EvidenceReader
 from rocky.operations.workspace import (
     Workspace,
@@ -29,7 +29,7 @@ from rocky.plan.arguments import Request
 
 # Only who has kept something pays for what checks signatures.
 if TYPE_CHECKING:
-    from rocky.evidence.seals import KeptHeads
+    from rocky.evidence.seals import KeptHeads, KeptSeal
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,15 @@ class VerifiedSeal:
 
 
 @dataclass(frozen=True, slots=True)
+class VerifiedCommit:
+    """Where the seals of `git:REF` were taken from; `ref` is None for a hash or an expression."""
+
+    repository: str
+    ref: str | None
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
 class VerifyReport:
     """Where evidence and tables disagree; `notes` are what is merely unfinished."""
 
@@ -102,6 +111,7 @@ class VerifyReport:
     checked: VerifiedCounts
     head: ChainHead
     seals: tuple[VerifiedSeal, ...]
+    sealed_in: VerifiedCommit | None = None
 
 
 def verify(workspace: Workspace, request: VerifyRequest) -> VerifyReport:
@@ -122,7 +132,7 @@ def verify(workspace: Workspace, request: VerifyRequest) -> VerifyReport:
     # A copy that may be out of date proves nothing.
     refresh_state(workspace, path, current=True)
     expect_named_state(workspace)
-    kept, refused, others = _find_kept(workspace, request)
+    kept, refused, others, place = _find_kept(workspace, request)
     found = verify_ledger(path, recorded_warehouses(workspace), choose, kept)
     if found is None:
         lost = lost_ledger(workspace)
@@ -145,13 +155,17 @@ def verify(workspace: Workspace, request: VerifyRequest) -> VerifyReport:
             VerifiedSeal(name, seal.signer, seal.sealed_at, *seal.head, len(seal.tables))
             for name, seal in kept.seals
         ),
+        place,
     )
 
 
 def _find_kept(
     workspace: Workspace, request: VerifyRequest
-) -> "tuple[KeptHeads, tuple[Finding, ...], tuple[str, ...]]":
-    """What was kept of the ledger; seals that do not count; and notes of those that are others'."""
+) -> "tuple[KeptHeads, tuple[Finding, ...], tuple[str, ...], VerifiedCommit | None]":
+    """What was kept of the ledger; seals that do not count; notes of those that are others'.
+
+    And the commit that the seals are from.
+    """
     from rocky.evidence.seals import NOTHING_KEPT, KeptHeads  # noqa: PLC0415
 
     if request.head is not None and not _HEAD.fullmatch(request.head):
@@ -161,15 +175,26 @@ def _find_kept(
     if request.sealed is None:
         if request.allowed_signers is not None:
             raise InvalidRequest("`--allowed-signers` needs `--sealed`")
-        return (NOTHING_KEPT if request.head is None else KeptHeads(head=request.head)), (), ()
+        return (
+            (NOTHING_KEPT if request.head is None else KeptHeads(head=request.head)),
+            (),
+            (),
+            None,
+        )
     from rocky.branches.approvals.ssh import Keygen  # noqa: PLC0415
+    from rocky.branches.approvals.statements import printable  # noqa: PLC0415
     from rocky.seals.seal_file import judge_file  # noqa: PLC0415
     from rocky.seals.seal_places import SealedProject, find_seals  # noqa: PLC0415
 
     keygen = Keygen(dict(workspace.environment))
     project = SealedProject(*project_location(workspace), workspace.environment)
     found = find_seals(request.sealed, project, request.allowed_signers)
-    seals, refused, others = [], [], []
+    seals: list[KeptSeal] = []
+    others: list[str] = []
+    refused = [
+        Finding(FindingCode.SEAL_MALFORMED, printable(name), why)
+        for name, why in found.unread.items()
+    ]
     for name, data in found.files.items():
         judged = judge_file(name, data, found.signers, keygen)
         if isinstance(judged, Finding):
@@ -181,7 +206,8 @@ def _find_kept(
             seals.append(judged)
     if not seals and not refused:
         raise NothingSelected(f"`{request.sealed}` has no seal of what is looked at: {others[0]}")
-    return KeptHeads(tuple(seals), request.head), tuple(refused), tuple(others)
+    place = VerifiedCommit(*found.commit) if found.commit is not None else None
+    return KeptHeads(tuple(seals), request.head), tuple(refused), tuple(others), place
 
 
 def _find_scope(reader: EvidenceReader, what: str | None) -> tuple[str | None, str | None]:

@@ -5,10 +5,12 @@ The working tree is written by whoever works here, also by somebody who would li
 older seals; a commit is what was reviewed, and its name covers seals, list and settings alike.
 """
 
+import errno
 import os
 import re
+import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
@@ -17,6 +19,7 @@ from rocky.branches.approvals.policy import SignersFile, parse_signers
 from rocky.errors import InvalidRequest, NothingSelected, ProjectNotFound, SignersUnusable
 from rocky.project.configuration.config import DEFAULT_CONFIG
 from rocky.project.git import Repository, find_repository, resolve_ref, show_file
+from rocky.project.git.repository import find_outer, full_name
 from rocky.project.git.trees import show_files
 from rocky.project.loader import CONFIG_NAME, load_config
 from rocky.seals.seal_file import SUFFIX
@@ -41,12 +44,25 @@ class _Places(NamedTuple):
     signers: str
 
 
+class SealCommit(NamedTuple):
+    """Where seals were taken from: the repository, the reference that was named, its commit."""
+
+    repository: str
+    ref: str | None
+    commit: str
+
+
 @dataclass(frozen=True, slots=True)
 class FoundSeals:
-    """The files of seals by name, oldest entry first, and the list to judge them by."""
+    """The files of seals by name, oldest entry first, and the list to judge them by.
+
+    `commit` is where they are from, if from git; `unread` are files that cannot be seals, by name.
+    """
 
     files: dict[str, bytes]
     signers: SignersFile
+    commit: SealCommit | None = None
+    unread: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_seals(sealed: str, project: SealedProject, own_signers: Path | None) -> FoundSeals:
@@ -56,16 +72,17 @@ def find_seals(sealed: str, project: SealedProject, own_signers: Path | None) ->
     place, and what git raises.
     """
     if not sealed.startswith("git:"):
-        files = _load_files(Path(sealed))
+        files, unread = _load_files(Path(sealed))
         if own_signers is None:
             places = _find_places(project.folder, project.config, project.environment)
             own_signers = project.folder / places.signers
-        return FoundSeals(files, load_signers(own_signers))
+        return FoundSeals(files, load_signers(own_signers), unread=unread)
     named = _GIT.fullmatch(sealed)
     if named is None:
         raise InvalidRequest(f"`{sealed}` is not written `git:REF` or `git:REF:PATH`")
-    repository = find_repository(project.folder)
+    repository = _find_own_repository(project.folder)
     commit = resolve_ref(repository, named["ref"])
+    place = SealCommit(str(repository.top), full_name(repository, named["ref"]), commit)
     places = _find_places_at(repository, commit, project)
     path = named["path"] or places.seals
     alone = show_file(repository, commit, path)
@@ -74,14 +91,27 @@ def find_seals(sealed: str, project: SealedProject, own_signers: Path | None) ->
     else:
         files = _seals_among(show_files(repository, commit, path), f"`{path}` of `{named['ref']}`")
     if own_signers is not None:
-        return FoundSeals(files, load_signers(own_signers))
+        return FoundSeals(files, load_signers(own_signers), place)
     data = show_file(repository, commit, places.signers)
     if data is None:
         raise SignersUnusable(
             f"`{places.signers}` is not in `{named['ref']}`, so nobody may seal; name a list of"
             " your own with `--allowed-signers`"
         )
-    return FoundSeals(files, parse_signers(data, f"`{places.signers}` of `{named['ref']}`"))
+    return FoundSeals(files, parse_signers(data, f"`{places.signers}` of `{named['ref']}`"), place)
+
+
+def _find_own_repository(folder: Path) -> Repository:
+    """The repository of a project. Raises InvalidRequest for one that was made inside of it."""
+    repository = find_repository(folder)
+    outer = find_outer(repository)
+    if outer is not None:
+        raise InvalidRequest(
+            f"`{folder}` is in two repositories: `{outer.top}` has its files, and in the working"
+            f" tree of that one somebody has made `{repository.top}`; remove the `.git` there, or"
+            " verify in a clone"
+        )
+    return repository
 
 
 def _find_places_at(repository: Repository, commit: str, project: SealedProject) -> _Places:
@@ -111,7 +141,7 @@ def _find_places(folder: Path, config: Path | None, environment: Mapping[str, st
 def load_signers(path: Path) -> SignersFile:
     """The list of signers in a file. Raises SignersUnusable."""
     try:
-        return parse_signers(path.read_bytes(), f"`{path.name}`")
+        return parse_signers(_read(path), f"`{path.name}`")
     except FileNotFoundError as failure:
         raise SignersUnusable(
             f"there is no `{path}`, which lists who may seal, with a line `EMAIL PUBLIC-KEY` for"
@@ -121,25 +151,52 @@ def load_signers(path: Path) -> SignersFile:
         raise SignersUnusable(f"`{path}` cannot be read: {failure.strerror}") from failure
 
 
-def _load_files(place: Path) -> dict[str, bytes]:
+def _load_files(place: Path) -> tuple[dict[str, bytes], dict[str, str]]:
+    """The bytes of seals by name; and why others are none."""
     if not place.is_dir():
         if not place.exists():
             raise NothingSelected(f"there is no seal `{place}`, and no folder of that name")
-        return {place.name: _read(place)}
-    names = (each for each in os.listdir(place) if each.endswith(SUFFIX))  # noqa: PTH208 - names alone
-    return _seals_among({each: _read(place / each) for each in names}, f"`{place}`")
+        paths = [place]
+    else:
+        names = sorted(os.listdir(place))  # noqa: PTH208 - names alone
+        paths = [place / each for each in names if each.endswith(SUFFIX)]
+        if not paths:
+            raise _no_seal(f"`{place}`")
+    files: dict[str, bytes] = {}
+    unread: dict[str, str] = {}
+    for path in paths:
+        try:
+            files[path.name] = _read(path)
+        except _NotAFile as wrong:
+            unread[path.name] = str(wrong.strerror)
+    return files, unread
+
+
+class _NotAFile(OSError):
+    """Something that is no file of a seal's size."""
 
 
 def _read(path: Path) -> bytes:
-    with path.open("rb") as file:
+    """A file's bytes. A pipe would keep the reader waiting, and a device has no end."""
+    refused = _NotAFile(errno.EINVAL, "it is a pipe, a device or the like, and no file", str(path))
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise refused
+    # Without waiting: it may have been exchanged since.
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - flags
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise refused
         data = file.read(_LARGEST + 1)
     if len(data) > _LARGEST:
-        raise OSError(0, "it is too large for a seal", str(path))
+        raise _NotAFile(errno.EFBIG, "it is too large for a seal", str(path))
     return data
 
 
 def _seals_among(files: dict[str, bytes], where: str) -> dict[str, bytes]:
     found = {name: files[name] for name in sorted(files) if name.endswith(SUFFIX)}
     if not found:
-        raise NothingSelected(f"there is no seal in {where}: `rocky seal` makes one")
+        raise _no_seal(where)
     return found
+
+
+def _no_seal(where: str) -> NothingSelected:
+    return NothingSelected(f"there is no seal in {where}: `rocky seal` makes one")

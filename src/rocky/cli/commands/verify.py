@@ -9,7 +9,7 @@ from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.tables import format_bytes
 from rocky.diagnostics.render import counted
-from rocky.operations.verify import VerifyReport, VerifyRequest, verify
+from rocky.operations.verify import VerifiedCommit, VerifyReport, VerifyRequest, verify
 
 REPORTS: Final = {"verify": VerifyReport}
 
@@ -67,8 +67,14 @@ def render_verification(report: VerifyReport, *, quiet: bool) -> str:
     lines = [f"{each.code}: {each.where}: {each.message}" for each in report.findings]
     if not quiet:
         lines += [f"note: {each}" for each in report.notes]
+        lines += [] if report.sealed_in is None else [_describe_commit(report.sealed_in)]
         lines += [_summary(report)]
     return "\n".join(lines)
+
+
+def _describe_commit(place: VerifiedCommit) -> str:
+    ref = "" if place.ref is None else f" `{place.ref}`,"
+    return f"note: the seals are of{ref} commit `{place.commit}`, in `{place.repository}`"
 
 
 def _summary(report: VerifyReport) -> str:

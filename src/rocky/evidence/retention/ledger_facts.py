@@ -33,6 +33,7 @@ from rocky.ledger.branch_records import (
     BranchStatus,
     PromotionRecord,
 )
+from rocky.ledger.branches import is_newest
 from rocky.ledger.chain import CHAIN_TABLE, Head, MalformedEntry, entry_key, parse_entry
 from rocky.ledger.claims import Claim, living_runs
 from rocky.ledger.provenance import ProvenanceRecord
@@ -115,8 +116,9 @@ def load_ledger_facts(
 def _deleted_branches(reader: EvidenceReader) -> frozenset[str]:
     # All rows before any is decoded: a reading that stops midway would be left open.
     rows = list(reader.rows(BRANCHES))
-    found = [load_record(BranchRecord, reader.path, BRANCHES, *row) for row in rows]
-    return frozenset(each.warehouse for each in found if each.status is BranchStatus.DELETED)
+    found = [(row[0], load_record(BranchRecord, reader.path, BRANCHES, *row)) for row in rows]
+    newest = [each for key, each in found if is_newest(key, each)]
+    return frozenset(each.warehouse for each in newest if each.status is BranchStatus.DELETED)
 
 
 def _of_runs(

@@ -41,6 +41,7 @@ _SETTINGS: Final = (
     "core.sparseCheckout=false",
     "log.showSignature=false",
     "color.ui=false",
+    "core.warnAmbiguousRefs=true",
 )
 _NO_NAMES: Final[Mapping[str, str]] = {}
 

@@ -54,14 +54,61 @@ def find_repository(folder: Path) -> Repository:
 def resolve_ref(repository: Repository, ref: str) -> str:
     """The commit that a branch, tag, hash or expression names, in full.
 
-    Raises UnknownRevision; what could be read as an option is refused.
+    Raises UnknownRevision; what could be read as an option is refused, and so is a name that two
+    references have: git would take the tag for the branch.
     """
     if not ref.strip() or ref.startswith("-") or any(ord(each) < ord(" ") for each in ref):
         raise UnknownRevision(f"`{ref}` does not name a commit")
-    found = find_commit(repository, ref)
-    if found is None:
+    answer = ask_git(repository.top, "rev-parse", "--verify", f"{ref}^{{commit}}")
+    if answer.code:
         raise UnknownRevision(_describe_unknown(repository, ref))
-    return found
+    # Whatever else is called so: a hash in full is that object, and HEAD is what is checked out.
+    if _AMBIGUOUS in answer.err and ref != "HEAD" and not _HASH.fullmatch(ref):
+        raise UnknownRevision(_describe_ambiguous(repository, ref))
+    return answer.text
+
+
+_AMBIGUOUS: Final = "is ambiguous"
+_HASH: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_NAME: Final = re.compile(r"[^~^@]+")
+
+
+def _describe_ambiguous(repository: Repository, ref: str) -> str:
+    named = _NAME.match(ref)
+    name = ref if named is None else named[0]
+    kinds = (f"refs/{kind}/{name}" for kind in ("tags", "heads", "remotes"))
+    found = demand_git(repository.top, "for-each-ref", "--format=%(refname)", *kinds).text.split()
+    listed = " and ".join(f"`{each}`" for each in found if each.endswith(f"/{name}"))
+    return (
+        f"`{name}` is the name of several things{f', {listed}' if listed else ''}; name the one"
+        " that is meant in full"
+    )
+
+
+def full_name(repository: Repository, ref: str) -> str | None:
+    """The reference that a name stands for, as `refs/heads/main`; None for hashes and the like."""
+    answer = ask_git(repository.top, "rev-parse", "--symbolic-full-name", ref)
+    return answer.text or None if answer.code == 0 else None
+
+
+def find_outer(repository: Repository) -> Repository | None:
+    """The repository around one that has the same files; None when there is none.
+
+    Then the inner one was made later in its working tree, and may be anybody's. A submodule is no
+    such case, nor a clone in a folder that the outer one does not have.
+    """
+    top = repository.top
+    while top.parent != top:
+        try:
+            around = find_repository(top.parent)
+        except NotARepository:
+            return None
+        path = around.path_of(top.name)
+        listed = ask_git(around.top, "ls-tree", "HEAD", "--", path)
+        if listed.code == 0 and " tree " in listed.text:
+            return around
+        top = around.top
+    return None
 
 
 def find_commit(repository: Repository, ref: str) -> str | None:
