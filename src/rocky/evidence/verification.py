@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -40,6 +41,7 @@ from rocky.evidence.table_files import ExpectedFile, LogChecker, check_files
 from rocky.evidence.tables import (
     DroppedTables,
     ExpectedTable,
+    LiveFiles,
     TableHistory,
     find_tables,
     place_of_execution,
@@ -53,6 +55,7 @@ from rocky.store.journal import load_journals
 from rocky.store.warehouse import Warehouse
 
 _READERS: Final = 16
+_CLOCKS_DIFFER: Final = timedelta(minutes=10)
 _LEDGER_ID: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -212,6 +215,11 @@ class _Verifier:
 
     def _check_files(self, histories: Mapping[TablePlace, TableHistory]) -> None:
         expected = []
+        in_use = {
+            place: history.states[max(history.states)]
+            for place, history in histories.items()
+            if history.states
+        }
         for artifact in self._artifacts():
             place, path = split_place(artifact.file_path)
             maker = maker_of(artifact.run_id, artifact.model_name)
@@ -222,7 +230,12 @@ class _Verifier:
                 check_artifact(artifact, history, self._findings)
             if _is_collected(artifact, self._recorded):
                 self._findings.checked["collected"] += 1
-                continue
+                self._check_collected(artifact, (place, path), in_use)
+                if (
+                    self._places.warehouse(place.root).objects.info(f"{place.prefix}/{path}")
+                    is None
+                ):
+                    continue
             if self._scope.files is not None and artifact.blake3_hash not in self._scope.files:
                 continue
             expected.append(
@@ -235,6 +248,32 @@ class _Verifier:
                 )
             )
         check_files(expected, self._findings)
+
+    def _check_collected(
+        self,
+        artifact: ArtifactRecord,
+        file: tuple[TablePlace, str],
+        in_use: Mapping[TablePlace, LiveFiles],
+    ) -> None:
+        """A file that was removed is used by no table, and was not removed in times to come.
+
+        `file` is the folder it was in and its name, `in_use` what tables have now.
+        """
+        place, path = file
+        removed, now = self._recorded.collected[artifact.file_path], datetime.now(UTC)
+        self._findings.expect(
+            removed.collected_at <= now + _CLOCKS_DIFFER,
+            FindingCode.RECORD_INCONSISTENT,
+            f"collected_files {artifact.file_path}",
+            "it says that the file was removed at a time that has not come yet",
+        )
+        objects = self._places.warehouse(place.root).objects
+        if path in in_use.get(place, {}) and objects.info(f"{place.prefix}/{path}") is None:
+            self._findings.add(
+                FindingCode.FILE_MISSING,
+                objects.place(f"{place.prefix}/{path}"),
+                "it was recorded as collected, and the newest version of its table has it",
+            )
 
     def _table_of(self, maker: Maker) -> TablePlace | None:
         """Whose file it is: where it lies does not tell, for clones share files."""
