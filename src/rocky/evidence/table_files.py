@@ -215,7 +215,8 @@ _CHUNK: Final = 8 * 1024 * 1024
 class ExpectedFile(NamedTuple):
     """A file that was recorded: where it lies below the warehouse, and what it should be.
 
-    `rows` is what the log says of it, None where no log does.
+    `rows` is what the log says of it, None where no log does. One that was collected, and that no
+    newest version has, `may_be_gone`.
     """
 
     objects: Objects
@@ -223,6 +224,7 @@ class ExpectedFile(NamedTuple):
     blake3_hash: str
     size: int
     rows: int | None
+    may_be_gone: bool = False
 
 
 class ExaminedFile(NamedTuple):
@@ -245,6 +247,8 @@ def check_files(expected: Iterable[ExpectedFile], findings: Findings) -> None:
 
 def _compare_file(file: ExpectedFile, actual: ExaminedFile | None, findings: Findings) -> None:
     where = file.objects.place(file.path)
+    if actual is None and file.may_be_gone:
+        return
     if actual is None:
         findings.add(FindingCode.FILE_MISSING, where, "it was recorded and is gone")
         return

@@ -41,7 +41,6 @@ from rocky.evidence.table_files import ExpectedFile, LogChecker, check_files
 from rocky.evidence.tables import (
     DroppedTables,
     ExpectedTable,
-    LiveFiles,
     TableHistory,
     find_tables,
     place_of_execution,
@@ -228,14 +227,10 @@ class _Verifier:
                 continue
             if not self._drops.is_former(place, maker):
                 check_artifact(artifact, history, self._findings)
-            if _is_collected(artifact, self._recorded):
+            collected = _is_collected(artifact, self._recorded)
+            if collected:
                 self._findings.checked["collected"] += 1
-                self._check_collected(artifact, (place, path), in_use)
-                if (
-                    self._places.warehouse(place.root).objects.info(f"{place.prefix}/{path}")
-                    is None
-                ):
-                    continue
+                self._check_collected(artifact)
             if self._scope.files is not None and artifact.blake3_hash not in self._scope.files:
                 continue
             expected.append(
@@ -245,35 +240,19 @@ class _Verifier:
                     artifact.blake3_hash,
                     artifact.size_bytes,
                     history.rows.get(path),
+                    may_be_gone=collected and path not in in_use.get(place, ()),
                 )
             )
         check_files(expected, self._findings)
 
-    def _check_collected(
-        self,
-        artifact: ArtifactRecord,
-        file: tuple[TablePlace, str],
-        in_use: Mapping[TablePlace, LiveFiles],
-    ) -> None:
-        """A file that was removed is used by no table, and was not removed in times to come.
-
-        `file` is the folder it was in and its name, `in_use` what tables have now.
-        """
-        place, path = file
-        removed, now = self._recorded.collected[artifact.file_path], datetime.now(UTC)
+    def _check_collected(self, artifact: ArtifactRecord) -> None:
+        removed = self._recorded.collected[artifact.file_path]
         self._findings.expect(
-            removed.collected_at <= now + _CLOCKS_DIFFER,
+            removed.collected_at <= datetime.now(UTC) + _CLOCKS_DIFFER,
             FindingCode.RECORD_INCONSISTENT,
             f"collected_files {artifact.file_path}",
             "it says that the file was removed at a time that has not come yet",
         )
-        objects = self._places.warehouse(place.root).objects
-        if path in in_use.get(place, {}) and objects.info(f"{place.prefix}/{path}") is None:
-            self._findings.add(
-                FindingCode.FILE_MISSING,
-                objects.place(f"{place.prefix}/{path}"),
-                "it was recorded as collected, and the newest version of its table has it",
-            )
 
     def _table_of(self, maker: Maker) -> TablePlace | None:
         """Whose file it is: where it lies does not tell, for clones share files."""
