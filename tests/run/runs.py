@@ -22,6 +22,7 @@ from rocky.run.materialize.build import Materialize
 from rocky.run.materialize.strategy import materialize
 from rocky.run.outcomes import RunResult, StepOutcome
 from rocky.run.prepare.caller import RunOrigin
+from rocky.run.prepare.checkpoints import RecordedCheckpoints
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.resources import RunParameters, RunResources
 from rocky.store.delta.snapshot import Snapshot
@@ -122,7 +123,9 @@ class Shop:
             if self.keeps_checksums:
                 opened.callback(checksums.save)
             resources = RunResources(
-                open_warehouse("warehouse", base=self.root),
+                open_warehouse("warehouse", base=self.root).vouched_by(
+                    RecordedCheckpoints(ledger).vouch
+                ),
                 ledger,
                 WHO,
                 self._open,

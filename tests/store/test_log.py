@@ -284,6 +284,8 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
     table = built(tmp_path, 12)
     checkpoint = log_file(table, "00000000000000000010.checkpoint.parquet")
     checkpoint.write_bytes(checkpoint.read_bytes()[:100])
+    assert 12 == latest(reopened(table)).rows
+    log_file(table, version_file(0)).unlink()
 
     with pytest.raises(StoreUnreadable, match=r"0010\.checkpoint\.parquet`: it is damaged"):
         reopened(table).snapshot()

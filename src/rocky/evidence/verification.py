@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -54,6 +55,7 @@ from rocky.store.journal import load_journals
 from rocky.store.warehouse import Warehouse
 
 _READERS: Final = 16
+_CLOCKS_DIFFER: Final = timedelta(minutes=10)
 _LEDGER_ID: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -213,6 +215,11 @@ class _Verifier:
 
     def _check_files(self, histories: Mapping[TablePlace, TableHistory]) -> None:
         expected = []
+        in_use = {
+            place: history.states[max(history.states)]
+            for place, history in histories.items()
+            if history.states
+        }
         for artifact in self._artifacts():
             place, path = split_place(artifact.file_path)
             maker = maker_of(artifact.run_id, artifact.model_name)
@@ -221,9 +228,10 @@ class _Verifier:
                 continue
             if not self._drops.is_former(place, maker):
                 check_artifact(artifact, history, self._findings)
-            if _is_collected(artifact, self._recorded):
+            collected = _is_collected(artifact, self._recorded)
+            if collected:
                 self._findings.checked["collected"] += 1
-                continue
+                self._check_collected(artifact)
             if self._scope.files is not None and artifact.blake3_hash not in self._scope.files:
                 continue
             expected.append(
@@ -233,9 +241,19 @@ class _Verifier:
                     artifact.blake3_hash,
                     artifact.size_bytes,
                     history.rows.get(path),
+                    may_be_gone=collected and path not in in_use.get(place, ()),
                 )
             )
         check_files(expected, self._findings)
+
+    def _check_collected(self, artifact: ArtifactRecord) -> None:
+        removed = self._recorded.collected[artifact.file_path]
+        self._findings.expect(
+            removed.collected_at <= datetime.now(UTC) + _CLOCKS_DIFFER,
+            FindingCode.RECORD_INCONSISTENT,
+            f"collected_files {artifact.file_path}",
+            "it says that the file was removed at a time that has not come yet",
+        )
 
     def _table_of(self, maker: Maker) -> TablePlace | None:
         """Whose file it is: where it lies does not tell, for clones share files."""

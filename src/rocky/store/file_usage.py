@@ -87,6 +87,10 @@ def read_lifetimes(log: Log) -> Lifetimes:
     snapshot = log.snapshot()
     if snapshot is None:
         return NO_LIFETIMES
+    for version in range(snapshot.version + 1):
+        # Before all are asked for: anybody may have put a file of a very high version there.
+        if version not in listed:
+            log.read_commit(version)
     with ThreadPoolExecutor(_COMMIT_THREADS, "rocky-log") as pool:
         # Every version from the first: one that is missing must not pass as one that did nothing.
         commits = list(pool.map(log.read_commit, range(snapshot.version + 1)))

@@ -18,7 +18,9 @@ from rocky.store.delta.log import (
     CHECKPOINT_FAILED,
     LOG_FOLDER,
     Log,
+    Vouch,
     is_checkpoint_due,
+    vouch_for_none,
     write_checkpoint,
 )
 from rocky.store.delta.snapshot import Snapshot
@@ -83,11 +85,19 @@ class Table:
         committed = replace(committed, warnings=() if warning is None else (warning,))
         try:
             # One that failed may have left its file, and readers may come to believe it.
-            return replace(committed, checkpoint_hash=self.log.checkpoint_hash(version))
+            digest = self.log.checkpoint_hash(version)
         except StoreUnreadable as error:
             return replace(
                 committed, warnings=(*committed.warnings, f"{CHECKPOINT_FAILED}: {error}")
             )
+        if digest is None and warning is None:
+            # It was made by reading the log as others do, from a checkpoint if there is one.
+            warning = (
+                f"{CHECKPOINT_FAILED} of table `{self.name}` at version {version} is recorded: it"
+                " says otherwise than the commits do; `rocky verify` says more"
+            )
+            return replace(committed, warnings=(warning,))
+        return replace(committed, checkpoint_hash=digest)
 
     def history(self) -> list[dict[str, Any]]:
         """What each commit says of itself, with its `version`, newest first."""
@@ -112,14 +122,19 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Warehouse:
-    """All tables below one root."""
+    """All tables below one root. `vouch` knows their recorded checkpoints."""
 
     objects: Objects
+    vouch: Vouch = field(default=vouch_for_none, repr=False, compare=False)
     _tables: dict[str, Table] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def uri(self) -> str:
         return self.objects.location.uri
+
+    def vouched_by(self, vouch: Vouch) -> "Warehouse":
+        """The same warehouse, for whoever has records of its checkpoints."""
+        return Warehouse(self.objects, vouch)
 
     def table(self, target: TableName) -> Table:
         """The place of a table, whether or not there is one."""
@@ -151,7 +166,7 @@ class Warehouse:
 
     def _table(self, name: str, prefix: str) -> Table:
         # One object a table, so that what was read of its log is read once.
-        log = Log(name, prefix, self.objects)
+        log = Log(name, prefix, self.objects, vouch=self.vouch)
         return self._tables.setdefault(prefix, Table(name, prefix, self.objects, log))
 
 

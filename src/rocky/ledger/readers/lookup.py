@@ -322,6 +322,24 @@ class CommitReader(LookupReader):
             for commit in (*each.commits, *each.adopted)
         )
 
+    def recorded_checkpoints(self) -> dict[tuple[str, int], str]:
+        """The hash of each recorded checkpoint by table, in lower case, and version.
+
+        Of a table that was dropped and made again the newest.
+        """
+        parts = " UNION ALL ".join(
+            "SELECT m.key AS key, lower(json_extract(m.value, '$.target')) AS target,"  # noqa: S608 - our own names
+            " json_extract(one.value, '$.version') AS version,"
+            " json_extract(one.value, '$.checkpoint_blake3') AS digest"
+            f" FROM model_executions AS m, json_each(m.value, '$.{part}') AS one"
+            " WHERE instr(m.value, '\"checkpoint_blake3\"')"
+            for part in ("adopted", "commits")
+        )
+        rows = self._ask(
+            f"SELECT target, version, digest FROM ({parts}) WHERE digest IS NOT NULL ORDER BY key"  # noqa: S608 - our own expressions
+        )
+        return {(str(target), int(version)): str(digest) for target, version, digest in rows}
+
     def _newest_commit(self, condition: str, value: str, target: str) -> "NewestCommit | None":
         rows = self._ask(
             f"SELECT key, value FROM model_executions WHERE {condition}"  # noqa: S608 - one of our own expressions

@@ -32,6 +32,7 @@ from rocky.run.engine.protocol import Engine
 from rocky.run.engine.sources import Sources
 from rocky.run.outcomes import StartListener
 from rocky.run.prepare.caller import Caller
+from rocky.run.prepare.checkpoints import RecordedCheckpoints
 from rocky.run.prepare.claims import write_ledger_anchor
 from rocky.run.prepare.environment import observe_environment, predict_environment
 from rocky.run.prepare.lost_state import refuse_new_ledger
@@ -192,7 +193,7 @@ def open_run(
         checksums = checksums_of(project)
         opened.callback(checksums.save)
         resources = RunResources(
-            warehouse,
+            warehouse.vouched_by(RecordedCheckpoints(ledger).vouch),
             ledger,
             caller.circumstances,
             engine_opener(opened, project, adapter, caller),

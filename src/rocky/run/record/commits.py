@@ -109,6 +109,15 @@ class CommitAdopter:
                 f"`rocky run --model {recorded.execution.model_name} --full-refresh` builds it"
             )
             raise ForeignCommit(_foreign(table, what, rebuild))
+        if pinned.snapshot.unproven:
+            raise ForeignCommit(
+                _foreign(
+                    table,
+                    "lacks commits, and no record has the checkpoint that stands for them",
+                    f"put the commits back, or `rocky run --model {recorded.execution.model_name}"
+                    " --full-refresh` builds it",
+                )
+            )
         foreign = self.find_foreign(table, model, pinned.snapshot)
         if foreign:
             raise ForeignCommit(

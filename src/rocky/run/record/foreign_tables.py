@@ -90,6 +90,12 @@ def restore_table(opened: RunSession, target: str, reason: str, now: datetime) -
             )
         content = table.snapshot(last)
         assert content is not None
+        if content.unproven:
+            raise RunRefused(
+                f"`{target}` cannot be restored: commits are gone from its log, and no record has"
+                " the checkpoint that stands for them; `rocky run --model"
+                f" {recorded.execution.model_name} --full-refresh` builds it again"
+            )
         committed = table.commit(
             Change(
                 "REPLACE",

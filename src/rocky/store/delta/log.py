@@ -3,70 +3,35 @@
 A version is a file `<20 digits>.json` that appears whole or not at all. Every tenth version has a
 checkpoint, the log so far as one Parquet file. Checkpoints only save reading: they change nothing,
 so one that fails does not fail the commit it follows. `deltalake` writes them: an independent
-reading of our log each time.
+reading of our log each time. One is believed where somebody vouches for its bytes; else the commits
+are read. Only where commits are gone is another the only thing left, and what comes of it is
+`unproven`.
 """
 
-import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from blake3 import blake3
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from rocky.errors import StoreUnreadable
 from rocky.store.delta.actions import Action, parse_commit
+from rocky.store.delta.checkpoint import CheckpointUnreadable, read_checkpoint, tells_of
 from rocky.store.delta.snapshot import Replay, Snapshot
 from rocky.store.objects import ObjectInfo, Objects, locate_file
-
-_KINDS: Final = ("protocol", "metaData", "txn", "add", "remove")
-_SIDECAR: Final = "sidecar"
-_MAPS: Final = frozenset({"configuration", "partitionValues", "options", "tags"})
-
-
-class CheckpointUnreadable(ValueError):
-    """A checkpoint that is damaged, or of a kind Rocky does not know."""
-
-
-def read_checkpoint(data: bytes) -> list[Action]:
-    """The actions of a checkpoint, as commits would spell them."""
-    try:
-        file = pq.ParquetFile(io.BytesIO(data))
-        names = file.schema_arrow.names
-        table = file.read(columns=[kind for kind in (*_KINDS, _SIDECAR) if kind in names])
-    except (pa.ArrowException, OSError) as error:
-        raise CheckpointUnreadable(f"it is damaged ({error})") from error
-    if _SIDECAR in table.column_names and table[_SIDECAR].null_count < table.num_rows:
-        raise CheckpointUnreadable("it keeps its actions in other files, which Rocky does not read")
-    return [
-        {kind: _plain(action)}
-        for kind in _KINDS
-        if kind in table.column_names
-        for action in table[kind].drop_null().to_pylist()
-    ]
-
-
-def _plain(action: dict[str, Any]) -> dict[str, Any]:
-    """An action as JSON has it: absent instead of null, and maps, not lists of pairs."""
-    plain = {
-        name: dict(value) if name in _MAPS else value
-        for name, value in action.items()
-        if value is not None
-    }
-    if "format" in plain:
-        plain["format"] = _plain(plain["format"])
-    return plain
-
 
 LOG_FOLDER: Final = "_delta_log"
 _COMMIT: Final = re.compile(r"(\d{20})\.json")
 _CHECKPOINT: Final = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?\.parquet")
 _KEPT: Final = 4
+_COMMIT_THREADS: Final = 16
+_FEW: Final = 4
+_COMMITS_AT_ONCE: Final = 256
 # What reading finds out of actions that anybody may have written, each in its own way.
 _MALFORMED: Final = (
     ValueError,
@@ -76,6 +41,15 @@ _MALFORMED: Final = (
     ArithmeticError,
     RecursionError,
 )
+
+
+Vouch = Callable[[str, int, str], bool]
+"""Whether a table (by name) has a checkpoint of this hash at this version, by some record."""
+
+
+def vouch_for_none(_table: str, _version: int, _digest: str) -> bool:
+    """What those say who have no records at hand."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +70,15 @@ class Log:
 
     Snapshots are remembered with the commit file they end in, so that reading again costs one
     listing, and a table that was deleted and made again is noticed. The files of a `foreign` table
-    may lack the columns it is partitioned by.
+    may lack the columns it is partitioned by, and its checkpoints are believed: nothing is
+    recorded of them. Those of other tables are if `vouch` says so.
     """
 
     table: str
     prefix: str
     objects: Objects = field(repr=False)
     foreign: bool = False
+    vouch: Vouch = field(default=vouch_for_none, repr=False, compare=False)
     _known: dict[int, tuple[ObjectInfo, Snapshot]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -120,7 +96,9 @@ class Log:
         hint = self._hinted()
         if hint is not None and (version is None or hint <= version):
             listing = self._list(hint)
-            if hint in listing.checkpoints:
+            if hint in listing.checkpoints and (
+                self.foreign or self._believed(listing, hint) is not None
+            ):
                 return self._load(listing, version, None)
         return self._load(self._list(None), version, None)
 
@@ -141,9 +119,18 @@ class Log:
         return blake3(self.commit_bytes(version)).hexdigest()
 
     def checkpoint_hash(self, version: int) -> str | None:
-        """The hash of a checkpoint's bytes; None where there is none in one file."""
+        """The hash of a checkpoint that says what the commits up to its version do.
+
+        None where there is none in one file, and where it says anything else: whoever records the
+        hash makes later readers believe it.
+        """
         data = self.objects.read(f"{self.prefix}/{LOG_FOLDER}/{version:020d}.checkpoint.parquet")
-        return None if data is None else blake3(data).hexdigest()
+        if data is None:
+            return None
+        snapshot = self.snapshot(version)
+        if snapshot is None or snapshot.unproven or not tells_of(data, snapshot):
+            return None
+        return blake3(data).hexdigest()
 
     def files(self) -> list[str]:
         """The names of all files in the log's folder, sorted; of those below it their paths."""
@@ -204,18 +191,13 @@ class Log:
             ) from error
 
     def _replay(self, listing: _Listing, wanted: int, known: Snapshot | None) -> Snapshot:
-        replay, at = Replay(known), -1 if known is None else known.version
-        checkpoint = max((v for v in listing.checkpoints if at < v <= wanted), default=None)
-        if checkpoint is not None and (known is None or checkpoint - at > _KEPT):
-            replay, at = Replay(), checkpoint
-            parts = listing.checkpoints[checkpoint]
-            actions = [action for part in parts for action in self._read_checkpoint(part)]
-            replay.apply(actions, self._commit_time(listing, checkpoint))
-        for version in range(at + 1, wanted + 1):
-            # A gap would be read over in silence otherwise.
+        replay, at, unproven = self._start(listing, wanted, known)
+        versions = range(at + 1, wanted + 1)
+        # A gap would be read over in silence otherwise.
+        for version, actions in zip(versions, self._read_commits(versions), strict=True):
             info = listing.commits.get(version)
-            replay.apply(self.read_commit(version), 0 if info is None else info.modified_ms)
-        snapshot = replay.snapshot(wanted, foreign=self.foreign)
+            replay.apply(actions, 0 if info is None else info.modified_ms)
+        snapshot = replace(replay.snapshot(wanted, foreign=self.foreign), unproven=unproven)
         for file in snapshot.files:
             if file.is_elsewhere:
                 locate_file(self.objects, self.prefix, file.path)
@@ -223,6 +205,49 @@ class Log:
         if info is not None:
             self._remember(info, snapshot)
         return snapshot
+
+    def _start(
+        self, listing: _Listing, wanted: int, known: Snapshot | None
+    ) -> tuple[Replay, int, bool]:
+        """What commits are applied to, its version, and whether nothing proves it."""
+        at = -1 if known is None else known.version
+        far = at if known is None else at + _KEPT
+        checkpoints = sorted((v for v in listing.checkpoints if far < v <= wanted), reverse=True)
+        for version in checkpoints:
+            actions = self._believed(listing, version)
+            if actions is not None:
+                return self._from_checkpoint(listing, version, actions), version, False
+        # Ends at the first gap: anybody may have put a file of a very high version there.
+        if not checkpoints or all(v in listing.commits for v in range(at + 1, wanted + 1)):
+            return Replay(known), at, known is not None and known.unproven
+        version = checkpoints[0]
+        parts = listing.checkpoints[version]
+        actions = [each for part in parts for each in self._read_checkpoint(part)]
+        return self._from_checkpoint(listing, version, actions), version, True
+
+    def _from_checkpoint(self, listing: _Listing, version: int, actions: list[Action]) -> Replay:
+        replay = Replay()
+        replay.apply(actions, self._commit_time(listing, version))
+        return replay
+
+    def _believed(self, listing: _Listing, version: int) -> list[Action] | None:
+        """The actions of a checkpoint that may stand for its commits; None of any other."""
+        parts = listing.checkpoints.get(version, ())
+        if self.foreign:
+            return [each for part in parts for each in self._read_checkpoint(part)] or None
+        data = self.objects.read(parts[0]) if len(parts) == 1 else None
+        if data is None or not self.vouch(self.table, version, blake3(data).hexdigest()):
+            return None
+        return self._parse_checkpoint(parts[0], data)
+
+    def _read_commits(self, versions: range) -> Iterator[list[Action]]:
+        if len(versions) <= _FEW:
+            yield from map(self.read_commit, versions)
+            return
+        with ThreadPoolExecutor(_COMMIT_THREADS, "rocky-log") as pool:
+            for start in range(versions.start, versions.stop, _COMMITS_AT_ONCE):
+                some = range(start, min(start + _COMMITS_AT_ONCE, versions.stop))
+                yield from pool.map(self.read_commit, some)
 
     def _commit_time(self, listing: _Listing, version: int) -> int:
         """A checkpoint does not say when its commit was made; the commit, if it is there, does."""
@@ -238,12 +263,16 @@ class Log:
 
     def _read_checkpoint(self, path: str) -> list[Action]:
         data = self.objects.read(path)
-        place = self.objects.place(path)
         if data is None:
+            place = self.objects.place(path)
             raise StoreUnreadable(f"could not read `{place}`: the checkpoint is missing")
+        return self._parse_checkpoint(path, data)
+
+    def _parse_checkpoint(self, path: str, data: bytes) -> list[Action]:
         try:
             return read_checkpoint(data)
         except CheckpointUnreadable as error:
+            place = self.objects.place(path)
             raise StoreUnreadable(f"could not read `{place}`: {error}") from error
 
     def _list(self, start: int | None) -> _Listing:

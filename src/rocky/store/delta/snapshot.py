@@ -43,6 +43,7 @@ class Snapshot:
     `transactions` maps an application id to its highest committed version: what makes a retried
     append harmless. `metadata` is the log's own `metaData` action, whose other keys commits keep.
     `info` is what the newest commit says of itself; empty where only a checkpoint is left of it.
+    `unproven` is one made of a checkpoint that no record has, because the commits are gone.
     """
 
     version: int
@@ -56,6 +57,7 @@ class Snapshot:
     protocol: Protocol = DEFAULT_PROTOCOL
     metadata: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     info: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    unproven: bool = field(default=False, compare=False)
 
     @property
     def rows(self) -> int:
