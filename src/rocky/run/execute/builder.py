@@ -268,7 +268,7 @@ class Builder:
         before = None if self._is_whole(model) else table.snapshot()
         if before is not None:
             # What is kept of a table is read, too.
-            self._inputs.check_commits(model.name, PinnedTable(table, before))
+            self._inputs.check_table(model.name, PinnedTable(table, before))
         build = self._assemble(step, model, made_from, classify)
         built = materialize(build)
         changed = self._inputs.changed_source(made_from.inputs)

@@ -286,8 +286,7 @@ class Inputs:
         engine, read = self._engine, known.read
         assert engine is not None
         if known.pinned is not None:
-            refuse_damaged_files(known.pinned, self._sources.checksums)
-            self.check_commits(known.name, known.pinned)
+            self.check_table(known.name, known.pinned)
             engine.views.bind_table(known.view, known.pinned.table, known.pinned.snapshot)
         elif read.kind == "source":
             source = self._source(read)
@@ -299,8 +298,12 @@ class Inputs:
             engine.views.bind_frame(known.view, engine.frame(self.sql_of(model, inputs)))
         return known.view
 
-    def check_commits(self, model: str, pinned: PinnedTable) -> None:
-        """Raise ForeignCommit for a table, of a model, that somebody else has written."""
+    def check_table(self, model: str, pinned: PinnedTable) -> None:
+        """Raise for a table, of a model, that must not be read.
+
+        ForeignCommit for one that somebody else has written, StoreUnreadable for damaged files.
+        """
+        refuse_damaged_files(pinned, self._sources.checksums)
         if self._check is not None:
             self._check(model, pinned)
 
