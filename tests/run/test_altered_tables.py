@@ -5,11 +5,18 @@ on it.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
+from rocky.errors import StoreUnreadable
+from rocky.project.models import Target
+from rocky.run.checksums import Checksums
+from rocky.run.prepare.pins import PinnedTable, refuse_damaged_files
+from rocky.store.warehouse import open_warehouse
 from tests.run.runs import Shop, statuses
 
 FILES = {
@@ -62,19 +69,15 @@ def test_a_size_that_the_log_exaggerates_does_not_spare_a_file_from_being_hashed
     shop = shop_of(tmp_path)
     shop.run()
     alter_rows(shop)
+    snapshot = shop.snapshot("ev")
+    assert snapshot is not None
+    huge = tuple(replace(each, size=1 << 40) for each in snapshot.files)
+    table = open_warehouse("warehouse", base=tmp_path).table(
+        Target("spark_catalog", "default", "ev")
+    )
 
-    def enlarge(actions):
-        for each in actions:
-            if "add" in each:
-                each["add"]["size"] = 1 << 40
-
-    edit(commit(shop, 0), enlarge)
-    shop.write("models/total.sql", "SELECT max(amount) AS total, count(*) AS n FROM ev")
-
-    report = shop.run("total")
-
-    assert {"total": "failed"} == statuses(report)
-    assert "bytes, and the log says 1099511627776" in error_of(report, "total")
+    with pytest.raises(StoreUnreadable, match="bytes, and the log says 1099511627776"):
+        refuse_damaged_files(PinnedTable(table, replace(snapshot, files=huge)), Checksums(tmp_path))
 
 
 def test_a_merge_does_not_build_on_a_file_of_its_own_that_was_altered(tmp_path):
@@ -99,3 +102,32 @@ def test_a_merge_hashes_its_own_files_whatever_their_size_and_time(tmp_path):
     shop.write("data/orders.csv", "id,amount\n1,11\n2,21\n")
 
     assert "its bytes do not match its name" in error_of(shop.run("ev"), "ev")
+
+
+def plant_older_content(shop: Shop) -> None:
+    """A commit on top of the table that gives it the rows it had before."""
+    first, second = (
+        [json.loads(line) for line in commit(shop, each).read_bytes().splitlines()]
+        for each in (0, 1)
+    )
+    removes = [
+        {"remove": {"path": each["add"]["path"], "deletionTimestamp": 1, "dataChange": True}}
+        for each in second
+        if "add" in each
+    ]
+    adds = [each for each in first if "add" in each or "metaData" in each]
+    planted = [{"commitInfo": {"timestamp": 1, "operation": "WRITE"}}, *removes, *adds]
+    commit(shop, 2).write_text("".join(json.dumps(each) + "\n" for each in planted))
+
+
+def test_a_result_is_not_reused_over_a_commit_that_no_run_made(tmp_path):
+    shop = shop_of(tmp_path)
+    shop.run()
+    shop.write("data/orders.csv", "id,amount\n1,10\n2,20\n3,31\n")
+    shop.run("ev")
+    plant_older_content(shop)
+
+    report = shop.run("total")
+
+    assert {"total": "failed"} == statuses(report)
+    assert "has a commit that no run made, version 2" in error_of(report, "total")

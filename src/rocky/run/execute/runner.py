@@ -250,7 +250,7 @@ class _RunInProgress:
         if environment is None:
             engine = self._open_engine()
             environment = resources.observe(engine.facts)
-        inputs = Inputs(self._plan, tools.fingerprints, tools.pins, resources.sources)
+        inputs = self._inputs(tools)
         decider = ReuseDecider(
             self._plan, self._rules(), tools.memory, environment, tools.resumption
         )
@@ -289,10 +289,7 @@ class _RunInProgress:
         decider = ReuseDecider(
             self._plan, self._rules(), tools.memory, environment, tools.resumption
         )
-        check = self._adopter.refuse_foreign
-        inputs = Inputs(
-            self._plan, tools.fingerprints, tools.pins, resources.sources, engine, check
-        )
+        inputs = self._inputs(tools, engine)
         # These know pyspark, which a run that builds nothing must not load.
         from rocky.run.execute.step_tests import RunTests  # noqa: PLC0415
         from rocky.run.execute.steps import StepExecution  # noqa: PLC0415
@@ -317,6 +314,11 @@ class _RunInProgress:
         build = resources.build_table or materialize
         work.run(steps, Throttle(limits, len(refused)), tools.stop, build, settled)
         self._engine_end = work.engine_end
+
+    def _inputs(self, tools: _StepTools, engine: Engine | None = None) -> Inputs:
+        check = self._adopter.refuse_foreign
+        sources = self._resources.sources
+        return Inputs(self._plan, tools.fingerprints, tools.pins, sources, engine, check)
 
     def _recorder(self, prover: ProvenanceMaker) -> Recorder:
         notes = self._options.notes.steps

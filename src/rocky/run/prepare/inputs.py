@@ -244,6 +244,8 @@ class Inputs:
         pinned = self._pins.of(step_id(read.kind, read.key))
         project = self._plan.project
         name = (project.models if read.kind == "model" else project.seeds)[read.key].name
+        # Before it is known: a result is reused for what its inputs are said to be.
+        self._check_commits(name, pinned)
         table, snapshot = pinned.table, pinned.snapshot
         identity = identify_table(table.name, snapshot)
         record = InputRecord(
@@ -286,7 +288,7 @@ class Inputs:
         engine, read = self._engine, known.read
         assert engine is not None
         if known.pinned is not None:
-            self.check_table(known.name, known.pinned)
+            refuse_damaged_files(known.pinned, self._sources.checksums)
             engine.views.bind_table(known.view, known.pinned.table, known.pinned.snapshot)
         elif read.kind == "source":
             source = self._source(read)
@@ -304,6 +306,9 @@ class Inputs:
         ForeignCommit for one that somebody else has written, StoreUnreadable for damaged files.
         """
         refuse_damaged_files(pinned, self._sources.checksums)
+        self._check_commits(model, pinned)
+
+    def _check_commits(self, model: str, pinned: PinnedTable) -> None:
         if self._check is not None:
             self._check(model, pinned)
 
