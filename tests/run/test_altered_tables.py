@@ -16,6 +16,7 @@ from rocky.errors import StoreUnreadable
 from rocky.project.models import Target
 from rocky.run.checksums import Checksums
 from rocky.run.prepare.pins import PinnedTable, refuse_damaged_files
+from rocky.run.prepare.resources import RunParameters
 from rocky.store.warehouse import open_warehouse
 from tests.run.runs import Shop, statuses
 
@@ -131,3 +132,55 @@ def test_a_result_is_not_reused_over_a_commit_that_no_run_made(tmp_path):
 
     assert {"total": "failed"} == statuses(report)
     assert "has a commit that no run made, version 2" in error_of(report, "total")
+
+
+def forge_bounds(actions) -> None:
+    """Say of files that they hold other keys than they do."""
+    for each in actions:
+        if "add" in each:
+            stats = json.loads(each["add"]["stats"])
+            stats |= {"minValues": {"id": 900}, "maxValues": {"id": 901}, "nullCount": {"id": 0}}
+            each["add"]["stats"] = json.dumps(stats)
+
+
+def append_shop(root: Path) -> Shop:
+    """A table of two files, each of its own commit."""
+    shop = shop_of(root)
+    shop.write("models/ev.toml", '[strategy]\ntype = "incremental"\ntimestamp_column = "id"\n')
+    shop.run()
+    shop.write("data/orders.csv", "id,amount\n4,40\n")
+    shop.run()
+    return shop
+
+
+def test_a_run_does_not_build_on_an_older_commit_that_was_altered(tmp_path):
+    shop = append_shop(tmp_path)
+    before = edit(commit(shop, 0), forge_bounds)
+    shop.write("data/orders.csv", "id,amount\n5,50\n")
+
+    report = shop.run("ev")
+
+    assert {"ev": "failed"} == statuses(report)
+    assert "version 0 is not the commit that was recorded" in error_of(report, "ev")
+    commit(shop, 0).write_bytes(before)
+    assert {"ev": "success"} == statuses(shop.run("ev"))
+
+
+def test_a_run_does_not_read_an_input_whose_older_commit_was_altered(tmp_path):
+    shop = append_shop(tmp_path)
+    edit(commit(shop, 0), lambda actions: [each for each in actions if "add" not in each])
+
+    report = shop.run("total")
+
+    assert {"total": "failed"} == statuses(report)
+    assert "version 0 is not the commit that was recorded" in error_of(report, "total")
+
+
+def test_a_table_that_is_built_whole_needs_nothing_of_an_older_commit(tmp_path):
+    shop = append_shop(tmp_path)
+    edit(commit(shop, 0), forge_bounds)
+
+    report = shop.run(options=RunParameters(parallel=1, full_refresh=True))
+
+    assert {"ev": "success", "total": "success"} == statuses(report)
+    assert {"success", "reused"} >= set(statuses(shop.run()).values())

@@ -6,7 +6,7 @@ still there only the tables can say.
 """
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Final, NamedTuple
 
@@ -186,6 +186,9 @@ class PipelineReader(LedgerReader):
         return RunId(rows[0][0]) if rows else None
 
 
+_HASHES_AT_ONCE: Final = 64
+
+
 class NewestCommit(NamedTuple):
     """The newest commit to a table that is recorded, and the execution of a run that records it."""
 
@@ -339,6 +342,44 @@ class CommitReader(LookupReader):
             f"SELECT target, version, digest FROM ({parts}) WHERE digest IS NOT NULL ORDER BY key"  # noqa: S608 - our own expressions
         )
         return {(str(target), int(version)): str(digest) for target, version, digest in rows}
+
+    def unknown_commits(self, model: str, target: str, hashes: Mapping[int, str]) -> list[int]:
+        """The versions of a table whose commits are not recorded with these hashes, oldest first.
+
+        One question for all: a table has a handful of commits since its checkpoint.
+        """
+        found: set[tuple[int, str]] = set()
+        digests = list(hashes.values())
+        for start in range(0, len(digests), _HASHES_AT_ONCE):
+            some = digests[start : start + _HASHES_AT_ONCE]
+            rows = self._ask(
+                f"SELECT key, value FROM model_executions WHERE {MODEL_OF_KEY} = ?"  # noqa: S608 - our own expressions
+                f" AND ({' OR '.join(['instr(value, ?)'] * len(some))})",
+                key_of(model.lower()),
+                *some,
+            )
+            for key, text in rows:
+                each = load_record(ModelExecution, self.path, "model_executions", key, text)
+                if str(each.target).lower() == target.lower():
+                    commits = (*each.commits, *each.adopted)
+                    found |= {(commit.version, commit.blake3_hash) for commit in commits}
+        left = sorted(
+            (version, each) for version, each in hashes.items() if (version, each) not in found
+        )
+        # A model may have had another name then.
+        return [
+            version for version, each in left if not self.has_commit(model, target, version, each)
+        ]
+
+    def recorded_versions(self, target: str) -> frozenset[int]:
+        """The versions of a table that any run has recorded, whatever became of them."""
+        rows = self._ask(
+            "SELECT DISTINCT json_extract(commits.value, '$.version')"
+            " FROM model_executions AS made, json_each(made.value, '$.commits') AS commits"
+            " WHERE lower(json_extract(made.value, '$.target')) = ?",
+            target.lower(),
+        )
+        return frozenset(int(version) for (version,) in rows)
 
     def _newest_commit(self, condition: str, value: str, target: str) -> "NewestCommit | None":
         rows = self._ask(

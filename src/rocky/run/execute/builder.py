@@ -47,12 +47,20 @@ _OWN = "rocky."
 class ResultReuse:
     """Puts recorded results in the place of builds. Threads may share it.
 
-    Without an engine nothing can be reused that must be registered in Spark's catalogue.
+    Without an engine nothing can be reused that must be registered in Spark's catalogue. `check`
+    raises for a version, of a model's table, that must not be committed again.
     """
 
-    def __init__(self, context: RunContext, pins: Pins, engine: Engine | None = None) -> None:
+    def __init__(
+        self,
+        context: RunContext,
+        pins: Pins,
+        check: Callable[[str, PinnedTable], None],
+        engine: Engine | None = None,
+    ) -> None:
+        self.pins = pins
         self._context = context
-        self._pins = pins
+        self._check = check
         self._engine = engine
 
     @property
@@ -72,6 +80,7 @@ class ResultReuse:
         committed = None
         snapshot = reused.snapshot
         if not reused.live:
+            self._check(step.name, PinnedTable(reused.table, snapshot))
             info = self._context.info_of(step.name, made_from)
             statement = self._context.ledger_statement()
             committed = recommit(reused, {**info, **statement}, self._context.authority)
@@ -80,7 +89,7 @@ class ResultReuse:
         for each in self._context.announce:
             each.tell(self._engine, reused.table, snapshot)
         pinned = PinnedTable(reused.table, snapshot)
-        self._pins.pin(step.id, pinned)
+        self.pins.pin(step.id, pinned)
         return StepResult(made_from, pinned=pinned, decision=decision, recommitted=committed)
 
 
@@ -229,7 +238,7 @@ class Builder:
         inputs: Inputs,
         engine: Engine,
         warehouse: Warehouse,
-        pins: Pins,
+        reuse: ResultReuse,
         choice: Choice,
     ) -> None:
         self._plan = plan
@@ -237,9 +246,9 @@ class Builder:
         self._inputs = inputs
         self._engine = engine
         self._warehouse = warehouse
-        self._pins = pins
+        self._pins = reuse.pins
         self._choice = choice
-        self._reuse = ResultReuse(context, pins, engine)
+        self._reuse = reuse
         self._prefix = "rocky_" + "".join(each for each in context.run_id if each.isdigit())
         self._places = {step.id: place for place, step in enumerate(plan.steps)}
 

@@ -264,9 +264,8 @@ class _RunInProgress:
         )
         prover = ProvenanceMaker(self._plan, self._context, inputs, environment)
         recorder = self._recorder(prover)
-        settled = record_unbuilt_steps(
-            forecast, ResultReuse(self._context, tools.pins), recorder, tools.journal, self._times
-        )
+        reuse = ResultReuse(self._context, tools.pins, self._adopter.refuse_altered)
+        settled = record_unbuilt_steps(forecast, reuse, recorder, tools.journal, self._times)
         notes = self._options.notes.steps
         refused = record_refused_steps(self._plan, notes, recorder, tools.journal, self._times)
         rest = [step for step in self._plan.steps if step.id not in settled | refused]
@@ -297,8 +296,9 @@ class _RunInProgress:
         from rocky.run.reuse.cutoff import ColumnCutoff  # noqa: PLC0415
 
         choice = partial(decider.decide, cutoff=ColumnCutoff(self._plan, engine))
+        reuse = ResultReuse(self._context, tools.pins, self._adopter.refuse_altered, engine)
         builder = Builder(
-            self._plan, self._context, inputs, engine, resources.warehouse, tools.pins, choice
+            self._plan, self._context, inputs, engine, resources.warehouse, reuse, choice
         )
         prover = ProvenanceMaker(self._plan, self._context, inputs, environment)
         recorder = self._recorder(prover)

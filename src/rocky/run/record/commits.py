@@ -25,7 +25,7 @@ from rocky.store.data_file import DataFile
 from rocky.store.delta.actions import parse_add
 from rocky.store.delta.change import Committed
 from rocky.store.delta.signature import is_commit_signed
-from rocky.store.delta.snapshot import WATERMARK, Snapshot
+from rocky.store.delta.snapshot import FILES_HASH, WATERMARK, Snapshot
 from rocky.store.warehouse import Table
 
 
@@ -129,6 +129,44 @@ class CommitAdopter:
                 )
             )
 
+        self.refuse_altered(model, pinned)
+
+    def refuse_altered(self, model: str, pinned: PinnedTable) -> None:
+        """Raise ForeignCommit for a table that is made from a commit which was altered since.
+
+        Of the newest commits `refuse_foreign` says more.
+        """
+        table, snapshot = pinned.table, pinned.snapshot
+        with self._ledger.lookups() as lookups:
+            hashes = table.log.hashes_read(snapshot.version)
+            unknown = lookups.unknown_commits(model, table.name, hashes)
+            if not unknown:
+                return
+            recorded = lookups.recorded_versions(table.name)
+        needed = _CommitUse(table, snapshot)
+        for version in sorted(hashes, reverse=True):
+            if version not in unknown or self._may_adopt(table, version):
+                needed.believe(version)
+            elif needed.relies_on(version) and self._is_altered(
+                needed.adds_of(version), recorded=version in recorded
+            ):
+                raise ForeignCommit(
+                    _foreign(
+                        table,
+                        f"was altered: version {version} is not the commit that was recorded",
+                        "put the commit back, or `rocky run --model"
+                        f" {model} --full-refresh` builds the table",
+                    )
+                )
+
+    def _is_altered(self, adds: Sequence[DataFile], *, recorded: bool) -> bool:
+        # Commits from before commits were recorded have brought files that are.
+        return recorded or bool(self.unrecorded(adds))
+
+    def _may_adopt(self, table: Table, version: int) -> bool:
+        run_id, _ = _maker_of(table.log.read_commit(version))
+        return run_id in self._adoptable and self._is_signed(run_id, table, version)
+
     def find_foreign(self, table: Table, model: str, snapshot: Snapshot | None) -> tuple[int, ...]:
         """The first version since the newest recorded one that is foreign, and all on top of it."""
         found: tuple[int, ...] = ()
@@ -137,8 +175,7 @@ class CommitAdopter:
             with self._ledger.lookups() as lookups:
                 if lookups.has_commit(model, table.name, each, table.log.commit_hash(each)):
                     break
-            run_id, _ = _maker_of(table.log.read_commit(each))
-            if run_id not in self._adoptable or not self._is_signed(run_id, table, each):
+            if not self._may_adopt(table, each):
                 found = tuple(range(each, newest + 1))
         return found
 
@@ -167,6 +204,37 @@ class CommitAdopter:
             if each.model_name.lower() == model.lower()
             for commit in each.commits
         )
+
+
+class _CommitUse:
+    """Which commits a snapshot relies on, asked from the newest down.
+
+    A table that was replaced as a whole needs nothing of what came before. That no file is missing
+    is known by the hash of their names, where the newest metadata has it.
+    """
+
+    def __init__(self, table: Table, snapshot: Snapshot) -> None:
+        self._table = table
+        self._left = {file.path: file for file in snapshot.files}
+        self._has_metadata = False
+        self._has_all = FILES_HASH in snapshot.configuration
+
+    def believe(self, version: int) -> None:
+        """Take note of what a commit brought that is as it was recorded."""
+        for action in self._table.log.read_commit(version):
+            if action.get("add"):
+                self._left.pop(parse_add(action["add"]).path, None)
+            self._has_metadata |= bool(action.get("metaData"))
+
+    def relies_on(self, version: int) -> bool:
+        """Whether the snapshot would be another without a commit."""
+        return not (self._has_metadata and self._has_all) or bool(self.adds_of(version))
+
+    def adds_of(self, version: int) -> list[DataFile]:
+        """The files that no later commit has brought."""
+        actions = self._table.log.read_commit(version)
+        added = (parse_add(each["add"]).path for each in actions if each.get("add"))
+        return [self._left[path] for path in added if path in self._left]
 
 
 def _foreign(table: Table, what: str, ways_on: str) -> str:

@@ -22,6 +22,7 @@ from rocky.ledger.run_records import (
 from rocky.ledger.writer import ModelRecords
 from rocky.project.models import Target
 from rocky.run.prepare.claims import BegunRun, ledger_statement, open_recorded_run
+from rocky.run.prepare.pins import PinnedTable
 from rocky.run.prepare.session import RunSession
 from rocky.run.record.commits import CommitAdopter, commit_records
 from rocky.store.data_file import DataFile, is_addressed
@@ -78,7 +79,7 @@ def restore_table(opened: RunSession, target: str, reason: str, now: datetime) -
     """Give a table the content back that was recorded last, in a commit of its own.
 
     Raises NothingSelected when it has no foreign commit, RunRefused when what was recorded is no
-    longer there, LedgerLocked while a run writes the table.
+    longer there, ForeignCommit when it was altered, LedgerLocked while a run writes the table.
     """
     with _open(opened, target, "restore", now) as work:
         recorded, table = work.recorded, work.table
@@ -96,6 +97,9 @@ def restore_table(opened: RunSession, target: str, reason: str, now: datetime) -
                 " the checkpoint that stands for them; `rocky run --model"
                 f" {recorded.execution.model_name} --full-refresh` builds it again"
             )
+        CommitAdopter(opened.resources.ledger, work.begun.run_id).refuse_altered(
+            recorded.execution.model_name, PinnedTable(table, content)
+        )
         committed = table.commit(
             Change(
                 "REPLACE",

@@ -82,6 +82,7 @@ class Log:
     _known: dict[int, tuple[ObjectInfo, Snapshot]] = field(
         default_factory=dict, repr=False, compare=False
     )
+    _hashes: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
 
     def snapshot(self, version: int | None = None) -> Snapshot | None:
         """The table at a version, or at the latest; None when there truly is no table."""
@@ -108,11 +109,23 @@ class Log:
     def read_commit(self, version: int) -> list[Action]:
         """The actions of a commit."""
         data = self.commit_bytes(version)
+        self._hashes[version] = blake3(data).hexdigest()
         try:
             return parse_commit(data)
         except (ValueError, RecursionError) as error:
             place = self.objects.place(self.commit_path(version))
             raise StoreUnreadable(f"could not read `{place}`: it is damaged ({error})") from error
+
+    def hashes_read(self, newest: int) -> dict[int, str]:
+        """The hashes of the commits that a snapshot of a version was made from, by version.
+
+        As they were when they were read: what has changed since does not count.
+        """
+        oldest = min((each for each in dict(self._hashes) if each <= newest), default=newest)
+        for version in range(oldest, newest + 1):
+            if version not in self._hashes:
+                self._hashes[version] = self.commit_hash(version)
+        return {version: self._hashes[version] for version in range(oldest, newest + 1)}
 
     def commit_hash(self, version: int) -> str:
         """The hash of a commit file's bytes. Raises `StoreUnreadable`, also where there is none."""
