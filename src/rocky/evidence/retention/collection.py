@@ -132,12 +132,15 @@ class Collector:
         try:
             lifetimes = read_lifetimes(table.log)
             data, staged = list_files(table)
+            if lifetimes.latest is None and not data and not staged:
+                return None
+            doubt = self._doubt
+            if doubt is None and lifetimes.latest is not None:
+                doubt = self._known.commits.find_doubt(table, lifetimes.latest)
         except StoreUnreadable as error:
             return TableDecision(table.name, doubt=str(error))
-        if lifetimes.latest is None and not data and not staged:
-            return None
-        if self._doubt is not None:
-            return TableDecision(table.name, doubt=self._doubt)
+        if doubt is not None:
+            return TableDecision(table.name, doubt=doubt)
         known = self._known
         needs = known.needs.of(table.name, table.objects.place(""))
         facts = TableFacts(table.name, lifetimes, data, staged)

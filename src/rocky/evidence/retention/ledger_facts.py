@@ -40,9 +40,42 @@ from rocky.ledger.provenance import ProvenanceRecord
 from rocky.ledger.record import Record, RunId, load_json, load_record
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution
 from rocky.store.anchor import Anchor, anchored_ledgers, read_anchor, write_anchor
-from rocky.store.warehouse import Warehouse
+from rocky.store.delta.actions import parse_commit
+from rocky.store.delta.signature import is_commit_signed
+from rocky.store.warehouse import Table, Warehouse
 
 R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCommits:
+    """The hashes of the commits that are recorded, by table in lower case and version.
+
+    `keys` are what runs sign commits with that they did not come to record.
+    """
+
+    hashes: Mapping[str, Mapping[int, frozenset[str]]] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+    def find_doubt(self, table: Table, newest: int) -> str | None:
+        """Why the log of a table, all of which was read, may not decide about its files, if so."""
+        recorded = self.hashes.get(table.name.lower(), {})
+        # From before commits were recorded nothing can be told.
+        first = min(recorded, default=newest + 1)
+        for version, digest in table.log.hashes_read(newest).items():
+            known = recorded.get(version, frozenset())
+            if digest in known or (not known and version < first):
+                continue
+            if known or not self._is_signed(table, version):
+                what = "is not the one that was recorded" if known else "was made by no run"
+                return f"its commit {version} {what}: `rocky verify` says more"
+        return None
+
+    def _is_signed(self, table: Table, version: int) -> bool:
+        data = table.log.commit_bytes(version)
+        infos = (each.get("commitInfo") or {} for each in parse_commit(data))
+        run_id = next((str(each["runId"]) for each in infos if each.get("runId")), "")
+        return is_commit_signed(self.keys.get(run_id), table.prefix, version, data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +83,7 @@ class LedgerFacts:
     """What the ledger knows. `targets` are all tables that any run wrote, by full name.
 
     `deleted_branches` are the places of branches that are no more. `heads` are those of the chain
-    at the numbers that were asked for.
+    at the numbers that were asked for. `commits` tells which commits of tables are recorded.
     """
 
     targets: tuple[str, ...]
@@ -60,6 +93,7 @@ class LedgerFacts:
     retained: frozenset[RunId]
     deleted_branches: frozenset[str] = frozenset()
     heads: Mapping[int, str] = field(default_factory=dict)
+    commits: RecordedCommits = RecordedCommits()
 
     def with_shared(self, addresses: frozenset[str]) -> "LedgerFacts":
         """The same, with the files that branches refer to needed as well."""
@@ -85,14 +119,26 @@ def load_ledger_facts(
             for key, value in reader.rows("run_history")
             if key in retained and '"warehouse"' in value
         }
+        keys = {
+            key: str(load_json(state, "run_history", key, value).get("commit_key"))
+            for key, value in reader.rows("run_history")
+            if '"commit_key"' in value
+        }
         targets: set[str] = set()
+        commits: dict[str, dict[int, frozenset[str]]] = {}
         mine: list[tuple[RunId, ModelExecution]] = []
         for key, value in reader.rows("model_executions"):
             run_id = _run_of(key)
             if run_id in retained:
                 execution = load_record(ModelExecution, state, "model_executions", key, value)
                 mine.append((run_id, execution))
-            targets.add(load_json(state, "model_executions", key, value).get("target") or "")
+            said = load_json(state, "model_executions", key, value)
+            target = said.get("target") or ""
+            targets.add(target)
+            of_table = commits.setdefault(target.lower(), {})
+            for each in (*(said.get("commits") or ()), *(said.get("adopted") or ())):
+                found = of_table.get(each["version"], frozenset())
+                of_table[each["version"]] = found | {each["blake3_hash"]}
         retainers = retainers_of(mine)
         wanted = frozenset(each.run_id for each in retainers)
         needs = find_needs(
@@ -110,6 +156,7 @@ def load_ledger_facts(
             frozenset(retained),
             _deleted_branches(reader),
             _heads(reader, numbers),
+            RecordedCommits(commits, keys),
         )
 
 
