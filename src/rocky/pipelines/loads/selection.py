@@ -13,7 +13,7 @@ from typing import Final
 from rocky.canonical import canonical_json, text_hash
 from rocky.errors import RunRefused, SourceUnreadable, StoreUnreadable
 from rocky.ledger.pipeline_state import load_file_hashes
-from rocky.ledger.readers.lookup import LookupReader
+from rocky.ledger.readers.lookup import LookupReader, open_lookup_reader
 from rocky.ledger.readers.table import open_table_record_reader
 from rocky.ledger.run_records import ModelExecution, ModelStatus
 from rocky.pipelines.generated_models import GeneratedModel
@@ -27,6 +27,7 @@ from rocky.run.engine.protocol import Engine
 from rocky.run.engine.sources import Sources
 from rocky.run.materialize.append import loaded_by
 from rocky.run.outcomes import StepNotes
+from rocky.run.record.commits import is_own_commit
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import Table, Warehouse
 
@@ -72,12 +73,14 @@ _LOADED = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
 class LoadHistory:
     """What the ledger remembers of a pipeline's tables, by the targets' keys.
 
-    `committed` are the versions that were recorded last of tables whose last load failed.
+    `committed` are the versions that were recorded last of tables whose last load failed. `state`
+    is the ledger's file, which knows the commits of runs; None where there is none.
     """
 
     loaded: Mapping[str, frozenset[str]] = field(default_factory=dict)
     last: Mapping[str, ModelExecution] = field(default_factory=dict)
     committed: Mapping[str, int] = field(default_factory=dict)
+    state: Path | None = None
 
     def find_last(self, key: str) -> ModelExecution | None:
         """The last load, if the last time it was tried it succeeded."""
@@ -110,6 +113,7 @@ def load_file_history(
         {name.lower(): found for name, found in load_file_hashes(path, names).items()},
         {name.lower(): each.execution for name, each in last.items()},
         _committed(path, [each.execution for each in last.values()]),
+        path,
     )
 
 
@@ -140,22 +144,39 @@ def find_held_files(
         # A try that failed says nothing of versions. What is older than the newest that is recorded
         # may have been moved back since, and its files are no longer there.
         since = history.committed.get(key, -1)
-    found, replaced = _scan_commits(table, snapshot.version, since)
+    found, replaced = _scan_commits(table, snapshot.version, since, history.state)
     if replaced:
         return HeldFiles(found, found, replaced=True)
     return HeldFiles(recorded | found, found - recorded)
 
 
-def _scan_commits(table: Table, newest: int, recorded: int) -> tuple[frozenset[str], bool]:
-    """The files that the commits above a version have brought, as far as the log goes back.
+def _scan_commits(
+    table: Table, newest: int, recorded: int, state: Path | None
+) -> tuple[frozenset[str], bool]:
+    """The files that the commits of runs above a version have brought, as far as the log goes back.
 
-    And whether one of them has replaced the table: what was before it is not asked for.
+    And whether one of them has replaced the table: what was before it is not asked for. What
+    somebody else has committed is not believed: the table is not written while it is there.
     """
+    lookups = open_lookup_reader(state) if state is not None and newest > recorded else None
+    if lookups is None:
+        return _scan_files(table, newest, recorded, lambda _: True)
+    with lookups:
+        return _scan_files(
+            table, newest, recorded, lambda version: is_own_commit(lookups, table, version)
+        )
+
+
+def _scan_files(
+    table: Table, newest: int, recorded: int, is_believed: Callable[[int], bool]
+) -> tuple[frozenset[str], bool]:
     found: frozenset[str] = frozenset()
     for version in range(newest, recorded, -1):
         if table.log.objects.info(table.log.commit_path(version)) is None:
             # Older commits are in a checkpoint, which does not tell of files.
             break
+        if not is_believed(version):
+            continue
         try:
             brought = loaded_by(table.log.read_commit(version))
         except (TypeError, ValueError) as error:

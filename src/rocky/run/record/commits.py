@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from rocky.errors import ForeignCommit
+from rocky.ledger.readers.lookup import CommitReader
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import NO_MARK, ArtifactRecord, CommitRecord, WatermarkState
 from rocky.ledger.writer import Ledger
@@ -204,6 +205,19 @@ class CommitAdopter:
             if each.model_name.lower() == model.lower()
             for commit in each.commits
         )
+
+
+def is_own_commit(lookups: CommitReader, table: Table, version: int) -> bool:
+    """Whether a run of the ledger has recorded a commit, or has signed it and not recorded it yet.
+
+    A run of any state: one that is alive may be about to record what it made.
+    """
+    run_id, model = _maker_of(table.log.read_commit(version))
+    digest = table.log.hashes_read(version)[version]
+    if lookups.has_commit(model, table.name, version, digest):
+        return True
+    key, data = lookups.commit_key(run_id), table.log.commit_bytes(version)
+    return is_commit_signed(key, table.prefix, version, data)
 
 
 class _CommitUse:
