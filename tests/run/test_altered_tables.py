@@ -7,6 +7,7 @@ on it.
 import json
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree, rmtree
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -184,3 +185,49 @@ def test_a_table_that_is_built_whole_needs_nothing_of_an_older_commit(tmp_path):
 
     assert {"ev": "success", "total": "success"} == statuses(report)
     assert {"success", "reused"} >= set(statuses(shop.run()).values())
+
+
+def plant(shop: Shop, donor: Path) -> None:
+    """A table of somebody else's where a model's is to be."""
+    made = shop_of(donor)
+    made.write("data/orders.csv", "id,amount\n66,666\n")
+    made.run("ev")
+    copytree(made.folder("ev"), shop.folder("ev"))
+
+    def disown(actions):
+        info = {"commitInfo": {"timestamp": 1, "operation": "WRITE"}}
+        return [info, *(each for each in actions[1:] if "txn" not in each)]
+
+    edit(commit(shop, 0), disown)
+
+
+@pytest.mark.parametrize("model", ["ev", "total"])
+def test_a_table_that_was_planted_before_its_first_build_is_not_read(tmp_path, model):
+    shop = shop_of(tmp_path / "shop")
+    shop.write("models/one.sql", "SELECT 1 AS x")
+    shop.run("one")
+    plant(shop, tmp_path / "donor")
+
+    report = shop.run(model)
+
+    assert {model: "failed"} == statuses(report)
+    assert "was made by no run that is recorded" in error_of(report, model)
+    whole = RunParameters(parallel=1, full_refresh=True)
+    assert {"ev": "success"} == statuses(shop.run("ev", options=whole))
+    assert [(1, 10), (2, 20), (3, 30)] == shop.rows("ev")
+    assert {"total": "success"} == statuses(shop.run("total"))
+
+
+def test_a_table_that_is_gone_is_not_loaded_anew_in_silence(tmp_path):
+    shop = shop_of(tmp_path)
+    shop.run()
+    rmtree(shop.folder("ev"))
+    shop.write("data/orders.csv", "id,amount\n9,9\n")
+
+    (warning,) = shop.run("ev").warnings
+
+    assert "`spark_catalog.default.ev` is gone: the state has its version 0" in warning
+    whole = RunParameters(parallel=1, full_refresh=True)
+    rmtree(shop.folder("ev"))
+    assert () == shop.run("ev", options=whole).warnings
+    assert () == shop.run("ev").warnings

@@ -343,6 +343,17 @@ class CommitReader(LookupReader):
         )
         return {(str(target), int(version)): str(digest) for target, version, digest in rows}
 
+    def has_built(self, model: str, target: str) -> bool:
+        """Whether a run has left a version of a table, also before commits were recorded."""
+        rows = self._ask(
+            f"SELECT 1 FROM model_executions WHERE ({MODEL_OF_KEY} = ?"  # noqa: S608 - one of our own expressions
+            " OR lower(json_extract(value, '$.target')) = ?)"
+            " AND json_extract(value, '$.commit_version') IS NOT NULL LIMIT 1",
+            key_of(model.lower()),
+            target.lower(),
+        )
+        return bool(rows)
+
     def unknown_commits(self, model: str, target: str, hashes: Mapping[int, str]) -> list[int]:
         """The versions of a table whose commits are not recorded with these hashes, oldest first.
 

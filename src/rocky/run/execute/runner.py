@@ -53,7 +53,7 @@ from rocky.run.prepare.claims import (
     write_ledger_anchor,
 )
 from rocky.run.prepare.inputs import Inputs
-from rocky.run.prepare.lost_state import refuse_lost_plan
+from rocky.run.prepare.lost_state import find_lost_tables, refuse_lost_plan
 from rocky.run.prepare.pins import Pins, pin_inputs
 from rocky.run.prepare.preconditions import check_preconditions
 from rocky.run.prepare.resources import RunClock, RunContext, RunParameters, RunResources
@@ -117,7 +117,9 @@ def _check_watermarks(
             # The remote state cannot be read: the tables say how far they are.
             return NO_WATERMARK_FINDINGS
         with resources.ledger.lookups() as lookups:
-            return check_watermarks(plan, lookups, resources.warehouse)
+            found = check_watermarks(plan, lookups, resources.warehouse)
+            lost = find_lost_tables(plan, lookups, resources.warehouse)
+            return replace(found, forgotten=(*found.forgotten, *lost))
     except BaseException as error:
         said = str(error) or type(error).__name__
         resources.ledger.finish_run(run_id, RunStatus.FAILURE, times.now(), reason=said)
@@ -316,13 +318,11 @@ class _RunInProgress:
         self._engine_end = work.engine_end
 
     def _inputs(self, tools: _StepTools, engine: Engine | None = None) -> Inputs:
-        check = self._adopter.refuse_foreign
-        sources = self._resources.sources
+        sources, check = self._resources.sources, self._adopter.refuse_foreign
         return Inputs(self._plan, tools.fingerprints, tools.pins, sources, engine, check)
 
     def _recorder(self, prover: ProvenanceMaker) -> Recorder:
-        notes = self._options.notes.steps
-        return Recorder(self._plan, self._run_id, prover, self._adopter, notes)
+        return Recorder(self._plan, self._run_id, prover, self._adopter, self._options.notes.steps)
 
     def _rules(self) -> ReuseRules:
         asked = self._options

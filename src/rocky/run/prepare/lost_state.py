@@ -6,13 +6,16 @@ may no longer have all rows. So a run is refused until somebody decides.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from rocky.errors import StateLost, StoreUnreadable
 from rocky.ledger.chain import Head
+from rocky.ledger.readers.lookup import CommitReader
 from rocky.ledger.writer import Ledger, newest_fence
 from rocky.plan.steps import RunPlan
+from rocky.project.configuration.strategies import replaces_all
 from rocky.run.prepare.pins import warm_up
 from rocky.run.prepare.resources import PIPELINE, RemoteState, RunResources
 from rocky.store.anchor import Anchor, anchor_path, read_anchor
@@ -86,6 +89,34 @@ def refuse_lost_plan(plan: RunPlan, resources: RunResources, *, start_anew: bool
     built = [] if start_anew else [each.key for each in plan.steps if each.kind == "build"]
     targets = [plan.project.models[key].target for key in (*plan.pinned, *built)]
     refuse_lost(resources, list(map(resources.warehouse.table, targets)), anchor=not start_anew)
+
+
+def find_lost_tables(plan: RunPlan, lookups: CommitReader, warehouse: Warehouse) -> list[str]:
+    """What to warn of: tables that keep rows, were committed by recorded runs, and are not there.
+
+    The store is asked what is there, not which tables cannot be read.
+    """
+    models = [plan.project.models[each.key] for each in plan.steps if each.kind == "build"]
+    kept = [each for each in models if not replaces_all(each.strategy)]
+    tables = [warehouse.table(each.target) for each in kept]
+    warm_up(tables)
+    found = []
+    for model, table in zip(kept, tables, strict=True):
+        with suppress(StoreUnreadable):
+            # Whoever needs a table that cannot be read is told.
+            recorded = (
+                None
+                if table.snapshot() is not None
+                else lookups.newest_commit(model.name, table.name)
+            )
+            if recorded is not None:
+                found.append(
+                    f"`{table.name}` is gone: the state has its version"
+                    f" {recorded.commit.version}, by run `{recorded.run_id}`, and there is no such"
+                    " table; it is loaded anew from what its sources have today, and rows that"
+                    " they no longer have are lost unless the table is put back"
+                )
+    return found
 
 
 def refuse_new_ledger(tables: Iterable[Table]) -> None:

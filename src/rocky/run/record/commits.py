@@ -96,12 +96,16 @@ class CommitAdopter:
     def refuse_foreign(self, model: str, pinned: PinnedTable) -> None:
         """Raise ForeignCommit for a table whose newest commits no run of this ledger has made.
 
-        Nothing is known of a table that the ledger has no commit of: it is older than the ledger.
+        A table that no run has recorded anything of is foreign as a whole. Of one that was built
+        before commits were recorded nothing can be told.
         """
         table, version = pinned.table, pinned.snapshot.version
         with self._ledger.lookups() as lookups:
             recorded = lookups.newest_commit(model, table.name)
+            if recorded is None and lookups.has_built(model, table.name):
+                return
         if recorded is None:
+            self._refuse_planted(model, pinned)
             return
         known = recorded.commit.version
         if version < known and recorded.execution.commit_version == known:
@@ -131,6 +135,17 @@ class CommitAdopter:
             )
 
         self.refuse_altered(model, pinned)
+
+    def _refuse_planted(self, model: str, pinned: PinnedTable) -> None:
+        table = pinned.table
+        if self.find_foreign(table, model, pinned.snapshot):
+            raise ForeignCommit(
+                _foreign(
+                    table,
+                    "was made by no run that is recorded",
+                    f"remove the table, or `rocky run --model {model} --full-refresh` builds it",
+                )
+            )
 
     def refuse_altered(self, model: str, pinned: PinnedTable) -> None:
         """Raise ForeignCommit for a table that is made from a commit which was altered since.
