@@ -1,5 +1,7 @@
 import os
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from blake3 import blake3
 
@@ -145,3 +147,27 @@ def test_a_checkpoint_that_fails_is_a_warning_and_the_commit_stands(tmp_path):
     assert 1 == len(committed.warnings)
     assert "no checkpoint of table `shop.core.orders` at version 10" in committed.warnings[0]
     assert list(range(11)) == read_ids(table)
+
+
+def test_a_checkpoint_of_somebody_else_is_not_copied_into_ours(tmp_path):
+    table = table_in(tmp_path)
+    for value in range(10):
+        append(table, ids(table, value))
+    # One of the newer kind, which Rocky does not look at and `deltalake` takes, without a file.
+    delta(table, 9).create_checkpoint()
+    made = log_file(table, "00000000000000000009.checkpoint.parquet")
+    rows = pq.read_table(made)
+    added = [None if each is None else each["path"] for each in rows["add"].to_pylist()]
+    victim = next(path for path in added if path is not None)
+    kept = rows.filter(pa.array([path != victim for path in added]))
+    uuid = "80a083e8-7026-4e79-81be-64bd76c43a11"
+    pq.write_table(kept, made.with_name(f"00000000000000000009.checkpoint.{uuid}.parquet"))
+    made.unlink()
+    log_file(table, "_last_checkpoint").unlink()
+
+    committed = append(reopened(table), ids(table, 10))
+
+    assert "a checkpoint in its log says otherwise than its commits do" in committed.warnings[0]
+    assert committed.checkpoint_hash is None
+    assert not log_file(table, CHECKPOINT).exists()
+    assert 11 == len(latest(reopened(table)).files)

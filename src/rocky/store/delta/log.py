@@ -20,6 +20,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from rocky.errors import StoreUnreadable
+from rocky.store.data_file import name_of
 from rocky.store.delta.actions import Action, parse_commit
 from rocky.store.delta.checkpoint import CheckpointUnreadable, read_checkpoint, tells_of
 from rocky.store.delta.snapshot import Replay, Snapshot
@@ -333,6 +334,26 @@ def is_checkpoint_due(version: int) -> bool:
     return version > 0 and version % CHECKPOINT_INTERVAL == 0
 
 
+def _reads_otherwise(table: DeltaTable, snapshot: Snapshot | None) -> bool:
+    """Whether others read another table than we do: they take checkpoints that we do not look at.
+
+    One of somebody else's would be copied into ours, and be recorded as ours.
+    """
+    assert snapshot is not None
+    found = pa.table(table.get_add_actions())
+    columns = (found[name].to_pylist() for name in ("path", "size_bytes", "num_records"))
+    theirs = sorted(
+        (name_of(path), size, rows or 0) for path, size, rows in zip(*columns, strict=True)
+    )
+    ours = sorted((each.name, each.size, each.rows) for each in snapshot.files)
+    said = table.metadata()
+    return (
+        theirs != ours
+        or dict(said.configuration) != dict(snapshot.metadata.get("configuration") or {})
+        or str(said.id) != snapshot.table_id
+    )
+
+
 def write_checkpoint(log: Log, version: int) -> str | None:
     """Write the checkpoint of a version; what went wrong, or None."""
     location = log.objects.location
@@ -342,6 +363,11 @@ def write_checkpoint(log: Log, version: int) -> str | None:
             version=version,
             storage_options=location.delta_options or None,
         )
+        if _reads_otherwise(table, log.snapshot(version)):
+            return (
+                f"{CHECKPOINT_FAILED} of table `{log.table}` at version {version}: a checkpoint in"
+                " its log says otherwise than its commits do; `rocky verify` says more"
+            )
         table.create_checkpoint()
     except (DeltaError, OSError, ValueError) as error:
         first_line = str(error).split("\n", 1)[0]
