@@ -41,6 +41,7 @@ from rocky.ledger.record import Record, RunId, load_json, load_record
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution
 from rocky.store.anchor import Anchor, anchored_ledgers, read_anchor, write_anchor
 from rocky.store.delta.actions import parse_commit
+from rocky.store.delta.log import hashes_read
 from rocky.store.delta.signature import is_commit_signed
 from rocky.store.warehouse import Table, Warehouse
 
@@ -62,7 +63,7 @@ class RecordedCommits:
         recorded = self.hashes.get(table.name.lower(), {})
         # From before commits were recorded nothing can be told.
         first = min(recorded, default=newest + 1)
-        for version, digest in table.log.hashes_read(newest).items():
+        for version, digest in hashes_read(table.log, newest).items():
             known = recorded.get(version, frozenset())
             if digest in known or (not known and version < first):
                 continue

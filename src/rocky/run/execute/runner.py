@@ -170,7 +170,7 @@ class _RunInProgress:
             options.notes.steps,
             options.notes.pipeline,
         )
-        self._adopter = CommitAdopter(resources.ledger, begun.run_id)
+        self._adopter = CommitAdopter(resources.ledger, begun.run_id, plan.project.seeds)
         self._engine: Engine | None = None
         self._tests: RunTests | None = None
         self._engine_end: EngineEnd | None = None

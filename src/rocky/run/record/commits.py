@@ -6,7 +6,7 @@ key that this run has recorded. Commits of anybody else are nobody's to adopt: `
 them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -25,6 +25,7 @@ from rocky.run.prepare.pins import PinnedTable
 from rocky.store.data_file import DataFile
 from rocky.store.delta.actions import parse_add
 from rocky.store.delta.change import Committed
+from rocky.store.delta.log import hashes_read
 from rocky.store.delta.signature import is_commit_signed
 from rocky.store.delta.snapshot import FILES_HASH, WATERMARK, Snapshot
 from rocky.store.warehouse import Table
@@ -58,9 +59,13 @@ NO_ADOPTED_COMMITS = AdoptedCommits()
 
 
 class CommitAdopter:
-    """Finds what dead runs, and failed attempts of this one, left. Threads may share it."""
+    """Finds what dead runs, and failed attempts of this one, left. Threads may share it.
 
-    def __init__(self, ledger: Ledger, run_id: RunId) -> None:
+    `seeds` are the keys of tables that may be older than the ledger.
+    """
+
+    def __init__(self, ledger: Ledger, run_id: RunId, seeds: Collection[str] = frozenset()) -> None:
+        self._seeds = seeds
         self._ledger = ledger
         self._run_id = run_id
 
@@ -138,6 +143,9 @@ class CommitAdopter:
 
     def _refuse_planted(self, model: str, pinned: PinnedTable) -> None:
         table = pinned.table
+        if model.lower() in self._seeds:
+            # It is made of its file alone: whoever wrote the table, it is that or is loaded.
+            return
         if self.find_foreign(table, model, pinned.snapshot):
             raise ForeignCommit(
                 _foreign(
@@ -154,7 +162,7 @@ class CommitAdopter:
         """
         table, snapshot = pinned.table, pinned.snapshot
         with self._ledger.lookups() as lookups:
-            hashes = table.log.hashes_read(snapshot.version)
+            hashes = hashes_read(table.log, snapshot.version)
             unknown = lookups.unknown_commits(model, table.name, hashes)
             if not unknown:
                 return
@@ -228,7 +236,7 @@ def is_own_commit(lookups: CommitReader, table: Table, version: int) -> bool:
     A run of any state: one that is alive may be about to record what it made.
     """
     run_id, model = _maker_of(table.log.read_commit(version))
-    digest = table.log.hashes_read(version)[version]
+    digest = hashes_read(table.log, version)[version]
     if lookups.has_commit(model, table.name, version, digest):
         return True
     key, data = lookups.commit_key(run_id), table.log.commit_bytes(version)

@@ -73,6 +73,7 @@ class Log:
     listing, and a table that was deleted and made again is noticed. The files of a `foreign` table
     may lack the columns it is partitioned by, and its checkpoints are believed: nothing is
     recorded of them. Those of other tables are if `vouch` says so.
+    `hashes` are of the commits as they were last read.
     """
 
     table: str
@@ -83,7 +84,7 @@ class Log:
     _known: dict[int, tuple[ObjectInfo, Snapshot]] = field(
         default_factory=dict, repr=False, compare=False
     )
-    _hashes: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
+    hashes: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
 
     def snapshot(self, version: int | None = None) -> Snapshot | None:
         """The table at a version, or at the latest; None when there truly is no table."""
@@ -110,23 +111,12 @@ class Log:
     def read_commit(self, version: int) -> list[Action]:
         """The actions of a commit."""
         data = self.commit_bytes(version)
-        self._hashes[version] = blake3(data).hexdigest()
+        self.hashes[version] = blake3(data).hexdigest()
         try:
             return parse_commit(data)
         except (ValueError, RecursionError) as error:
             place = self.objects.place(self.commit_path(version))
             raise StoreUnreadable(f"could not read `{place}`: it is damaged ({error})") from error
-
-    def hashes_read(self, newest: int) -> dict[int, str]:
-        """The hashes of the commits that a snapshot of a version was made from, by version.
-
-        As they were when they were read: what has changed since does not count.
-        """
-        oldest = min((each for each in dict(self._hashes) if each <= newest), default=newest)
-        for version in range(oldest, newest + 1):
-            if version not in self._hashes:
-                self._hashes[version] = self.commit_hash(version)
-        return {version: self._hashes[version] for version in range(oldest, newest + 1)}
 
     def commit_hash(self, version: int) -> str:
         """The hash of a commit file's bytes. Raises `StoreUnreadable`, also where there is none."""
@@ -323,6 +313,19 @@ class Log:
         self._known[snapshot.version] = (info, snapshot)
         for version in sorted(self._known)[:-_KEPT]:
             self._known.pop(version, None)
+
+
+def hashes_read(log: Log, newest: int) -> dict[int, str]:
+    """The hashes of the commits that a snapshot of a version was made from, by version.
+
+    As they were when they were read: what has changed since does not count.
+    """
+    known = log.hashes
+    oldest = min((each for each in dict(known) if each <= newest), default=newest)
+    for version in range(oldest, newest + 1):
+        if version not in known:
+            known[version] = log.commit_hash(version)
+    return {version: known[version] for version in range(oldest, newest + 1)}
 
 
 CHECKPOINT_INTERVAL: Final = 10
