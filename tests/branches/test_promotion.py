@@ -3,7 +3,7 @@
 import pytest
 
 from rocky.ledger.branches import load_promotions
-from rocky.ledger.readers.lookup import open_lookup_reader
+from rocky.ledger.readers.commits import open_lookup_reader
 from rocky.store.delta.comments import Comments, comments_of
 from tests.branches.shops import TABLE, BranchShop, Template
 

@@ -8,7 +8,7 @@ import pytest
 
 from rocky.errors import LedgerUnreadable
 from rocky.ledger import open_ledger
-from rocky.ledger.readers.lookup import open_lookup_reader
+from rocky.ledger.readers.commits import open_lookup_reader
 from rocky.ledger.row_evidence import REMEMBERED, check_row, check_rows_below, check_table
 from tests.ledger.chains import faults
 

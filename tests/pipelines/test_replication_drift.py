@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from rocky.ledger.readers.lookup import open_lookup_reader
+from rocky.ledger.readers.commits import open_lookup_reader
 from tests.pipelines.lakes import ORDERS, LakeProject, at, statuses
 from tests.run.runs import verify, write
 

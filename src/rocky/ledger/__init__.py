@@ -1,6 +1,7 @@
 """The ledger: what ran, what it read and wrote, what it cost. The only home of sqlite3."""
 
 from rocky.ledger.database import STATE_FILE
+from rocky.ledger.readers.commits import open_lookup_reader
 from rocky.ledger.readers.history import (
     LATEST,
     EvidenceReader,
@@ -9,7 +10,7 @@ from rocky.ledger.readers.history import (
     open_evidence_reader,
     open_history_reader,
 )
-from rocky.ledger.readers.lookup import LookupReader, open_lookup_reader
+from rocky.ledger.readers.lookup import LookupReader
 from rocky.ledger.schema import SCHEMA_VERSION
 from rocky.ledger.writer import Ledger, ModelRecords, open_ledger
 

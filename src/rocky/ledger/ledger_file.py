@@ -26,8 +26,8 @@ from rocky.ledger.chain import (
 )
 from rocky.ledger.claims import Claim, LocalClaim, hold_claim, refuse_claimed
 from rocky.ledger.database import describe_file, transaction, translated
+from rocky.ledger.readers.commits import CommitReader, open_lookup_reader
 from rocky.ledger.readers.history import HistoryReader, open_history_reader
-from rocky.ledger.readers.lookup import CommitReader, open_lookup_reader
 from rocky.ledger.record import RunId
 from rocky.ledger.schema import RowWriter, load_head, load_ledger_id, refuse_foreign
 

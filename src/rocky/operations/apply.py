@@ -11,7 +11,7 @@ from pathlib import Path
 from rocky.errors import InvalidRequest, PlanOutdated, RunRefused
 from rocky.ledger import open_history_reader
 from rocky.ledger.branches import branch_key
-from rocky.ledger.readers.lookup import open_lookup_reader
+from rocky.ledger.readers.commits import open_lookup_reader
 from rocky.ledger.run_records import RunStatus
 from rocky.operations.plan.proposal import PlanProposal, propose_plan
 from rocky.operations.run import PipelineEnding, RunReport, run_compiled

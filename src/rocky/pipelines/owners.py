@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from rocky.errors import StoreUnreadable
-from rocky.ledger.readers.lookup import LookupReader, RecordedCopy, open_lookup_reader
+from rocky.ledger.readers.commits import open_lookup_reader
+from rocky.ledger.readers.lookup import LookupReader, RecordedCopy
 from rocky.project import Project
 from rocky.project.configuration.pipelines import LoadPipeline, SnapshotPipeline
 from rocky.project.configuration.strategies import has_target

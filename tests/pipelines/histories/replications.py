@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from rocky.errors import StateSyncFailed
 from rocky.evidence.retention.ledger_facts import leave_anchors
 from rocky.evidence.retention.sweep import remove_watermark
-from rocky.ledger.readers.lookup import open_lookup_reader
+from rocky.ledger.readers.commits import open_lookup_reader
 from rocky.ledger.writer import Ledger, open_ledger
 from rocky.pipelines.report import PipelineResult
 from rocky.project.models import Target

@@ -137,7 +137,7 @@ def test_two_runners_that_find_one_file_do_not_both_load_it(tmp_path):
     report = project.run(before_write=load_first)
 
     assert [1] == project.ids()
-    assert "another run has loaded files" in str(errors(report)[ORDERS])
+    assert "was made by no run that is recorded" in str(errors(report)[ORDERS])
     with pytest.raises(StateLost, match="was written by run"):
         project.run()
     assert [1] == project.ids()

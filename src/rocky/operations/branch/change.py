@@ -30,7 +30,7 @@ from rocky.branches.approvals.validity import ApprovalScope
 from rocky.branches.state_hash import compute_state
 from rocky.errors import NotARepository
 from rocky.ledger.branch_records import BranchRecord
-from rocky.ledger.readers.lookup import open_lookup_reader
+from rocky.ledger.readers.commits import open_lookup_reader
 from rocky.operations.branch.lookup import fetch_branch_state, open_view
 from rocky.operations.findings import SideBroken
 from rocky.operations.revisions import Sides, open_sides

@@ -12,7 +12,8 @@ from typing import Any
 from rocky.analysis.compilation import Compilation
 from rocky.compiler.fingerprints import fingerprints_of
 from rocky.errors import InternalError, NothingSelected, RockyError
-from rocky.ledger.readers.lookup import LookupReader, open_lookup_reader
+from rocky.ledger.readers.commits import open_lookup_reader
+from rocky.ledger.readers.lookup import LookupReader
 from rocky.operations.plan.draft import (
     DraftRun,
     change_documents,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.ledger import open_history_reader
-from rocky.ledger.readers.lookup import open_lookup_reader
+from rocky.ledger.readers.commits import open_lookup_reader
 from rocky.ledger.record import RunId
 from rocky.operations.plan.report import ModelsOutlook, StepOutlook
 from rocky.plan.adapters import choose_adapter

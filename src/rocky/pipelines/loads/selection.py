@@ -13,7 +13,8 @@ from typing import Final
 from rocky.canonical import canonical_json, text_hash
 from rocky.errors import RunRefused, SourceUnreadable, StoreUnreadable
 from rocky.ledger.pipeline_state import load_file_hashes
-from rocky.ledger.readers.lookup import LookupReader, open_lookup_reader
+from rocky.ledger.readers.commits import open_lookup_reader
+from rocky.ledger.readers.lookup import LookupReader
 from rocky.ledger.readers.table import open_table_record_reader
 from rocky.ledger.run_records import ModelExecution, ModelStatus
 from rocky.pipelines.generated_models import GeneratedModel

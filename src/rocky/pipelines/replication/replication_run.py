@@ -18,8 +18,8 @@ from rocky.language.names import quote_name, quote_text
 from rocky.ledger import open_history_reader
 from rocky.ledger.pipeline_records import DriftRecord, RowCount
 from rocky.ledger.pipeline_state import load_counts
+from rocky.ledger.readers.commits import open_lookup_reader
 from rocky.ledger.readers.history import HistoryReader
-from rocky.ledger.readers.lookup import open_lookup_reader
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelExecution, ModelStatus
 from rocky.pipelines.checks.evaluation import PipelineChecks

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from rocky.errors import StateLost, StoreUnreadable
 from rocky.ledger.chain import Head
-from rocky.ledger.readers.lookup import CommitReader
+from rocky.ledger.readers.commits import CommitReader
 from rocky.ledger.writer import Ledger, newest_fence
 from rocky.plan.steps import RunPlan
 from rocky.project.configuration.strategies import replaces_all

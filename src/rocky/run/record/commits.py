@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from rocky.errors import ForeignCommit
-from rocky.ledger.readers.lookup import CommitReader
+from rocky.ledger.readers.commits import CommitReader
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import NO_MARK, ArtifactRecord, CommitRecord, WatermarkState
 from rocky.ledger.writer import Ledger

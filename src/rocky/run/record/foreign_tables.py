@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from rocky.errors import NothingSelected, RunRefused
-from rocky.ledger.readers.lookup import NewestCommit
+from rocky.ledger.readers.commits import NewestCommit
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import (
     ArtifactRecord,

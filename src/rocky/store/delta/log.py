@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+import pyarrow as pa
 from blake3 import blake3
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError

@@ -1,0 +1,152 @@
+"""The commit reader: which commits of tables are recorded, and what key their runs sign with.
+
+Answers are those of the moment: while a run goes on the file grows.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from rocky.ledger.readers.lookup import LookupReader
+from rocky.ledger.record import RunId, key_of, load_record
+from rocky.ledger.run_records import CommitRecord, ModelExecution, RunRecord
+from rocky.ledger.schema import MODEL_OF_KEY
+
+_HASHES_AT_ONCE: Final = 64
+
+
+class NewestCommit(NamedTuple):
+    """The newest commit to a table that is recorded, and the execution of a run that records it."""
+
+    run_id: RunId
+    execution: ModelExecution
+    commit: CommitRecord
+
+
+class CommitReader(LookupReader):
+    """Finds commits too: which is the newest of a table, and what key their runs sign with."""
+
+    def commit_key(self, run_id: RunId) -> str | None:
+        """The key that a run has recorded for its commits; None where it has recorded none.
+
+        A record that somebody has changed says nothing.
+        """
+        rows = self._ask("SELECT value FROM run_history WHERE key = ?", run_id)
+        if not rows or not self.is_untouched("run_history", run_id):
+            return None
+        return load_record(RunRecord, self.path, "run_history", run_id, rows[0][0]).commit_key
+
+    def known_runs(self, run_ids: Iterable[str]) -> frozenset[str]:
+        """Those of some runs that have begun in this ledger."""
+        rows = self._ask(
+            "SELECT key FROM run_history WHERE key IN (SELECT value FROM json_each(?))",
+            json.dumps(sorted(set(run_ids))),
+        )
+        return frozenset(key for (key,) in rows)
+
+    def newest_commit(self, model: str, target: str) -> "NewestCommit | None":
+        """The newest commit to a table that is recorded, whatever its model was called then."""
+        found = self._newest_commit(f"{MODEL_OF_KEY} = ?", key_of(model.lower()), target)
+        return found or self._newest_commit("? = ''", "", target)
+
+    def has_commit(self, model: str, target: str, version: int, digest: str) -> bool:
+        """Whether a commit is recorded, whatever its model was called then."""
+        ask = "SELECT key, value FROM model_executions WHERE {} AND instr(value, ?)"
+        rows = self._ask(ask.format(f"{MODEL_OF_KEY} = ?"), key_of(model.lower()), digest)
+        rows = rows or self._ask(ask.format("? = ''"), "", digest)
+        executions = (
+            load_record(ModelExecution, self.path, "model_executions", key, text)
+            for key, text in rows
+        )
+        # The same bytes as another version are another commit.
+        return any(
+            (commit.version, commit.blake3_hash) == (version, digest)
+            for each in executions
+            if str(each.target).lower() == target.lower()
+            for commit in (*each.commits, *each.adopted)
+        )
+
+    def recorded_checkpoints(self) -> dict[tuple[str, int], str]:
+        """The hash of each recorded checkpoint by table, in lower case, and version.
+
+        Of a table that was dropped and made again the newest.
+        """
+        parts = " UNION ALL ".join(
+            "SELECT m.key AS key, lower(json_extract(m.value, '$.target')) AS target,"  # noqa: S608 - our own names
+            " json_extract(one.value, '$.version') AS version,"
+            " json_extract(one.value, '$.checkpoint_blake3') AS digest"
+            f" FROM model_executions AS m, json_each(m.value, '$.{part}') AS one"
+            " WHERE instr(m.value, '\"checkpoint_blake3\"')"
+            for part in ("adopted", "commits")
+        )
+        rows = self._ask(
+            f"SELECT target, version, digest FROM ({parts}) WHERE digest IS NOT NULL ORDER BY key"  # noqa: S608 - our own expressions
+        )
+        return {(str(target), int(version)): str(digest) for target, version, digest in rows}
+
+    def has_built(self, model: str, target: str) -> bool:
+        """Whether a run has left a version of a table, also before commits were recorded."""
+        rows = self._ask(
+            f"SELECT 1 FROM model_executions WHERE ({MODEL_OF_KEY} = ?"  # noqa: S608 - one of our own expressions
+            " OR lower(json_extract(value, '$.target')) = ?)"
+            " AND json_extract(value, '$.commit_version') IS NOT NULL LIMIT 1",
+            key_of(model.lower()),
+            target.lower(),
+        )
+        return bool(rows)
+
+    def unknown_commits(self, model: str, target: str, hashes: Mapping[int, str]) -> list[int]:
+        """The versions of a table whose commits are not recorded with these hashes, oldest first.
+
+        One question for all: a table has a handful of commits since its checkpoint.
+        """
+        found: set[tuple[int, str]] = set()
+        digests = list(hashes.values())
+        for start in range(0, len(digests), _HASHES_AT_ONCE):
+            some = digests[start : start + _HASHES_AT_ONCE]
+            rows = self._ask(
+                f"SELECT key, value FROM model_executions WHERE {MODEL_OF_KEY} = ?"  # noqa: S608 - our own expressions
+                f" AND ({' OR '.join(['instr(value, ?)'] * len(some))})",
+                key_of(model.lower()),
+                *some,
+            )
+            for key, text in rows:
+                each = load_record(ModelExecution, self.path, "model_executions", key, text)
+                if str(each.target).lower() == target.lower():
+                    commits = (*each.commits, *each.adopted)
+                    found |= {(commit.version, commit.blake3_hash) for commit in commits}
+        left = sorted(
+            (version, each) for version, each in hashes.items() if (version, each) not in found
+        )
+        # A model may have had another name then.
+        return [
+            version for version, each in left if not self.has_commit(model, target, version, each)
+        ]
+
+    def recorded_versions(self, target: str) -> frozenset[int]:
+        """The versions of a table that any run has recorded, whatever became of them."""
+        rows = self._ask(
+            "SELECT DISTINCT json_extract(commits.value, '$.version')"
+            " FROM model_executions AS made, json_each(made.value, '$.commits') AS commits"
+            " WHERE lower(json_extract(made.value, '$.target')) = ?",
+            target.lower(),
+        )
+        return frozenset(int(version) for (version,) in rows)
+
+    def _newest_commit(self, condition: str, value: str, target: str) -> "NewestCommit | None":
+        rows = self._ask(
+            f"SELECT key, value FROM model_executions WHERE {condition}"  # noqa: S608 - one of our own expressions
+            " AND lower(json_extract(value, '$.target')) = ?"
+            " AND coalesce(json_extract(value, '$.commits[0]'),"
+            " json_extract(value, '$.adopted[0]')) IS NOT NULL ORDER BY key DESC LIMIT 1",
+            value,
+            target.lower(),
+        )
+        for key, text in rows:
+            found = load_record(ModelExecution, self.path, "model_executions", key, text)
+            commit = max((*found.commits, *found.adopted), key=lambda each: each.version)
+            return NewestCommit(RunId(key.partition("|")[0]), found, commit)
+        return None
+
+
+open_lookup_reader = CommitReader.open
