@@ -30,7 +30,7 @@ def limited(seconds: int, line: tuple[str, ...]) -> None:
     most = pages * os.sysconf("SC_PAGE_SIZE") + GIBIBYTE
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    sys.argv = ["rocky", *line]
+    sys.argv = ["rocky", "-o", "json", *line]
     main()
 
 
@@ -61,6 +61,16 @@ def test_a_pipe_in_the_place_of_a_file_is_no_file_and_is_not_waited_for(tmp_path
 
     assert 1 == code
     assert any(f"`{name}`" in each for each in messages(report))
+
+
+def test_a_pipe_is_not_waited_for_when_it_is_shown_either(tmp_path):
+    write(tmp_path, SMALL)
+    os.mkfifo(tmp_path / "models/model.sql")
+    with Running(limited, MOST_SECONDS, ("-o", "table", "compile"), cwd=tmp_path) as process:
+        out, _ = process.communicate(TOO_LONG)
+        assert 1 == process.wait()
+
+    assert "models/model.sql" in out
 
 
 def test_a_device_without_end_is_not_read(tmp_path):

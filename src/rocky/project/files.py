@@ -135,12 +135,16 @@ def _loop(path: str) -> Diagnostic:
     )
 
 
+_READ: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+"""Nobody waits for a pipe in the place of a file: it is as if it were empty."""
+
+
 def read_bytes(location: str) -> bytes:
     """The whole file. Raises OSError; a folder or a device is one too.
 
     Below `open()`, because its buffering costs more than the read itself on small files.
     """
-    handle = os.open(location, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    handle = os.open(location, _READ)
     try:
         data = os.read(handle, _CHUNK)
         if len(data) < _CHUNK:

@@ -39,7 +39,7 @@ class RunLog:
         self._redact = redact
         self._lock = Lock()
         self._begun = False
-        self.hides_output = False
+        self._hides_output = False
 
     @property
     def path(self) -> str | None:
@@ -58,10 +58,15 @@ class RunLog:
                 file.write(f"== {at} {self._redact(title)}\n{said}\n\n")
             self._begun = True
 
+    def add_output(self, text: str) -> None:
+        """Write down what Spark printed, unless a value may be in it that nobody may see."""
+        if not self._hides_output:
+            self.add("what Spark printed", text)
+
     def hide(self, title: str, secret: str) -> None:
         """Write an entry without its stack, which holds a value; so may what Spark printed."""
         self.add(title, f"the stack is not kept: it may hold values of `{secret}`, classified")
-        self.hides_output = True
+        self._hides_output = True
 
     def _open(self) -> Path:
         path = self._root / self._name

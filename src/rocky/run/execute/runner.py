@@ -170,7 +170,8 @@ class _RunInProgress:
             options.notes.steps,
             options.notes.pipeline,
         )
-        self._adopter = CommitAdopter(resources.ledger, begun.run_id, plan.project.seeds)
+        seeds, unread = plan.project.seeds, is_remote_unreadable(resources)
+        self._adopter = CommitAdopter(resources.ledger, begun.run_id, seeds, partial=unread)
         self._engine: Engine | None = None
         self._tests: RunTests | None = None
         self._engine_end: EngineEnd | None = None
@@ -379,9 +380,8 @@ class _RunInProgress:
 
     def _log_output(self) -> None:
         """Keep what Spark printed of a run in which something failed."""
-        failed = self._log.path or self._engine_end is not None
-        if self._engine is not None and failed and not self._log.hides_output:
-            self._log.add("what Spark printed", self._engine.output)
+        if self._engine is not None and (self._log.path or self._engine_end is not None):
+            self._log.add_output(self._engine.output)
 
     def _give_up(self, error: BaseException) -> None:
         """Close the record of a run that cannot continue; the error that stopped it is raised."""

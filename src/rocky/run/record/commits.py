@@ -61,11 +61,20 @@ NO_ADOPTED_COMMITS = AdoptedCommits()
 class CommitAdopter:
     """Finds what dead runs, and failed attempts of this one, left. Threads may share it.
 
-    `seeds` are the keys of tables that may be older than the ledger.
+    `seeds` are the keys of tables that may be older than the ledger. Where the ledger is `partial`,
+    because the remote state cannot be read, a table that it has nothing of may be anybody's.
     """
 
-    def __init__(self, ledger: Ledger, run_id: RunId, seeds: Collection[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        run_id: RunId,
+        seeds: Collection[str] = frozenset(),
+        *,
+        partial: bool = False,
+    ) -> None:
         self._seeds = seeds
+        self._partial = partial
         self._ledger = ledger
         self._run_id = run_id
 
@@ -143,7 +152,7 @@ class CommitAdopter:
 
     def _refuse_planted(self, model: str, pinned: PinnedTable) -> None:
         table = pinned.table
-        if model.lower() in self._seeds:
+        if self._partial or model.lower() in self._seeds:
             # It is made of its file alone: whoever wrote the table, it is that or is loaded.
             return
         if self.find_foreign(table, model, pinned.snapshot):
