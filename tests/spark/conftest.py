@@ -26,10 +26,14 @@ beside the work, never repays that."""
 
 
 @pytest.fixture(scope="session", autouse=True)
-def jvm_options() -> Iterator[None]:
-    """Options of every JVM that a test starts; they count as the environment of its tables."""
+def jvm_options(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Options of every JVM that a test starts; they count as the environment of its tables.
+
+    Where no test asks Spark they would only change the environment of all tests that follow.
+    """
+    asks_spark = any(each.get_closest_marker("spark") for each in request.session.items)
     with pytest.MonkeyPatch.context() as patch:
-        if "JDK_JAVA_OPTIONS" not in os.environ:
+        if asks_spark and "JDK_JAVA_OPTIONS" not in os.environ:
             patch.setenv("JDK_JAVA_OPTIONS", JVM)
         yield
 
