@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from rocky.errors import InvalidRequest
 from rocky.ledger.record import RunId
@@ -68,17 +68,41 @@ def _settle(
     request: ForeignTableRequest,
     settle: "Callable[[RunSession, str, str, datetime], SettledTable]",
 ) -> ForeignTableReport:
-    if not request.message.strip():
+    def settle_table(opened: "RunSession") -> "SettledTable":
+        return settle(opened, request.table, request.message, datetime.now(UTC))
+
+    done = decide_state(workspace, request.message, request.adapter, settle_table)
+    return ForeignTableReport(**same_fields(ForeignTableReport, done))
+
+
+class _Decided(Protocol):
+    @property
+    def run_id(self) -> RunId: ...
+
+
+Decided = TypeVar("Decided", bound=_Decided)
+
+
+def decide_state(
+    workspace: Workspace,
+    message: str,
+    adapter_name: str | None,
+    decide: "Callable[[RunSession], Decided]",
+) -> Decided:
+    """Somebody's decision about the state: made in a run that records why, and sealed.
+
+    Raises InvalidRequest without a reason, and SealRefused when it was made and is not sealed.
+    """
+    if not message.strip():
         raise InvalidRequest("say why with `--message`: the ledger keeps it")
+    from rocky.operations.seal import seal_deed  # noqa: PLC0415
     from rocky.run.prepare.session import open_run  # noqa: PLC0415
 
     workspace = known_branch(workspace)
     project = load_workspace(workspace)
-    _, adapter = main_adapter(project, request.adapter)
+    _, adapter = main_adapter(project, adapter_name)
     caller = caller_of(workspace, project, state_path(workspace))
     with open_run(project, adapter, caller) as opened:
-        done = settle(opened, request.table, request.message, datetime.now(UTC))
-    from rocky.operations.seal import seal_deed  # noqa: PLC0415
-
+        done = decide(opened)
     seal_deed(workspace, project, "run", done.run_id)
-    return ForeignTableReport(**same_fields(ForeignTableReport, done))
+    return done

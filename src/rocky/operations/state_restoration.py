@@ -4,22 +4,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from rocky.errors import InvalidRequest
 from rocky.ledger.record import RunId
+from rocky.operations.foreign_table import decide_state
 from rocky.operations.report import same_fields
-from rocky.operations.workspace import (
-    Workspace,
-    caller_of,
-    known_branch,
-    load_workspace,
-    state_path,
-)
-from rocky.plan.adapters import main_adapter
+from rocky.operations.workspace import Workspace
 from rocky.plan.arguments import Request
 
 # `rocky state` shows the state too, and must not wait for all that runs.
 if TYPE_CHECKING:
-    from rocky.run.record.restoration import LeftTable, RestoredTable
+    from rocky.run.prepare.session import RunSession
+    from rocky.run.record.restoration import LeftTable, Restoration, RestoredTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +75,12 @@ def restore_state(workspace: Workspace, request: RestorationRequest) -> Restorat
     Raises NothingSelected when the state lacks nothing, InvalidRequest, LedgerLocked, and
     SealRefused when it was restored and could not be sealed.
     """
-    if not request.message.strip():
-        raise InvalidRequest("say why with `--message`: the ledger keeps it")
-    from rocky.run.prepare.session import open_run  # noqa: PLC0415
     from rocky.run.record.restoration import restore_from_tables  # noqa: PLC0415
 
-    workspace = known_branch(workspace)
-    project = load_workspace(workspace)
-    _, adapter = main_adapter(project, request.adapter)
-    caller = caller_of(workspace, project, state_path(workspace))
-    with open_run(project, adapter, caller) as opened:
-        done = restore_from_tables(opened, request.table, request.message, datetime.now(UTC))
-    from rocky.operations.seal import seal_deed  # noqa: PLC0415
+    def restore(opened: "RunSession") -> "Restoration":
+        return restore_from_tables(opened, request.table, request.message, datetime.now(UTC))
 
-    seal_deed(workspace, project, "restoration", done.run_id)
+    done = decide_state(workspace, request.message, request.adapter, restore)
     return RestorationReport(
         done.run_id,
         done.reason,
