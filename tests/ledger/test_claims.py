@@ -1,10 +1,11 @@
 import json
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 
-from rocky.errors import LedgerLocked, LedgerUnwritable
+from rocky.errors import ClaimLost, LedgerLocked, LedgerUnwritable
 from rocky.ledger import open_ledger
 from rocky.ledger.claims import claims_folder, is_alive, living_runs
 from rocky.ledger.run_records import RunStatus
@@ -71,6 +72,18 @@ def test_a_run_left_open_is_one_that_died_and_the_next_run_records_it(path):
     assert seen == repaired
     assert ["done"] == [each.model_name for each in repaired.models_executed]
     assert "the process ended without finishing" == repaired.reason
+
+
+def test_nothing_is_added_to_a_run_that_others_have_recorded_as_dead(ledger, other, path):
+    run_id = ledger.begin_run(a_run(), ["m.s.t"])
+    shutil.rmtree(claims_folder(path))
+    other.begin_run(a_run(START + timedelta(hours=1)), ["m.s.t"])
+
+    with pytest.raises(ClaimLost, match=f"run `{run_id}` was recorded as dead"):
+        ledger.amend_run(run_id, commit_key="k")
+    with other.reader() as reader:
+        assert reader.run(run_id).died
+        assert reader.run(run_id).commit_key is None
 
 
 def test_a_lock_file_without_a_lock_holds_nobody_up(ledger, path):

@@ -168,8 +168,12 @@ class Ledger(LedgerFile):
             held.check()
 
     def amend_run(self, run_id: RunId, **facts: Any) -> None:
-        """Add what is known of a run once it has begun, each fact once: `engine`, `commit_key`."""
+        """Add what is known of a run once it has begun, each fact once: `engine`, `commit_key`.
+
+        Raises ClaimLost for a run that others have recorded as dead.
+        """
         with self.transaction() as rows:
+            self.refuse_dead(rows, run_id)
             document = self._run_document(rows, run_id)
             _put_json(rows, "run_history", run_id, {**document, **facts})
 

@@ -113,10 +113,14 @@ NO_AUTHORITY: Final = CommitAuthority()
 def sign_commit(
     authority: CommitAuthority, prefix: str, version: int, actions: list[Action]
 ) -> bytes:
-    """The bytes of a commit, with the signature of whoever makes it."""
+    """The bytes of a commit, with the signature of whoever makes it.
+
+    Raises what `authority.check` does: nothing is signed once the claim is known to be lost.
+    """
     data = format_commit(actions)
     if authority.sign is None:
         return data
+    authority.check()
     signature = authority.sign(commit_statement(prefix, version, data))
     info = {**actions[0]["commitInfo"], SIGNATURE: signature}
     return format_commit([{"commitInfo": info}, *actions[1:]])
