@@ -7,6 +7,7 @@ from blake3 import blake3
 
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.types import StructField
+from rocky.store.delta.checkpoint import CheckpointUnreadable, read_checkpoint
 from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK
 from tests.store.tables import (
     append,
@@ -133,6 +134,25 @@ def test_a_damaged_hint_is_only_a_hint(table):
     log_file(table, "_last_checkpoint").write_bytes(b"{")
 
     assert 13 == latest(reopened(table)).rows
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        pa.array([{"path": b"\xff"}]).cast(pa.struct({"path": pa.binary()})),
+        pa.array([{"partitionValues": "a=b"}]),
+    ],
+    ids=["bytes that are no text", "a text where a map should be"],
+)
+def test_a_checkpoint_that_is_parquet_and_nothing_else_is_damaged(add):
+    made = pa.BufferOutputStream()
+    if pa.types.is_binary(add.type.field(0).type):
+        text = pa.Array.from_buffers(pa.string(), 1, add.field("path").buffers())
+        add = pa.StructArray.from_arrays([text], ["path"])
+    pq.write_table(pa.table({"add": add}), made)
+
+    with pytest.raises(CheckpointUnreadable, match="it is damaged"):
+        read_checkpoint(made.getvalue().to_pybytes())
 
 
 def test_a_checkpoint_that_fails_is_a_warning_and_the_commit_stands(tmp_path):

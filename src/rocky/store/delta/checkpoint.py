@@ -40,12 +40,16 @@ def read_checkpoint(data: bytes) -> list[Action]:
         raise CheckpointUnreadable(f"it is damaged ({error})") from error
     if _SIDECAR in table.column_names and table[_SIDECAR].null_count < table.num_rows:
         raise CheckpointUnreadable("it keeps its actions in other files, which Rocky does not read")
-    return [
-        {kind: _plain(action)}
-        for kind in _KINDS
-        if kind in table.column_names
-        for action in table[kind].drop_null().to_pylist()
-    ]
+    try:
+        return [
+            {kind: _plain(action)}
+            for kind in _KINDS
+            if kind in table.column_names
+            for action in table[kind].drop_null().to_pylist()
+        ]
+    except _MALFORMED as error:
+        # Bytes that are no text, or a table where a map should be: Parquet does not mind.
+        raise CheckpointUnreadable(f"it is damaged ({error})") from error
 
 
 def _plain(action: dict[str, Any]) -> dict[str, Any]:
