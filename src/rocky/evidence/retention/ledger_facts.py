@@ -50,17 +50,21 @@ R = TypeVar("R", bound=Record)
 
 @dataclass(frozen=True, slots=True)
 class RecordedCommits:
-    """The hashes of the commits that are recorded, by table in lower case and version.
+    """The hashes of the commits that are recorded, by table in lower case, warehouse and version.
 
-    `keys` are what runs sign commits with that they did not come to record.
+    Of a table that was dropped and made anew those since then. `keys` are what runs sign commits with that they did not come to record.
     """
 
-    hashes: Mapping[str, Mapping[int, frozenset[str]]] = field(default_factory=dict)
+    hashes: Mapping[str, Mapping[str, Mapping[int, frozenset[str]]]] = field(default_factory=dict)
     keys: Mapping[str, str] = field(default_factory=dict)
 
     def find_doubt(self, table: Table, newest: int) -> str | None:
         """Why the log of a table, all of which was read, may not decide about its files, if so."""
-        recorded = self.hashes.get(table.name.lower(), {})
+        recorded: dict[int, frozenset[str]] = {}
+        for found in self.hashes.get(table.name.lower(), {}).values():
+            # Of any warehouse: this one may have been moved.
+            for version, digests in found.items():
+                recorded[version] = recorded.get(version, frozenset()) | digests
         # From before commits were recorded nothing can be told.
         first = min(recorded, default=newest + 1)
         for version, digest in hashes_read(table.log, newest).items():
@@ -115,18 +119,19 @@ def load_ledger_facts(
     with reader:
         run_ids = [RunId(key) for key, _ in reader.rows("run_history")]
         retained = retained_runs(run_ids, retention, now) | {each.run_id for each in living}
-        places = {
+        made_in = {
             RunId(key): str(load_json(state, "run_history", key, value).get("warehouse"))
             for key, value in reader.rows("run_history")
-            if key in retained and '"warehouse"' in value
+            if '"warehouse"' in value
         }
+        places = {run_id: place for run_id, place in made_in.items() if run_id in retained}
         keys = {
             key: str(load_json(state, "run_history", key, value).get("commit_key"))
             for key, value in reader.rows("run_history")
             if '"commit_key"' in value
         }
         targets: set[str] = set()
-        commits: dict[str, dict[int, frozenset[str]]] = {}
+        commits: dict[str, dict[str, dict[int, frozenset[str]]]] = {}
         mine: list[tuple[RunId, ModelExecution]] = []
         for key, value in reader.rows("model_executions"):
             run_id = _run_of(key)
@@ -137,9 +142,14 @@ def load_ledger_facts(
             target = said.get("target") or ""
             targets.add(target)
             of_table = commits.setdefault(target.lower(), {})
-            for each in (*(said.get("commits") or ()), *(said.get("adopted") or ())):
-                found = of_table.get(each["version"], frozenset())
-                of_table[each["version"]] = found | {each["blake3_hash"]}
+            recorded = of_table.setdefault(made_in.get(run_id, ""), {})
+            for each in (*(said.get("adopted") or ()), *(said.get("commits") or ())):
+                found = recorded.get(each["version"], frozenset())
+                if each["version"] == 0 and found - {each["blake3_hash"]}:
+                    # It was dropped and made anew: the log from before is another table's.
+                    recorded.clear()
+                    found = frozenset()
+                recorded[each["version"]] = found | {each["blake3_hash"]}
         retainers = retainers_of(mine)
         wanted = frozenset(each.run_id for each in retainers)
         needs = find_needs(

@@ -4,7 +4,7 @@ Answers are those of the moment: while a run goes on the file grows.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from rocky.ledger.readers.lookup import LookupReader
@@ -13,6 +13,8 @@ from rocky.ledger.run_records import CommitRecord, ModelExecution, RunRecord
 from rocky.ledger.schema import MODEL_OF_KEY
 
 _HASHES_AT_ONCE: Final = 64
+_FIRST_VERSION: Final = '"version":0'
+"""Text that every record of a table's first commit has."""
 
 
 class NewestCommit(NamedTuple):
@@ -49,30 +51,71 @@ class CommitReader(LookupReader):
         found = self._newest_commit(f"{MODEL_OF_KEY} = ?", key_of(model.lower()), target)
         return found or self._newest_commit("? = ''", "", target)
 
-    def has_commit(self, model: str, target: str, version: int, digest: str) -> bool:
-        """Whether a commit is recorded, whatever its model was called then."""
-        ask = "SELECT key, value FROM model_executions WHERE {} AND instr(value, ?)"
-        rows = self._ask(ask.format(f"{MODEL_OF_KEY} = ?"), key_of(model.lower()), digest)
-        rows = rows or self._ask(ask.format("? = ''"), "", digest)
-        executions = (
-            load_record(ModelExecution, self.path, "model_executions", key, text)
-            for key, text in rows
-        )
+    def has_commit(
+        self, model: str, target: str, version: int, digest: str, place: str | None = None
+    ) -> bool:
+        """Whether a commit is recorded, whatever its model was called then.
+
+        Of a table in the warehouse at a `place`, only since it was last made anew there: its log
+        from before it was dropped is that of another table.
+        """
+        named = f"{MODEL_OF_KEY} = ?", key_of(model.lower())
+        found = self._recording(*named, target, [digest])
+        if not found:
+            # A model may have had another name then.
+            named = "? = ''", ""
+            found = self._recording(*named, target, [digest])
         # The same bytes as another version are another commit.
-        return any(
-            (commit.version, commit.blake3_hash) == (version, digest)
-            for each in executions
-            if str(each.target).lower() == target.lower()
-            for commit in (*each.commits, *each.adopted)
+        rows = [row for row, commits in found if (version, digest) in commits]
+        return bool(rows) and max(rows) >= self._life_began(*named, target, place)
+
+    def _recording(
+        self, condition: str, value: str, target: str, texts: Sequence[str]
+    ) -> list[tuple[int, set[tuple[int, str]]]]:
+        """The commits to a table that executions with some text record, each with its row."""
+        # Rows are numbered as they were written, whatever clocks said.
+        rows = self._ask(
+            f"SELECT rowid, key, value FROM model_executions WHERE {condition}"  # noqa: S608 - our own expressions
+            f" AND ({' OR '.join(['instr(value, ?)'] * len(texts))}) ORDER BY rowid",
+            value,
+            *texts,
         )
+        found = []
+        for row, key, text in rows:
+            each = load_record(ModelExecution, self.path, "model_executions", key, text)
+            if str(each.target).lower() == target.lower():
+                commits = (*each.commits, *each.adopted)
+                found.append((row, {(commit.version, commit.blake3_hash) for commit in commits}))
+        return found
+
+    def _life_began(self, condition: str, value: str, target: str, place: str | None) -> int:
+        """The first row that records anything of a table as it was last made anew."""
+        firsts: list[tuple[int, str]] = []
+        for row, commits in self._recording(condition, value, target, [_FIRST_VERSION]):
+            firsts += [(row, digest) for version, digest in commits if version == 0]
+        if len({digest for _, digest in firsts}) <= 1:
+            return 0
+        return _began(
+            [each for each in firsts if place is None or self._was_made_in(each[0], place)]
+        )
+
+    def _was_made_in(self, row: int, place: str) -> bool:
+        rows = self._ask(
+            "SELECT 1 FROM model_executions AS made JOIN run_history AS run"
+            " ON run.key = substr(made.key, 1, instr(made.key, '|') - 1)"
+            " WHERE made.rowid = ? AND json_extract(run.value, '$.warehouse') = ?",
+            row,
+            place,
+        )
+        return bool(rows)
 
     def recorded_checkpoints(self) -> dict[tuple[str, int], str]:
         """The hash of each recorded checkpoint by table, in lower case, and version.
 
-        Of a table that was dropped and made again the newest.
+        Of a table that was dropped and made again those since then.
         """
         parts = " UNION ALL ".join(
-            "SELECT m.key AS key, lower(json_extract(m.value, '$.target')) AS target,"  # noqa: S608 - our own names
+            "SELECT m.rowid AS row, lower(json_extract(m.value, '$.target')) AS target,"  # noqa: S608 - our own names
             " json_extract(one.value, '$.version') AS version,"
             " json_extract(one.value, '$.checkpoint_blake3') AS digest"
             f" FROM model_executions AS m, json_each(m.value, '$.{part}') AS one"
@@ -80,9 +123,31 @@ class CommitReader(LookupReader):
             for part in ("adopted", "commits")
         )
         rows = self._ask(
-            f"SELECT target, version, digest FROM ({parts}) WHERE digest IS NOT NULL ORDER BY key"  # noqa: S608 - our own expressions
+            "SELECT target, version, digest, row FROM"  # noqa: S608 - our own expressions
+            f" ({parts}) WHERE digest IS NOT NULL ORDER BY row"
         )
-        return {(str(target), int(version)): str(digest) for target, version, digest in rows}
+        began = self._lives_began() if rows else {}
+        return {
+            (str(target), int(version)): str(digest)
+            for target, version, digest, row in rows
+            if row >= began.get(str(target), 0)
+        }
+
+    def _lives_began(self) -> dict[str, int]:
+        """Of each table, in lower case, the first row that is about it as it was last made anew."""
+        parts = " UNION ALL ".join(
+            "SELECT m.rowid AS row, lower(json_extract(m.value, '$.target')) AS target,"  # noqa: S608 - our own names
+            " json_extract(one.value, '$.blake3_hash') AS digest"
+            f" FROM model_executions AS m, json_each(m.value, '$.{part}') AS one"
+            f" WHERE instr(m.value, '{_FIRST_VERSION}')"
+            " AND json_extract(one.value, '$.version') = 0"
+            for part in ("adopted", "commits")
+        )
+        firsts: dict[str, list[tuple[int, str]]] = {}
+        rows = self._ask(f"SELECT row, target, digest FROM ({parts}) ORDER BY row")  # noqa: S608 - our own expressions
+        for row, target, digest in rows:
+            firsts.setdefault(str(target), []).append((row, str(digest)))
+        return {target: _began(found) for target, found in firsts.items()}
 
     def has_built(self, model: str, target: str) -> bool:
         """Whether a run has left a version of a table, also before commits were recorded."""
@@ -95,32 +160,29 @@ class CommitReader(LookupReader):
         )
         return bool(rows)
 
-    def unknown_commits(self, model: str, target: str, hashes: Mapping[int, str]) -> list[int]:
+    def unknown_commits(
+        self, model: str, target: str, hashes: Mapping[int, str], place: str | None = None
+    ) -> list[int]:
         """The versions of a table whose commits are not recorded with these hashes, oldest first.
 
-        One question for all: a table has a handful of commits since its checkpoint.
+        One question for all: a table has a handful of commits since its checkpoint. Of `place` see
+        `has_commit`.
         """
+        named = f"{MODEL_OF_KEY} = ?", key_of(model.lower())
+        began = self._life_began(*named, target, place)
         found: set[tuple[int, str]] = set()
         digests = list(hashes.values())
         for start in range(0, len(digests), _HASHES_AT_ONCE):
             some = digests[start : start + _HASHES_AT_ONCE]
-            rows = self._ask(
-                f"SELECT key, value FROM model_executions WHERE {MODEL_OF_KEY} = ?"  # noqa: S608 - our own expressions
-                f" AND ({' OR '.join(['instr(value, ?)'] * len(some))})",
-                key_of(model.lower()),
-                *some,
-            )
-            for key, text in rows:
-                each = load_record(ModelExecution, self.path, "model_executions", key, text)
-                if str(each.target).lower() == target.lower():
-                    commits = (*each.commits, *each.adopted)
-                    found |= {(commit.version, commit.blake3_hash) for commit in commits}
+            for row, commits in self._recording(*named, target, some):
+                found |= commits if row >= began else set()
         left = sorted(
             (version, each) for version, each in hashes.items() if (version, each) not in found
         )
-        # A model may have had another name then.
         return [
-            version for version, each in left if not self.has_commit(model, target, version, each)
+            version
+            for version, each in left
+            if not self.has_commit(model, target, version, each, place)
         ]
 
     def recorded_versions(self, target: str) -> frozenset[int]:
@@ -147,6 +209,12 @@ class CommitReader(LookupReader):
             commit = max((*found.commits, *found.adopted), key=lambda each: each.version)
             return NewestCommit(RunId(key.partition("|")[0]), found, commit)
         return None
+
+
+def _began(firsts: Sequence[tuple[int, str]]) -> int:
+    """Where the newest of the first commits of a table was recorded first; 0 for the only one."""
+    others = [row for row, digest in firsts if digest != firsts[-1][1]]
+    return min((row for row, _ in firsts if row > max(others)), default=0) if others else 0
 
 
 open_lookup_reader = CommitReader.open

@@ -172,7 +172,7 @@ class CommitAdopter:
         table, snapshot = pinned.table, pinned.snapshot
         with self._ledger.lookups() as lookups:
             hashes = hashes_read(table.log, snapshot.version)
-            unknown = lookups.unknown_commits(model, table.name, hashes)
+            unknown = lookups.unknown_commits(model, table.name, hashes, table.objects.place(""))
             if not unknown:
                 return
             recorded = lookups.recorded_versions(table.name)
@@ -206,7 +206,8 @@ class CommitAdopter:
         newest = -1 if snapshot is None else snapshot.version
         for each in range(newest, -1, -1):
             with self._ledger.lookups() as lookups:
-                if lookups.has_commit(model, table.name, each, table.log.commit_hash(each)):
+                digest = table.log.commit_hash(each)
+                if lookups.has_commit(model, table.name, each, digest, table.objects.place("")):
                     break
             if not self._may_adopt(table, each):
                 found = tuple(range(each, newest + 1))
@@ -246,7 +247,7 @@ def is_own_commit(lookups: CommitReader, table: Table, version: int) -> bool:
     """
     run_id, model = _maker_of(table.log.read_commit(version))
     digest = hashes_read(table.log, version)[version]
-    if lookups.has_commit(model, table.name, version, digest):
+    if lookups.has_commit(model, table.name, version, digest, table.objects.place("")):
         return True
     key, data = lookups.commit_key(run_id), table.log.commit_bytes(version)
     return is_commit_signed(key, table.prefix, version, data)
