@@ -313,7 +313,8 @@ class Audit:
         name, actions = where[-25:], [json.loads(line) for line in data.splitlines()]
         info = next((each["commitInfo"] for each in actions if "commitInfo" in each), {})
         maker, run = (info.get("runId"), str(info.get("model")).lower()), self.runs.get(info.get("runId"), {})
-        unfinished = name > max(recorded, default="") and (run.get("status") == "Running" or run.get("reason")) and is_signed(run.get("commit_key"), place, name, data)
+        settled = {each for key, one in self.records["promotions"].items() for each in (key, one.get("recovers"))}  # what such a run committed is recorded with it
+        unfinished = name > max(recorded, default="") and maker[0] not in settled and (run.get("status") == "Running" or run.get("reason")) and is_signed(run.get("commit_key"), place, name, data)
         early = run and not run.get("warehouse") and self.files_of[maker]
         decided = self.foreign.get((place, name))  # no run made it, and somebody has accepted or rejected it
         if decided:
@@ -331,6 +332,9 @@ class Audit:
             live[path] = self.adds[path] = (add["size"], json.loads(add["stats"])["numRecords"])
             same = name not in recorded or decided == "rejected" or self.files_of[maker].get(path, {}).get("size_bytes") == add["size"]
             self.expect(same, "record_missing", where, f"no record has its file `{path}`")
+        told = next((hashed for each in reversed(actions) if (hashed := (each.get("metaData", {}).get("configuration") or {}).get("rocky.filesHash"))), None)
+        held = hash_of("".join(f"{name}\n" for name in sorted(path[len(place) + 1 :] for path in live)))
+        self.expect(decided or "runId" not in info or told in (None, held), "commit_changed", where, "the table has other files after it than it says: commits before it were altered when it was made")
         return live
     def check_execution(self, where, maker, row):
         state = self.state(maker[0], self.place_of(maker[0], row.get("target")), row.get("commit_version"))

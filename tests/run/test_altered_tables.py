@@ -19,7 +19,8 @@ from rocky.run.checksums import Checksums
 from rocky.run.prepare.pins import PinnedTable, refuse_damaged_files
 from rocky.run.prepare.resources import RunParameters
 from rocky.store.warehouse import open_warehouse
-from tests.run.runs import Shop, statuses
+from tests.evidence.shops import audit, script_codes
+from tests.run.runs import Shop, statuses, verify
 
 FILES = {
     "sources/raw.toml": (
@@ -231,3 +232,32 @@ def test_a_table_that_is_gone_is_not_loaded_anew_in_silence(tmp_path):
     rmtree(shop.folder("ev"))
     assert () == shop.run("ev", options=whole).warnings
     assert () == shop.run("ev").warnings
+
+
+CHANCE = {"models/ev.sql": "SELECT id, amount, current_date() AS day FROM raw.orders"}
+
+
+@pytest.mark.parametrize("more", [{}, CHANCE], ids=["deterministic", "by chance"])
+def test_a_file_that_was_hidden_while_a_table_was_replaced_is_not_read_beside_the_new(
+    tmp_path, more
+):
+    shop = shop_of(tmp_path)
+    for name, text in more.items():
+        shop.write(name, text)
+    shop.run()
+    before = edit(commit(shop, 0), lambda found: [each for each in found if "add" not in each])
+    shop.write("data/orders.csv", "id,amount\n1,10\n2,21\n")
+    whole = RunParameters(parallel=1, full_refresh=True)
+    assert {"ev": "success"} == statuses(shop.run("ev", options=whole))
+    commit(shop, 0).write_bytes(before)
+
+    # Both are in the log now: the new commit could not remove what it did not see.
+    report = shop.run()
+
+    assert {"ev": "failed", "total": "skipped"} == statuses(report)
+    assert "it has other files than its version 1 says" in error_of(report, "ev")
+    assert any("commit_changed" in each and "other files" in each for each in verify(tmp_path))
+    assert "commit_changed" in script_codes(audit(tmp_path))
+    assert {"ev": "success"} == statuses(shop.run("ev", options=whole))
+    assert [(1, 10), (2, 21)] == [row[:2] for row in shop.rows("ev")]
+    assert {"total": "success"} == statuses(shop.run("total"))

@@ -9,7 +9,7 @@ is left over, and is cleared away before anything is made.
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from rocky.branches.clones import BranchOrigin, Parent, clone_parent
 from rocky.branches.record_transfer import recorded_tables
+from rocky.branches.table_commits import refuse_altered_version, refuse_foreign_tables
 from rocky.errors import ChangeRefused, LedgerLocked, NothingSelected, StoreUnreadable
 from rocky.ledger import Ledger, open_ledger
 from rocky.ledger.branch_records import PRODUCTION, BranchRecord, BranchStatus
@@ -176,6 +177,7 @@ def create_branch(
             )
         path = branch_state(ledger.path, wanted.name)
         _refuse_others(wanted, path)
+        _refuse_altered(ledger, chosen)
         clear_branch((wanted.warehouse, *wanted.others), path)
         with open_ledger(path) as own:
             clone_parent(own, wanted.warehouse, chosen.parent, origin)
@@ -183,6 +185,21 @@ def create_branch(
         record = _record_of(wanted, chosen, origin)
         record_branch(ledger, record)
     return record
+
+
+def _refuse_altered(ledger: Ledger, chosen: ChosenParent) -> None:
+    """Raises ForeignCommit for a table of the parent that is not what its runs have recorded."""
+    parent = chosen.parent
+    models = {target: each.execution.model_name for target, each in parent.known.items()}
+    with ExitStack() as opened:
+        own = ledger
+        if parent.name != PRODUCTION and parent.state is not None:
+            own = opened.enter_context(open_ledger(parent.state))
+        if chosen.from_run is None:
+            refuse_foreign_tables(own, parent.tables.items(), models)
+            return
+        for table, snapshot in parent.tables.items():
+            refuse_altered_version(own, models[table.name.lower()], table, snapshot)
 
 
 def _refuse_others(wanted: BranchRequest, state: Path) -> None:

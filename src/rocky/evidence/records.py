@@ -132,6 +132,12 @@ class LedgerRecords:
     sweeps: dict[str, SweepRecord] = field(default_factory=dict)
     promotions: dict[str, PromotionRecord] = field(default_factory=dict)
 
+    @property
+    def settled_runs(self) -> frozenset[str]:
+        """Promotions, reverts and recoveries that are recorded: what they committed is as well."""
+        found = self.promotions.values()
+        return frozenset(run for each in found for run in (each.run_id, each.recovers) if run)
+
     def artifacts(self) -> Iterator[ArtifactRecord]:
         for found in self.files.values():
             yield from found.values()

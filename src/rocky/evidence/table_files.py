@@ -26,6 +26,7 @@ from rocky.store.data_file import name_of
 from rocky.store.delta.actions import Action, parse_add, parse_commit, parse_path
 from rocky.store.delta.log import LOG_FOLDER
 from rocky.store.delta.signature import is_commit_signed
+from rocky.store.delta.snapshot import has_other_files
 from rocky.store.objects import Objects, open_object
 
 _COMMIT: Final = re.compile(r"(\d{20})\.json")
@@ -65,12 +66,33 @@ class LogChecker:
             added = self._added(place, expected, version, actions)
             removed = _removed(actions)
             live = {path: file for path, file in live.items() if path not in removed} | added
+            if whole:
+                self._check_files_hash(place, expected, version, actions, live)
             rows.update({path: file.rows for path, file in added.items()})
             states[version] = live
         unrecorded = set(found) - set(expected.commits)
         history = TableHistory(states, rows) if whole else TableHistory()
         check_checkpoints(place, expected, files, (unrecorded, history), self._findings)
         return history
+
+    def _check_files_hash(
+        self,
+        place: TablePlace,
+        expected: ExpectedTable,
+        version: int,
+        actions: list[Action],
+        live: Mapping[str, LiveFile],
+    ) -> None:
+        """Whether the table has the files after a commit that the commit says it has."""
+        said = expected.commits.get(version)
+        self._findings.expect(
+            (said is not None and said.record.foreign is not None)
+            or not has_other_files(actions, live),
+            FindingCode.COMMIT_CHANGED,
+            place.place(f"{LOG_FOLDER}/{version:020d}.json"),
+            "the table has other files after it than it says: commits before it were altered when"
+            " it was made, and put back",
+        )
 
     def _trusted(
         self, place: TablePlace, expected: ExpectedTable, version: int, data: bytes | None
@@ -131,7 +153,9 @@ class LogChecker:
     def _commit_key(self, info: Mapping[str, Any]) -> str | None:
         """The key of the run that a commit names, if that run may lack a record of it."""
         run = self._recorded.runs.get(str(info.get("runId")))
-        return run.commit_key if run is not None and _may_lack_record(run) else None
+        if run is None or run.run_id in self._recorded.settled_runs or not _may_lack_record(run):
+            return None
+        return run.commit_key
 
     def _explain(self, where: str, info: Mapping[str, Any], *, signed: bool) -> None:
         """Say of an unrecorded commit whether that can be: `signed` by a run that did not end."""

@@ -24,6 +24,7 @@ from rocky.branches.approvals.validity import (
 )
 from rocky.branches.promotion.reversals import TableReversal, find_promotion, find_reversals
 from rocky.branches.record_transfer import BranchHistory
+from rocky.branches.table_commits import refuse_altered_version
 from rocky.branches.tables import (
     BranchTable,
     BranchView,
@@ -143,13 +144,18 @@ def clear_revert(opened: RunSession, wanted: str, *, discard_later: bool) -> Rev
     """Leave to move production back to before a promotion, by its id or its branch's name.
 
     Raises NothingSelected when there is none, and PromotionRefused when it was reverted already,
-    cannot go back, or, unless it is to `discard_later`, when its tables were changed since.
+    cannot go back, or, unless it is to `discard_later`, when its tables were changed since;
+    ForeignCommit when the commits to go back to were altered.
     """
     resources = opened.resources
     promotion = find_promotion(resources.ledger.path, wanted)
     found, left = find_reversals(promotion, resources.warehouse, discard_later=discard_later)
     if not found:
         raise PromotionRefused(f"`{promotion.run_id}` left no table that can be moved back")
+    for each in found:
+        refuse_altered_version(
+            resources.ledger, each.promoted.model_name, each.table, each.before
+        )
     return RevertClearance(
         what=f"branch revert {promotion.run_id}",
         promotion=promotion,

@@ -14,8 +14,9 @@ from typing import Final
 
 from rocky.branches.promotion.clearance import RecoveryClearance
 from rocky.branches.promotion.promotion_run import PromotionRun
+from rocky.branches.table_commits import refuse_altered_version
 from rocky.branches.tables import same_content, table_content
-from rocky.errors import ChangeRefused, PromotionRefused, StoreUnreadable
+from rocky.errors import ChangeRefused, ForeignCommit, PromotionRefused, StoreUnreadable
 from rocky.ledger.branch_records import REVERTED, UNDONE, PromotionRecord
 from rocky.ledger.branches import record_promotion_tables, records_to_json
 from rocky.ledger.record import RunId
@@ -297,6 +298,10 @@ def _move_back(
         return "somebody else has changed it since it was promoted"
     work.check_claim()
     name = records.execution.model_name
+    try:
+        refuse_altered_version(work.opened.resources.ledger, name, table, content)
+    except ForeignCommit as altered:
+        return str(altered)
     info = {"runId": work.run_id, "model": name, **ledger_statement(work.opened.resources)}
     moment = PreparedStamp(int(work.now.timestamp() * 1000), f"{work.run_id}/undo")
     done = commit_exactly(

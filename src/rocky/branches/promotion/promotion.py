@@ -28,6 +28,7 @@ from rocky.branches.record_transfer import (
     recorded_tables,
     transfer_records,
 )
+from rocky.branches.table_commits import refuse_foreign_tables
 from rocky.branches.tables import BranchTable, BranchView, same_content, table_content
 from rocky.errors import PromotionRefused
 from rocky.ledger.branch_records import PROMOTED, PromotedTable, PromotionRecord
@@ -58,6 +59,11 @@ def promote_tables(
     claimed = [each.parent_table for each in (*tables, *proved)]
     with open_promotion_run(opened, cleared, claimed, actor.at, watch) as work:
         _refuse_changed((*tables, *proved))
+        refuse_foreign_tables(
+            opened.resources.ledger,
+            [(each.parent_table, each.production) for each in tables if each.production],
+            {target: each.execution.model_name for target, each in before.items()},
+        )
         refuse_moved_inputs(view.record.name, relied, again=True)
         work.watch("files")
         moves = prepare_moves(

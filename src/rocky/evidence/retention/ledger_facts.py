@@ -130,6 +130,10 @@ def load_ledger_facts(
             for key, value in reader.rows("run_history")
             if '"commit_key"' in value
         }
+        for key, value in reader.rows(PROMOTIONS):
+            # All that it committed is recorded: what else it signed came to nothing.
+            keys.pop(key, None)
+            keys.pop(str(load_json(state, PROMOTIONS, key, value).get("recovers")), None)
         targets: set[str] = set()
         commits: dict[str, dict[str, dict[int, frozenset[str]]]] = {}
         mine: list[tuple[RunId, ModelExecution]] = []

@@ -38,6 +38,14 @@ class CommitReader(LookupReader):
             return None
         return load_record(RunRecord, self.path, "run_history", run_id, rows[0][0]).commit_key
 
+    def settled_runs(self) -> frozenset[RunId]:
+        """Those whose promotion, revert or recovery is recorded, also as undone.
+
+        All that they committed is recorded with it: what else they signed came to nothing.
+        """
+        rows = self._ask("SELECT key, json_extract(value, '$.recovers') FROM promotions")
+        return frozenset(RunId(each) for row in rows for each in row if each is not None)
+
     def known_runs(self, run_ids: Iterable[str]) -> frozenset[str]:
         """Those of some runs that have begun in this ledger."""
         rows = self._ask(

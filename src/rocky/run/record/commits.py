@@ -27,7 +27,7 @@ from rocky.store.delta.actions import parse_add
 from rocky.store.delta.change import Committed
 from rocky.store.delta.log import hashes_read
 from rocky.store.delta.signature import is_commit_signed
-from rocky.store.delta.snapshot import FILES_HASH, WATERMARK, Snapshot
+from rocky.store.delta.snapshot import FILES_HASH, WATERMARK, Snapshot, has_other_files
 from rocky.store.warehouse import Table
 
 
@@ -81,7 +81,7 @@ class CommitAdopter:
     @cached_property
     def _adoptable(self) -> frozenset[RunId]:
         with self._ledger.lookups() as lookups:
-            return lookups.unfinished_runs() | {self._run_id}
+            return lookups.unfinished_runs() - lookups.settled_runs() | {self._run_id}
 
     def adopt(self, table: Table, below: int, now: datetime) -> AdoptedCommits:
         """The unrecorded commits just below a version of a table that may be adopted."""
@@ -167,14 +167,31 @@ class CommitAdopter:
     def refuse_altered(self, model: str, pinned: PinnedTable) -> None:
         """Raise ForeignCommit for a table that is made from a commit which was altered since.
 
-        Of the newest commits `refuse_foreign` says more.
+        And for one whose newest commit was made while others were. Of the newest commits
+        `refuse_foreign` says more.
         """
+        table, snapshot = pinned.table, pinned.snapshot
+        rebuild = f"`rocky run --model {model} --full-refresh` builds the table"
+        altered = self._find_altered(model, pinned)
+        if altered is not None:
+            what = f"was altered: version {altered} is not the commit that was recorded"
+            raise ForeignCommit(_foreign(table, what, f"put the commit back, or {rebuild}"))
+        newest = table.log.read_commit(snapshot.version)
+        if has_other_files(newest, (file.path for file in snapshot.files)):
+            what = (
+                f"has other files than its version {snapshot.version} says: commits before it were"
+                " altered when it was made"
+            )
+            raise ForeignCommit(_foreign(table, what, rebuild))
+
+    def _find_altered(self, model: str, pinned: PinnedTable) -> int | None:
+        """The newest version that a table is made from and that is not as it was recorded."""
         table, snapshot = pinned.table, pinned.snapshot
         with self._ledger.lookups() as lookups:
             hashes = hashes_read(table.log, snapshot.version)
             unknown = lookups.unknown_commits(model, table.name, hashes, table.objects.place(""))
             if not unknown:
-                return
+                return None
             recorded = lookups.recorded_versions(table.name)
         needed = _CommitUse(table, snapshot)
         for version in sorted(hashes, reverse=True):
@@ -183,14 +200,8 @@ class CommitAdopter:
             elif needed.relies_on(version) and self._is_altered(
                 needed.adds_of(version), recorded=version in recorded
             ):
-                raise ForeignCommit(
-                    _foreign(
-                        table,
-                        f"was altered: version {version} is not the commit that was recorded",
-                        "put the commit back, or `rocky run --model"
-                        f" {model} --full-refresh` builds the table",
-                    )
-                )
+                return version
+        return None
 
     def _is_altered(self, adds: Sequence[DataFile], *, recorded: bool) -> bool:
         # Commits from before commits were recorded have brought files that are.

@@ -317,14 +317,16 @@ def _metadata(
 def _new_properties(
     rebased: RebasedChange, paths: set[str], latest: Snapshot | None
 ) -> dict[str, str]:
-    """The table properties, with a rows hash only where it is of exactly these files."""
+    """The table properties, with a rows hash only where it is of exactly these files.
+
+    That of the files is always there: it shows a commit whose base somebody had altered meanwhile.
+    """
     digest = files_hash(rebased.remaining | paths)
     rows_hash = rebased.rows_hash
     if rows_hash is None and latest is not None and latest.configuration.get(FILES_HASH) == digest:
         rows_hash = latest.configuration.get(ROWS_HASH)
-    if rows_hash is None:
-        return dict(rebased.configuration)
-    return {**rebased.configuration, ROWS_HASH: rows_hash, FILES_HASH: digest}
+    hashes = {FILES_HASH: digest} if rows_hash is None else {ROWS_HASH: rows_hash, FILES_HASH: digest}
+    return {**rebased.configuration, **hashes}
 
 
 def _commit_info(

@@ -27,7 +27,7 @@ from rocky.store.delta.schema import parse_schema
 ROWS_HASH: Final = "rocky.rowsHash"
 """Table property: the order-independent 128-bit hash of all rows, 32 hex digits."""
 FILES_HASH: Final = "rocky.filesHash"
-"""Table property: `files_hash` of the files that `ROWS_HASH` was computed of.
+"""Table property: `files_hash` of the files of the version, of which `ROWS_HASH` was computed.
 
 Other tools change a table and leave its properties as they are; so the rows hash is believed only
 while the files are still these.
@@ -72,6 +72,20 @@ def files_hash(paths: Iterable[str]) -> str:
     """The hex BLAKE3 of the sorted names of files, a line each: a clone has the same ones."""
     names = sorted(map(name_of, paths))
     return blake3("".join(f"{name}\n" for name in names).encode()).hexdigest()
+
+
+def has_other_files(actions: Iterable[Action], paths: Iterable[str]) -> bool:
+    """Whether a commit of a run says that its table has other files than it has after it.
+
+    Then it was made while commits before it were not what they are now.
+    """
+    configurations = [
+        dict(said.get("configuration") or {}) for each in actions if (said := each.get("metaData"))
+    ]
+    infos = (each["commitInfo"] for each in actions if each.get("commitInfo"))
+    digest = configurations[-1].get(FILES_HASH) if configurations else None
+    # Other tools copy properties that they do not know.
+    return "runId" in next(infos, {}) and digest not in (None, files_hash(paths))
 
 
 class UnreadableLog(ValueError):
