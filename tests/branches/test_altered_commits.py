@@ -142,9 +142,7 @@ def die_at(shop: BranchShop, patch: pytest.MonkeyPatch, step: str) -> None:
 
     promote = promotion.promote_tables
     with patch.context() as patched:
-        patched.setattr(
-            promotion, "promote_tables", lambda *given: promote(*given, watch=watch)
-        )
+        patched.setattr(promotion, "promote_tables", lambda *given: promote(*given, watch=watch))
         with pytest.raises(Died):
             shop.rocky("branch", "promote", "b1")
 

@@ -5,6 +5,7 @@ on it.
 """
 
 import json
+import mmap
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree, rmtree
@@ -12,6 +13,7 @@ from shutil import copytree, rmtree
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 
 from rocky.errors import StoreUnreadable
 from rocky.project.models import Target
@@ -21,6 +23,7 @@ from rocky.run.prepare.resources import RunParameters
 from rocky.store.warehouse import open_warehouse
 from tests.evidence.shops import audit, script_codes
 from tests.run.runs import Shop, statuses, verify
+from tests.run.test_marks import fail_at, five_days
 
 FILES = {
     "sources/raw.toml": (
@@ -261,3 +264,68 @@ def test_a_file_that_was_hidden_while_a_table_was_replaced_is_not_read_beside_th
     assert {"ev": "success"} == statuses(shop.run("ev", options=whole))
     assert [(1, 10), (2, 21)] == [row[:2] for row in shop.rows("ev")]
     assert {"total": "success"} == statuses(shop.run("total"))
+
+
+def test_a_time_that_no_clock_shows_is_not_handed_on(tmp_path):
+    shop = shop_of(tmp_path)
+    shop.write("models/ev.toml", '[strategy]\ntype = "full_refresh"\n')
+    shop.run()
+
+    def far_ahead(actions: list[dict]) -> None:
+        actions[0]["commitInfo"]["timestamp"] = 10**30
+
+    before = edit(commit(shop, 0), far_ahead)
+    shop.write("data/orders.csv", "id,amount\n1,11\n")
+    assert {"ev": "success"} == statuses(shop.run("ev"))
+    commit(shop, 0).write_bytes(before)
+
+    read = DeltaTable(str(shop.folder("ev"))).to_pyarrow_table().to_pylist()
+
+    assert [{"id": 1, "amount": 11}] == read
+    assert [] == verify(tmp_path)
+
+
+def test_a_fencing_token_that_no_run_had_is_not_counted_from(tmp_path):
+    shop = shop_of(tmp_path)
+    shop.write("models/other.sql", "SELECT count(*) AS n FROM raw.orders")
+    shop.run()
+    planted = {"txn": {"appId": "rocky/fence", "version": 2**63 - 1, "lastUpdated": 1}}
+    lines = [{"commitInfo": {"timestamp": 1}}, planted]
+    commit(shop, 1).write_text("".join(json.dumps(each) + "\n" for each in lines))
+    shop.write("data/orders.csv", "id,amount\n1,11\n")
+
+    assert "success" == statuses(shop.run())["other"]
+
+    newest = shop.snapshot("other")
+    assert newest is not None
+    assert newest.transactions["rocky/fence"] < 10
+
+
+def test_a_run_does_not_go_on_where_a_commit_of_a_failed_run_is_gone(tmp_path):
+    shop = five_days(tmp_path, "microbatch")
+    shop.run(before_write=fail_at(4))
+    assert [1, 2, 3] == sorted(row[0] for row in shop.rows("ev"))
+    commit(shop, 2).unlink()
+    # The source no longer has what the run before has loaded.
+    shop.write("data/orders.csv", "id,ts\n4,2026-05-04 00:00:00\n5,2026-05-05 00:00:00\n")
+
+    report = shop.run()
+
+    assert "it went from version 2 to 1" in error_of(report, "ev")
+
+
+def test_the_bytes_of_an_input_are_read_each_time_where_the_settings_say_so(tmp_path):
+    shop = shop_of(tmp_path)
+    config = (tmp_path / "rocky.toml").read_text()
+    shop.write("rocky.toml", config + '[reuse]\nsources = "bytes"\n')
+    shop.run()
+    shop.keeps_checksums = True
+    (file,) = shop.folder("ev").glob("*.parquet")
+    shop.write("models/total.sql", "SELECT max(amount) + 0 AS total FROM ev")
+    assert {"total": "success"} == statuses(shop.run("total"))
+    with file.open("r+b") as opened, mmap.mmap(opened.fileno(), 0) as mapped:
+        # On some file systems this changes neither time: the file looks as it was.
+        mapped[4:5] = bytes([mapped[4] ^ 1])
+    shop.write("models/total.sql", "SELECT max(amount) + 1 AS total FROM ev")
+
+    assert "its bytes do not match its name" in error_of(shop.run("total"), "total")

@@ -104,4 +104,6 @@ def test_a_checkpoint_from_before_a_table_was_dropped_is_not_believed(tmp_path, 
 
     assert [(6,)] == shop.rows("total")
     with open_ledger(shop.root / ".rocky-state.db") as ledger, ledger.lookups() as lookups:
-        assert "spark_catalog.default.ev" not in {name for name, _ in lookups.recorded_checkpoints()}
+        assert "spark_catalog.default.ev" not in {
+            name for name, _ in lookups.recorded_checkpoints()
+        }

@@ -28,6 +28,7 @@ from rocky.store.delta.change import (
     Committed,
     compose,
     rebase,
+    time_after,
 )
 from rocky.store.delta.comments import comments_of
 from rocky.store.delta.commit import create_commit, refuse_change, require_files
@@ -213,7 +214,7 @@ def prepare_commit(
     )
     refuse_change(table.log, change, before)
     token = f"{moment.token}/{table.name}"
-    now_ms = moment.now_ms if before is None else max(moment.now_ms, before.timestamp_ms)
+    now_ms = time_after(before, moment.now_ms)
     occasion = CommitStamp(now_ms, token, str(uuid.uuid5(_TABLE_IDS, token)))
     composed = compose(change, rebase(change, before, table.name), files, before, occasion)
     version = 0 if before is None else before.version + 1

@@ -153,9 +153,7 @@ def clear_revert(opened: RunSession, wanted: str, *, discard_later: bool) -> Rev
     if not found:
         raise PromotionRefused(f"`{promotion.run_id}` left no table that can be moved back")
     for each in found:
-        refuse_altered_version(
-            resources.ledger, each.promoted.model_name, each.table, each.before
-        )
+        refuse_altered_version(resources.ledger, each.promoted.model_name, each.table, each.before)
     return RevertClearance(
         what=f"branch revert {promotion.run_id}",
         promotion=promotion,

@@ -52,7 +52,8 @@ R = TypeVar("R", bound=Record)
 class RecordedCommits:
     """The hashes of the commits that are recorded, by table in lower case, warehouse and version.
 
-    Of a table that was dropped and made anew those since then. `keys` are what runs sign commits with that they did not come to record.
+    Of a table that was dropped and made anew those since then. `keys` are what runs sign commits
+    with that they did not come to record.
     """
 
     hashes: Mapping[str, Mapping[str, Mapping[int, frozenset[str]]]] = field(default_factory=dict)

@@ -122,7 +122,8 @@ class CommitAdopter:
             self._refuse_planted(model, pinned)
             return
         known = recorded.commit.version
-        if version < known and recorded.execution.commit_version == known:
+        # A run that failed after it had committed says no version.
+        if version < known and recorded.execution.commit_version in (None, known):
             what = f"went from version {known} to {version}"
             rebuild = (
                 f"`rocky run --model {recorded.execution.model_name} --full-refresh` builds it"

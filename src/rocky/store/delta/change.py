@@ -252,6 +252,21 @@ class CommitStamp:
     table_id: str
 
 
+_CLOCKS_DIFFER_MS: Final = 24 * 3_600_000
+
+
+def time_after(latest: Snapshot | None, now_ms: int) -> int:
+    """The time of a commit that is made now, on top of a version.
+
+    Time travel by time needs times that do not run back, and clocks of writers differ. But one that
+    is far ahead is no clock's: all later commits would have to say the same, which may be a number
+    that no reader of Delta can read.
+    """
+    if latest is None or latest.timestamp_ms - now_ms > _CLOCKS_DIFFER_MS:
+        return now_ms
+    return max(now_ms, latest.timestamp_ms)
+
+
 def compose(
     change: Change,
     rebased: RebasedChange,
@@ -325,7 +340,9 @@ def _new_properties(
     rows_hash = rebased.rows_hash
     if rows_hash is None and latest is not None and latest.configuration.get(FILES_HASH) == digest:
         rows_hash = latest.configuration.get(ROWS_HASH)
-    hashes = {FILES_HASH: digest} if rows_hash is None else {ROWS_HASH: rows_hash, FILES_HASH: digest}
+    hashes = (
+        {FILES_HASH: digest} if rows_hash is None else {ROWS_HASH: rows_hash, FILES_HASH: digest}
+    )
     return {**rebased.configuration, **hashes}
 
 

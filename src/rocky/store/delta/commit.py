@@ -27,6 +27,7 @@ from rocky.store.delta.change import (
     Committed,
     compose,
     rebase,
+    time_after,
 )
 from rocky.store.delta.log import Log
 from rocky.store.delta.schema import UnstorableColumns, refuse_unstorable
@@ -130,10 +131,7 @@ def _compose(log: Log, change: Change, latest: Snapshot | None, token: str) -> C
     refuse_change(log, change, latest)
     rebased = rebase(change, latest, log.table)
     files = _distinct(log, change.adds, rebased.remaining)
-    now_ms = time.time_ns() // 1_000_000
-    if latest is not None:
-        # Time travel by time needs times that do not run back, and clocks of writers differ.
-        now_ms = max(now_ms, latest.timestamp_ms)
+    now_ms = time_after(latest, time.time_ns() // 1_000_000)
     return compose(change, rebased, files, latest, CommitStamp(now_ms, token, str(uuid.uuid4())))
 
 

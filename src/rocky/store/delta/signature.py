@@ -24,6 +24,8 @@ SIGNATURE: Final = "signature"
 NAMESPACE: Final = b"rocky-commit"
 FENCE: Final = "rocky/fence"
 """The application id of the transaction that carries a table's fencing token."""
+HIGHEST_FENCE: Final = 2**62
+"""No run gets so far by counting: a higher one was put there by somebody else."""
 _MAGIC: Final = b"SSHSIG"
 _KEY_TYPE: Final = b"ssh-ed25519"
 _HASH: Final = b"sha512"

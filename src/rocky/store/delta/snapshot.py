@@ -23,6 +23,7 @@ from rocky.store.delta.actions import (
     unreadable_feature,
 )
 from rocky.store.delta.schema import parse_schema
+from rocky.store.delta.signature import FENCE, HIGHEST_FENCE
 
 ROWS_HASH: Final = "rocky.rowsHash"
 """Table property: the order-independent 128-bit hash of all rows, 32 hex digits."""
@@ -133,7 +134,7 @@ class Replay:
                     case "protocol":
                         self._protocol = parse_protocol(value)
                     case "txn":
-                        self._transactions[value["appId"]] = int(value["version"])
+                        self._mark(value["appId"], int(value["version"]))
                     case "commitInfo":
                         self._info = value
                         self._timestamp_ms = int(value.get("timestamp", self._timestamp_ms))
@@ -142,6 +143,12 @@ class Replay:
         for add in adds:
             file = parse_add(add)
             self._files[file.path] = file
+
+    def _mark(self, application: str, version: int) -> None:
+        # Runs count by one. A higher token would be that of nobody, and every later run would
+        # have to write one above it, which readers of Delta could not read.
+        if application != FENCE or 0 <= version <= HIGHEST_FENCE:
+            self._transactions[application] = version
 
     def snapshot(self, version: int, *, foreign: bool = False) -> Snapshot:
         """The table as it is now; `foreign` if it is not ours. Raises `UnreadableLog`."""
