@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rocky.ledger.branches import load_promotions
+from rocky.ledger.writer import Ledger
 from rocky.operations.branch import promotion
 from rocky.store.journal import JOURNAL_FOLDER
 from tests.branches.shops import BranchShop, Template
@@ -93,6 +94,25 @@ def test_a_branch_is_not_made_of_what_a_run_left_if_that_was_altered(shop):
     answer = shop.rocky("branch", "create", "b1", "--from", run["run_id"])
 
     assert "version 0 is not the commit that was recorded" in answer.err
+
+
+def test_a_branch_is_made_of_a_commit_that_its_run_is_about_to_record(shop, monkeypatch):
+    record, made = Ledger.record_models, []
+
+    def create_first(self: Ledger, *given: object) -> None:
+        if not made:
+            made.append(True)
+            made.append(shop.rocky("branch", "create", "b1"))
+        record(self, *given)
+
+    events(shop, THIRD)
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "record_models", create_first)
+        shop.do("run", "--model", "events")
+
+    assert commit(shop, "events", 1).exists()
+    assert 0 == made[1].code, made[1].err
+    assert [1, 2, 3] == [row[0] for row in shop.rows("events", "b1")]
 
 
 def test_nothing_is_promoted_onto_a_commit_that_was_altered(shop):

@@ -107,3 +107,23 @@ def test_a_checkpoint_from_before_a_table_was_dropped_is_not_believed(tmp_path, 
         assert "spark_catalog.default.ev" not in {
             name for name, _ in lookups.recorded_checkpoints()
         }
+
+
+def test_a_project_that_was_moved_knows_its_tables_and_not_their_past(tmp_path):
+    shop = shop_of(tmp_path / "shop")
+    for amount in (1000, 1001, 1002):
+        orders(shop, amount)
+        shop.run()
+    moved = tmp_path / "moved"
+    move(tmp_path / "shop", moved)
+    shop.root = moved
+    orders(shop, 3)
+    assert {"ev": "success", "total": "success"} == statuses(shop.run())
+
+    aside = exchange(shop, drop(shop))
+
+    shop.write("models/total.sql", "SELECT max(amount) + 0 AS total FROM ev")
+    assert {"total": "failed"} == statuses(shop.run("total"))
+    rmtree(shop.folder("ev"))
+    move(aside, shop.folder("ev"))
+    assert {"total": "success"} == statuses(shop.run("total"))

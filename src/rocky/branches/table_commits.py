@@ -22,7 +22,7 @@ def refuse_foreign_tables(
     `models` are the names of models by target, in lower case. Of tables that are nobody's, and of
     no model, nothing is asked.
     """
-    adopter = CommitAdopter(ledger, RunId(""))
+    adopter = CommitAdopter(ledger, RunId(""), beside_runs=True)
     for table, snapshot in tables:
         model = models.get(table.name.lower())
         if model is not None:
@@ -31,4 +31,6 @@ def refuse_foreign_tables(
 
 def refuse_altered_version(ledger: Ledger, model: str, table: Table, snapshot: Snapshot) -> None:
     """Raise ForeignCommit for a table at an older version whose commits were altered since."""
-    CommitAdopter(ledger, RunId("")).refuse_altered(model, PinnedTable(table, snapshot))
+    CommitAdopter(ledger, RunId(""), beside_runs=True).refuse_altered(
+        model, PinnedTable(table, snapshot)
+    )

@@ -98,14 +98,27 @@ class CommitReader(LookupReader):
 
     def _life_began(self, condition: str, value: str, target: str, place: str | None) -> int:
         """The first row that records anything of a table as it was last made anew."""
-        firsts: list[tuple[int, str]] = []
-        for row, commits in self._recording(condition, value, target, [_FIRST_VERSION]):
-            firsts += [(row, digest) for version, digest in commits if version == 0]
+        found = self._first_commits(condition, value)
+        firsts = [(row, digest) for row, name, digest in found if name == target.lower()]
         if len({digest for _, digest in firsts}) <= 1:
             return 0
         return _began(
             [each for each in firsts if place is None or self._was_made_in(each[0], place)]
         )
+
+    def _first_commits(self, condition: str, value: str) -> list[tuple[int, str, str]]:
+        """The first commits of tables that executions record: row, table in lower case, hash."""
+        parts = " UNION ALL ".join(
+            "SELECT made.row AS row, lower(json_extract(made.value, '$.target')) AS target,"  # noqa: S608 - our own names
+            " json_extract(one.value, '$.blake3_hash') AS digest FROM"
+            f" (SELECT rowid AS row, value FROM model_executions WHERE {condition}"
+            f" AND instr(value, '{_FIRST_VERSION}')) AS made,"
+            f" json_each(made.value, '$.{part}') AS one"
+            " WHERE json_extract(one.value, '$.version') = 0"
+            for part in ("adopted", "commits")
+        )
+        rows = self._ask(f"SELECT row, target, digest FROM ({parts}) ORDER BY row", value, value)  # noqa: S608 - our own expressions
+        return [(int(row), str(target), str(digest)) for row, target, digest in rows]
 
     def _was_made_in(self, row: int, place: str) -> bool:
         rows = self._ask(
@@ -143,19 +156,14 @@ class CommitReader(LookupReader):
 
     def _lives_began(self) -> dict[str, int]:
         """Of each table, in lower case, the first row that is about it as it was last made anew."""
-        parts = " UNION ALL ".join(
-            "SELECT m.rowid AS row, lower(json_extract(m.value, '$.target')) AS target,"  # noqa: S608 - our own names
-            " json_extract(one.value, '$.blake3_hash') AS digest"
-            f" FROM model_executions AS m, json_each(m.value, '$.{part}') AS one"
-            f" WHERE instr(m.value, '{_FIRST_VERSION}')"
-            " AND json_extract(one.value, '$.version') = 0"
-            for part in ("adopted", "commits")
-        )
         firsts: dict[str, list[tuple[int, str]]] = {}
-        rows = self._ask(f"SELECT row, target, digest FROM ({parts}) ORDER BY row")  # noqa: S608 - our own expressions
-        for row, target, digest in rows:
-            firsts.setdefault(str(target), []).append((row, str(digest)))
-        return {target: _began(found) for target, found in firsts.items()}
+        for row, target, digest in self._first_commits("? = ''", ""):
+            firsts.setdefault(target, []).append((row, digest))
+        return {
+            target: _began(found)
+            for target, found in firsts.items()
+            if len({digest for _, digest in found}) > 1
+        }
 
     def has_built(self, model: str, target: str) -> bool:
         """Whether a run has left a version of a table, also before commits were recorded."""
@@ -220,9 +228,10 @@ class CommitReader(LookupReader):
 
 
 def _began(firsts: Sequence[tuple[int, str]]) -> int:
-    """Where the newest of the first commits of a table was recorded first; 0 for the only one."""
-    others = [row for row, digest in firsts if digest != firsts[-1][1]]
-    return min((row for row, _ in firsts if row > max(others)), default=0) if others else 0
+    """The row that first has the newest of the first commits of a table; 0 where there is none."""
+    others = (row for row, digest in firsts if digest != firsts[-1][1])
+    last = max(others, default=0)
+    return min((row for row, _ in firsts if row > last), default=0)
 
 
 open_lookup_reader = CommitReader.open

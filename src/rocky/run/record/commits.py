@@ -63,6 +63,8 @@ class CommitAdopter:
 
     `seeds` are the keys of tables that may be older than the ledger. Where the ledger is `partial`,
     because the remote state cannot be read, a table that it has nothing of may be anybody's.
+    Whoever looks at tables `beside_runs` that write them believes what these have signed too: they
+    are about to record it.
     """
 
     def __init__(
@@ -72,7 +74,9 @@ class CommitAdopter:
         seeds: Collection[str] = frozenset(),
         *,
         partial: bool = False,
+        beside_runs: bool = False,
     ) -> None:
+        self._beside_runs = beside_runs
         self._seeds = seeds
         self._partial = partial
         self._ledger = ledger
@@ -81,7 +85,10 @@ class CommitAdopter:
     @cached_property
     def _adoptable(self) -> frozenset[RunId]:
         with self._ledger.lookups() as lookups:
-            return lookups.unfinished_runs() - lookups.settled_runs() | {self._run_id}
+            found = lookups.unfinished_runs() | {self._run_id}
+            if self._beside_runs:
+                found |= lookups.open_runs()
+            return found - lookups.settled_runs()
 
     def adopt(self, table: Table, below: int, now: datetime) -> AdoptedCommits:
         """The unrecorded commits just below a version of a table that may be adopted."""
