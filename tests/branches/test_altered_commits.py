@@ -1,6 +1,7 @@
 """Whoever can write the warehouse alters a log for as long as a command takes that copies tables."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,22 @@ def test_a_branch_is_not_made_of_a_commit_that_no_run_made(shop):
     planted.write_text('{"commitInfo":{"timestamp":1,"operation":"WRITE"}}\n')
 
     assert "a commit that no run made, version 1" in shop.rocky("branch", "create", "b1").err
+
+
+def test_a_table_that_was_planted_does_not_come_onto_a_branch(shop):
+    folder = shop.root / "warehouse/spark_catalog/default"
+    shutil.copytree(folder / "events", folder / "seen")
+    for_nobody = folder / f"seen/_delta_log/{0:020d}.json"
+    edit(for_nobody, lambda actions: actions[0]["commitInfo"].clear())
+    shop.write(seen="SELECT id, seen FROM raw.events", count="SELECT count(*) AS n FROM seen")
+    shop.commit("more")
+
+    shop.do("branch", "create", "b1")
+
+    assert "seen" not in {name.rpartition("/")[2] for name in shop.contents("b1")}
+    answer = shop.rocky("run", "--branch", "b1", "--model", "count")
+    assert 1 == answer.code
+    assert "`count` reads `seen`, which has not been built yet" in answer.err
 
 
 def test_a_branch_is_not_made_of_what_a_run_left_if_that_was_altered(shop):

@@ -17,7 +17,11 @@ from typing import Final, NamedTuple
 
 from rocky.branches.clones import BranchOrigin, Parent, clone_parent
 from rocky.branches.record_transfer import recorded_tables
-from rocky.branches.table_commits import refuse_altered_version, refuse_foreign_tables
+from rocky.branches.table_commits import (
+    find_planted_tables,
+    refuse_altered_version,
+    refuse_foreign_tables,
+)
 from rocky.errors import ChangeRefused, LedgerLocked, NothingSelected, StoreUnreadable
 from rocky.ledger import Ledger, open_ledger
 from rocky.ledger.branch_records import PRODUCTION, BranchRecord, BranchStatus
@@ -177,7 +181,7 @@ def create_branch(
             )
         path = branch_state(ledger.path, wanted.name)
         _refuse_others(wanted, path)
-        _refuse_altered(ledger, chosen)
+        chosen = _recorded_part(ledger, chosen)
         clear_branch((wanted.warehouse, *wanted.others), path)
         with open_ledger(path) as own:
             clone_parent(own, wanted.warehouse, chosen.parent, origin)
@@ -187,8 +191,11 @@ def create_branch(
     return record
 
 
-def _refuse_altered(ledger: Ledger, chosen: ChosenParent) -> None:
-    """Raises ForeignCommit for a table of the parent that is not what its runs have recorded."""
+def _recorded_part(ledger: Ledger, chosen: ChosenParent) -> ChosenParent:
+    """A parent without tables that no run has made: a branch would record them as its own.
+
+    Raises ForeignCommit for one that is not what its runs have recorded.
+    """
     parent = chosen.parent
     models = {target: each.execution.model_name for target, each in parent.known.items()}
     with ExitStack() as opened:
@@ -197,9 +204,16 @@ def _refuse_altered(ledger: Ledger, chosen: ChosenParent) -> None:
             own = opened.enter_context(open_ledger(parent.state))
         if chosen.from_run is None:
             refuse_foreign_tables(own, parent.tables.items(), models)
-            return
+            planted = find_planted_tables(own, parent.tables.items(), models)
+            made = {
+                table: at
+                for table, at in parent.tables.items()
+                if table.name.lower() not in planted
+            }
+            return replace(chosen, parent=replace(parent, tables=made))
         for table, snapshot in parent.tables.items():
             refuse_altered_version(own, models[table.name.lower()], table, snapshot)
+        return chosen
 
 
 def _refuse_others(wanted: BranchRequest, state: Path) -> None:
