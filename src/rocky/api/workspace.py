@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rocky.operations.branch.show import BranchesReport, PromotionsReport
     from rocky.operations.compile import CiReport, CompileReport
     from rocky.operations.diff import DiffReport, FailOn, ReachReport
+    from rocky.operations.docs import DocsReport
     from rocky.operations.drift import DriftReport
     from rocky.operations.emit_sql import EmitSqlReport
     from rocky.operations.imports import UpdateImportsReport
@@ -130,6 +131,12 @@ class Workspace(Records):
         from rocky.operations.emit_sql import EmitSqlRequest, emit_sql
 
         return emit_sql(self, EmitSqlRequest(model, path_of(out)))
+
+    def docs(self, *, out: str | Path | None = None) -> "DocsReport":
+        """Write a static site of the project, with what was run."""
+        from rocky.operations.docs import DocsRequest, docs
+
+        return docs(self, DocsRequest(path_of(out)))
 
     def publish(
         self, *selectors: str, out: str | Path | None = None, check: bool = False

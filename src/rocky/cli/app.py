@@ -45,6 +45,7 @@ COMMANDS: Final = {
     "drift": "Report how live sources differ from their copies. Nothing is changed.",
     "test": "Run the tests of the selected models, or of all.",
     "emit-sql": "Print the SQL that would run.",
+    "docs": "Write a static site of the project: models, columns, lineage, tests and runs.",
     "publish": "Write the interface of the project's tables for others to build on.",
     "imports": "Fetch and accept what other projects publish.",
     "ci": "Compile in CI: exit 1 on errors, 4 on warnings only.",
@@ -105,6 +106,8 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.test import command as found
         case "emit-sql":
             from rocky.cli.commands.emit_sql import command as found
+        case "docs":
+            from rocky.cli.commands.docs import command as found
         case "publish":
             from rocky.cli.commands.interfaces import publish_command as found
         case "imports":

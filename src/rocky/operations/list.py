@@ -182,7 +182,7 @@ def list_project(workspace: Workspace, request: ListRequest) -> Listed:
     if request.kind == "pipelines":
         if request.select:
             raise InvalidRequest("selectors choose models, sources and seeds, not pipelines")
-        return PipelinesReport(errors=errors, pipelines=_pipelines(compilation))
+        return PipelinesReport(errors=errors, pipelines=list_pipelines(compilation))
     chosen = select_nodes(compilation, request.select)
     match request.kind:
         case "models":
@@ -261,7 +261,8 @@ def _seeds(compilation: Compilation, chosen: Collection[str]) -> tuple[ListedSee
     )
 
 
-def _pipelines(compilation: Compilation) -> tuple[ListedPipeline, ...]:
+def list_pipelines(compilation: Compilation) -> tuple[ListedPipeline, ...]:
+    """The pipelines of a project, in the order of its settings."""
     models = compilation.project.models.values()
     return tuple(
         ListedPipeline(

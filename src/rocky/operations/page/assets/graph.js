@@ -1,0 +1,424 @@
+// The graph of tables on a canvas: drag, zoom, hover, and the same by keyboard. What the canvas shows
+// is also said in words: a live region names the chosen table, and lists beside it link to each.
+"use strict";
+
+(() => {
+  const { h, icon } = Rocky;
+  const HEIGHT = 44;
+  const WIDEST = 210;
+  const NARROWEST = 110;
+  const NAMES_FROM = 0.38;
+  const WORDS_FROM = 0.62;
+  const MANY_LINES = 6000;
+  const COLOURS = [
+    "surface", "line", "wire", "ink", "muted", "accent", "error",
+    "source", "seed", "model", "import",
+  ];
+
+  const measure = document.createElement("canvas").getContext("2d");
+  const NAME_FONT = '600 12.5px system-ui, -apple-system, "Segoe UI", sans-serif';
+  const WORD_FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
+
+  function fitted(text, font, width) {
+    measure.font = font;
+    if (measure.measureText(text).width <= width) return text;
+    let low = 0;
+    let high = text.length;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (measure.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
+      else high = middle - 1;
+    }
+    return `${text.slice(0, low)}…`;
+  }
+
+  class GraphView {
+    // `places` are tables of the index, `focus` one of them; `whole` lets the wheel zoom.
+    constructor({ places, focus = null, whole = false, label }) {
+      const { index } = Rocky.store;
+      this.tables = places.map((place) => index.tables[place]);
+      this.at = new Map(places.map((place, number) => [place, number]));
+      this.focus = focus === null ? -1 : this.at.get(focus);
+      this.chosen = -1;
+      this.lit = null;
+      this.whole = whole;
+      this.edges = this.tables.flatMap((table, to) =>
+        table.reads.filter((read) => this.at.has(read)).map((read) => [this.at.get(read), to]),
+      );
+      this.words = this.tables.map((table) =>
+        `${table.kind} · ${Rocky.counted(table.columns.length, "column")}`);
+      this.layout = Rocky.layered(this.tables.map((table, number) => this.sizeOf(table, number)), this.edges);
+      this.next = this.tables.map(() => []);
+      this.former = this.tables.map(() => []);
+      for (const [from, to] of this.edges) {
+        this.next[from].push(to);
+        this.former[to].push(from);
+      }
+      this.scale = 1;
+      this.x = 0;
+      this.y = 0;
+      this.touches = new Map();
+      this.build(label);
+    }
+
+    sizeOf(table, number) {
+      measure.font = NAME_FONT;
+      const name = measure.measureText(table.name).width;
+      measure.font = WORD_FONT;
+      const words = measure.measureText(this.words[number]).width;
+      return [Math.max(NARROWEST, Math.min(WIDEST, Math.ceil(Math.max(name, words) + 34))), HEIGHT];
+    }
+
+    build(label) {
+      this.canvas = h("canvas", {
+        tabindex: "0", role: "img", "aria-label": `${label}. Arrow keys choose a table, Enter opens it.`,
+        "aria-describedby": "graph-said",
+      });
+      this.said = h("p", { class: "unseen", id: "graph-said", "aria-live": "polite" });
+      const tool = (name, title, act) =>
+        h("button", { type: "button", class: "tool", title, "aria-label": title, click: act }, icon(name));
+      this.element = h("div", { class: this.whole ? "graph graph-whole" : "graph" },
+        this.canvas, this.said,
+        h("div", { class: "graph-tools" },
+          tool("plus", "Zoom in", () => this.zoom(1.3)),
+          tool("minus", "Zoom out", () => this.zoom(1 / 1.3)),
+          tool("fit", "Show all", () => this.fit())));
+      this.context = this.canvas.getContext("2d");
+      this.listen();
+      this.watch = new ResizeObserver(() => this.resize());
+      this.watch.observe(this.element);
+      this.retheme = () => { this.colours = null; this.draw(); };
+      document.addEventListener("rocky-theme", this.retheme);
+    }
+
+    close() {
+      this.watch.disconnect();
+      document.removeEventListener("rocky-theme", this.retheme);
+    }
+
+    // ---------------------------------------------------------------- where one looks
+
+    resize() {
+      const { clientWidth, clientHeight } = this.element;
+      if (!clientWidth || (clientWidth === this.wide && clientHeight === this.tall)) return;
+      const first = this.wide === undefined;
+      this.wide = clientWidth;
+      this.tall = clientHeight;
+      this.ratio = window.devicePixelRatio || 1;
+      this.canvas.width = Math.round(this.wide * this.ratio);
+      this.canvas.height = Math.round(this.tall * this.ratio);
+      if (first || !this.moved) this.fit();
+      else this.draw();
+    }
+
+    fit() {
+      const { width, height } = this.layout;
+      const room = 28;
+      const scale = Math.min((this.wide - 2 * room) / width, (this.tall - 2 * room) / height, 1);
+      const least = this.focus >= 0 ? WORDS_FROM + 0.02 : 0.02;
+      this.scale = Math.max(scale, least, 0.005);
+      this.x = (this.wide - width * this.scale) / 2;
+      this.y = (this.tall - height * this.scale) / 2;
+      if (this.focus >= 0 && scale < this.scale) {
+        const box = this.layout.boxes[this.focus];
+        if (width * this.scale > this.wide - 2 * room) this.x = this.wide / 2 - (box.x + box.w / 2) * this.scale;
+        if (height * this.scale > this.tall - 2 * room) this.y = this.tall / 2 - (box.y + box.h / 2) * this.scale;
+      }
+      this.moved = false;
+      this.draw();
+    }
+
+    zoom(factor, x = this.wide / 2, y = this.tall / 2) {
+      const scale = Math.min(2.5, Math.max(0.01, this.scale * factor));
+      this.x = x - ((x - this.x) * scale) / this.scale;
+      this.y = y - ((y - this.y) * scale) / this.scale;
+      this.scale = scale;
+      this.moved = true;
+      this.draw();
+    }
+
+    reveal(number) {
+      const box = this.layout.boxes[number];
+      const left = box.x * this.scale + this.x;
+      const top = box.y * this.scale + this.y;
+      const [w, t] = [box.w * this.scale, box.h * this.scale];
+      if (left < 0 || left + w > this.wide) this.x += this.wide / 2 - left - w / 2;
+      if (top < 0 || top + t > this.tall) this.y += this.tall / 2 - top - t / 2;
+      this.moved = true;
+    }
+
+    // ---------------------------------------------------------------- mouse, fingers, keys
+
+    listen() {
+      const { canvas } = this;
+      canvas.addEventListener("pointerdown", (event) => this.press(event));
+      canvas.addEventListener("pointermove", (event) => this.move(event));
+      for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (event) => this.lift(event));
+      canvas.addEventListener("pointerleave", () => { if (!this.touches.size) this.choose(-1, false); });
+      canvas.addEventListener("keydown", (event) => this.key(event));
+      canvas.addEventListener("focus", () => { if (this.chosen < 0) this.choose(this.focus >= 0 ? this.focus : 0, true); });
+      canvas.addEventListener("blur", () => this.choose(-1, false));
+      canvas.addEventListener("wheel", (event) => {
+        if (!this.whole && !event.ctrlKey && !event.metaKey) return;
+        event.preventDefault();
+        this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0016)), event.offsetX, event.offsetY);
+      }, { passive: false });
+    }
+
+    press(event) {
+      this.touches.set(event.pointerId, [event.offsetX, event.offsetY]);
+      this.dragged = 0;
+      this.canvas.setPointerCapture(event.pointerId);
+    }
+
+    move(event) {
+      const was = this.touches.get(event.pointerId);
+      const now = [event.offsetX, event.offsetY];
+      if (!was) {
+        if (event.pointerType === "mouse") this.choose(this.under(...now), false);
+        return;
+      }
+      const others = [...this.touches.entries()].filter(([id]) => id !== event.pointerId);
+      this.touches.set(event.pointerId, now);
+      if (others.length) {
+        const [ox, oy] = others[0][1];
+        const far = (point) => Math.hypot(point[0] - ox, point[1] - oy) || 1;
+        this.zoom(far(now) / far(was), (now[0] + ox) / 2, (now[1] + oy) / 2);
+      } else {
+        this.x += now[0] - was[0];
+        this.y += now[1] - was[1];
+        this.moved = true;
+        this.draw();
+      }
+      this.dragged += Math.abs(now[0] - was[0]) + Math.abs(now[1] - was[1]);
+    }
+
+    lift(event) {
+      const known = this.touches.delete(event.pointerId);
+      if (!known || event.type !== "pointerup" || this.dragged > 5) return;
+      const number = this.under(event.offsetX, event.offsetY);
+      if (number >= 0) this.open(number);
+    }
+
+    under(x, y) {
+      const [wx, wy] = [(x - this.x) / this.scale, (y - this.y) / this.scale];
+      return this.layout.boxes.findIndex((box) =>
+        wx >= box.x && wx <= box.x + box.w && wy >= box.y && wy <= box.y + box.h);
+    }
+
+    open(number) {
+      location.hash = Rocky.store.tableLink(this.tables[number]).slice(1);
+    }
+
+    key(event) {
+      const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+      if (ways[event.key]) this.step(...ways[event.key]);
+      else if (event.key === "Enter" && this.chosen >= 0) this.open(this.chosen);
+      else if (event.key === "+" || event.key === "=") this.zoom(1.3);
+      else if (event.key === "-") this.zoom(1 / 1.3);
+      else if (event.key === "0") this.fit();
+      else return;
+      event.preventDefault();
+    }
+
+    // The nearest table in a direction: along an edge where there is one.
+    step(dx, dy) {
+      if (this.chosen < 0) return this.choose(Math.max(0, this.focus), true);
+      const from = this.layout.boxes[this.chosen];
+      const beside = dx > 0 ? this.next[this.chosen] : dx < 0 ? this.former[this.chosen] : [];
+      const all = beside.length ? beside : this.layout.boxes.keys();
+      let best = -1;
+      let nearest = Infinity;
+      for (const number of all) {
+        const box = this.layout.boxes[number];
+        const [x, y] = [box.x - from.x, box.y - from.y];
+        const along = x * dx + y * dy;
+        const across = Math.abs(x * dy) + Math.abs(y * dx);
+        if (along > 1 && along + 2 * across < nearest) [best, nearest] = [number, along + 2 * across];
+      }
+      if (best >= 0) this.choose(best, true);
+    }
+
+    choose(number, byKey) {
+      if (number === this.chosen) return;
+      this.chosen = number;
+      this.canvas.classList.toggle("pointing", number >= 0);
+      this.lit = number < 0 ? null : this.reach(number);
+      if (byKey && number >= 0) {
+        const table = this.tables[number];
+        this.said.textContent = `${table.name}, ${table.kind}, ${Rocky.counted(table.columns.length, "column")}, `
+          + `reads ${this.former[number].length}, read by ${this.next[number].length}`;
+        this.reveal(number);
+      }
+      this.draw();
+    }
+
+    // All that a table is made from, and all that is made from it.
+    reach(number) {
+      const lit = new Set([number]);
+      for (const beside of [this.former, this.next]) {
+        const front = [number];
+        const seen = new Set(front);
+        while (front.length) {
+          for (const to of beside[front.pop()]) {
+            if (seen.has(to)) continue;
+            seen.add(to);
+            lit.add(to);
+            front.push(to);
+          }
+        }
+      }
+      return lit;
+    }
+
+    // ---------------------------------------------------------------- drawing
+
+    draw() {
+      if (this.waits || this.wide === undefined) return;
+      this.waits = true;
+      requestAnimationFrame(() => {
+        this.waits = false;
+        this.paint();
+      });
+    }
+
+    palette() {
+      if (!this.colours) {
+        const style = getComputedStyle(document.documentElement);
+        this.colours = new Map(COLOURS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+      }
+      return (name) => this.colours.get(name);
+    }
+
+    paint() {
+      const { context: c, ratio, scale } = this;
+      const colour = this.palette();
+      c.setTransform(ratio, 0, 0, ratio, 0, 0);
+      c.clearRect(0, 0, this.wide, this.tall);
+      c.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * this.x, ratio * this.y);
+      c.lineWidth = Math.min(1.4, Math.max(1, 0.7 / scale));
+      c.strokeStyle = colour("wire");
+      c.globalAlpha = this.lit ? 0.4 : 1;
+      this.strokeLines();
+      c.globalAlpha = 1;
+      if (this.lit) {
+        c.strokeStyle = colour("accent");
+        c.lineWidth = Math.max(1.8, 1 / scale);
+        this.strokeLit();
+      }
+      this.paintBoxes(colour);
+    }
+
+    view() {
+      return {
+        left: -this.x / this.scale, right: (this.wide - this.x) / this.scale,
+        top: -this.y / this.scale, bottom: (this.tall - this.y) / this.scale,
+      };
+    }
+
+    curve(c, { x1, y1, x2, y2 }) {
+      const bend = (x2 - x1) / 2;
+      c.moveTo(x1, y1);
+      if (y1 === y2) c.lineTo(x2, y2);
+      else c.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2);
+    }
+
+    strokeLines() {
+      const { context: c } = this;
+      const seen = this.view();
+      const straight = this.layout.lines.length > MANY_LINES && this.scale < 0.2;
+      c.beginPath();
+      for (const line of this.layout.lines) {
+        if (line.x2 < seen.left || line.x1 > seen.right) continue;
+        if (Math.max(line.y1, line.y2) < seen.top || Math.min(line.y1, line.y2) > seen.bottom) continue;
+        if (straight) {
+          c.moveTo(line.x1, line.y1);
+          c.lineTo(line.x2, line.y2);
+        } else this.curve(c, line);
+      }
+      c.stroke();
+    }
+
+    strokeLit() {
+      const { context: c, lit } = this;
+      const within = this.chosen;
+      const up = (edge) => lit.has(edge[0]) && lit.has(edge[1]);
+      c.beginPath();
+      for (const line of this.layout.lines) if (within >= 0 && line.edges.some(up)) this.curve(c, line);
+      c.stroke();
+    }
+
+    paintBoxes(colour) {
+      const { context: c, scale } = this;
+      const seen = this.view();
+      const round = scale > 0.15;
+      this.layout.boxes.forEach((box, number) => {
+        if (box.x > seen.right || box.x + box.w < seen.left || box.y > seen.bottom || box.y + box.h < seen.top) return;
+        const table = this.tables[number];
+        const faint = this.lit && !this.lit.has(number);
+        c.globalAlpha = faint ? 0.35 : 1;
+        if (!round) {
+          c.fillStyle = colour(table.errors ? "error" : table.kind);
+          c.fillRect(box.x, box.y, box.w, box.h);
+          return;
+        }
+        this.paintBox(colour, box, table, number);
+      });
+      c.globalAlpha = 1;
+    }
+
+    paintBox(colour, box, table, number) {
+      const { context: c, scale } = this;
+      const main = number === this.focus;
+      c.beginPath();
+      c.roundRect(box.x, box.y, box.w, box.h, 7);
+      c.fillStyle = colour(main ? table.kind : "surface");
+      c.fill();
+      c.lineWidth = number === this.chosen ? 2.2 : 1;
+      c.strokeStyle = colour(number === this.chosen ? "accent" : main ? table.kind : "line");
+      c.stroke();
+      if (!main) {
+        c.beginPath();
+        c.roundRect(box.x, box.y, 5, box.h, [7, 0, 0, 7]);
+        c.fillStyle = colour(table.kind);
+        c.fill();
+      }
+      if (table.errors || table.outcome === "failed") {
+        c.beginPath();
+        c.arc(box.x + box.w - 11, box.y + 12, 4, 0, 2 * Math.PI);
+        c.fillStyle = colour("error");
+        c.fill();
+      }
+      if (scale < NAMES_FROM) return;
+      const words = scale >= WORDS_FROM;
+      c.textBaseline = "middle";
+      c.fillStyle = colour(main ? "surface" : "ink");
+      c.font = NAME_FONT;
+      c.fillText(this.name(number, box.w), box.x + 14, box.y + (words ? 15.5 : box.h / 2));
+      if (!words) return;
+      c.globalAlpha *= main ? 0.85 : 1;
+      c.fillStyle = colour(main ? "surface" : "muted");
+      c.font = WORD_FONT;
+      c.fillText(this.words[number], box.x + 14, box.y + 31);
+    }
+
+    name(number, width) {
+      this.names ||= new Map();
+      if (!this.names.has(number)) this.names.set(number, fitted(this.tables[number].name, NAME_FONT, width - 30));
+      return this.names.get(number);
+    }
+  }
+
+  const KINDS = ["source", "seed", "model", "import"];
+
+  function legend(places) {
+    const { tables } = Rocky.store.index;
+    const there = new Set(places.map((place) => tables[place].kind));
+    return h("ul", { class: "legend", "aria-label": "Colours" },
+      KINDS.filter((kind) => there.has(kind)).map((kind) =>
+        h("li", {}, h("span", { class: `dot kind-${kind}` }), kind)));
+  }
+
+  Rocky.GraphView = GraphView;
+  Rocky.legend = legend;
+})();

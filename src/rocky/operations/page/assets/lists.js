@@ -1,0 +1,262 @@
+// The pages of the whole project: overview, tables, graph, runs and findings.
+"use strict";
+
+(() => {
+  const { h, count, counted, duration, money, when } = Rocky;
+  const SHOWN = 200;
+
+  const GOOD = new Set(["built", "reused", "resumed", "not needed", "cloned", "promoted", "moved back", "Success", "success"]);
+  const BAD = new Set(["failed", "Failure", "PartialFailure"]);
+  const WORDS = new Map([["PartialFailure", "partly failed"], ["Failure", "failed"], ["Success", "success"],
+    ["Interrupted", "interrupted"], ["Running", "running"]]);
+
+  // How something ended: a colour and always a word.
+  function status(outcome) {
+    const tone = GOOD.has(outcome) ? "good" : BAD.has(outcome) ? "bad" : "plain";
+    return h("span", { class: `status status-${tone}` }, WORDS.get(outcome) || outcome);
+  }
+
+  const badge = (kind) => h("span", { class: `badge kind-${kind}` }, kind);
+  const tableLink = (table) => h("a", { class: "name", href: Rocky.store.tableLink(table) }, table.name);
+  const section = (title, ...rest) => {
+    const id = `s-${title.toLowerCase().replace(/\W+/g, "-")}`;
+    return h("section", { "aria-labelledby": id, class: "part" }, h("h2", { id }, title), ...rest);
+  };
+
+  function grid(label, heads, rows) {
+    return h("div", { class: "wide" }, h("table", { "aria-label": label },
+      h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col", class: head.right ? "right" : null }, head.text || head)))),
+      h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell, at) =>
+        h("td", { "data-label": heads[at].text || heads[at], class: heads[at].right ? "right" : null }, cell)))))));
+  }
+
+  const right = (text) => ({ text, right: true });
+
+  function tagTexts(tags) {
+    return Object.entries(tags || {}).map(([name, value]) => (value === "true" ? name : `${name}=${value}`));
+  }
+
+  // ---------------------------------------------------------------- overview
+
+  function overview() {
+    const { index } = Rocky.store;
+    const { tables } = index;
+    const of = (kind) => tables.filter((table) => table.kind === kind).length;
+    const columns = tables.reduce((sum, table) => sum + table.columns.length, 0);
+    const tests = tables.reduce((sum, table) => sum + table.tests.length, 0);
+    const errors = index.findings.filter((each) => each.severity === "error").length;
+    const stat = (value, noun, href, tone) => h("li", { class: tone ? `stat stat-${tone}` : "stat" },
+      h("a", { href }, h("strong", {}, count(value)), h("span", {}, value === 1 ? noun : `${noun}s`)));
+    const last = index.runs[0];
+    return [
+      h("header", { class: "head" },
+        h("p", { class: "eyebrow" }, index.branch ? `Project, branch ${index.branch}` : "Project"),
+        h("h1", { tabindex: "-1" }, index.project),
+        h("p", { class: "lead" }, lead(index, errors, last))),
+      h("ul", { class: "stats", "aria-label": "Counts" },
+        stat(of("model"), "model", "#/tables?kind=model"), stat(of("source") + of("import"), "source", "#/tables?kind=source"),
+        stat(of("seed"), "seed", "#/tables?kind=seed"), stat(columns, "column", "#/tables"), stat(tests, "test", "#/tables?tests"),
+        stat(index.findings.length, "finding", "#/findings", errors ? "bad" : null)),
+      tables.length && graphPart(tables.map((table) => table.place)),
+      h("div", { class: "pair" },
+        section("Last runs", index.runs.length ? runRows(index.runs.slice(0, 6)) : empty("No run is recorded yet: `rocky run` makes the first.")),
+        section("Findings", index.findings.length ? findingRows(index.findings.slice(0, 6)) : empty("The project compiles without findings."),
+          index.findings.length > 6 && h("p", {}, h("a", { href: "#/findings" }, `All ${count(index.findings.length)} findings`)))),
+      h("div", { class: "pair" },
+        section("Owners", owners(tables)),
+        section("How much is described", coverage(tables))),
+      index.pipelines.length ? section("Pipelines", pipelines(index.pipelines)) : null,
+    ];
+  }
+
+  function lead(index, errors, last) {
+    const said = errors ? [h("strong", { class: "bad" }, counted(errors, "error")), " in the project. "]
+      : ["Every model compiles. "];
+    return last ? [said, "Last run ", status(last.status), " on ", when(last.started_at),
+      last.cost_usd !== undefined && last.cost_usd !== null ? `, ${money(last.cost_usd)}` : "", "."] : said;
+  }
+
+  function graphPart(places) {
+    if (places.length > 400) {
+      return section("Lineage", h("p", {}, h("a", { class: "button", href: "#/graph" }, `Open the graph of ${count(places.length)} tables`)));
+    }
+    const view = new Rocky.GraphView({ places, label: `Lineage of the whole project, ${counted(places.length, "table")}` });
+    const made = section("Lineage", view.element, Rocky.legend(places));
+    made.rockyView = view;
+    return made;
+  }
+
+  function owners(tables) {
+    const found = new Map();
+    for (const table of tables) {
+      const name = table.owner || "";
+      found.set(name, (found.get(name) || 0) + 1);
+    }
+    if (found.size === 1 && found.has("")) return empty("Nothing says who owns what: `owner` in a model, a folder or a pipeline does.");
+    const rows = [...found].sort((a, b) => (a[0] === "") - (b[0] === "") || b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+    return h("ul", { class: "bars" }, rows.slice(0, 12).map(([name, number]) => h("li", {},
+      h("a", { href: `#/tables?owner=${encodeURIComponent(name)}` }, name || "nobody"), bar(number / tables.length), h("span", { class: "right" }, count(number)))));
+  }
+
+  function bar(share) {
+    const filled = h("i", {});
+    filled.style.width = `${share ? Math.max(1, Math.round(share * 100)) : 0}%`;
+    return h("span", { class: "bar-of", "aria-hidden": "true" }, filled);
+  }
+
+  function coverage(tables) {
+    const models = tables.filter((table) => table.kind === "model");
+    const share = (name, part, whole) => (whole ? h("li", {}, h("span", {}, name), bar(part / whole),
+      h("span", { class: "right" }, `${count(part)} of ${count(whole)}`)) : null);
+    const columns = models.reduce((sum, table) => sum + table.columns.length, 0);
+    const described = models.reduce((sum, table) => sum + table.columns.filter((column) =>
+      Object.hasOwn(table.column_descriptions || {}, column.toLowerCase())).length, 0);
+    return h("ul", { class: "bars" },
+      share("Models with a description", models.filter((table) => table.description).length, models.length),
+      share("Columns with a description", described, columns),
+      share("Models with an owner", models.filter((table) => table.owner).length, models.length),
+      share("Models with tests", models.filter((table) => table.tests.length).length, models.length));
+  }
+
+  function pipelines(found) {
+    return grid("Pipelines", ["Name", "Type", right("Models"), "Owner", "Description"], found.map((each) =>
+      [h("b", {}, each.name), each.type, each.models ? count(each.models) : "", each.owner || "", each.description || ""]));
+  }
+
+  const empty = (text) => h("p", { class: "empty" }, text.split("`").map((part, at) => (at % 2 ? h("code", {}, part) : part)));
+
+  // ---------------------------------------------------------------- tables
+
+  function tables(asked) {
+    const { index } = Rocky.store;
+    const choice = (name, label, values) => {
+      const wanted = asked.get(name);
+      return h("label", {}, h("span", {}, label), h("select", {
+        change: (event) => {
+          const next = new URLSearchParams(asked);
+          if (event.target.value === "*") next.delete(name);
+          else next.set(name, event.target.value);
+          location.hash = `#/tables${String(next) ? `?${next}` : ""}`;
+        },
+      }, h("option", { value: "*" }, "all"), values.map(([value, text]) => h("option", { value, selected: value === wanted }, text))));
+    };
+    const distinct = (values) => [...new Set(values)].sort();
+    const kinds = distinct(index.tables.map((table) => table.kind));
+    const owned = distinct(index.tables.map((table) => table.owner || ""));
+    const tags = distinct(index.tables.flatMap((table) => tagTexts(table.tags)));
+    const found = index.tables.filter((table) =>
+      (!asked.has("kind") || table.kind === asked.get("kind"))
+      && (!asked.has("owner") || (table.owner || "") === asked.get("owner"))
+      && (!asked.has("tag") || tagTexts(table.tags).includes(asked.get("tag")))
+      && (!asked.has("tests") || table.tests.length));
+    return [
+      h("header", { class: "head" }, h("h1", { tabindex: "-1" }, "Tables"),
+        h("p", { class: "lead" }, found.length === index.tables.length ? counted(found.length, "table")
+          : `${count(found.length)} of ${counted(index.tables.length, "table")}`)),
+      h("div", { class: "choices" }, choice("kind", "Kind", kinds.map((kind) => [kind, kind])),
+        choice("owner", "Owner", owned.map((name) => [name, name || "nobody"])),
+        tags.length ? choice("tag", "Tag", tags.map((tag) => [tag, tag])) : null,
+        asked.has("tests") && h("a", { class: "button", href: "#/tables" }, "with tests ×")),
+      found.length ? paged(found, tableRows) : empty("Nothing is like that."),
+    ];
+  }
+
+  function tableRows(found) {
+    return grid("Tables", ["Name", "Description", "Owner", right("Columns"), right("Tests"), "Last run"], found.map((table) => [
+      [badge(table.kind), " ", tableLink(table), table.errors ? h("span", { class: "status status-bad" }, counted(table.errors, "error")) : null],
+      table.description || "", table.owner || "", count(table.columns.length), table.tests.length ? count(table.tests.length) : "",
+      table.outcome ? status(table.outcome) : ""]));
+  }
+
+  // A list in pages that follow each other: ten thousand rows at once would freeze a phone.
+  function paged(rows, render) {
+    const box = h("div", {});
+    let shown = 0;
+    const more = h("button", { type: "button", class: "button" });
+    const next = () => {
+      more.remove();
+      box.append(render(rows.slice(shown, shown + SHOWN)));
+      shown += SHOWN;
+      if (shown < rows.length) {
+        more.textContent = `Show more (${count(rows.length - shown)} left)`;
+        box.append(more);
+      }
+    };
+    more.addEventListener("click", next);
+    next();
+    return box;
+  }
+
+  // ---------------------------------------------------------------- runs
+
+  function runRows(runs) {
+    return grid("Runs", ["Run", "Ended", "Began", right("Took"), "Models", right("Cost")], runs.map((run) => [
+      h("code", {}, run.run_id), [status(run.died ? "died" : run.status), run.checks_failed ? ` ${counted(run.checks_failed, "check")} failed` : ""],
+      when(run.started_at), duration(run.duration_ms), outcomes(run),
+      run.cost_usd !== undefined && run.cost_usd !== null ? money(run.cost_usd) : ""]));
+  }
+
+  function outcomes(run) {
+    return Object.entries(run.outcomes).map(([name, number]) => `${count(number)} ${name}`).join(", ");
+  }
+
+  function runs() {
+    const { index } = Rocky.store;
+    return [
+      h("header", { class: "head" }, h("h1", { tabindex: "-1" }, "Runs"),
+        h("p", { class: "lead" }, index.runs.length ? `The last ${counted(index.runs.length, "run")}, newest first` : "")),
+      index.runs.length ? [bars(index.runs), runRows(index.runs)] : empty("No run is recorded yet: `rocky run` makes the first."),
+      index.runs.length ? h("p", { class: "hint" }, "Why a run failed is told by ", h("code", {}, "rocky history RUN"),
+        ": it may quote rows, so it is not here.") : null,
+    ];
+  }
+
+  // How long each run took, oldest first.
+  function bars(found) {
+    const known = found.filter((run) => run.duration_ms).slice().reverse();
+    if (known.length < 2) return null;
+    const most = Math.max(...known.map((run) => run.duration_ms));
+    return h("div", { class: "columns", role: "img", "aria-label": `How long the last ${known.length} runs took: at most ${duration(most)}` },
+      known.map((run) => {
+        const tone = GOOD.has(run.status) ? "good" : BAD.has(run.status) ? "bad" : "plain";
+        const made = h("span", { class: `tone-${tone}`, title: `${run.run_id}: ${duration(run.duration_ms)}` });
+        made.style.height = `${Math.max(4, (100 * run.duration_ms) / most)}%`;
+        return made;
+      }));
+  }
+
+  // ---------------------------------------------------------------- findings
+
+  function findingRows(found) {
+    const { tables: all } = Rocky.store.index;
+    return h("ul", { class: "findings" }, found.map((each) => h("li", { class: `finding finding-${each.severity}` },
+      h("p", {}, h("span", { class: "finding-code" }, `${each.severity} ${each.code}`), " ", each.message),
+      each.help ? h("p", { class: "hint" }, `help: ${each.help}`) : null,
+      h("p", { class: "hint" }, h("code", {}, each.place), each.table !== undefined ? [" in ", tableLink(all[each.table])] : null))));
+  }
+
+  function findings() {
+    const { index } = Rocky.store;
+    return [
+      h("header", { class: "head" }, h("h1", { tabindex: "-1" }, "Findings"),
+        h("p", { class: "lead" }, "What ", h("code", {}, "rocky compile"), " says of the project")),
+      index.findings.length ? paged(index.findings, findingRows) : empty("The project compiles without findings."),
+    ];
+  }
+
+  // ---------------------------------------------------------------- graph
+
+  function graph() {
+    const { index } = Rocky.store;
+    const places = index.tables.map((table) => table.place);
+    if (!places.length) return [h("h1", { tabindex: "-1" }, "Graph"), empty("There is nothing to draw yet.")];
+    const view = new Rocky.GraphView({ places, whole: true, label: `Lineage of the whole project, ${counted(places.length, "table")}` });
+    view.element.rockyView = view;
+    return [h("header", { class: "head head-row" }, h("h1", { tabindex: "-1" }, "Graph"), Rocky.legend(places)), view.element,
+      h("p", { class: "hint" }, "Drag to move, scroll to zoom, click to open a table. ",
+        h("a", { href: "#/tables" }, "The same as a list"))];
+  }
+
+  Rocky.lists = { overview, tables, graph, runs, findings };
+  Object.assign(Rocky, { status, badge, section, grid, empty, findingRows, tagTexts, nameLink: tableLink });
+})();

@@ -1,0 +1,86 @@
+// The project's records. The index is there from the start; the details of tables come in parts, each
+// a script of its own, because a page that was opened from a disk may fetch nothing else.
+"use strict";
+
+(() => {
+  const waiting = new Map();
+  const loaded = new Map();
+  let index = null;
+  let byName = new Map();
+  let readers = [];
+
+  // Called by the files in `data`. The document is a text: nothing in it can act.
+  window.rockyData = (name, text) => {
+    const document = JSON.parse(text);
+    if (name === "index") open(document);
+    else waiting.get(name)?.(new Map(Object.entries(document)));
+  };
+
+  function open(document) {
+    index = document;
+    index.tables.forEach((table, place) => {
+      table.place = place;
+      table.reads ||= [];
+      table.tests ||= [];
+    });
+    byName = new Map(index.tables.map((table) => [table.name.toLowerCase(), table]));
+    readers = index.tables.map(() => []);
+    for (const table of index.tables) for (const read of table.reads) readers[read].push(table.place);
+  }
+
+  function part(number) {
+    const name = `part-${number}`;
+    if (!loaded.has(name)) {
+      loaded.set(name, new Promise((resolve, reject) => {
+        waiting.set(name, resolve);
+        const script = Rocky.h("script", { src: `data/${name}.js` });
+        script.addEventListener("error", () => {
+          loaded.delete(name);
+          reject(new Error(`data/${name}.js could not be loaded`));
+        });
+        document.head.append(script);
+      }));
+    }
+    return loaded.get(name);
+  }
+
+  // The details of a table, by its place.
+  async function details(place) {
+    return (await part(index.tables[place].part)).get(String(place));
+  }
+
+  function columnOf(found, name) {
+    const key = name.toLowerCase();
+    return found.columns.find((column) => column.name.toLowerCase() === key);
+  }
+
+  // All tables within some steps of one, upstream and downstream; and whether there are more.
+  function around(place, depth) {
+    const reached = new Map([[place, 0]]);
+    let more = false;
+    for (const next of [(at) => index.tables[at].reads, (at) => readers[at]]) {
+      let front = [place];
+      for (let step = 1; front.length; step += 1) {
+        const found = [];
+        for (const at of front) for (const to of next(at)) if (!reached.has(to)) found.push(to);
+        if (step > depth) {
+          more ||= found.length > 0;
+          break;
+        }
+        for (const to of found) reached.set(to, step);
+        front = [...new Set(found)];
+      }
+    }
+    return { places: [...reached.keys()].sort((a, b) => a - b), more };
+  }
+
+  const tableLink = (table) => `#/table/${encodeURIComponent(table.name)}`;
+  const columnLink = (table, column) => `${tableLink(table)}/${encodeURIComponent(column)}`;
+
+  Rocky.store = {
+    get index() { return index; },
+    named: (name) => byName.get(name.toLowerCase()),
+    readers: (place) => readers[place],
+    details, columnOf, around, tableLink, columnLink,
+  };
+})();

@@ -1,0 +1,92 @@
+"""Tests on the page: what a model's tests ask, in words, and how they last went."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from rocky.operations.page.records import PageTest
+from rocky.project import ModelFile
+from rocky.project.configuration.labels import shown_meta, shown_text
+from rocky.project.configuration.model import AssertionRecord
+from rocky.run.checks.assertions import name_of
+
+_HIDDEN: Final = "(not shown: the column is classified)"
+_QUOTING: Final = frozenset(("accepted_values", "in_range", "regex_match", "aggregate"))
+"""The kinds whose settings quote values of their column."""
+_SIGNS: Final = {"lt": "<", "lte": "<=", "gt": ">", "gte": ">=", "eq": "=", "ne": "!=", "==": "="}
+
+
+def describe_tests(model: ModelFile, went: Mapping[str, bool]) -> tuple[PageTest, ...]:
+    """The tests of a model, with what `went` knows of them by name."""
+    classified = {name.lower() for name in model.classification}
+    return tuple(_tests(model, classified, went))
+
+
+def _tests(model: ModelFile, classified: set[str], went: Mapping[str, bool]) -> Iterator[PageTest]:
+    for each in model.tests:
+        name = name_of(each)
+        hides = each.type in _QUOTING and (each.column or "").lower() in classified
+        yield PageTest(
+            name=str(shown_text(name)),
+            kind=each.type,
+            severity=each.severity,
+            column=each.column or (", ".join(each.columns) or None),
+            rule=_HIDDEN if hides else _rule(each),
+            description=shown_text(each.description),
+            passed=went.get(name),
+        )
+    for test in model.settings.test:
+        yield PageTest(
+            name=str(shown_text(test.name)),
+            kind="unit",
+            rule=_unit_rule(len(test.given), len(test.expect.rows)),
+            description=shown_text(test.description),
+        )
+
+
+def _unit_rule(inputs: int, rows: int) -> str:
+    """How large a unit test is: its rows stay in the project."""
+    given = "1 input" if inputs == 1 else f"{inputs} inputs"
+    return f"from {given}, {rows} {'row' if rows == 1 else 'rows'} expected"
+
+
+def _rule(test: AssertionRecord) -> str | None:
+    rule = _asked(test)
+    if test.filter is None:
+        return rule
+    return " ".join(each for each in (rule, "where", shown_text(test.filter)) if each)
+
+
+def _asked(test: AssertionRecord) -> str | None:
+    match test.type:
+        case "accepted_values":
+            return f"one of {', '.join(_value(each) for each in test.values)}"
+        case "relationships":
+            return f"every value is in {shown_text(test.to_table)}.{shown_text(test.to_column)}"
+        case "expression":
+            return shown_text(test.expression)
+        case "unique_expr":
+            return shown_text(test.key_expr)
+        case "row_count_range" | "in_range":
+            return _range(test)
+        case "regex_match":
+            return shown_text(test.pattern)
+        case "aggregate":
+            sign = _SIGNS.get(test.cmp or "", test.cmp or "")
+            return f"{test.op}({shown_text(test.column)}) {sign} {_value(test.value)}"
+        case "older_than_n_days":
+            return f"older than {test.days} days"
+        case _:
+            return None
+
+
+def _range(test: AssertionRecord) -> str:
+    if test.max is None:
+        return f"at least {_value(test.min)}"
+    if test.min is None:
+        return f"at most {_value(test.max)}"
+    return f"{_value(test.min)} to {_value(test.max)}"
+
+
+def _value(value: Any) -> str:
+    shown = shown_meta(value)
+    return f"'{shown}'" if isinstance(shown, str) else str(shown)

@@ -1,0 +1,80 @@
+"""Runs on the page: what the ledger says of the last runs, and of each table's last execution."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rocky.ledger import open_lookup_reader
+from rocky.ledger.record import RunId
+from rocky.ledger.run_records import ModelExecution, RunRecord
+from rocky.operations.history import outcome_of, run_duration_ms
+from rocky.operations.page.records import PageExecution, PageRun
+from rocky.operations.workspace import Workspace, open_history
+
+_RUNS: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class PastRuns:
+    """What ran. Executions go by the lower-case names of models, checks by those of tables too."""
+
+    runs: tuple[PageRun, ...] = ()
+    last: Mapping[str, PageExecution] = field(default_factory=dict)
+    recent: Mapping[str, Sequence[PageExecution]] = field(default_factory=dict)
+    checks: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+
+
+def load_past(workspace: Workspace, models: Collection[str]) -> PastRuns:
+    """The past of some models. Raises what opening the state raises: unreadable is not absent."""
+    with open_history(workspace) as history:
+        if history is None:
+            return PastRuns()
+        runs = history.runs(_RUNS)
+        lookup = open_lookup_reader(history.path)
+    if lookup is None:
+        return PastRuns()
+    with lookup:
+        found = lookup.last_executions(models)
+    recent: dict[str, list[PageExecution]] = {}
+    checks: dict[str, dict[str, bool]] = {}
+    for run in runs:
+        for each in run.models_executed:
+            key = each.model_name.lower()
+            recent.setdefault(key, []).append(_execution(run.run_id, each))
+        for outcome in run.check_outcomes:
+            # Newest first: an older run does not say it again.
+            checks.setdefault(outcome.table.lower(), {}).setdefault(outcome.name, outcome.passed)
+    last = {name.lower(): _execution(each.run_id, each.execution) for name, each in found.items()}
+    return PastRuns(tuple(map(_run, runs)), last, recent, checks)
+
+
+def _run(run: RunRecord) -> PageRun:
+    return PageRun(
+        run_id=run.run_id,
+        status=run.status,
+        died=run.died,
+        started_at=run.started_at,
+        duration_ms=run_duration_ms(run),
+        trigger=run.trigger,
+        pipeline=run.pipeline,
+        git_commit=run.git_commit,
+        outcomes=Counter(sorted(outcome_of(each) for each in run.models_executed)),
+        checks_failed=sum(not each.passed for each in run.check_outcomes),
+        cost_usd=run.totals.cost_usd if run.totals is not None else None,
+    )
+
+
+def _execution(run_id: RunId, execution: ModelExecution) -> PageExecution:
+    return PageExecution(
+        run_id=run_id,
+        outcome=outcome_of(execution),
+        started_at=execution.started_at,
+        duration_ms=execution.duration_ms,
+        rows=execution.rows_affected,
+        files=execution.files,
+        bytes_written=execution.bytes_written,
+        cost_usd=execution.cost_usd,
+        reason=execution.reason,
+        failure_kind=execution.failure_kind,
+    )
