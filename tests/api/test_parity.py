@@ -147,6 +147,7 @@ PAIRS = (
         reach=True,
     ),
     pair("emit-sql m --out f", "emit_sql.emit_sql", "emit_sql", "m", out="f"),
+    pair("docs --out f", "docs.docs", "docs", out="f"),
     pair(
         "publish a b --out f --check", "publish.publish", "publish", "a", "b", out="f", check=True
     ),
@@ -502,6 +503,7 @@ ANSWERED = (
     ("list", lambda opened: opened.list()),
     ("lineage report", lambda opened: opened.lineage("report")),
     ("emit-sql", lambda opened: opened.emit_sql()),
+    ("docs", lambda opened: opened.docs()),
     ("history", lambda opened: opened.history()),
     ("history --model report --audit", lambda opened: opened.history("report", audit=True)),
     ("history latest", lambda opened: opened.history(run="latest")),

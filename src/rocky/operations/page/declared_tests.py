@@ -89,4 +89,7 @@ def _range(test: AssertionRecord) -> str:
 
 def _value(value: Any) -> str:
     shown = shown_meta(value)
-    return f"'{shown}'" if isinstance(shown, str) else str(shown)
+    if isinstance(shown, str):
+        return f"'{shown}'"
+    # TOML's whole numbers are read as floats where a float may stand.
+    return str(int(shown)) if isinstance(shown, float) and shown.is_integer() else str(shown)

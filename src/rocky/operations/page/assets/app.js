@@ -50,7 +50,7 @@
           h("a", { href: store.tableLink(table), "data-place": table.place }, h("span", { class: `dot kind-${table.kind}` }), table.name))));
       };
       const group = h("details", { open: few, toggle: () => { if (group.open) fill(); } },
-        h("summary", {}, h("span", {}, name), h("small", {}, Rocky.count(tables.length))), list);
+        h("summary", {}, h("span", {}, name), " ", h("small", {}, Rocky.count(tables.length))), list);
       if (few) fill();
       group.rockyTables = new Set(tables.map((table) => table.place));
       group.rockyFill = fill;

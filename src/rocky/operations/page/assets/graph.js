@@ -10,6 +10,10 @@
   const NAMES_FROM = 0.38;
   const WORDS_FROM = 0.62;
   const MANY_LINES = 6000;
+  const NARROW = 600;
+  const FEW = 200;
+  const SHAPE = 1.6;
+  const MOST_FOLDERS = 150;
   const COLOURS = [
     "surface", "line", "wire", "ink", "muted", "accent", "error",
     "source", "seed", "model", "import",
@@ -19,37 +23,42 @@
   const NAME_FONT = '600 12.5px system-ui, -apple-system, "Segoe UI", sans-serif';
   const WORD_FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
 
-  function fitted(text, font, width) {
-    measure.font = font;
+  // As much of a text as fits: of a path its end, of a name its beginning.
+  function fitted(text, width, fromEnd) {
+    measure.font = NAME_FONT;
     if (measure.measureText(text).width <= width) return text;
+    const cut = (size) => (fromEnd ? `…${text.slice(text.length - size)}` : `${text.slice(0, size)}…`);
     let low = 0;
     let high = text.length;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (measure.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
+      if (measure.measureText(cut(middle)).width <= width) low = middle;
       else high = middle - 1;
     }
-    return `${text.slice(0, low)}…`;
+    return cut(low);
+  }
+
+  function sizeOf(node) {
+    measure.font = NAME_FONT;
+    const name = measure.measureText(node.name).width;
+    measure.font = WORD_FONT;
+    const words = measure.measureText(node.words).width;
+    return [Math.max(NARROWEST, Math.min(WIDEST, Math.ceil(Math.max(name, words) + 34))), HEIGHT];
   }
 
   class GraphView {
-    // `places` are tables of the index, `focus` one of them; `whole` lets the wheel zoom.
-    constructor({ places, focus = null, whole = false, label }) {
-      const { index } = Rocky.store;
-      this.tables = places.map((place) => index.tables[place]);
-      this.at = new Map(places.map((place, number) => [place, number]));
-      this.focus = focus === null ? -1 : this.at.get(focus);
+    // `nodes` have a name, a kind, words below it and a link; `edges` are pairs of their numbers.
+    // `focus` is the number of one, or -1; `whole` lets the wheel zoom.
+    constructor({ nodes, edges, focus = -1, whole = false, label }) {
+      this.nodes = nodes;
+      this.edges = edges;
+      this.focus = focus;
       this.chosen = -1;
       this.lit = null;
       this.whole = whole;
-      this.edges = this.tables.flatMap((table, to) =>
-        table.reads.filter((read) => this.at.has(read)).map((read) => [this.at.get(read), to]),
-      );
-      this.words = this.tables.map((table) =>
-        `${table.kind} · ${Rocky.counted(table.columns.length, "column")}`);
-      this.layout = Rocky.layered(this.tables.map((table, number) => this.sizeOf(table, number)), this.edges);
-      this.next = this.tables.map(() => []);
-      this.former = this.tables.map(() => []);
+      this.layout = Rocky.layered(nodes.map(sizeOf), edges, whole ? SHAPE : 0);
+      this.next = nodes.map(() => []);
+      this.former = nodes.map(() => []);
       for (const [from, to] of this.edges) {
         this.next[from].push(to);
         this.former[to].push(from);
@@ -59,14 +68,6 @@
       this.y = 0;
       this.touches = new Map();
       this.build(label);
-    }
-
-    sizeOf(table, number) {
-      measure.font = NAME_FONT;
-      const name = measure.measureText(table.name).width;
-      measure.font = WORD_FONT;
-      const words = measure.measureText(this.words[number]).width;
-      return [Math.max(NARROWEST, Math.min(WIDEST, Math.ceil(Math.max(name, words) + 34))), HEIGHT];
     }
 
     build(label) {
@@ -115,10 +116,13 @@
       const { width, height } = this.layout;
       const room = 28;
       const scale = Math.min((this.wide - 2 * room) / width, (this.tall - 2 * room) / height, 1);
-      const least = this.focus >= 0 ? WORDS_FROM + 0.02 : 0.02;
-      this.scale = Math.max(scale, least, 0.005);
+      // A phone begins at the left, where names can be read, and a large graph with all of it.
+      const narrow = this.wide < NARROW && this.nodes.length < FEW;
+      const least = this.focus >= 0 || narrow ? WORDS_FROM + 0.02 : 0.005;
+      this.scale = Math.max(scale, least);
       this.x = (this.wide - width * this.scale) / 2;
       this.y = (this.tall - height * this.scale) / 2;
+      if (this.focus < 0 && this.x < 0) this.x = narrow ? 14 : this.x;
       if (this.focus >= 0 && scale < this.scale) {
         const box = this.layout.boxes[this.focus];
         if (width * this.scale > this.wide - 2 * room) this.x = this.wide / 2 - (box.x + box.w / 2) * this.scale;
@@ -207,7 +211,7 @@
     }
 
     open(number) {
-      location.hash = Rocky.store.tableLink(this.tables[number]).slice(1);
+      location.hash = this.nodes[number].link.slice(1);
     }
 
     key(event) {
@@ -245,9 +249,9 @@
       this.canvas.classList.toggle("pointing", number >= 0);
       this.lit = number < 0 ? null : this.reach(number);
       if (byKey && number >= 0) {
-        const table = this.tables[number];
-        this.said.textContent = `${table.name}, ${table.kind}, ${Rocky.counted(table.columns.length, "column")}, `
-          + `reads ${this.former[number].length}, read by ${this.next[number].length}`;
+        const node = this.nodes[number];
+        this.said.textContent = `${node.name}, ${node.words}, reads ${this.former[number].length}, `
+          + `read by ${this.next[number].length}`;
         this.reveal(number);
       }
       this.draw();
@@ -354,36 +358,42 @@
       const round = scale > 0.15;
       this.layout.boxes.forEach((box, number) => {
         if (box.x > seen.right || box.x + box.w < seen.left || box.y > seen.bottom || box.y + box.h < seen.top) return;
-        const table = this.tables[number];
+        const node = this.nodes[number];
         const faint = this.lit && !this.lit.has(number);
         c.globalAlpha = faint ? 0.35 : 1;
         if (!round) {
-          c.fillStyle = colour(table.errors ? "error" : table.kind);
+          c.fillStyle = colour(node.bad ? "error" : node.kind);
           c.fillRect(box.x, box.y, box.w, box.h);
           return;
         }
-        this.paintBox(colour, box, table, number);
+        this.paintBox(colour, box, node, number);
       });
       c.globalAlpha = 1;
     }
 
-    paintBox(colour, box, table, number) {
+    paintBox(colour, box, node, number) {
       const { context: c, scale } = this;
       const main = number === this.focus;
+      if (node.many) {
+        c.beginPath();
+        c.roundRect(box.x + 4, box.y + 4, box.w, box.h, 7);
+        c.fillStyle = colour("line");
+        c.fill();
+      }
       c.beginPath();
       c.roundRect(box.x, box.y, box.w, box.h, 7);
-      c.fillStyle = colour(main ? table.kind : "surface");
+      c.fillStyle = colour(main ? node.kind : "surface");
       c.fill();
       c.lineWidth = number === this.chosen ? 2.2 : 1;
-      c.strokeStyle = colour(number === this.chosen ? "accent" : main ? table.kind : "line");
+      c.strokeStyle = colour(number === this.chosen ? "accent" : main ? node.kind : "line");
       c.stroke();
       if (!main) {
         c.beginPath();
         c.roundRect(box.x, box.y, 5, box.h, [7, 0, 0, 7]);
-        c.fillStyle = colour(table.kind);
+        c.fillStyle = colour(node.kind);
         c.fill();
       }
-      if (table.errors || table.outcome === "failed") {
+      if (node.bad) {
         c.beginPath();
         c.arc(box.x + box.w - 11, box.y + 12, 4, 0, 2 * Math.PI);
         c.fillStyle = colour("error");
@@ -399,13 +409,79 @@
       c.globalAlpha *= main ? 0.85 : 1;
       c.fillStyle = colour(main ? "surface" : "muted");
       c.font = WORD_FONT;
-      c.fillText(this.words[number], box.x + 14, box.y + 31);
+      c.fillText(node.words, box.x + 14, box.y + 31);
     }
 
     name(number, width) {
       this.names ||= new Map();
-      if (!this.names.has(number)) this.names.set(number, fitted(this.tables[number].name, NAME_FONT, width - 30));
+      if (!this.names.has(number)) {
+        const node = this.nodes[number];
+        this.names.set(number, fitted(node.name, width - 30, node.many));
+      }
       return this.names.get(number);
+    }
+  }
+
+  // ---------------------------------------------------------------- what is drawn
+
+  const nodeOf = (table) => ({
+    name: table.name, kind: table.kind, words: `${table.kind} · ${Rocky.counted(table.columns.length, "column")}`,
+    link: Rocky.store.tableLink(table), bad: Boolean(table.errors) || table.outcome === "failed",
+  });
+
+  // The graph of some tables, by their places.
+  function tableGraph({ places, focus, ...rest }) {
+    const { tables } = Rocky.store.index;
+    const at = new Map(places.map((place, number) => [place, number]));
+    const edges = places.flatMap((place, to) =>
+      tables[place].reads.filter((read) => at.has(read)).map((read) => [at.get(read), to]));
+    const nodes = places.map((place) => nodeOf(tables[place]));
+    return new GraphView({ nodes, edges, focus: at.has(focus) ? at.get(focus) : -1, ...rest });
+  }
+
+  // The graph of folders: a box for all tables of one, but those of the folder that is `open`.
+  function folderGraph({ open, ...rest }) {
+    const { tables } = Rocky.store.index;
+    const folders = foldersOf(tables);
+    const nodes = [];
+    const numbers = new Map();
+    const numberOf = tables.map((table) => {
+      const name = folders[table.place];
+      const key = name === open ? table : name;
+      if (!numbers.has(key)) {
+        numbers.set(key, nodes.length);
+        nodes.push(key === table ? nodeOf(table)
+          : { name, kind: table.kind, size: 0, many: true, bad: false, link: `#/graph?folder=${encodeURIComponent(name)}` });
+      }
+      const node = nodes[numbers.get(key)];
+      if (node.many) {
+        node.size += 1;
+        node.bad ||= Boolean(table.errors) || table.outcome === "failed";
+        node.words = Rocky.counted(node.size, table.kind);
+      }
+      return numbers.get(key);
+    });
+    const edges = tables.flatMap((table) => table.reads.map((read) => [numberOf[read], numberOf[table.place]]));
+    return new GraphView({ ...near(nodes, edges, open), ...rest });
+  }
+
+  // With a folder open, only what touches it.
+  function near(nodes, edges, open) {
+    if (!open) return { nodes, edges };
+    const own = (number) => !nodes[number].many;
+    const kept = edges.filter(([from, to]) => own(from) || own(to));
+    const there = new Set([...nodes.keys()].filter(own));
+    for (const [from, to] of kept) there.add(from).add(to);
+    const moved = new Map([...there].map((number, at) => [number, at]));
+    return { nodes: [...there].map((number) => nodes[number]), edges: kept.map(([from, to]) => [moved.get(from), moved.get(to)]) };
+  }
+
+  // The folder of each table, cut short until there are few enough to draw.
+  function foldersOf(tables) {
+    const paths = tables.map((table) => (table.kind === "model" ? table.path.split("/").slice(0, -1) : [`${table.kind}s`]));
+    for (let depth = Math.max(0, ...paths.map((each) => each.length)); ; depth -= 1) {
+      const names = paths.map((each) => each.slice(0, depth).join("/") || ".");
+      if (depth <= 1 || new Set(names).size <= MOST_FOLDERS) return names;
     }
   }
 
@@ -419,6 +495,5 @@
         h("li", {}, h("span", { class: `dot kind-${kind}` }), kind)));
   }
 
-  Rocky.GraphView = GraphView;
-  Rocky.legend = legend;
+  Object.assign(Rocky, { tableGraph, folderGraph, foldersOf, legend });
 })();

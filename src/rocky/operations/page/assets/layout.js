@@ -7,17 +7,20 @@
   const GAP_X = 72;
   const GAP_Y = 14;
   const DUMMY = 8;
+  const PLACES = 2 ** 26;
+  const LARGE = 20000;
 
   // `sizes` are [width, height] of nodes, `edges` pairs of places. Comes back with a box for each
-  // node, `lines` that are drawn once however many edges share them, and the size of it all.
-  function layered(sizes, edges) {
+  // node, `lines` that are drawn once however many edges share them, and the size of it all. With a
+  // `shape`, layers stand so far apart that it is about that many times as wide as high.
+  function layered(sizes, edges, shape) {
     const graph = acyclic(sizes.length, edges);
     const linked = sizes.map((_, at) => graph.out[at].length + graph.into[at].length > 0);
     const layers = layersOf(graph, linked);
     const net = withDummies(sizes, graph, layers, linked);
     order(net);
     place(net);
-    return drawn(net, sizes, linked);
+    return drawn(net, sizes, linked, shape);
   }
 
   // Edges without repeats and loops, those that lead back turned round.
@@ -101,7 +104,7 @@
       if (linked[at]) net.width[layer[at]] = Math.max(net.width[layer[at]], size[0]);
     });
     const carry = (from, to, edge) => {
-      const key = `${from} ${to}`;
+      const key = from * PLACES + to;
       if (!net.carries.has(key)) {
         net.carries.set(key, { from, to, edges: [] });
         net.after[from].push(to);
@@ -152,20 +155,23 @@
     const position = new Float64Array(net.layer.length);
     const note = (row) => row.forEach((at, place) => { position[at] = place; });
     net.rows.forEach(note);
-    const sweeps = net.layer.length > 4000 ? 6 : 16;
+    const large = net.layer.length > LARGE;
+    const wish = new Float64Array(net.layer.length);
+    const sweeps = large ? 4 : net.layer.length > 4000 ? 6 : 16;
     let best = net.rows.map((row) => row.slice());
-    let fewest = crossings(net, position);
+    let fewest = large ? Infinity : crossings(net, position);
     for (let sweep = 0; sweep < sweeps && fewest > 0; sweep += 1) {
       const right = sweep % 2 === 0;
       const beside = right ? net.before : net.after;
       const rows = right ? net.rows : net.rows.slice().reverse();
       for (const row of rows) {
-        const wish = new Map(row.map((at) => [at, mean(beside[at], position, position[at])]));
-        row.sort((a, b) => wish.get(a) - wish.get(b) || position[a] - position[b]);
+        for (const at of row) wish[at] = mean(beside[at], position, position[at]);
+        row.sort((a, b) => wish[a] - wish[b] || position[a] - position[b]);
         note(row);
       }
-      const found = crossings(net, position);
-      if (found < fewest) {
+      // Of a large one the last order is taken as it is: counting costs as much as sorting.
+      const found = large ? 1 : crossings(net, position);
+      if (large || found < fewest) {
         fewest = found;
         best = net.rows.map((row) => row.slice());
       }
@@ -246,13 +252,7 @@
     }
   }
 
-  function drawn(net, sizes, linked) {
-    const lefts = [];
-    let x = 0;
-    for (const width of net.width) {
-      lefts.push(x);
-      x += width + GAP_X;
-    }
+  function drawn(net, sizes, linked, shape) {
     let top = Infinity;
     let bottom = 0;
     for (const row of net.rows) {
@@ -262,6 +262,15 @@
       }
     }
     if (top === Infinity) top = 0;
+    const boxed = net.width.reduce((sum, width) => sum + width, 0);
+    const spare = (shape * (bottom - top) - boxed) / Math.max(1, net.width.length - 1);
+    const gap = Math.max(GAP_X, Math.min(spare || 0, 16 * GAP_X));
+    const lefts = [];
+    let x = 0;
+    for (const width of net.width) {
+      lefts.push(x);
+      x += width + gap;
+    }
     const boxes = sizes.map(([, height], at) => linked[at] && {
       x: lefts[net.layer[at]], y: net.y[at] - height / 2 - top, w: net.width[net.layer[at]], h: height,
     });
@@ -270,13 +279,13 @@
     for (const { from, to, edges } of net.carries.values()) {
       const start = lefts[net.layer[from]] + net.width[net.layer[from]];
       lines.push({ x1: start, y1: net.y[from] - top, x2: lefts[net.layer[to]], y2: net.y[to] - top, edges });
-      if (to >= net.real) through.set(to, [...(through.get(to) || []), ...edges]);
+      if (to >= net.real) through.set(to, edges);
     }
     for (const [at, edges] of through) {
       const left = lefts[net.layer[at]];
       lines.push({ x1: left, y1: net.y[at] - top, x2: left + net.width[net.layer[at]], y2: net.y[at] - top, edges });
     }
-    const width = Math.max(0, x - GAP_X);
+    const width = Math.max(0, x - gap);
     const size = standApart(boxes, sizes, linked, width, bottom - top);
     return { boxes, lines, ...size };
   }

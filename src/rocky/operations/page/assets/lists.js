@@ -4,6 +4,7 @@
 (() => {
   const { h, count, counted, duration, money, when } = Rocky;
   const SHOWN = 200;
+  const MANY = 150;
 
   const GOOD = new Set(["built", "reused", "resumed", "not needed", "cloned", "promoted", "moved back", "Success", "success"]);
   const BAD = new Set(["failed", "Failure", "PartialFailure"]);
@@ -27,7 +28,7 @@
     return h("div", { class: "wide" }, h("table", { "aria-label": label },
       h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col", class: head.right ? "right" : null }, head.text || head)))),
       h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell, at) =>
-        h("td", { "data-label": heads[at].text || heads[at], class: heads[at].right ? "right" : null }, cell)))))));
+        h("td", { "data-label": heads[at].text || heads[at], class: heads[at].right ? "right" : null }, cell === "" ? null : h("div", {}, cell))))))));
   }
 
   const right = (text) => ({ text, right: true });
@@ -46,7 +47,7 @@
     const tests = tables.reduce((sum, table) => sum + table.tests.length, 0);
     const errors = index.findings.filter((each) => each.severity === "error").length;
     const stat = (value, noun, href, tone) => h("li", { class: tone ? `stat stat-${tone}` : "stat" },
-      h("a", { href }, h("strong", {}, count(value)), h("span", {}, value === 1 ? noun : `${noun}s`)));
+      h("a", { href }, h("strong", {}, count(value)), " ", h("span", {}, value === 1 ? noun : `${noun}s`)));
     const last = index.runs[0];
     return [
       h("header", { class: "head" },
@@ -77,10 +78,13 @@
   }
 
   function graphPart(places) {
-    if (places.length > 400) {
-      return section("Lineage", h("p", {}, h("a", { class: "button", href: "#/graph" }, `Open the graph of ${count(places.length)} tables`)));
+    if (places.length > MANY) {
+      const folders = Rocky.folderGraph({ label: "Lineage of the project's folders" });
+      const shown = section("Lineage", folders.element, Rocky.legend(places));
+      shown.rockyView = folders;
+      return shown;
     }
-    const view = new Rocky.GraphView({ places, label: `Lineage of the whole project, ${counted(places.length, "table")}` });
+    const view = Rocky.tableGraph({ places, label: `Lineage of the whole project, ${counted(places.length, "table")}` });
     const made = section("Lineage", view.element, Rocky.legend(places));
     made.rockyView = view;
     return made;
@@ -95,7 +99,7 @@
     if (found.size === 1 && found.has("")) return empty("Nothing says who owns what: `owner` in a model, a folder or a pipeline does.");
     const rows = [...found].sort((a, b) => (a[0] === "") - (b[0] === "") || b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
     return h("ul", { class: "bars" }, rows.slice(0, 12).map(([name, number]) => h("li", {},
-      h("a", { href: `#/tables?owner=${encodeURIComponent(name)}` }, name || "nobody"), bar(number / tables.length), h("span", { class: "right" }, count(number)))));
+      h("a", { href: `#/tables?owner=${encodeURIComponent(name)}` }, name || "nobody"), " ", bar(number / tables.length), h("span", { class: "right" }, count(number)))));
   }
 
   function bar(share) {
@@ -106,7 +110,7 @@
 
   function coverage(tables) {
     const models = tables.filter((table) => table.kind === "model");
-    const share = (name, part, whole) => (whole ? h("li", {}, h("span", {}, name), bar(part / whole),
+    const share = (name, part, whole) => (whole ? h("li", {}, h("span", {}, name), " ", bar(part / whole),
       h("span", { class: "right" }, `${count(part)} of ${count(whole)}`)) : null);
     const columns = models.reduce((sum, table) => sum + table.columns.length, 0);
     const described = models.reduce((sum, table) => sum + table.columns.filter((column) =>
@@ -163,7 +167,7 @@
 
   function tableRows(found) {
     return grid("Tables", ["Name", "Description", "Owner", right("Columns"), right("Tests"), "Last run"], found.map((table) => [
-      [badge(table.kind), " ", tableLink(table), table.errors ? h("span", { class: "status status-bad" }, counted(table.errors, "error")) : null],
+      [badge(table.kind), " ", tableLink(table), table.errors ? [" ", h("span", { class: "status status-bad" }, counted(table.errors, "error"))] : null],
       table.description || "", table.owner || "", count(table.columns.length), table.tests.length ? count(table.tests.length) : "",
       table.outcome ? status(table.outcome) : ""]));
   }
@@ -246,15 +250,24 @@
 
   // ---------------------------------------------------------------- graph
 
-  function graph() {
+  // Of few tables all at once; of many their folders, and the tables of one that is opened.
+  function graph(asked) {
     const { index } = Rocky.store;
     const places = index.tables.map((table) => table.place);
     if (!places.length) return [h("h1", { tabindex: "-1" }, "Graph"), empty("There is nothing to draw yet.")];
-    const view = new Rocky.GraphView({ places, whole: true, label: `Lineage of the whole project, ${counted(places.length, "table")}` });
+    const folder = asked.get("folder");
+    const all = asked.has("all") || (places.length <= MANY && folder === null);
+    const label = `Lineage of the whole project, ${counted(places.length, "table")}`;
+    const view = all ? Rocky.tableGraph({ places, whole: true, label })
+      : Rocky.folderGraph({ open: folder, whole: true, label: folder ? `Lineage of ${folder}` : `${label}, by folder` });
     view.element.rockyView = view;
-    return [h("header", { class: "head head-row" }, h("h1", { tabindex: "-1" }, "Graph"), Rocky.legend(places)), view.element,
-      h("p", { class: "hint" }, "Drag to move, scroll to zoom, click to open a table. ",
-        h("a", { href: "#/tables" }, "The same as a list"))];
+    return [
+      h("header", { class: "head head-row" }, h("h1", { tabindex: "-1" }, folder || "Graph"), Rocky.legend(places)), view.element,
+      h("p", { class: "hint" }, `Drag to move, scroll to zoom, click to open a ${all ? "table" : "folder or a table"}. `,
+        folder || (all && places.length > MANY) ? [h("a", { href: "#/graph" }, "All folders"), " · "] : null,
+        all ? null : [h("a", { href: "#/graph?all" }, `All ${count(places.length)} tables`), " · "],
+        h("a", { href: "#/tables" }, "The same as a list")),
+    ];
   }
 
   Rocky.lists = { overview, tables, graph, runs, findings };

@@ -106,8 +106,8 @@
       shown = search(text);
       list.replaceChildren(...shown.map((entry, number) =>
         h("li", { role: "option", id: `found-${number}`, "aria-selected": "false", mousedown: (event) => { event.preventDefault(); open(entry); } },
-          h("span", { class: `badge kind-${entry.kind}` }, entry.kind),
-          h("span", { class: "found-name" }, marked(entry.name, words)),
+          h("span", { class: `badge kind-${entry.kind}` }, entry.kind), " ",
+          h("span", { class: "found-name" }, marked(entry.name, words)), " ",
           h("span", { class: "found-said" }, entry.kind === "column" || entry.kind === "test"
             ? [`in ${entry.table.name}`, entry.said ? ` · ${entry.said}` : ""] : entry.said || entry.table.path))));
       if (!shown.length) list.replaceChildren(h("li", { class: "found-none" }, "Nothing has this name or description"));

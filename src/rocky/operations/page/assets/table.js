@@ -87,7 +87,7 @@
     const draw = () => {
       holder.firstChild?.rockyView?.close();
       const { places } = store.around(table.place, depth);
-      const view = new Rocky.GraphView({ places, focus: table.place,
+      const view = Rocky.tableGraph({ places, focus: table.place,
         label: `Lineage of ${table.name}, ${counted(places.length, "table")}` });
       view.element.rockyView = view;
       holder.replaceChildren(view.element);
@@ -108,8 +108,8 @@
     const told = found.columns.some((column) => column.description);
     const heads = ["Column", "Type", told && "Description", table.kind === "model" ? "Comes from" : "Read by"].filter(Boolean);
     const rows = found.columns.map((column) => [
-      [h("a", { class: "name", href: store.columnLink(table, column.name) }, column.name), marks(column)],
-      [h("code", { class: "type" }, column.type), column.nullable ? null : h("span", { class: "mark" }, "not null")],
+      [h("a", { class: "name", href: store.columnLink(table, column.name) }, column.name), " ", marks(column)],
+      [h("code", { class: "type" }, column.type), column.nullable ? null : [" ", h("span", { class: "mark" }, "not null")]],
       ...(told ? [column.description || ""] : []),
       links(table, column, table.kind === "model" ? column.sources : column.readers)]);
     return [found.complete ? null : h("p", { class: "hint" }, "Some columns may be missing: not all that the model reads is known."),
@@ -120,7 +120,7 @@
     const said = [];
     if (column.classification) said.push(["mark-class", column.classification]);
     if (column.promise) said.push(["mark-contract", promised(column.promise)]);
-    return said.length ? h("span", { class: "marks" }, said.map(([name, text]) => h("span", { class: `mark ${name}` }, text))) : null;
+    return said.length ? h("span", { class: "marks" }, said.map(([name, text]) => [h("span", { class: `mark ${name}` }, text), " "])) : null;
   }
 
   function promised(promise) {
@@ -130,9 +130,9 @@
   }
 
   function links(table, column, found) {
-    if (!found?.length) return h("span", { class: "quiet" }, table.kind === "model" ? "a constant" : "no column");
+    if (!found?.length) return h("span", { class: "quiet" }, "no column");
     const shown = found.slice(0, FEW);
-    return h("ul", { class: "hops" }, shown.map(([place, name, how]) => h("li", {}, columnLink(place, name), how === "direct" ? null : h("small", {}, how))),
+    return h("ul", { class: "hops" }, shown.map(([place, name, how]) => h("li", {}, columnLink(place, name), how === "direct" ? null : [" ", h("small", {}, how)])),
       found.length > FEW ? h("li", {}, h("a", { href: store.columnLink(table, column.name) }, `and ${found.length - FEW} more`)) : null);
   }
 
@@ -218,7 +218,7 @@
       list(facts),
       tested.length ? Rocky.section("Tests", tests(tested)) : null,
       h("div", { class: "pair" },
-        Rocky.section("Comes from", above.length ? tree(above) : h("p", { class: "quiet" }, table.kind === "model" ? "A constant." : `A column of a ${table.kind}.`)),
+        Rocky.section("Comes from", above.length ? tree(above) : h("p", { class: "quiet" }, table.kind === "model" ? "No column." : `A column of a ${table.kind}.`)),
         Rocky.section("Goes to", below.length ? tree(below) : h("p", { class: "quiet" }, "No column is made from it."))),
     ];
   }
@@ -249,8 +249,8 @@
 
   function tree(branches) {
     return [h("ul", { class: "tree" }, branches.map((each) => h("li", {},
-      h("span", { class: `dot kind-${tables()[each.place].kind}` }), columnLink(each.place, each.column), h("small", {}, each.how),
-      each.again ? h("small", { class: "quiet" }, "see above") : null,
+      h("span", { class: `dot kind-${tables()[each.place].kind}` }), columnLink(each.place, each.column), " ", h("small", {}, each.how),
+      each.again ? [" ", h("small", { class: "quiet" }, "see above")] : null,
       each.below.length ? tree(each.below) : null))),
     branches.cut ? h("p", { class: "hint" }, `Only the nearest ${STEPS} are shown; \`rocky lineage\` has all.`) : null];
   }
