@@ -59,7 +59,8 @@ def docs(workspace: Workspace, request: DocsRequest) -> DocsReport:
     project = compilation.project
     folder = request.out if request.out is not None else project.root / DEFAULT_FOLDER
     refuse_foreign(folder.resolve())
-    past = load_past(workspace, [each.name for each in project.models.values()])
+    written = (*project.models.values(), *project.seeds.values())
+    past = load_past(workspace, [each.name for each in written])
     found = describe_tables(compilation, past)
     index = PageIndex(
         format=FORMAT,

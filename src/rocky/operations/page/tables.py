@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from rocky.analysis.compilation import Compilation
@@ -144,30 +144,29 @@ class _Collector:
 
     def details(self, table: _Declared) -> TableDetails:
         """All that is shown of the table."""
-        past = self._past
-        common = {
-            "columns": tuple(self._page_columns(table)),
-            "meta": shown_meta(_meta(table)) or None,
-            "findings": tuple(self._found.get(self._places[table.key], ())),
-            "last": past.last.get(table.key),
-            "recent": tuple(past.recent.get(table.key, ())),
-        }
+        past, ir = self._past, self._compilation.models.get(table.key)
+        found = TableDetails(
+            columns=tuple(self._page_columns(table)),
+            complete=not isinstance(table, ModelFile) or (ir is not None and ir.known),
+            meta=shown_meta(_meta(table)) or None,
+            findings=tuple(self._found.get(self._places[table.key], ())),
+            last=past.last.get(table.key),
+            recent=tuple(past.recent.get(table.key, ())),
+        )
         if not isinstance(table, ModelFile):
-            return TableDetails(complete=True, settings=_declared_settings(table), **common)
-        ir = self._compilation.models.get(table.key)
+            return replace(found, settings=_declared_settings(table))
         contract = self._compilation.project.contracts.get(table.key)
         went = {**past.checks.get(table.key, {}), **past.checks.get(table.target.key, {})}
-        return TableDetails(
-            complete=ir is not None and ir.known,
+        return replace(
+            found,
             rows_by=tuple(
                 self._links((each.source, each.role) for each in self._lineage.rows_of(table.name))
             ),
             contract=_contract(contract, self._columns(table)) if contract is not None else None,
             tests=describe_tests(table, went),
             code=self._code(table),
-            settings=_model_settings(table),
+            settings=_model_settings(table) or None,
             determinism=ir.determinism if ir is not None else (),
-            **common,
         )
 
     def _code(self, model: ModelFile) -> PageCode | None:
@@ -243,12 +242,11 @@ def _meta(table: _Declared) -> Mapping[str, Any]:
 
 def _contract(contract: Contract, columns: Sequence[_Column]) -> PageContract:
     there = {each.name.lower() for each in columns}
-    promised = [*contract.columns]
     return PageContract(
         path=contract.path,
         strict=contract.strict,
         no_new_nullable=contract.no_new_nullable,
-        absent=tuple(each.name for each in promised if each.name.lower() not in there),
+        absent=tuple(each.name for each in contract.columns if each.name.lower() not in there),
     )
 
 

@@ -3,12 +3,11 @@
 
 (() => {
   const { h } = Rocky;
-  const SQL_WORDS = new Set(("all and any anti array as asc between bucket by case cast clustered coalesce cross cube current "
-    + "date day desc distinct div else end escape except exists extract false fetch filter first following for from full "
-    + "function group grouping having hour if ilike in inner insert intersect interval into is join last lateral left like "
-    + "limit map merge minus minute month natural not null nulls of offset on or order outer over partition pivot preceding "
-    + "qualify range recursive right rlike rollup row rows second select semi set sets sort struct table tablesample then "
-    + "timestamp to trim true try_cast unbounded union unnest unpivot update using values view when where window with year").split(" "));
+  const SQL_WORDS = new Set(("all and anti as asc between by case cast cross cube current desc distinct else end escape except "
+    + "exists extract false following for from full group grouping having ilike in inner insert intersect interval into is join "
+    + "lateral left like limit merge minus natural not null nulls offset on or order outer over partition pivot preceding qualify "
+    + "range recursive right rlike rollup rows select semi sets tablesample then true try_cast unbounded union unpivot using "
+    + "values when where window with within").split(" "));
   const PYTHON_WORDS = new Set(("and as assert async await break class continue def del elif else except False finally for from "
     + "global if import in is lambda None nonlocal not or pass raise return True try while with yield").split(" "));
   const SQL = /(--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|('(?:[^'\\]|\\[\s\S]|'')*'?|"(?:[^"\\]|\\[\s\S])*"?)|(@\w+)|(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\w*)|((?:`[^`\n]*`|[A-Za-z_]\w*)(?:\.(?:`[^`\n]*`|[A-Za-z_]\w*))*)/g;

@@ -13,7 +13,6 @@
   const NARROW = 600;
   const FEW = 200;
   const SHAPE = 1.6;
-  const MOST_FOLDERS = 150;
   const COLOURS = [
     "surface", "line", "wire", "ink", "muted", "accent", "error",
     "source", "seed", "model", "import",
@@ -125,8 +124,10 @@
       if (this.focus < 0 && this.x < 0) this.x = narrow ? 14 : this.x;
       if (this.focus >= 0 && scale < this.scale) {
         const box = this.layout.boxes[this.focus];
-        if (width * this.scale > this.wide - 2 * room) this.x = this.wide / 2 - (box.x + box.w / 2) * this.scale;
-        if (height * this.scale > this.tall - 2 * room) this.y = this.tall / 2 - (box.y + box.h / 2) * this.scale;
+        const centred = (whole, size, middle) => (size * this.scale <= whole - 2 * room ? (whole - size * this.scale) / 2
+          : Math.min(room, Math.max(whole - size * this.scale - room, whole / 2 - middle * this.scale)));
+        this.x = centred(this.wide, width, box.x + box.w / 2);
+        this.y = centred(this.tall, height, box.y + box.h / 2);
       }
       this.moved = false;
       this.draw();
@@ -422,78 +423,5 @@
     }
   }
 
-  // ---------------------------------------------------------------- what is drawn
-
-  const nodeOf = (table) => ({
-    name: table.name, kind: table.kind, words: `${table.kind} · ${Rocky.counted(table.columns.length, "column")}`,
-    link: Rocky.store.tableLink(table), bad: Boolean(table.errors) || table.outcome === "failed",
-  });
-
-  // The graph of some tables, by their places.
-  function tableGraph({ places, focus, ...rest }) {
-    const { tables } = Rocky.store.index;
-    const at = new Map(places.map((place, number) => [place, number]));
-    const edges = places.flatMap((place, to) =>
-      tables[place].reads.filter((read) => at.has(read)).map((read) => [at.get(read), to]));
-    const nodes = places.map((place) => nodeOf(tables[place]));
-    return new GraphView({ nodes, edges, focus: at.has(focus) ? at.get(focus) : -1, ...rest });
-  }
-
-  // The graph of folders: a box for all tables of one, but those of the folder that is `open`.
-  function folderGraph({ open, ...rest }) {
-    const { tables } = Rocky.store.index;
-    const folders = foldersOf(tables);
-    const nodes = [];
-    const numbers = new Map();
-    const numberOf = tables.map((table) => {
-      const name = folders[table.place];
-      const key = name === open ? table : name;
-      if (!numbers.has(key)) {
-        numbers.set(key, nodes.length);
-        nodes.push(key === table ? nodeOf(table)
-          : { name, kind: table.kind, size: 0, many: true, bad: false, link: `#/graph?folder=${encodeURIComponent(name)}` });
-      }
-      const node = nodes[numbers.get(key)];
-      if (node.many) {
-        node.size += 1;
-        node.bad ||= Boolean(table.errors) || table.outcome === "failed";
-        node.words = Rocky.counted(node.size, table.kind);
-      }
-      return numbers.get(key);
-    });
-    const edges = tables.flatMap((table) => table.reads.map((read) => [numberOf[read], numberOf[table.place]]));
-    return new GraphView({ ...near(nodes, edges, open), ...rest });
-  }
-
-  // With a folder open, only what touches it.
-  function near(nodes, edges, open) {
-    if (!open) return { nodes, edges };
-    const own = (number) => !nodes[number].many;
-    const kept = edges.filter(([from, to]) => own(from) || own(to));
-    const there = new Set([...nodes.keys()].filter(own));
-    for (const [from, to] of kept) there.add(from).add(to);
-    const moved = new Map([...there].map((number, at) => [number, at]));
-    return { nodes: [...there].map((number) => nodes[number]), edges: kept.map(([from, to]) => [moved.get(from), moved.get(to)]) };
-  }
-
-  // The folder of each table, cut short until there are few enough to draw.
-  function foldersOf(tables) {
-    const paths = tables.map((table) => (table.kind === "model" ? table.path.split("/").slice(0, -1) : [`${table.kind}s`]));
-    for (let depth = Math.max(0, ...paths.map((each) => each.length)); ; depth -= 1) {
-      const names = paths.map((each) => each.slice(0, depth).join("/") || ".");
-      if (depth <= 1 || new Set(names).size <= MOST_FOLDERS) return names;
-    }
-  }
-
-  const KINDS = ["source", "seed", "model", "import"];
-
-  function legend(places) {
-    const { tables } = Rocky.store.index;
-    const there = new Set(places.map((place) => tables[place].kind));
-    return h("ul", { class: "legend", "aria-label": "Colours" },
-      KINDS.filter((kind) => there.has(kind)).map((kind) =>
-        h("li", {}, h("span", { class: `dot kind-${kind}` }), kind)));
-  }
-
-  Object.assign(Rocky, { tableGraph, folderGraph, foldersOf, legend });
+  Rocky.GraphView = GraphView;
 })();

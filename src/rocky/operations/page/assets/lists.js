@@ -60,7 +60,7 @@
         stat(index.findings.length, "finding", "#/findings", errors ? "bad" : null)),
       tables.length && graphPart(tables.map((table) => table.place)),
       h("div", { class: "pair" },
-        section("Last runs", index.runs.length ? runRows(index.runs.slice(0, 6)) : empty("No run is recorded yet: `rocky run` makes the first.")),
+        section("Last runs", index.runs.length ? runRows(index.runs.slice(0, 6), true) : empty("No run is recorded yet: `rocky run` makes the first.")),
         section("Findings", index.findings.length ? findingRows(index.findings.slice(0, 6)) : empty("The project compiles without findings."),
           index.findings.length > 6 && h("p", {}, h("a", { href: "#/findings" }, `All ${count(index.findings.length)} findings`)))),
       h("div", { class: "pair" },
@@ -193,11 +193,14 @@
 
   // ---------------------------------------------------------------- runs
 
-  function runRows(runs) {
-    return grid("Runs", ["Run", "Ended", "Began", right("Took"), "Models", right("Cost")], runs.map((run) => [
+  // `short` is without the names of the runs.
+  function runRows(runs, short) {
+    const heads = ["Run", "Ended", "Began", right("Took"), "Models", right("Cost")];
+    const rows = runs.map((run) => [
       h("code", {}, run.run_id), [status(run.died ? "died" : run.status), run.checks_failed ? ` ${counted(run.checks_failed, "check")} failed` : ""],
       when(run.started_at), duration(run.duration_ms), outcomes(run),
-      run.cost_usd !== undefined && run.cost_usd !== null ? money(run.cost_usd) : ""]));
+      run.cost_usd !== undefined && run.cost_usd !== null ? money(run.cost_usd) : ""]);
+    return short ? grid("Runs", heads.slice(1), rows.map((row) => row.slice(1))) : grid("Runs", heads, rows);
   }
 
   function outcomes(run) {
@@ -208,7 +211,7 @@
     const { index } = Rocky.store;
     return [
       h("header", { class: "head" }, h("h1", { tabindex: "-1" }, "Runs"),
-        h("p", { class: "lead" }, index.runs.length ? `The last ${counted(index.runs.length, "run")}, newest first` : "")),
+        h("p", { class: "lead" }, index.runs.length > 1 ? `The last ${count(index.runs.length)} runs, newest first` : "")),
       index.runs.length ? [bars(index.runs), runRows(index.runs)] : empty("No run is recorded yet: `rocky run` makes the first."),
       index.runs.length ? h("p", { class: "hint" }, "Why a run failed is told by ", h("code", {}, "rocky history RUN"),
         ": it may quote rows, so it is not here.") : null,

@@ -1,0 +1,80 @@
+// What a graph shows: tables and what they read, or folders of tables, as boxes and lines between them.
+"use strict";
+
+(() => {
+  const { h } = Rocky;
+  const MOST_FOLDERS = 150;
+
+  const nodeOf = (table) => ({
+    name: table.name, kind: table.kind, words: `${table.kind} · ${Rocky.counted(table.columns.length, "column")}`,
+    link: Rocky.store.tableLink(table), bad: Boolean(table.errors) || table.outcome === "failed",
+  });
+
+  // The graph of some tables, by their places.
+  function tableGraph({ places, focus, ...rest }) {
+    const { tables } = Rocky.store.index;
+    const at = new Map(places.map((place, number) => [place, number]));
+    const edges = places.flatMap((place, to) =>
+      tables[place].reads.filter((read) => at.has(read)).map((read) => [at.get(read), to]));
+    const nodes = places.map((place) => nodeOf(tables[place]));
+    return new Rocky.GraphView({ nodes, edges, focus: at.has(focus) ? at.get(focus) : -1, ...rest });
+  }
+
+  // The graph of folders: a box for all tables of one, but those of the folder that is `open`.
+  function folderGraph({ open, ...rest }) {
+    const { tables } = Rocky.store.index;
+    const folders = foldersOf(tables);
+    const nodes = [];
+    const numbers = new Map();
+    const numberOf = tables.map((table) => {
+      const name = folders[table.place];
+      const key = name === open ? table : name;
+      if (!numbers.has(key)) {
+        numbers.set(key, nodes.length);
+        nodes.push(key === table ? nodeOf(table)
+          : { name, kind: table.kind, size: 0, many: true, bad: false, link: `#/graph?folder=${encodeURIComponent(name)}` });
+      }
+      const node = nodes[numbers.get(key)];
+      if (node.many) {
+        node.size += 1;
+        node.bad ||= Boolean(table.errors) || table.outcome === "failed";
+        node.words = Rocky.counted(node.size, table.kind);
+      }
+      return numbers.get(key);
+    });
+    const edges = tables.flatMap((table) => table.reads.map((read) => [numberOf[read], numberOf[table.place]]));
+    return new Rocky.GraphView({ ...near(nodes, edges, open), ...rest });
+  }
+
+  // With a folder open, only what touches it.
+  function near(nodes, edges, open) {
+    if (!open) return { nodes, edges };
+    const own = (number) => !nodes[number].many;
+    const kept = edges.filter(([from, to]) => own(from) || own(to));
+    const there = new Set([...nodes.keys()].filter(own));
+    for (const [from, to] of kept) there.add(from).add(to);
+    const moved = new Map([...there].map((number, at) => [number, at]));
+    return { nodes: [...there].map((number) => nodes[number]), edges: kept.map(([from, to]) => [moved.get(from), moved.get(to)]) };
+  }
+
+  // The folder of each table, cut short until there are few enough to draw.
+  function foldersOf(tables) {
+    const paths = tables.map((table) => (table.kind === "model" ? table.path.split("/").slice(0, -1) : [`${table.kind}s`]));
+    for (let depth = Math.max(0, ...paths.map((each) => each.length)); ; depth -= 1) {
+      const names = paths.map((each) => each.slice(0, depth).join("/") || ".");
+      if (depth <= 1 || new Set(names).size <= MOST_FOLDERS) return names;
+    }
+  }
+
+  const KINDS = ["source", "seed", "model", "import"];
+
+  function legend(places) {
+    const { tables } = Rocky.store.index;
+    const there = new Set(places.map((place) => tables[place].kind));
+    return h("ul", { class: "legend", "aria-label": "Colours" },
+      KINDS.filter((kind) => there.has(kind)).map((kind) =>
+        h("li", {}, h("span", { class: `dot kind-${kind}` }), kind)));
+  }
+
+  Object.assign(Rocky, { tableGraph, folderGraph, legend });
+})();
