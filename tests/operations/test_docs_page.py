@@ -41,6 +41,13 @@ def visit(browser: Browser, site: Path, route: str = "", **size) -> Page:
     return page
 
 
+def show(page: Page, route: str) -> None:
+    """Go to a page of the site, and wait for it."""
+    page.ask("document.title = 'waiting'")
+    page.ask(f"location.hash = '#/{route}'; dispatchEvent(new Event('hashchange'))")
+    page.wait("document.title !== 'waiting'")
+
+
 def test_it_opens_from_the_disk_finds_a_column_and_shows_its_model(browser, site):
     page = visit(browser, site)
     assert "shop" == page.text("h1")
@@ -81,25 +88,55 @@ def test_every_page_fits_its_window_in_light_and_dark(browser, site, width, dark
         "table/raw.orders/amount",
     )
     for route in routes:
-        page.ask(f"location.hash = '#/{route}'")
-        page.wait(
-            f"document.body.dataset.page === {json.dumps(route.partition('/')[0] or 'overview')}"
-        )
-        page.wait("document.querySelector('main h1') !== null")
+        show(page, route)
         assert page.ask("document.documentElement.scrollWidth <= innerWidth"), route
     light = page.ask("getComputedStyle(document.body).backgroundColor")
     assert (light == "rgb(18, 21, 24)") == dark
     assert [] == page.complaints()
 
 
+CONTRAST = """(() => {
+  const parts = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = (rgb) => {
+    const [r, g, b] = rgb.map((each) => each / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (at) => {
+    for (; at; at = at.parentElement) {
+      const found = parts(getComputedStyle(at).backgroundColor);
+      if (found.length < 4 || found[3] === 1) return found.slice(0, 3);
+    }
+    return [255, 255, 255];
+  };
+  const faint = new Set();
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const at = walk.currentNode.parentElement;
+    if (!walk.currentNode.data.trim() || !at.getClientRects().length || at.closest('option')) continue;
+    const [a, b] = [light(parts(getComputedStyle(at).color).slice(0, 3)), light(ground(at))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) faint.add(`${walk.currentNode.data.trim()} ${at.className} ${ratio.toFixed(2)}`);
+  }
+  return [...faint];
+})()"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_text_stands_out_from_its_ground(browser, site, dark):
+    page = visit(browser, site, dark=dark)
+    faint = []
+    for route in ("", "tables", "runs", "table/fct_revenue", "table/raw.orders/amount"):
+        show(page, route)
+        faint += page.ask(CONTRAST)
+
+    assert [] == faint
+
+
 def test_whatever_can_be_pressed_or_filled_has_a_name(browser, site):
     page = visit(browser, site)
     nameless = []
     for route in ("", "tables", "graph", "runs", "findings", "table/fct_revenue"):
-        page.ask(f"location.hash = '#/{route}'")
-        page.wait(
-            f"document.body.dataset.page === {json.dumps(route.partition('/')[0] or 'overview')}"
-        )
+        show(page, route)
         nodes = page.send("Accessibility.getFullAXTree")["nodes"]
         nameless += [
             (route, each["role"]["value"])

@@ -65,10 +65,12 @@ def _move(draft: Path, folder: Path) -> None:
     try:
         draft.rename(folder)
     except OSError:
+        # Unless another site has taken the place in the meantime.
         with suppress(OSError):
             former.rename(folder)
         raise
-    shutil.rmtree(former, ignore_errors=True)
+    finally:
+        shutil.rmtree(former, ignore_errors=True)
 
 
 def refuse_foreign(folder: Path) -> None:
@@ -77,18 +79,19 @@ def refuse_foreign(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise WouldOverwrite(f"`{folder}` is a file: name a folder with `--out`")
-    found = {
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if not _is_plain_folder(path)
-    }
-    if not found:
+    if not any(folder.iterdir()):
         return
+    # Before all of it is looked through: it may be somebody's home.
     listed = _listed(folder)
     if listed is None:
         raise WouldOverwrite(
             f"`{folder}` is not empty and no site of Rocky's: name another folder with `--out`"
         )
+    found = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if not _is_plain_folder(path)
+    }
     others = sorted(found - listed - {LIST})
     if others:
         shown = ", ".join(f"`{name}`" for name in others[:_SHOWN])

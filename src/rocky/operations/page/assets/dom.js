@@ -128,6 +128,13 @@ const Rocky = {};
     document.dispatchEvent(new Event("rocky-theme")),
   );
 
+  // Paper is light, whatever the screen is.
+  addEventListener("beforeprint", () => {
+    document.documentElement.dataset.theme = "light";
+    document.dispatchEvent(new Event("rocky-theme"));
+  });
+  addEventListener("afterprint", () => setTheme(savedTheme()));
+
   Object.assign(Rocky, {
     h, add, svg, icon, count, counted, duration, bytes, money, when, ago, THEMES, savedTheme, setTheme,
   });

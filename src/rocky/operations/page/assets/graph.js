@@ -87,7 +87,11 @@
       this.listen();
       this.watch = new ResizeObserver(() => this.resize());
       this.watch.observe(this.element);
-      this.retheme = () => { this.colours = null; this.draw(); };
+      // At once: a page that is printed is not drawn again before it is.
+      this.retheme = () => {
+        this.colours = null;
+        if (this.wide !== undefined) this.paint();
+      };
       document.addEventListener("rocky-theme", this.retheme);
     }
 

@@ -24,11 +24,16 @@
     return h("section", { "aria-labelledby": id, class: "part" }, h("h2", { id }, title), ...rest);
   };
 
+  // Roles are said aloud, because a narrow window shows rows as blocks and then they would be lost.
   function grid(label, heads, rows) {
-    return h("div", { class: "wide" }, h("table", { "aria-label": label },
-      h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col", class: head.right ? "right" : null }, head.text || head)))),
-      h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell, at) =>
-        h("td", { "data-label": heads[at].text || heads[at], class: heads[at].right ? "right" : null }, cell === "" ? null : h("div", {}, cell))))))));
+    const side = (head) => (head.right ? "right" : null);
+    const cell = (content, head) => h("td", { role: "cell", "data-label": head.text || head, class: side(head) },
+      content === "" ? null : h("div", {}, content));
+    return h("div", { class: "wide" }, h("table", { role: "table", "aria-label": label },
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads.map((head) =>
+        h("th", { role: "columnheader", scope: "col", class: side(head) }, head.text || head)))),
+      h("tbody", { role: "rowgroup" }, rows.map((cells) =>
+        h("tr", { role: "row" }, cells.map((content, at) => cell(content, heads[at])))))));
   }
 
   const right = (text) => ({ text, right: true });
