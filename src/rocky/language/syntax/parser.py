@@ -202,6 +202,28 @@ _TEMPLATE_HELP: Final = (
 )
 
 
+_TEMPLATE_CALL: Final = re.compile(
+    r"""\{\{-?\s*(?P<call>ref|source|var|config)\(\s*(?:['"](?P<name>[\w.]+)['"])?"""
+    r"""\s*(?:,\s*['"](?P<table>[\w.]+)['"]\s*)?"""
+)
+
+
+def _template_help(text: str, at: int) -> str:
+    """What to write in the place of a tag, exactly for the calls that every dbt model has."""
+    call = _TEMPLATE_CALL.match(text, at)
+    match call and (call["call"], call["name"], call["table"]):
+        case "ref", str(name), table:
+            return f"a model is read by its name: write `{table or name}`"
+        case "source", str(name), str(table):
+            return f"a source is read by its declared name: write `{name}.{table}`"
+        case "var", str(name), _:
+            return f"write `@var({name})`"
+        case "config", _, _:
+            return "a model's settings stand in a file beside it: `[strategy]` in `NAME.toml`"
+        case _:
+            return _TEMPLATE_HELP
+
+
 def _template_problem(text: str) -> SyntaxProblem | None:
     """The first tag of a Jinja template outside quotes; Spark has no `{{`, `{%` or `{#`."""
     if not any(tag in text for tag in ("{{", "{%", "{#")):
@@ -213,7 +235,7 @@ def _template_problem(text: str) -> SyntaxProblem | None:
             at = quoted.end()
         elif text[at : at + 2] in ("{{", "{%", "{#"):
             message = f"`{text[at : at + 2]}` is template syntax, not SQL"
-            return SyntaxProblem(message, Span(at, at + 2), help=_TEMPLATE_HELP)
+            return SyntaxProblem(message, Span(at, at + 2), help=_template_help(text, at))
         else:
             at += 1
     return None

@@ -1,0 +1,3 @@
+SELECT order_id
+-- expect: E009
+FROM {{ this }}
