@@ -124,7 +124,8 @@ def _render_estimate(run: PlannedRun) -> Iterator[str]:
         said.append(f"{format_usd(totals.cost_usd)} USD")
     if totals.bytes_scanned is not None:
         said.append(f"{format_bytes(round(totals.bytes_scanned))} read")
-    left = f"; {len(totals.without)} of them have no estimate" if totals.without else ""
+    count = len(totals.without)
+    left = f"; {count} of them {'has' if count == 1 else 'have'} no estimate" if count else ""
     yield f"if all that may be built is built: {', '.join(said)}{left}"
 
 
