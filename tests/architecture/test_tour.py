@@ -1,17 +1,18 @@
-"""The README's tour is run, and what it shows is what comes out."""
+"""The first tutorial is run, and what it shows is what comes out."""
 
 import re
 
 import pytest
 
-from tests.architecture.console import BLOCK, README, replay
+from tests.architecture.console import BLOCK, README, ROOT, replay
 
+TUTORIAL = ROOT / "docs" / "tutorial" / "first-project.md"
 TOUR = re.compile(r"(?<=<!-- tour -->\n).*?(?=<!-- end of tour -->)", re.DOTALL)
 
 
 @pytest.mark.slow
-def test_the_tour_in_the_readme_is_what_happens(tmp_path, bless):
-    page = README.read_text()
+def test_what_the_first_tutorial_shows_is_what_happens(tmp_path, bless):
+    page = TUTORIAL.read_text()
     folder = tmp_path
 
     def replayed(found: re.Match[str]) -> str:
@@ -21,9 +22,9 @@ def test_the_tour_in_the_readme_is_what_happens(tmp_path, bless):
 
     expected = TOUR.sub(lambda tour: BLOCK.sub(replayed, tour.group()), page)
     if bless:
-        README.write_text(expected)
+        TUTORIAL.write_text(expected)
 
-    assert expected == README.read_text()
+    assert expected == TUTORIAL.read_text()
 
 
 def test_the_python_in_the_readme_gives_what_it_says():
