@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rocky.ledger.schema import SCHEMA_VERSION
 from tests.architecture.console import README, ROOT
 
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "src").rglob("*.py"))]
@@ -15,6 +16,9 @@ ENTRY = re.compile(r"^- \[(.*?)\]\((\w[\w-]*\.md)\): ", re.MULTILINE)
 EXTRA = re.compile(r"rocky-spark\[[a-z{}]+\]")
 """Works where Rocky is installed: pip takes what is there, and adds what the extra needs."""
 LINKS_AT_MOST = 20
+SCREEN = 60
+"""Lines that somebody sees of a page before deciding to scroll, a picture counted as thirty."""
+SCHEMA = re.compile(r"\(schema (\d+)\)|  schema (\d+)$|state/v(\d+)/", re.MULTILINE)
 
 
 def installed() -> list[tuple[str, str]]:
@@ -74,3 +78,30 @@ def test_the_readme_ends_with_a_short_map():
     assert 0 < len(re.findall(r"\]\(", last)) <= LINKS_AT_MOST
     for folder in ("guides", "concepts", "reference", "decisions"):
         assert f"(docs/{folder}/README.md)" in last
+
+
+def test_the_first_screen_of_the_readme_has_the_commands_the_picture_and_what_one_gets():
+    first, _, _ = README.read_text().partition("\n## ")
+    lines = first.splitlines()
+
+    assert len(lines) + 30 * len(re.findall(r"^!\[", first, re.MULTILINE)) <= SCREEN
+    assert ["$ make demo", "$ make test"] == [
+        line.partition("  ")[0] for line in lines if line[:1] == "$"
+    ]
+    assert 1 == first.count("![")
+
+
+def test_the_outputs_in_the_guides_have_the_schema_of_today():
+    shown = {
+        (page.name, int(number))
+        for page in (ROOT / "docs" / "guides").glob("*.md")
+        for found in SCHEMA.findall(page.read_text())
+        for number in found
+        if number
+    }
+
+    assert {
+        ("doctor.md", SCHEMA_VERSION),
+        ("state.md", SCHEMA_VERSION),
+        ("remote-state.md", SCHEMA_VERSION),
+    } == shown
