@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rocky.cli import dbt_words
 from rocky.cli.app import COMMANDS, load_command, main
 from rocky.cli.commands import branch
 from rocky.cli.console import ExitCode
@@ -85,6 +86,35 @@ def test_a_misspelt_command_is_refused_with_the_nearest_name(rocky):
 
     assert ExitCode.FAILED == answer.code
     assert "error: no command `complie`; did you mean `compile`?" == answer.err.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["ls"], "no command `ls`; what dbt calls so is `rocky list`"),
+        (["debug"], "no command `debug`; what dbt calls so is `rocky doctor`"),
+        (
+            ["run", "--select", "stg_orders"],
+            "No such option '--select'; models are named without one: `rocky run orders+`",
+        ),
+        (
+            ["list", "-s", "stg_orders"],
+            "No such option '-s'; models are named without one: `rocky list orders+`",
+        ),
+        (["compile", "--select", "stg_orders"], "No such option '--select'."),
+        (["run", "--selekt", "stg_orders"], "No such option '--selekt'."),
+    ],
+)
+def test_what_is_typed_as_in_dbt_is_refused_with_what_it_is_called_here(rocky, typed, said):
+    answer = rocky(*typed)
+
+    assert ExitCode.FAILED == answer.code
+    assert f"error: {said}" == answer.err.splitlines()[0]
+
+
+@pytest.mark.parametrize("ours", dbt_words.COMMANDS.values())
+def test_what_a_word_of_dbt_is_translated_to_is_a_command(rocky, ours):
+    assert ExitCode.OK == rocky(*ours.split(), "--help").code
 
 
 @pytest.mark.parametrize(

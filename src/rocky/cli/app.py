@@ -24,6 +24,7 @@ from rocky.cli.console import (
     write_line,
     write_note,
 )
+from rocky.cli.dbt_words import describe_mistake, translate_command
 from rocky.cli.groups import LazyGroup, nearest_command
 from rocky.cli.options import global_options, wants_json
 from rocky.version import __version__
@@ -156,7 +157,8 @@ class RockyGroup(LazyGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is meant; an unknown one is refused with the nearest name."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            hint = nearest_command(args[0], COMMANDS) or "`rocky --help` lists the commands"
+            hint = translate_command(args[0]) or nearest_command(args[0], COMMANDS)
+            hint = hint or "`rocky --help` lists the commands"
             raise click.UsageError(f"no command `{args[0]}`; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -209,11 +211,12 @@ def _report_usage(mistake: click.UsageError, given: Sequence[str]) -> ExitCode:
     if isinstance(mistake, click.exceptions.NoArgsIsHelpError):
         write_note(mistake.format_message())
         return ExitCode.FAILED
+    message = describe_mistake(mistake)
     if wants_json(given):
         name = context.info_name if context is not None and context.parent is not None else ""
-        error = {"kind": "UsageError", "message": mistake.format_message()}
+        error = {"kind": "UsageError", "message": message}
         write_json(name or "", {"error": error})
-    write_note(f"error: {mistake.format_message()}")
+    write_note(f"error: {message}")
     if context is not None:
         write_note(context.get_usage().replace("Usage:", "usage:"))
         write_note(f"`{context.command_path} --help` says more")
