@@ -7,7 +7,7 @@ from tools.pictures.svg import Picture
 NAME = "net-of-vat"
 BRANCH_Y = 92
 MAIN_Y = 190
-STEP = 146
+STEP = 132
 LEFT = 110
 
 

@@ -9,8 +9,8 @@ from tools.pictures.shop import Shop
 from tools.pictures.svg import Picture
 
 COLUMN = ("fct_revenue", "amount")
-BOX = (164, 40)
-GAP = (60, 16)
+BOX = (160, 40)
+GAP = (46, 16)
 BEND = 6
 MARGIN = 24
 TOP = 58

@@ -18,7 +18,7 @@ COLOURS: dict[str, tuple[str, str]] = {
     "ground": ("#ffffff", "#0d1117"),
     "ink": ("#1f2328", "#e6edf3"),
     "quiet": ("#59636e", "#9198a1"),
-    "line": ("#c4ccd4", "#3d444d"),
+    "line": ("#b4bdc6", "#57606a"),
     "plain": ("#f6f8fa", "#161b22"),
     "blue": ("#0757b3", "#6cb0ff"),
     "blue-soft": ("#ddf4ff", "#10233f"),
