@@ -157,3 +157,15 @@ def test_e027_is_explained_for_the_plan_and_for_the_run(kept):
 
     assert "`rocky plan` reports it for an estimate" in said
     assert "`rocky run` for what was used" in said
+
+
+def test_what_a_plan_cannot_estimate_is_counted_in_its_last_line(kept):
+    kept.rocky("run", "alone")
+
+    one = kept.rocky("plan", "alone", "stg_orders", "--force-rebuild", "-o", "table").out
+    more = kept.rocky(
+        "plan", "alone", "stg_orders", "by_country", "--force-rebuild", "-o", "table"
+    ).out
+
+    assert "; 1 of them has no estimate\n" in one
+    assert "; 3 of them have no estimate\n" in more

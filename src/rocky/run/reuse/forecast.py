@@ -45,9 +45,8 @@ class StepForecast:
         if self.decision is not None:
             return self.decision.reason
         if self.waits_for:
-            first, *rest = self.waits_for
-            named = f"`{first}` and {len(rest)} more come" if rest else f"`{first}` comes"
-            return f"unless {named} out with the same rows"
+            more = f" and {len(self.waits_for) - 1} more" if len(self.waits_for) > 1 else ""
+            return f"unless `{self.waits_for[0]}`{more} comes out with the same rows"
         return "nothing to store" if self.idle else "its readers need it"
 
 
