@@ -31,25 +31,28 @@ class CheckpointUnreadable(ValueError):
 
 
 def read_checkpoint(data: bytes) -> list[Action]:
-    """The actions of a checkpoint, as commits would spell them."""
+    """The actions of a checkpoint, as commits would spell them. Raises CheckpointUnreadable."""
     try:
-        file = pq.ParquetFile(io.BytesIO(data))
-        names = file.schema_arrow.names
-        table = file.read(columns=[kind for kind in (*_KINDS, _SIDECAR) if kind in names])
-    except (pa.ArrowException, OSError) as error:
+        return _actions(data)
+    except CheckpointUnreadable:
+        raise
+    except (pa.ArrowException, OSError, *_MALFORMED) as error:
+        # Names or texts that are none, or a text where a map should be: Parquet does not mind.
         raise CheckpointUnreadable(f"it is damaged ({error})") from error
+
+
+def _actions(data: bytes) -> list[Action]:
+    file = pq.ParquetFile(io.BytesIO(data))
+    names = file.schema_arrow.names
+    table = file.read(columns=[kind for kind in (*_KINDS, _SIDECAR) if kind in names])
     if _SIDECAR in table.column_names and table[_SIDECAR].null_count < table.num_rows:
         raise CheckpointUnreadable("it keeps its actions in other files, which Rocky does not read")
-    try:
-        return [
-            {kind: _plain(action)}
-            for kind in _KINDS
-            if kind in table.column_names
-            for action in table[kind].drop_null().to_pylist()
-        ]
-    except _MALFORMED as error:
-        # Bytes that are no text, or a table where a map should be: Parquet does not mind.
-        raise CheckpointUnreadable(f"it is damaged ({error})") from error
+    return [
+        {kind: _plain(action)}
+        for kind in _KINDS
+        if kind in table.column_names
+        for action in table[kind].drop_null().to_pylist()
+    ]
 
 
 def _plain(action: dict[str, Any]) -> dict[str, Any]:
