@@ -18,6 +18,7 @@ from tools.pictures.svg import ADVANCE
 from tools.pictures.table import DATA_FOLDER, LEDGER, TABLE
 
 PICTURES = sorted(FOLDER.glob("*.svg"))
+PHOTOGRAPHS = sorted(FOLDER.glob("*.png"))
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 SHOWN = re.compile(r"!\[(?P<words>[^\]]*)\]\((?P<target>[^)\s]+)\)")
 RULE = re.compile(r"\.f-([\w-]+) \{ fill: (#[0-9a-f]{6}); \}")
@@ -47,7 +48,7 @@ def test_the_pictures_are_what_the_playground_says_today(tmp_path, bless):
 
 
 def test_every_picture_is_in_a_page_and_every_picture_of_a_page_exists():
-    assert set(PICTURES) == {picture for _, _, picture in shown()}
+    assert {*PICTURES, *PHOTOGRAPHS} == {picture for _, _, picture in shown()}
 
 
 def test_every_page_says_in_words_what_its_picture_shows():

@@ -59,8 +59,8 @@ def docs(workspace: Workspace, request: DocsRequest) -> DocsReport:
     project = compilation.project
     folder = request.out if request.out is not None else project.root / DEFAULT_FOLDER
     refuse_foreign(folder.resolve())
-    written = (*project.models.values(), *project.seeds.values())
-    past = load_past(workspace, [each.name for each in written])
+    names = [each.name for each in project.models.values()]
+    past = load_past(workspace, [*names, *(each.name for each in project.seeds.values())])
     found = describe_tables(compilation, past)
     index = PageIndex(
         format=FORMAT,

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from rocky.ledger.readers.lookup import LookupReader
 from rocky.ledger.record import RunId, key_of, load_record
 from rocky.ledger.run_records import CommitRecord, ModelExecution, RunRecord
-from rocky.ledger.schema import MODEL_OF_KEY
+from rocky.ledger.schema import MODEL_OF_KEY, RUNNING
 
 _HASHES_AT_ONCE: Final = 64
 _FIRST_VERSION: Final = '"version":0'
@@ -37,6 +37,11 @@ class CommitReader(LookupReader):
         if not rows or not self.is_untouched("run_history", run_id):
             return None
         return load_record(RunRecord, self.path, "run_history", run_id, rows[0][0]).commit_key
+
+    def open_runs(self) -> frozenset[RunId]:
+        """The runs that have not said how they ended, whoever makes them."""
+        running = self._ask(f"SELECT key FROM run_history WHERE {RUNNING}")  # noqa: S608 - one of our own expressions
+        return frozenset(RunId(key) for (key,) in running)
 
     def settled_runs(self) -> frozenset[RunId]:
         """Those whose promotion, revert or recovery is recorded, also as undone.

@@ -264,9 +264,5 @@ class LookupReader(PipelineReader):
 
     def running_runs(self) -> frozenset[RunId]:
         """The runs that have not said how they ended, and that no process of this machine makes."""
-        return frozenset(each for each in self.open_runs() if not is_alive(self.path, each))
-
-    def open_runs(self) -> frozenset[RunId]:
-        """The runs that have not said how they ended, whoever makes them."""
         running = self._ask(f"SELECT key FROM run_history WHERE {RUNNING}")  # noqa: S608 - one of our own expressions
-        return frozenset(RunId(key) for (key,) in running)
+        return frozenset(RunId(key) for (key,) in running if not is_alive(self.path, key))
