@@ -102,9 +102,25 @@ def test_the_last_run_is_told_and_not_what_its_failure_quoted(shop):
         details["report"]["last"][each] for each in ("outcome", "run_id")
     )
     assert "built" == details["alone"]["last"]["outcome"]
+    assert [[0, "failed"]] == [each[:2] for each in details["report"]["recent"]]
     assert details["alone"]["last"]["rows"] is not None
     written = b"".join(all_bytes(shop.root / "target/docs").values())
     assert b"alice@example.org" not in written
+
+
+def test_a_table_that_was_reused_is_told_with_the_build_it_came_from(shop):
+    run(shop.workspace, RunRequest())
+    run(shop.workspace, RunRequest())
+    docs(shop.workspace, DocsRequest())
+
+    _, details = read_site(shop.root / "target/docs")
+    newest, first = (each.run_id for each in shop.records())
+    found = details["report"]
+    assert ("reused", newest) == (found["last"]["outcome"], found["last"]["run_id"])
+    assert ("built", first, 1) == tuple(
+        found["built"][each] for each in ("outcome", "run_id", "rows")
+    )
+    assert [[0, "reused"], [1, "built"]] == [each[:2] for each in found["recent"]]
 
 
 def test_the_same_project_gives_the_same_bytes(shop):

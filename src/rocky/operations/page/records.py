@@ -105,6 +105,14 @@ class PageExecution:
     failure_kind: str | None = None
 
 
+class PastExecution(NamedTuple):
+    """An execution in short: `run` is a place in `PageIndex.runs`."""
+
+    run: int
+    outcome: str
+    duration_ms: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageCode:
     """The text a model is made by, as it is written; `line` is where it begins in its file."""
@@ -116,7 +124,10 @@ class PageCode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableDetails:
-    """All that is shown of one table besides its entry in the index."""
+    """All that is shown of one table besides its entry in the index.
+
+    `built` is the execution whose result `last` reused, where it did.
+    """
 
     columns: tuple[PageColumn, ...]
     complete: bool
@@ -129,7 +140,8 @@ class TableDetails:
     determinism: tuple[str, ...] = ()
     findings: tuple[PageFinding, ...] = ()
     last: PageExecution | None = None
-    recent: tuple[PageExecution, ...] = ()
+    built: PageExecution | None = None
+    recent: tuple[PastExecution, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,16 @@
 """Runs on the page: what the ledger says of the last runs, and of each table's last execution."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from rocky.ledger import open_lookup_reader
+from rocky.ledger import LookupReader, open_lookup_reader
+from rocky.ledger.readers.history import RecordedExecution
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelExecution, RunRecord
 from rocky.operations.history import outcome_of, run_duration_ms
-from rocky.operations.page.records import PageExecution, PageRun
+from rocky.operations.page.records import PageExecution, PageRun, PastExecution
 from rocky.operations.workspace import Workspace, open_history
 
 _RUNS: Final = 30
@@ -17,11 +18,15 @@ _RUNS: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class PastRuns:
-    """What ran. Executions go by the lower-case names of models, checks by those of tables too."""
+    """What ran. Executions go by the lower-case names of models, checks by those of tables too.
+
+    Where the last execution reused a result, `built` is the one that made it.
+    """
 
     runs: tuple[PageRun, ...] = ()
     last: Mapping[str, PageExecution] = field(default_factory=dict)
-    recent: Mapping[str, Sequence[PageExecution]] = field(default_factory=dict)
+    built: Mapping[str, PageExecution] = field(default_factory=dict)
+    recent: Mapping[str, Sequence[PastExecution]] = field(default_factory=dict)
     checks: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
 
 
@@ -36,17 +41,29 @@ def load_past(workspace: Workspace, models: Collection[str]) -> PastRuns:
         return PastRuns()
     with lookup:
         found = lookup.last_executions(models)
-    recent: dict[str, list[PageExecution]] = {}
+        built = dict(_built(lookup, found.values()))
+    recent: dict[str, list[PastExecution]] = {}
     checks: dict[str, dict[str, bool]] = {}
-    for run in runs:
+    for place, run in enumerate(runs):
         for each in run.models_executed:
-            key = each.model_name.lower()
-            recent.setdefault(key, []).append(_execution(run.run_id, each))
+            short = PastExecution(place, outcome_of(each), each.duration_ms)
+            recent.setdefault(each.model_name.lower(), []).append(short)
         for outcome in run.check_outcomes:
             # Newest first: an older run does not say it again.
             checks.setdefault(outcome.table.lower(), {}).setdefault(outcome.name, outcome.passed)
     last = {name.lower(): _execution(each.run_id, each.execution) for name, each in found.items()}
-    return PastRuns(tuple(map(_run, runs)), last, recent, checks)
+    return PastRuns(tuple(map(_run, runs)), last, built, recent, checks)
+
+
+def _built(
+    lookup: LookupReader, found: Iterable[RecordedExecution]
+) -> Iterator[tuple[str, PageExecution]]:
+    for _, each in found:
+        if each.reused_from is not None:
+            name = each.reused_model or each.model_name
+            made = lookup.execution(each.reused_from, name)
+            if made is not None:
+                yield each.model_name.lower(), _execution(made.run_id, made.execution)
 
 
 def _run(run: RunRecord) -> PageRun:

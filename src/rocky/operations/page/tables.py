@@ -151,6 +151,7 @@ class _Collector:
             meta=shown_meta(_meta(table)) or None,
             findings=tuple(self._found.get(self._places[table.key], ())),
             last=past.last.get(table.key),
+            built=past.built.get(table.key),
             recent=tuple(past.recent.get(table.key, ())),
         )
         if not isinstance(table, ModelFile):

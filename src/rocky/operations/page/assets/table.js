@@ -48,13 +48,14 @@
   }
 
   function head(table, found) {
+    const made = found.built || found.last;
     const chips = [
       table.owner && ["owner", h("a", { href: `#/tables?owner=${encodeURIComponent(table.owner)}` }, table.owner)],
       table.strategy && ["strategy", table.strategy],
       table.pipeline && ["pipeline", table.pipeline],
       found.last && ["last run", [Rocky.status(found.last.outcome), " ", when(found.last.started_at)]],
-      found.last && known(found.last.rows) && ["rows", count(found.last.rows)],
-      found.last && known(found.last.cost_usd) && ["cost", money(found.last.cost_usd)],
+      made && known(made.rows) && ["rows", count(made.rows)],
+      made && known(made.cost_usd) && ["cost", money(made.cost_usd)],
     ].filter(Boolean);
     return h("header", { class: "head" },
       h("p", { class: "eyebrow" }, Rocky.badge(table.kind), " ", h("code", {}, table.path)),
@@ -155,21 +156,23 @@
   }
 
   function lastRun(found) {
-    const { last } = found;
+    const { last, built } = found;
+    const made = built || last;
     const recent = (found.recent || []).slice().reverse();
-    const most = Math.max(...recent.map((each) => each.duration_ms), 1);
+    const most = Math.max(...recent.map((each) => each[2]), 1);
     const facts = [["Run", h("code", {}, last.run_id)], ["Ended", Rocky.status(last.outcome)], ["Began", when(last.started_at)],
-      ["Took", duration(last.duration_ms)], known(last.rows) && ["Rows", count(last.rows)], known(last.files) && ["Files", count(last.files)],
-      known(last.bytes_written) && ["Written", bytes(last.bytes_written)], known(last.cost_usd) && ["Cost", money(last.cost_usd)],
-      last.reason && ["Why", last.reason], last.failure_kind && ["Failure", last.failure_kind]].filter(Boolean);
+      built && ["Built by", h("code", {}, built.run_id)], built && ["Built", when(built.started_at)], ["Took", duration(made.duration_ms)],
+      known(made.rows) && ["Rows", count(made.rows)], known(made.files) && ["Files", count(made.files)],
+      known(made.bytes_written) && ["Written", bytes(made.bytes_written)], known(made.cost_usd) && ["Cost", money(made.cost_usd)],
+      !built && last.reason && ["Why", last.reason], last.failure_kind && ["Failure", last.failure_kind]].filter(Boolean);
     return [
       list(facts),
       last.outcome === "failed" ? h("p", { class: "hint" }, "Why it failed is told by ", h("code", {}, `rocky history ${last.run_id}`), ".") : null,
       recent.length > 1 ? [h("h3", {}, `The last ${recent.length} runs that had it`),
-        h("div", { class: "columns", role: "img", "aria-label": `How long it took: at most ${duration(most)}` }, recent.map((each) => {
-          const tone = each.outcome === "failed" ? "bad" : each.outcome === "built" ? "good" : "plain";
-          const made = h("span", { class: `tone-${tone}`, title: `${each.run_id}: ${each.outcome}, ${duration(each.duration_ms)}` });
-          made.style.height = `${Math.max(4, (100 * each.duration_ms) / most)}%`;
+        h("div", { class: "columns", role: "img", "aria-label": `How long it took: at most ${duration(most)}` }, recent.map(([run, outcome, took]) => {
+          const tone = outcome === "failed" ? "bad" : outcome === "built" ? "good" : "plain";
+          const made = h("span", { class: `tone-${tone}`, title: `${store.index.runs[run].run_id}: ${outcome}, ${duration(took)}` });
+          made.style.height = `${Math.max(4, (100 * took) / most)}%`;
           return made;
         }))] : null,
     ];
