@@ -44,7 +44,7 @@ def test_the_pictures_are_what_the_playground_says_today(tmp_path, bless):
         for name, text in drawn.items():
             (FOLDER / name).write_text(text)
 
-    assert drawn == {path.name: path.read_text() for path in sorted(FOLDER.iterdir())}
+    assert drawn == {path.name: path.read_text() for path in PICTURES}
 
 
 def test_every_picture_is_in_a_page_and_every_picture_of_a_page_exists():
