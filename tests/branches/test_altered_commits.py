@@ -4,7 +4,9 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+from blake3 import blake3
 
 from rocky.ledger.branches import load_promotions
 from rocky.ledger.writer import Ledger
@@ -83,6 +85,32 @@ def test_a_branch_is_not_made_of_a_commit_that_no_run_made(shop):
     planted.write_text('{"commitInfo":{"timestamp":1,"operation":"WRITE"}}\n')
 
     assert "a commit that no run made, version 1" in shop.rocky("branch", "create", "b1").err
+
+
+def test_a_branch_is_made_of_a_foreign_commit_that_was_accepted(shop):
+    folder = shop.root / "warehouse/spark_catalog/default/events"
+    (file,) = folder.glob("*.parquet")
+    rows = pq.read_table(file)
+    pq.write_table(rows.slice(0, 1), folder / "more")
+    name = f"{blake3((folder / 'more').read_bytes()).hexdigest()}.parquet"
+    (folder / "more").rename(folder / name)
+    size = (folder / name).stat().st_size
+    add = {"path": name, "partitionValues": {}, "size": size, "modificationTime": 1}
+    add |= {"dataChange": True, "stats": '{"numRecords": 1}'}
+    lines = [{"commitInfo": {"timestamp": 1, "operation": "WRITE"}}, {"add": add}]
+    planted = commit(shop, "events", 1)
+    planted.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    shop.do("state", "accept", "spark_catalog.default.events", "-m", "by hand")
+
+    shop.do("branch", "create", "b1")
+
+    events(shop, THIRD)
+    shop.do("run", "--branch", "b1")
+    assert [1, 1, 2, 3] == [row[0] for row in shop.rows("events", "b1")]
+    assert [] == shop.findings("b1")
+    shop.do("branch", "promote", "b1")
+    assert [1, 1, 2, 3] == [row[0] for row in shop.rows("events")]
+    assert [] == shop.findings()
 
 
 def test_a_table_that_was_planted_does_not_come_onto_a_branch(shop):

@@ -86,7 +86,8 @@ class LogChecker:
         """Whether the table has the files after a commit that the commit says it has."""
         said = expected.commits.get(version)
         self._findings.expect(
-            (said is not None and said.record.foreign is not None)
+            version == 0
+            or (said is not None and said.record.foreign is not None)
             or not has_other_files(actions, live),
             FindingCode.COMMIT_CHANGED,
             place.place(f"{LOG_FOLDER}/{version:020d}.json"),

@@ -211,7 +211,13 @@ def _clone_actions(
     source: Table, snapshot: Snapshot, files: Sequence[DataFile], said: Mapping[str, str]
 ) -> list[Action]:
     now_ms = time.time_ns() // 1_000_000
-    metadata = {**snapshot.metadata, "id": str(uuid.uuid4()), "createdTime": now_ms}
+    metadata = {
+        **snapshot.metadata,
+        # Without hashes of files that the table no longer has: other tools leave them there.
+        "configuration": dict(snapshot.configuration),
+        "id": str(uuid.uuid4()),
+        "createdTime": now_ms,
+    }
     info = {
         **said,
         "timestamp": now_ms,

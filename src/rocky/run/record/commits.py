@@ -185,7 +185,8 @@ class CommitAdopter:
             what = f"was altered: version {altered} is not the commit that was recorded"
             raise ForeignCommit(_foreign(table, what, f"put the commit back, or {rebuild}"))
         newest = table.log.read_commit(snapshot.version)
-        if has_other_files(newest, (file.path for file in snapshot.files)):
+        paths = (file.path for file in snapshot.files)
+        if snapshot.version > 0 and has_other_files(newest, paths):
             what = (
                 f"has other files than its version {snapshot.version} says: commits before it were"
                 " altered when it was made"

@@ -78,7 +78,7 @@ def files_hash(paths: Iterable[str]) -> str:
 def has_other_files(actions: Iterable[Action], paths: Iterable[str]) -> bool:
     """Whether a commit of a run says that its table has other files than it has after it.
 
-    Then it was made while commits before it were not what they are now.
+    Then it was made while commits before it were not what they are now; not so of a first one.
     """
     configurations = [
         dict(said.get("configuration") or {}) for each in actions if (said := each.get("metaData"))
