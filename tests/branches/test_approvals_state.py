@@ -1,5 +1,7 @@
 """The state of a branch: what is in its hash, and what must never be."""
 
+from dataclasses import replace
+
 import pytest
 
 from rocky.analysis.changes.change import Change, Impact, ProjectDiff, Reached, TableDiff
@@ -152,5 +154,9 @@ def test_a_changed_table_is_in_it_by_its_files_and_all_that_readers_see(tmp_path
     assert (7, files[0], 2) == (found["base_version"], found["content"], found["rows"])
     assert found["content"] == tables(marked)["shop.core.orders"]["content"]
     assert found["layout"] != tables(marked)["shop.core.orders"]["layout"]
+    false = replace(changed.files[0], stats='{"numRecords": 2, "maxValues": {"id": 0}}')
+    hiding = tables(replace(changed, files=(false,)))["shop.core.orders"]
+    assert found == {**hiding, "layout": found["layout"]}
+    assert found["layout"] != hiding["layout"]
     assert {"base_version": 7} == tables(None)["shop.core.orders"]
     assert "base_version" not in tables(changed, None)["shop.core.orders"]

@@ -22,7 +22,7 @@ from rocky.project.seeds import SeedTable
 from rocky.run.materialize.seeds import seed_hash, seed_target
 from rocky.store.delta.snapshot import Snapshot
 
-STATE_VERSION: Final = 1
+STATE_VERSION: Final = 2
 """The version of what the state hash is made of."""
 NO_CHANGE: Final = "none"
 UNKNOWN: Final = "unknown"
@@ -165,7 +165,10 @@ def _table(table: BranchTable) -> dict[str, Any]:
 
 
 def _layout(snapshot: Snapshot) -> str:
-    """A hash of all that readers see besides the files: columns, partitions, properties."""
+    """A hash of all that readers see besides the files: columns, partitions, properties.
+
+    And statistics, because readers leave out files by them: false ones hide rows.
+    """
     said = {
         "columns": [field_to_json(each) for each in snapshot.schema],
         "partition_columns": list(snapshot.partition_columns),
@@ -175,6 +178,7 @@ def _layout(snapshot: Snapshot) -> str:
             if file.partition_values
         },
         "properties": dict(snapshot.configuration),
+        "statistics": {file.address: file.stats for file in snapshot.files},
     }
     return text_hash(canonical_json(said))
 
