@@ -36,7 +36,13 @@ ENDING = ("finished_at", "purpose", "totals", "budget_breaches", "check_outcomes
 WHOLE = ("full_refresh", "materialized_view", "content_addressed", "seed")  # strategies that write all rows anew
 LOGGED, DAMAGED = (("blake3_hash", "json"), ("checkpoint_blake3", "checkpoint.parquet")), (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError)
 FORM = "CREATE TABLE {} (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL CHECK (json_valid(value)))"
-INDEXES = ("runs_unfinished", "runs_running", "executions_by_model", "artifacts_by_hash", "entries_by_row", "entries_of_remembered")
+TABLE, KEY = "json_extract(value, '$.table')", "json_extract(value, '$.key')"
+INDEXES = ("runs_unfinished ON run_history (key) WHERE json_extract(value, '$.reason') IS NOT NULL", "runs_running ON run_history (key) WHERE json_extract(value, '$.status') = 'Running'",
+           "executions_by_model ON model_executions (substr(key, instr(key, '|') + 1), key)", "artifacts_by_hash ON output_artifacts (json_extract(value, '$.blake3_hash'))",
+           f"entries_by_row ON {CHAIN} ({KEY}, {TABLE}, key) WHERE {TABLE} IN ('run_history', 'input_index', 'input_provenance')",
+           f"entries_of_remembered ON {CHAIN} ({TABLE}, {KEY}, key) WHERE {TABLE} IN ('watermarks', 'partitions', 'grace_periods', 'loaded_files', 'check_history', 'branches', 'promotions')")
+SCHEMA = {*map(FORM.format, (*RECORDS, CHAIN, "run_progress", "idempotency_keys", "metadata")), *(f"CREATE INDEX {each}" for each in INDEXES),
+          "CREATE TABLE sqlite_stat1(tbl,idx,stat)", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"}
 def local(place):  # nothing of an object store is at hand
     return None if "://" in place else Path(place)
 def hash_of(data):
@@ -75,27 +81,37 @@ def signed_by(signers, who, namespace, armour, said, *more):  # whether `ssh-key
         line = ["ssh-keygen", "-Y", *(["verify", *more, "-f", listed, "-I", who] if signers is not None else ["check-novalidate"]), "-n", namespace, "-s", signature]
         return subprocess.run(line, input=said.encode(), capture_output=True, check=False).returncode == 0
 def load(path):  # all rows, values as bytes: those were hashed. Without a `-wal` nobody writes, and no side files are needed
+    if Path(f"{path}-journal").exists():
+        raise ValueError(f"`{path}-journal` says that it is not yet what it is to be: somebody writes, or put that there")
     alone = "" if Path(f"{path}-wal").exists() else "&immutable=1"
     with closing(sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro{alone}", uri=True)) as file:
         file.text_factory, _ = bytes, file.execute("BEGIN")
         parts = [(*(each and each.decode("utf-8", "replace") for each in row),) for row in file.execute("SELECT type, name, sql FROM sqlite_master")]
-        wrong = [f"the {kind} `{name}` is not Rocky's" for kind, name, sql in parts if not (kind == "table" and sql == FORM.format(name)) and not (kind == "index" and (sql is None or name in INDEXES)) and not name.startswith("sqlite_stat")]
+        wrong = [f"the {kind} `{name}` is not Rocky's" for kind, name, sql in parts if sql not in SCHEMA and not (kind == "index" and sql is None)]
         wrong += [each for each in (said.decode("utf-8", "replace") for (said,) in file.execute("PRAGMA integrity_check")) if each != "ok" and not each.startswith("CHECK")]
         if wrong:  # a trigger writes when Rocky does, and an index that lacks rows hides them
             raise ValueError("; ".join(wrong[:5]))
         there = {name for _, name, _ in parts}  # files of older versions lack some
         names = [("metadata", "WHERE key = 'ledger_id'"), *((name, "") for name in (CHAIN, *RECORDS) if name in there)]
+        if odd := [name for name, _ in names if file.execute(f"SELECT 1 FROM {name} WHERE typeof(key) <> 'text' OR typeof(value) <> 'text' LIMIT 1").fetchone()]:
+            raise ValueError(f"`{odd[0]}` has a row that is no text, and one with the same key may lie beside it")
         asked = {**dict.fromkeys(RECORDS, ()), **{name: file.execute(f"SELECT key, value FROM {name} {only} ORDER BY key") for name, only in names}}
         return {name: {key.decode("utf-8", "replace"): value for key, value in rows} for name, rows in asked.items()}
 def git(*words):
-    done = subprocess.run(["git", "--no-replace-objects", "-c", "core.warnAmbiguousRefs=true", *words], capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"})
+    done = subprocess.run(["git", "--no-replace-objects", "-c", "core.warnAmbiguousRefs=true", *map(str, words)], capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"})
     if done.returncode or (b"is ambiguous" in done.stderr and "--verify" in words and not re.fullmatch(r"(HEAD|[0-9a-f]{40,64})\^\{commit\}", words[-1])):
-        raise ValueError(f"git {' '.join(words)}: {done.stderr.decode('utf-8', 'replace').strip()}")
+        raise ValueError(f"git {' '.join(map(str, words))}: {done.stderr.decode('utf-8', 'replace').strip()}")
     return done.stdout.decode()
+def find_top(folder):  # of the working tree around a folder; settings of a repository may lead to another one
+    top, found = map(Path, git("-C", folder, "rev-parse", "--show-toplevel", "--absolute-git-dir").splitlines())
+    led = top / (own.read_text().partition("gitdir: ")[2].strip() if (own := top / ".git").is_file() else own)
+    if not folder.resolve().is_relative_to(top) or led.resolve() != found.resolve():
+        raise ValueError(f"`{found}` was found from `{folder.resolve()}` and is the repository of `{top}` by its settings alone")
+    return top
 def find_repository():  # that of the working folder; refused if another one around it has its files, because then it was made in there later
-    inner = around = Path(git("rev-parse", "--show-toplevel")[:-1])
+    inner = around = find_top(Path())
     while any((each / ".git").exists() for each in around.parents):
-        below, around = around, Path(git("-C", around.parent.as_posix(), "rev-parse", "--show-toplevel")[:-1])
+        below, around = around, find_top(around.parent)
         if re.match(r"\d+ tree ", subprocess.run(["git", "-C", around, "ls-tree", "HEAD", "--", below.relative_to(around)], capture_output=True, text=True, check=False).stdout):
             raise ValueError(f"`{around}` has the files of `{inner}`, a repository that was made in its working tree")
     return inner
@@ -149,7 +165,7 @@ class Audit:
         for name, text in files.items():
             with self.reading(name, "seal_malformed"):
                 line, _, armour = text.partition("\n")
-                seal, self.count["seals"] = json.loads(line), self.count["seals"] + 1
+                seal = json.loads(line)
                 if not (isinstance(seal["signer"], str) and seal["signer"]):
                     raise ValueError("it names no signer")
                 day = datetime.fromisoformat(seal["sealed_at"]).strftime("verify-time=%Y%m%d%H%M%SZ")
@@ -159,7 +175,7 @@ class Audit:
                 if listed and seal["branch"] and seal["ledger_id"] != self.ledger_id:
                     self.notes[f"note: {name}: it seals the branch `{seal['branch']}`, which has a ledger of its own"] = None
                 elif listed:
-                    head, own = seal["head"], seal["ledger_id"] == self.ledger_id
+                    head, own, self.count["seals"] = seal["head"], seal["ledger_id"] == self.ledger_id, self.count["seals"] + 1
                     goes_on = self.expect(own and self.heads.get(head["entry_hash"]) == head["seq"], "seal_head_missing", name, "the ledger was rolled back or rewritten since, or is another one")
                     for root, path, version, commit in tables:
                         place = f"{self.warehouse or root}/{path}"
@@ -246,6 +262,7 @@ class Audit:
         rows, self.models = self.records["input_provenance"].values(), Counter(run_id for run_id, _ in self.executions)
         self.made = {(row.get("run_id"), str(row.get("target")).lower()): {*map(self.now, row.get("output_path", ()))} for row in rows}
         self.collected = {row["file_path"]: row["collected_at"] for row in self.records["collected_files"].values()}
+        self.forgotten = {run_id for row in self.records["sweeps"].values() for run_id in row.get("runs", ())} - {*self.runs}
         self.roots = sorted({row["warehouse"] for row in self.runs.values() if row.get("warehouse")})
         self.there = [log.parent.as_posix() for root in self.roots if local(root) for log in Path(root).glob("*/*/*/_delta_log")]
         places = (place.rsplit("/", 3) for place in {*self.there, *(path.rpartition("/")[0] for path in self.written_at)})
@@ -258,20 +275,27 @@ class Audit:
     def state(self, run_id, place, version):  # a table at a version; nothing of one that was dropped and made again since
         return None if run_id < self.since.get(place, "") else self.states.get(place, {}).get(version)
     def check_tables(self):
-        tables = defaultdict(dict, {place: {} for place in self.there if self.run_id is None and not self.table})
+        tables, repeated = defaultdict(dict, {place: {} for place in self.there if self.run_id is None and not self.table}), defaultdict(list)
         for (run_id, model), row in self.executions.items():
             with self.reading(f"model_executions {run_id}|{model}"):
                 place = self.place_of(run_id, row["target"])
                 for one in row.get("adopted", []) + row.get("commits", []):
                     name, maker = f"{one['version']:020d}", (one.get("run_id", run_id), one.get("model_name", model).lower())
                     if one["version"] == 0 and tables[place].get(f"{name}.json", (one["blake3_hash"],))[0] != one["blake3_hash"]:
-                        self.former[place] = run_id, {**self.former.get(place, (0, {}))[1], **tables.pop(place)}
+                        self.former[place], _ = (run_id, {**self.former.get(place, (0, {}))[1], **tables.pop(place)}), repeated.pop(place, None)
+                        self.foreign = {key: each for key, each in self.foreign.items() if key[0] != place}
+                    said, known = {f"{name}.{end}": (one[each], maker) for each, end in LOGGED if each in one}, self.foreign.get((place, f"{name}.json"))
+                    if f"{name}.json" in tables[place]:  # what was recorded first of a version holds: what somebody puts on top explains nothing
+                        same = (said, one.get("foreign")) == ({each: tables[place][each] for each in tables[place] if each.startswith(name)}, known)
+                        repeated[place] += [] if same else [(name, run_id)]
+                        continue
                     self.foreign.update({(place, f"{name}.json"): one["foreign"]} if "foreign" in one else {})
-                    tables[place].update({f"{name}.{end}": (one[each], maker) for each, end in LOGGED if each in one})
+                    tables[place].update(said)
         self.makers = {place: recorded[name][1][0] for name in (f"{0:020d}.json",) for place, recorded in tables.items() if name in recorded}
         for place, recorded in sorted(tables.items()):
             makers = {maker[0] for _, maker in (*recorded.values(), *self.former.get(place, (0, {}))[1].values())}
             if self.run_id in (None, *makers) and f".{place}".replace("/", ".").lower().endswith(self.table and f".{self.table}"):
+                _ = [self.expect(False, "record_inconsistent", f"{place}/_delta_log/{name}.json", f"`{again}` recorded a version that was recorded otherwise") for name, again in repeated[place]]
                 self.check_log(place, f"{place}/_delta_log", recorded)
     def leave_former(self, place, files, recorded):  # a table that was dropped is gone as a whole, or it was tampered with
         since, said = self.former[place]
@@ -316,6 +340,7 @@ class Audit:
         settled = {each for key, one in self.records["promotions"].items() for each in (key, one.get("recovers"))}  # what such a run committed is recorded with it
         unfinished = name > max(recorded, default="") and maker[0] not in settled and (run.get("status") == "Running" or run.get("reason")) and is_signed(run.get("commit_key"), place, name, data)
         early = run and not run.get("warehouse") and self.files_of[maker]
+        self.expect(maker[0] not in self.forgotten, "record_missing", f"run_history {maker[0]}", f"a sweep forgot it, and none forgets a run that left something in a table: {where}")
         decided = self.foreign.get((place, name))  # no run made it, and somebody has accepted or rejected it
         if decided:
             maker, self.notes[f"note: {where}: no run made it, and it was {decided} by `{recorded[name][1][0]}`"] = recorded[name][1], None
@@ -408,6 +433,8 @@ def main(arguments=None):
     if not known or (asked.run or "") not in (*audit.rows["run_history"], ""):
         return print(f"`{asked.state}` knows no run `{asked.run}` or no table `{asked.table}`", file=sys.stderr) or 2
     _ = audit.check(), audit.check_seals(files, signers), audit.notes.update({note: None} if note else {})
+    if asked.sealed and not audit.count["seals"] and not any(each.startswith("seal_") for each in audit.findings):
+        return print(f"there is no seal of this ledger in `{asked.sealed}`: all are of branches", file=sys.stderr) or 2
     audit.expect(asked.head is None or asked.head in audit.heads, "head_unknown", f"head {asked.head}", "the ledger was rolled back or rewritten since it was noted, or is another one")
     checked = ", ".join(f"{number} {what}" for what, number in audit.count.items())
     return print(*audit.findings, *audit.notes, f"{len(audit.findings)} findings in {checked}", sep="\n") or int(bool(audit.findings))

@@ -8,9 +8,10 @@ import pytest
 
 from rocky.errors import LedgerUnreadable
 from rocky.evidence.seals import refuse_broken_chain
-from rocky.ledger import open_evidence_reader, open_history_reader, open_ledger
+from rocky.ledger import open_evidence_reader, open_history_reader, open_ledger, schema
 from rocky.ledger.readers.heads import open_heads_reader
 from tests.run.runs import Shop, verify
+from tools import verify_run
 from tools.verify_run import main as script
 
 FOREIGN = {
@@ -19,6 +20,8 @@ FOREIGN = {
     "view `sly`": "CREATE VIEW sly AS SELECT * FROM watermarks",
     "index `sly`": "CREATE INDEX sly ON watermarks (value)",
     "table `sly`": "CREATE TABLE sly (key TEXT)",
+    "table `more`": "CREATE TABLE more (key TEXT PRIMARY KEY NOT NULL,"
+    " value TEXT NOT NULL CHECK (json_valid(value)))",
 }
 
 
@@ -46,11 +49,13 @@ def test_what_rocky_did_not_make_is_refused_by_readers_writers_and_the_script(pa
     assert f"the {what} is not Rocky's" in capsys.readouterr().err
 
 
-def test_an_index_of_ours_with_other_contents_is_not_ours(path):
+def test_an_index_of_ours_with_other_contents_is_not_ours(path, capsys):
     execute(path, "DROP INDEX runs_running", "CREATE INDEX runs_running ON run_history (value)")
 
     with pytest.raises(LedgerUnreadable, match="the index `runs_running`"):
         open_ledger(path)
+    assert 2 == script([str(path)])
+    assert "the index `runs_running` is not Rocky's" in capsys.readouterr().err
 
 
 def test_a_trigger_that_is_put_in_while_the_file_is_open_is_refused(path):
@@ -98,3 +103,95 @@ def test_an_index_that_hides_rows_is_found_and_nothing_is_sealed_by_it(tmp_path,
         refuse_broken_chain(evidence)
     with heads, pytest.raises(LedgerUnreadable, match="executions_by_model"):
         list(heads.newest_commits())
+
+
+FAULTS_THAT_SQLITE_TELLS = 100
+
+
+@pytest.mark.parametrize("table", ["idempotency_keys", "run_progress", "metadata"])
+def test_rows_that_hold_no_json_keep_no_fault_from_being_told(tmp_path, table):
+    """SQLite tells of a hundred faults: these are no evidence, and would be all of them."""
+    shop = Shop(tmp_path)
+    shop.run()
+    path = tmp_path / ".rocky-state.db"
+    hide_rows(path, "executions_by_model")
+    rows = ", ".join(f"('sly-{each}', '{{')" for each in range(FAULTS_THAT_SQLITE_TELLS))
+    execute(path, "PRAGMA ignore_check_constraints = ON", f"INSERT INTO {table} VALUES {rows}")
+
+    with pytest.raises(LedgerUnreadable, match="executions_by_model"):
+        verify(tmp_path)
+    evidence = open_evidence_reader(path)
+    assert evidence is not None
+    with evidence, pytest.raises(LedgerUnreadable, match="executions_by_model"):
+        refuse_broken_chain(evidence)
+
+
+def test_rows_that_hold_no_json_are_no_damage(tmp_path):
+    shop = Shop(tmp_path)
+    shop.run()
+    path = tmp_path / ".rocky-state.db"
+    ignore = "PRAGMA ignore_check_constraints = ON"
+    execute(path, ignore, "INSERT INTO idempotency_keys VALUES ('sly', '{')")
+
+    assert [] == verify(tmp_path)
+
+
+@pytest.mark.parametrize("hidden", ["a row beside it", "the row itself"])
+def test_a_key_that_is_no_text_hides_no_row_from_the_script(tmp_path, capsys, hidden):
+    """A blob equals no text, and both are the same bytes: of two such rows one would be read."""
+    shop = Shop(tmp_path)
+    shop.run()
+    path = tmp_path / ".rocky-state.db"
+    assert 0 == script([str(path)])
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        if hidden == "the row itself":
+            connection.execute("UPDATE run_history SET key = CAST(key AS BLOB)")
+        else:
+            connection.execute(
+                "INSERT INTO run_history SELECT CAST(key AS BLOB), value FROM run_history"
+            )
+            connection.execute(
+                "UPDATE run_history SET value = json_set(value, '$.hostname', 'trusted')"
+                " WHERE typeof(key) = 'text'"
+            )
+    capsys.readouterr()
+
+    assert 2 == script([str(path)])
+    assert "`run_history` has a row that is no text" in capsys.readouterr().err
+    assert verify(tmp_path)
+
+
+def test_a_journal_that_undoes_the_file_is_not_left_out_of_account(tmp_path, capsys):
+    """Whoever opens the file next gets what the journal has: the script must not say otherwise."""
+    shop = Shop(tmp_path)
+    shop.run()
+    path = tmp_path / ".rocky-state.db"
+    journal = path.with_name(f"{path.name}-journal")
+    said = "SELECT json_extract(value, '$.hostname') FROM run_history"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        (kept,) = connection.execute("SELECT value FROM run_history").fetchone()
+        connection.execute("UPDATE run_history SET value = json_set(value, '$.hostname', 'sly')")
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("UPDATE run_history SET value = ?", (kept,))
+        # Larger than the cache, so that the journal is on the disk before the file is written.
+        connection.execute("CREATE TABLE large (it)")
+        connection.execute("INSERT INTO large VALUES (zeroblob(200000))")
+        connection.execute("DROP TABLE large")
+        undoing = journal.read_bytes()
+        connection.execute("COMMIT")
+    assert 0 == script([str(path)])
+    journal.write_bytes(undoing)
+    capsys.readouterr()
+
+    assert 2 == script([str(path)])
+    assert "is not yet what it is to be" in capsys.readouterr().err
+    assert journal.exists()
+    with closing(sqlite3.connect(path)) as connection:
+        assert ("sly",) == connection.execute(said).fetchone()
+    assert verify(tmp_path)
+
+
+def test_the_script_knows_the_same_tables_and_indexes():
+    assert schema._SCHEMA == verify_run.SCHEMA

@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -15,6 +17,7 @@ from rocky.operations.seal import seal_run
 from rocky.operations.workspace import load_workspace
 from tests.run.runs import write
 from tests.seals.conftest import SealedShop
+from tools.verify_run import main as script
 
 pytestmark = pytest.mark.slow
 RULES = '\n[evidence]\nseal = "every_run"\nseal_key = "{key}"\nseal_dir = "{folder}"\n'
@@ -121,7 +124,7 @@ def test_a_folder_outside_the_project_is_refused_at_its_line(shop):
     assert "has errors, so who may seal is not known" in shop.rocky("seal").err
 
 
-def test_a_branch_is_sealed_on_demand_only(shop):
+def test_a_branch_is_sealed_on_demand_only(shop, capsys):
     set_up(shop)
     shop.do("branch", "create", "next")
     shop.write(stg_orders="SELECT id, upper(country) AS country FROM raw.orders")
@@ -136,6 +139,9 @@ def test_a_branch_is_sealed_on_demand_only(shop):
     )
     answer = shop.rocky("verify", "--sealed", path)
     assert (1, True) == (answer.code, "has no seal of what is looked at" in answer.err)
+    capsys.readouterr()
+    assert 2 == script([str(shop.state()), "--sealed", path])
+    assert "there is no seal of this ledger" in capsys.readouterr().err
 
 
 def test_what_changes_tables_without_building_them_is_sealed_and_goes_on(shop):
@@ -298,4 +304,22 @@ def test_a_run_that_the_ledger_does_not_have_is_not_called_sealed(shop):
 
     assert before == shop.seals
     assert again.seal is None
+    assert f"does not have run `{result.run_id}` as it ended" in str(again.seal_error)
+
+
+def test_a_run_whose_record_was_changed_is_not_called_sealed(shop):
+    """Somebody has changed it between the end of the run and its seal."""
+    set_up(shop)
+    workspace = rocky.open(shop.root)
+    result = workspace.run().run.result
+    before = shop.seals
+    with closing(sqlite3.connect(shop.state(), isolation_level=None)) as connection:
+        connection.execute(
+            "UPDATE run_history SET value = json_set(value, '$.hostname', 'x') WHERE key = ?",
+            (result.run_id,),
+        )
+
+    again = seal_run(workspace, load_workspace(workspace), replace(result, seal=None))
+
+    assert (before, None) == (shop.seals, again.seal)
     assert f"does not have run `{result.run_id}` as it ended" in str(again.seal_error)

@@ -43,12 +43,15 @@ class LogChecker:
         self._chain = chain
         self._ledger_id = ledger_id
         self._findings = findings
+        forgotten = {run_id for sweep in recorded.sweeps.values() for run_id in sweep.runs}
+        self._forgotten = forgotten - recorded.runs.keys()
 
     def check(
         self, place: TablePlace, expected: ExpectedTable, files: Mapping[str, bytes]
     ) -> TableHistory:
         """What a log says, from the bytes of its files by name; nothing if it was tampered with."""
         self._findings.checked["tables"] += 1
+        self._report_repeated(place, expected)
         found = {int(name[:20]): name for name in files if _COMMIT.fullmatch(name)}
         states: dict[int, dict[str, LiveFile]] = {}
         rows: dict[str, int] = {}
@@ -117,6 +120,7 @@ class LogChecker:
             why = f"the commit cannot be read ({error})"
             self._findings.add(FindingCode.FOREIGN_COMMIT, where, why)
             return None
+        self._refuse_forgotten(where, info)
         if said is not None and said.record.foreign is not None:
             decided = f"was {said.record.foreign} by run `{said.maker[0]}`"
             self._findings.note(f"{where}: no run made it, and it {decided}")
@@ -128,6 +132,28 @@ class LogChecker:
             signed = is_commit_signed(key, place.prefix, version, data)
             self._explain(where, info, signed=signed)
         return actions
+
+    def _report_repeated(self, place: TablePlace, expected: ExpectedTable) -> None:
+        for again in expected.repeated:
+            version = again.record.version
+            first = expected.commits[version].maker[0]
+            self._findings.add(
+                FindingCode.RECORD_INCONSISTENT,
+                place.place(f"{LOG_FOLDER}/{version:020d}.json"),
+                f"run `{first}` recorded this version, and `{again.maker[0]}` recorded it"
+                " otherwise: the table was rolled back, or somebody put the second record there",
+            )
+
+    def _refuse_forgotten(self, where: str, info: Mapping[str, Any]) -> None:
+        """Report a commit whose run a sweep has forgotten: it forgets none that left something."""
+        run_id = str(info.get("runId"))
+        self._findings.expect(
+            run_id not in self._forgotten,
+            FindingCode.RECORD_MISSING,
+            f"run_history {run_id}",
+            f"a sweep says that it forgot the run, which made {where}: no sweep forgets a run that"
+            " left something in a table",
+        )
 
     def _check_info(self, where: str, info: Mapping[str, Any], maker: Maker) -> None:
         self._findings.expect(

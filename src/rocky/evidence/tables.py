@@ -3,6 +3,8 @@
 A table may have been dropped and made again: then version 0 was recorded twice, and what was
 recorded before the newest is of a table that is no more. Only as a whole: where a commit or a file
 of the former table is still there, its log was tampered with, and all of it is still expected.
+Of any other version what was recorded first holds: else a record that somebody puts on top would
+explain a commit that was rewritten, or a checkpoint that was made up.
 """
 
 from collections.abc import Mapping
@@ -25,6 +27,12 @@ class ExpectedCommit(NamedTuple):
     record: CommitRecord
     maker: Maker
 
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """What is said of the commit, whoever records it: a run may find it again and say so."""
+        record = self.record
+        return record.blake3_hash, record.checkpoint_blake3, record.foreign, self.maker
+
 
 class FormerTable(NamedTuple):
     """What was recorded of a table until it was made anew, which run `since` did."""
@@ -46,6 +54,8 @@ class ExpectedTable:
     commits: dict[int, ExpectedCommit] = field(default_factory=dict)
     executions: list[tuple[Maker, ModelExecution]] = field(default_factory=list)
     former: list[FormerTable] = field(default_factory=list)
+    repeated: list[ExpectedCommit] = field(default_factory=list)
+    """Records of versions that had been recorded otherwise; nothing is expected of them."""
 
     def add(self, maker: Maker, execution: ModelExecution) -> None:
         """Expect what an execution recorded, which is newer than what was added before."""
@@ -55,8 +65,14 @@ class ExpectedTable:
                 self.former.append(FormerTable(dict(self.commits), list(self.executions), maker[0]))
                 self.commits.clear()
                 self.executions.clear()
+                self.repeated.clear()
+                said = None
             owner = maker_of(commit.run_id or maker[0], commit.model_name or maker[1])
-            self.commits[commit.version] = ExpectedCommit(commit, owner)
+            now = ExpectedCommit(commit, owner)
+            if said is None:
+                self.commits[commit.version] = now
+            elif now.facts != said.facts:
+                self.repeated.append(ExpectedCommit(commit, maker))
         self.executions.append((maker, execution))
 
     def with_former(self) -> "ExpectedTable":
@@ -66,7 +82,9 @@ class ExpectedTable:
         for each in self.former:
             commits |= each.commits
             executions += each.executions
-        return ExpectedTable({**commits, **self.commits}, [*executions, *self.executions])
+        return ExpectedTable(
+            {**commits, **self.commits}, [*executions, *self.executions], repeated=self.repeated
+        )
 
 
 class LiveFile(NamedTuple):

@@ -217,8 +217,9 @@ def _connect(path: Path, mode: str, patience: float) -> sqlite3.Connection:
 
 def _connect_for_reading(path: Path, patience: float) -> sqlite3.Connection:
     modes = ["rw", "ro"]
-    if not os.path.lexists(f"{path}-wal"):
-        # Nobody writes, and we may not even keep SQLite's side files in that folder.
+    if not any(os.path.lexists(f"{path}-{side}") for side in ("wal", "journal")):
+        # Nobody writes, and we may not even keep SQLite's side files in that folder. Nor is there a
+        # journal, which says that the file is not yet what it is to be.
         modes.append("ro&immutable=1")
     failures: list[sqlite3.Error] = []
     for mode in modes:
