@@ -168,3 +168,61 @@ def test_a_list_of_signers_that_is_a_pipe_keeps_nobody_waiting(shop):
 
     assert answer.code
     assert "`allowed_signers` cannot be read" in answer.err.replace(f"{shop.root}/", "")
+
+
+@pytest.mark.parametrize("worktree", ["..", "../elsewhere", "seals", "bare"])
+def test_a_repository_that_claims_another_working_tree_is_not_taken(inner, capsys, worktree):
+    """By its own settings it is the repository of a folder where nobody looks for another."""
+    assert [] == moved(inner, capsys, "git:main")
+    sign(inner, "eve", changed(inner.first, signer="eve@x"), "forged")
+    (inner.root / "allowed_signers").write_text(f"eve@x {inner.keys.public('eve')}\n")
+    elsewhere = inner.root.parent / "elsewhere"
+    if worktree == "../elsewhere":
+        elsewhere.mkdir()
+        shutil.copytree(inner.root / "seals", elsewhere / "seals")
+        shutil.copy2(inner.root / "allowed_signers", elsewhere)
+    for each in (inner.root, *([elsewhere] if elsewhere.exists() else [])):
+        git(each, "init", "-q", "-b", "main")
+        git(each, "add", "seals", "allowed_signers")
+        git(each, "commit", "-qm", "forged")
+    planted = inner.root / ".git"
+    if worktree == "bare":
+        made = [each.name for each in planted.iterdir()]
+        for name in made:
+            (planted / name).rename(inner.root / name)
+        planted.rmdir()
+        git(
+            inner.root.parent,
+            "config",
+            "-f",
+            "shop/config",
+            "core.worktree",
+            str(inner.root.parent),
+        )
+    else:
+        git(inner.root, "config", "core.worktree", str((inner.root / worktree).resolve()))
+
+    said, script_said = refused(inner, capsys, "git:main")
+
+    assert "by its settings alone" in said
+    assert "by its settings alone" in script_said
+    if worktree == "bare":
+        for name in made:
+            path = inner.root / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+@pytest.mark.parametrize("command", ["approvals", "promote"])
+def test_nor_does_such_a_repository_say_who_has_to_approve(inner, command):
+    git(inner.root.parent, "switch", "-qc", "next")
+    inner.do("branch", "create", "next")
+    inner.write(stg_orders="SELECT id, upper(country) AS country FROM raw.orders")
+    inner.do("run", "--branch", "next")
+    git(inner.root, "init", "-q", "-b", "work")
+    # It has the commit that the branch was made against.
+    git(inner.root, "fetch", "-q", str(inner.root.parent), "main:main")
+
+    answer = inner.rocky("branch", command, "next")
+
+    assert 1 == answer.code
+    assert "is in two repositories" in answer.err

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 from rocky.branches.approvals.policy import SignersFile, parse_signers
 from rocky.errors import InvalidRequest, NothingSelected, ProjectNotFound, SignersUnusable
 from rocky.project.configuration.config import DEFAULT_CONFIG
-from rocky.project.git import Repository, find_repository, resolve_ref, show_file
-from rocky.project.git.repository import find_outer, full_name
+from rocky.project.git import Repository, find_own_repository, resolve_ref, show_file
+from rocky.project.git.repository import full_name
 from rocky.project.git.trees import show_files
 from rocky.project.loader import CONFIG_NAME, load_config
 from rocky.seals.seal_file import SUFFIX
@@ -80,7 +80,7 @@ def find_seals(sealed: str, project: SealedProject, own_signers: Path | None) ->
     named = _GIT.fullmatch(sealed)
     if named is None:
         raise InvalidRequest(f"`{sealed}` is not written `git:REF` or `git:REF:PATH`")
-    repository = _find_own_repository(project.folder)
+    repository = find_own_repository(project.folder)
     commit = resolve_ref(repository, named["ref"])
     place = SealCommit(str(repository.top), full_name(repository, named["ref"]), commit)
     places = _find_places_at(repository, commit, project)
@@ -99,19 +99,6 @@ def find_seals(sealed: str, project: SealedProject, own_signers: Path | None) ->
             " your own with `--allowed-signers`"
         )
     return FoundSeals(files, parse_signers(data, f"`{places.signers}` of `{named['ref']}`"), place)
-
-
-def _find_own_repository(folder: Path) -> Repository:
-    """The repository of a project. Raises InvalidRequest for one that was made inside of it."""
-    repository = find_repository(folder)
-    outer = find_outer(repository)
-    if outer is not None:
-        raise InvalidRequest(
-            f"`{folder}` is in two repositories: `{outer.top}` has its files, and in the working"
-            f" tree of that one somebody has made `{repository.top}`; remove the `.git` there, or"
-            " verify in a clone"
-        )
-    return repository
 
 
 def _find_places_at(repository: Repository, commit: str, project: SealedProject) -> _Places:

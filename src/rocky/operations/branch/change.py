@@ -40,7 +40,7 @@ from rocky.operations.workspace import (
     find_branch,
     project_location,
 )
-from rocky.project.git import Repository, find_commit, find_identity, find_repository
+from rocky.project.git import Repository, find_commit, find_identity, find_own_repository
 
 
 @contextmanager
@@ -114,7 +114,7 @@ def _repository(workspace: Workspace, record: BranchRecord) -> Repository | None
     """
     folder, _ = project_location(workspace)
     try:
-        return find_repository(folder)
+        return find_own_repository(folder)
     except NotARepository:
         if record.base_commit is not None:
             raise

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from rocky.errors import GitUnavailable, NotARepository, UnknownRevision
+from rocky.errors import GitUnavailable, InvalidRequest, NotARepository, UnknownRevision
 from rocky.project.git.program import ask_git, demand_git
 
 DEFAULT_BASES: Final = ("main", "master", "origin/HEAD", "origin/main", "origin/master")
@@ -34,12 +34,22 @@ class Repository:
 
 
 def find_repository(folder: Path) -> Repository:
-    """The repository whose working tree holds a folder. Raises NotARepository, GitUnavailable."""
+    """The repository whose working tree holds a folder. Raises NotARepository, GitUnavailable.
+
+    One that only its own settings make that of another folder (`core.worktree`) is refused: whoever
+    can write a folder of a working tree could make one there that stands for the whole.
+    """
     if not folder.is_dir():
         raise NotARepository(f"`{folder}` is not a folder")
-    answer = ask_git(folder, "rev-parse", "--show-toplevel", "--show-prefix")
+    answer = ask_git(folder, "rev-parse", "--show-toplevel", "--show-prefix", "--absolute-git-dir")
     if answer.code == 0:
-        top, _, prefix = answer.text.partition("\n")
+        top, _, rest = answer.text.partition("\n")
+        prefix, _, git_dir = rest.partition("\n")
+        if not _is_around(Path(top), folder, git_dir):
+            raise GitUnavailable(
+                f"`{git_dir}` was found from `{folder}`, and is the repository of `{top}` by its"
+                " settings alone; remove it, or work in a clone"
+            )
         return Repository(Path(top), prefix)
     if "not a git repository" in answer.err:
         raise NotARepository(
@@ -49,6 +59,22 @@ def find_repository(folder: Path) -> Repository:
         raise NotARepository(f"`{folder}` is not in the working tree of a git repository")
     # Also a folder that git does not trust: it says how to trust it.
     raise GitUnavailable(f"git refuses `{folder}`: {answer.err.strip() or 'no reason'}")
+
+
+def _is_around(top: Path, folder: Path, git_dir: str) -> bool:
+    """Whether a folder is in a working tree that names the repository git has found from there."""
+    if not folder.resolve().is_relative_to(top.resolve()):
+        return False
+    named = top / ".git"
+    if named.is_file():
+        try:
+            # As a submodule and a further working tree have it.
+            named = (
+                top / named.read_text("utf-8", "surrogateescape").partition("gitdir: ")[2].strip()
+            )
+        except OSError:
+            return False
+    return named.resolve() == Path(git_dir).resolve()
 
 
 def resolve_ref(repository: Repository, ref: str) -> str:
@@ -109,6 +135,22 @@ def find_outer(repository: Repository) -> Repository | None:
             return around
         top = around.top
     return None
+
+
+def find_own_repository(folder: Path) -> Repository:
+    """The repository of a project, where it decides: who may seal, and who has to approve.
+
+    Raises as `find_repository`, and InvalidRequest for one that was made inside of another.
+    """
+    repository = find_repository(folder)
+    outer = find_outer(repository)
+    if outer is not None:
+        raise InvalidRequest(
+            f"`{folder}` is in two repositories: `{outer.top}` has its files, and in the working"
+            f" tree of that one somebody has made `{repository.top}`; remove the `.git` there, or"
+            " work in a clone"
+        )
+    return repository
 
 
 def find_commit(repository: Repository, ref: str) -> str | None:
