@@ -263,6 +263,19 @@ class UnitTest(NamedTuple):
 
 
 @refuses(
+    materialized=Refusal(
+        "how a table is brought up to date is its strategy",
+        'write `strategy = "view"`, or a block `[strategy]` with `type = "incremental"`;'
+        " a table that is built as a whole needs neither",
+    ),
+    unique_key=Refusal(
+        "it is a key of the strategy",
+        'write a block `[strategy]` with `type = "merge"` and `unique_key = ["..."]`',
+    ),
+    partition_by=Refusal(
+        "it is a key of the table's format", "write it in a block `[format_options]`"
+    ),
+    schema=Refusal("it is a key of the target", 'write `schema = "..."` in a block `[target]`'),
     sources=Refusal("Rocky finds what a model reads in its query", "remove it"),
     freshness=NO_FRESHNESS,
     format=Refusal(

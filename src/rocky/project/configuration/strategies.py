@@ -24,6 +24,12 @@ class FullRefresh(NamedTuple):
     type: str = "full_refresh"
 
 
+@refuses(
+    unique_key=Refusal(
+        "an incremental table is only appended to",
+        'rows are replaced by their key with `type = "merge"`',
+    )
+)
 class Incremental(NamedTuple):
     """Rows past the highest `timestamp_column` seen so far are appended."""
 
