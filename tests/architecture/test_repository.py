@@ -77,6 +77,30 @@ def test_every_relative_link_in_the_pages_leads_somewhere():
     assert [] == broken
 
 
+def anchors(text: str) -> set[str]:
+    """What a code host lets links name in a page: its headings, in lower case without signs."""
+    found: set[str] = set()
+    for heading in re.findall(r"^#+ (.*)$", FENCE.sub("", text), re.MULTILINE):
+        words = LINK.sub(lambda link: link.group()[1:].partition("]")[0], heading).strip().lower()
+        name = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        again = sum(name == each or each.startswith(f"{name}-") for each in found)
+        found.add(name if name not in found else f"{name}-{again}")
+    return found
+
+
+def test_every_link_to_a_heading_leads_to_one():
+    pages = {ROOT / name: text for name, text in tracked_texts().items() if name.endswith(".md")}
+    broken = []
+    for page, text in pages.items():
+        for target in LINK.findall(FENCE.sub("", text)):
+            file, _, heading = target.partition("#")
+            aim = (page.parent / file).resolve() if file else page
+            if heading and ":" not in file and heading not in anchors(pages.get(aim, "")):
+                broken.append(f"{page.relative_to(ROOT)}: {target}")
+
+    assert [] == broken
+
+
 def test_every_page_of_the_docs_can_be_reached_from_the_readme():
     seen: set[Path] = set()
     waiting = [ROOT / "README.md"]
