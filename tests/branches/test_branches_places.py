@@ -21,6 +21,7 @@ from rocky.project.project import on_branch
 from tests.branches.shops import BranchShop, Template, enter_shop
 from tests.ledger.conftest import a_run
 from tests.run.runs import PROJECT, write
+from tests.table_files import data_files
 
 pytestmark = pytest.mark.slow
 
@@ -293,7 +294,7 @@ def test_a_copy_of_a_project_works_on_its_own_tables(shop, tmp_path, monkeypatch
     enter_shop(copy.root, monkeypatch)
     anchors = sorted((path, path.read_bytes()) for path in shop.root.glob("warehouse/_rocky/*"))
 
-    (damaged,) = (copy.root / "warehouse/branch__b1/spark_catalog/default/alone").glob("*.parquet")
+    (damaged,) = data_files(copy.root / "warehouse/branch__b1/spark_catalog/default/alone")
     damaged.chmod(0o644)
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
     assert 1 == copy.rocky("verify", "--branch", "b1").code

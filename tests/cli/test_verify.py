@@ -4,6 +4,7 @@ from rocky.cli.console import ExitCode
 from rocky.store.warehouse import open_warehouse
 from tests.cli.test_schemas import check
 from tests.run.runs import Shop
+from tests.table_files import data_files
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def test_an_untouched_project_is_verified(rocky, ran):
 
 def test_the_document_fits_its_schema_clean_and_with_findings(rocky, ran):
     clean = rocky("verify", "--all")
-    (path,) = ran.glob("warehouse/spark_catalog/default/alone/*.parquet")
+    (path,) = data_files(ran / "warehouse/spark_catalog/default/alone")
     path.unlink()
     broken = rocky("verify")
 
@@ -36,7 +37,7 @@ def test_the_document_fits_its_schema_clean_and_with_findings(rocky, ran):
 
 
 def test_a_finding_is_a_line_that_names_the_thing(rocky, ran):
-    (path,) = ran.glob("warehouse/spark_catalog/default/alone/*.parquet")
+    (path,) = data_files(ran / "warehouse/spark_catalog/default/alone")
     path.unlink()
 
     answer = rocky("verify", "-o", "table")

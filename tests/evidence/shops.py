@@ -12,6 +12,7 @@ from rocky.evidence.verification import EVERYTHING, Verification, VerificationSc
 from rocky.ledger import open_evidence_reader
 from rocky.store.warehouse import open_warehouse
 from tests.run.runs import Shop
+from tests.table_files import data_files
 from tools.verify_run import Audit, load
 
 STATE = ".rocky-state.db"
@@ -93,7 +94,7 @@ class Recorded:
         return self.root / "warehouse"
 
     def data_files(self) -> list[Path]:
-        return sorted(self.warehouse.glob("*/*/*/*.parquet"))
+        return data_files(self.warehouse)
 
     def commits(self) -> list[Path]:
         return sorted(self.warehouse.glob("*/*/*/_delta_log/*.json"))

@@ -21,6 +21,7 @@ from rocky.store.file_usage import read_lifetimes
 from rocky.store.warehouse import open_warehouse
 from tests.evidence.shops import STATE, audit, codes, script_codes, verify
 from tests.run.runs import Shop, statuses
+from tests.table_files import data_files
 
 pytestmark = pytest.mark.slow
 
@@ -199,7 +200,7 @@ def collect(shop: Shop, path: Path, at: datetime) -> None:
 
 
 def test_a_file_that_is_said_to_be_collected_and_is_there_is_hashed(shop):
-    path = min(folder(shop).glob("*.parquet"))
+    path = min(data_files(folder(shop)))
     collect(shop, path, datetime.now(UTC))
     assert ([], []) == both(shop)
     data = bytearray(path.read_bytes())
@@ -210,7 +211,7 @@ def test_a_file_that_is_said_to_be_collected_and_is_there_is_hashed(shop):
 
 
 def test_a_file_of_the_newest_version_cannot_have_been_collected(shop):
-    path = min(folder(shop).glob("*.parquet"))
+    path = min(data_files(folder(shop)))
     collect(shop, path, datetime.now(UTC))
     path.unlink()
 
@@ -218,7 +219,7 @@ def test_a_file_of_the_newest_version_cannot_have_been_collected(shop):
 
 
 def test_no_file_was_collected_in_times_to_come(shop):
-    collect(shop, min(folder(shop).glob("*.parquet")), datetime.now(UTC) + timedelta(days=999))
+    collect(shop, min(data_files(folder(shop))), datetime.now(UTC) + timedelta(days=999))
 
     assert (["record_inconsistent"], ["record_inconsistent"]) == both(shop)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.evidence.shops import Recorded
+from tests.table_files import data_files
 from tools.verify_run import main
 
 SCRIPT = Path(__file__).parents[2] / "tools" / "verify_run.py"
@@ -57,7 +58,7 @@ def test_a_warehouse_may_be_named_in_any_way(project, capsys, monkeypatch, name)
 
 
 def test_a_finding_is_a_line_and_the_exit_code_1(project, capsys):
-    (path,) = (project.warehouse / "spark_catalog/default/alone").glob("*.parquet")
+    (path,) = data_files(project.warehouse / "spark_catalog/default/alone")
     data = path.read_bytes()
     path.write_bytes(b"")
 

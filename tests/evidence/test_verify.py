@@ -20,6 +20,7 @@ from rocky.store.warehouse import Warehouse, open_warehouse
 from tests.evidence.shops import Recorded, audit, codes, script_codes, verify, write_orders
 from tests.run.runs import TABLE, Shop
 from tests.run.test_crash_points import kill_at
+from tests.table_files import data_files
 
 pytestmark = pytest.mark.slow
 
@@ -55,7 +56,7 @@ def table(project: Recorded, name: str) -> Path:
 
 
 def test_a_changed_file_is_named_and_nothing_else_is(project):
-    (path,) = table(project, "alone").glob("*.parquet")
+    (path,) = data_files(table(project, "alone"))
     path.write_bytes(path.read_bytes() + b"x")
 
     (finding,) = verify(project.root).findings
@@ -64,7 +65,7 @@ def test_a_changed_file_is_named_and_nothing_else_is(project):
 
 
 def test_a_missing_file_is_named(project):
-    (path,) = table(project, "alone").glob("*.parquet")
+    (path,) = data_files(table(project, "alone"))
     path.unlink()
 
     (finding,) = verify(project.root).findings
@@ -147,7 +148,7 @@ def test_a_moved_warehouse_verifies_where_it_is_now(project, tmp_path):
 
 
 def test_a_scope_leaves_out_other_tables_and_runs(project):
-    (path,) = table(project, "alone").glob("*.parquet")
+    (path,) = data_files(table(project, "alone"))
     path.write_bytes(b"")
     runs = sorted(json.loads(line)["run_id"] for line in run_rows(project))
 
@@ -173,7 +174,7 @@ def unused(project: Recorded) -> set[Path]:
     place = open_warehouse(str(project.warehouse), base=project.root)
     newest = place.table(Target("spark_catalog", "default", "stg_orders")).snapshot()
     assert newest is not None
-    return {*folder.glob("*.parquet")} - {folder / each.path for each in newest.files}
+    return {*data_files(folder)} - {folder / each.path for each in newest.files}
 
 
 def test_a_file_that_was_collected_is_not_missed(project):

@@ -20,6 +20,7 @@ from rocky.store.warehouse import open_warehouse
 from tests.branches.shops import INCREMENTAL
 from tests.operations.shops import OpenShop
 from tests.run.runs import verify, write
+from tests.table_files import data_files
 from tools.verify_run import Audit, load
 
 EVENTS = "spark_catalog.default.events"
@@ -292,7 +293,7 @@ def test_a_table_with_a_file_that_is_not_named_by_its_bytes_is_left_and_named(sh
     put_back(shop, {})
     folder = shop.root / "warehouse/spark_catalog/default/events"
     log = folder / f"_delta_log/{0:020d}.json"
-    (data,) = folder.glob("*.parquet")
+    (data,) = data_files(folder)
     data.rename(folder / "mine.parquet")
     log.write_text(log.read_text().replace(data.name, "mine.parquet"))
 

@@ -8,6 +8,7 @@ from rocky.ledger import STATE_FILE
 from rocky.operations.verify import VerifiedScope, VerifyRequest, verify
 from rocky.operations.workspace import Workspace
 from tests.run.runs import Shop
+from tests.table_files import data_files
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def workspace(tmp_path) -> Workspace:
 
 def test_an_untouched_project_is_verified_and_a_missing_file_found(workspace):
     clean = verify(workspace, VerifyRequest())
-    (path,) = workspace.config.glob("warehouse/spark_catalog/default/alone/*.parquet")
+    (path,) = data_files(workspace.config / "warehouse/spark_catalog/default/alone")
     path.unlink()
     broken = verify(workspace, VerifyRequest("alone"))
 

@@ -15,6 +15,7 @@ from rocky.ledger.provenance import CollectedFile
 from rocky.run.engine.protocol import EngineFacts
 from tests.replay.replays import STATE, Replays, reason_of, verdict_on, verdicts
 from tests.run.runs import Shop, write
+from tests.table_files import data_files
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +42,7 @@ def replay(shop):
 
 
 def table_files(shop, table):
-    return sorted((shop.root / "warehouse/spark_catalog/default" / table).glob("*.parquet"))
+    return data_files(shop.root / "warehouse/spark_catalog/default" / table)
 
 
 def test_a_run_is_replayed_after_its_models_were_edited_and_later_runs_replaced_its_tables(
@@ -80,7 +81,7 @@ def test_what_was_built_is_kept_where_somebody_asked_for_it(shop, replay, tmp_pa
     report = replay(run.run_id, "report", keep=kept)
 
     assert str(kept) == report.kept
-    (file,) = kept.rglob("*.parquet")
+    (file,) = data_files(kept)
     assert [file.name] == [each.name for each in table_files(shop, "report")]
 
 

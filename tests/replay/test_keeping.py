@@ -12,6 +12,7 @@ from rocky.store.delta.change import Change
 from rocky.store.delta.snapshot import ROWS_HASH
 from tests.replay.replays import STATE, Replays, reason_of, verdicts
 from tests.run.runs import Shop, write
+from tests.table_files import data_files
 
 FILES = {
     "models/log.sql": "SELECT id, country FROM stg_orders",
@@ -63,8 +64,8 @@ def test_an_append_is_replayed_from_the_version_it_started_from(tmp_path):
     found = [verdicts(replay(run, "log")) for run in runs]
 
     assert [{"log": "bit_exact"}] * 3 == found
-    assert 3 == len(list(table.glob("*.parquet")))
-    assert {1} == {path.stat().st_nlink for path in table.glob("*.parquet")}
+    assert 3 == len(data_files(table))
+    assert {1} == {path.stat().st_nlink for path in data_files(table)}
 
 
 def test_a_file_that_was_there_before_and_is_gone_is_named(tmp_path):

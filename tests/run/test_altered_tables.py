@@ -24,6 +24,7 @@ from rocky.store.warehouse import open_warehouse
 from tests.evidence.shops import audit, script_codes
 from tests.run.runs import Shop, statuses, verify
 from tests.run.test_marks import fail_at, five_days
+from tests.table_files import data_files
 
 FILES = {
     "sources/raw.toml": (
@@ -64,7 +65,7 @@ def edit(path: Path, change) -> bytes:
 
 
 def alter_rows(shop: Shop) -> Path:
-    (file,) = shop.folder("ev").glob("*.parquet")
+    (file,) = data_files(shop.folder("ev"))
     schema = pq.read_schema(file)
     rows = {"id": [1, 2, 3], "amount": [10, 20, 3_000_000]}
     pq.write_table(pa.table(rows, schema=schema), file)
@@ -101,7 +102,7 @@ def test_a_merge_does_not_build_on_a_file_of_its_own_that_was_altered(tmp_path):
 def test_a_merge_hashes_its_own_files_whatever_their_size_and_time(tmp_path):
     shop = shop_of(tmp_path)
     shop.run()
-    (file,) = shop.folder("ev").glob("*.parquet")
+    (file,) = data_files(shop.folder("ev"))
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     file.write_bytes(data)
@@ -320,7 +321,7 @@ def test_the_bytes_of_an_input_are_read_each_time_where_the_settings_say_so(tmp_
     shop.write("rocky.toml", config + '[reuse]\nsources = "bytes"\n')
     shop.run()
     shop.keeps_checksums = True
-    (file,) = shop.folder("ev").glob("*.parquet")
+    (file,) = data_files(shop.folder("ev"))
     shop.write("models/total.sql", "SELECT max(amount) + 0 AS total FROM ev")
     assert {"total": "success"} == statuses(shop.run("total"))
     with file.open("r+b") as opened, mmap.mmap(opened.fileno(), 0) as mapped:

@@ -9,6 +9,7 @@ from rocky.run.outcomes import RunResult
 from rocky.run.prepare.resources import RunParameters
 from tests.run.runs import Shop, reasons
 from tests.run.test_reuse import built, reused
+from tests.table_files import data_files
 
 pytestmark = pytest.mark.slow
 
@@ -182,7 +183,7 @@ def test_columns_are_compared_again_after_a_reader_was_reused_by_them(tmp_path):
 
 def test_an_old_version_whose_files_are_gone_builds_the_reader(tmp_path):
     shop = make_shop(tmp_path, "SELECT id FROM wide")
-    for file in shop.folder("wide").glob("*.parquet"):
+    for file in data_files(shop.folder("wide")):
         file.unlink()
 
     assert ["wide", "reader"] == built(edit(shop))

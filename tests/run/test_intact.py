@@ -4,11 +4,12 @@ import os
 
 from rocky.run.prepare.resources import RunParameters
 from tests.run.runs import Shop, statuses
+from tests.table_files import data_files
 
 
 def damage(shop: Shop, table: str) -> None:
     """Change a byte in the middle of a file and give it back its time."""
-    (file,) = (shop.root / f"warehouse/spark_catalog/default/{table}").glob("*.parquet")
+    (file,) = data_files(shop.root / f"warehouse/spark_catalog/default/{table}")
     before, data = file.stat(), bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     file.write_bytes(data)

@@ -5,6 +5,7 @@ from rocky.ledger.run_records import RunStatus
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.resources import RunParameters
 from tests.run.runs import TABLE, Shop, reasons, statuses
+from tests.table_files import data_files
 
 WRONG = PySparkException("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")
 
@@ -81,7 +82,7 @@ def test_what_an_unfinished_run_built_in_another_environment_is_built(stopped):
 
 
 def test_a_model_of_which_a_file_is_gone_is_built(stopped):
-    (file,) = (stopped.root / "warehouse/spark_catalog/default/alone").glob("*.parquet")
+    (file,) = data_files(stopped.root / "warehouse/spark_catalog/default/alone")
     file.unlink()
 
     assert ["alone", "by_country", "report"] == written(stopped)

@@ -23,6 +23,7 @@ from tests.evidence.shops import verify
 from tests.ledger.chains import pointers_to
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import TABLE, Shop, reasons, statuses
+from tests.table_files import data_files
 
 ORDERS = "data/orders.csv"
 MODELS = ["alone", "stg_orders", "by_country", "report"]
@@ -297,7 +298,7 @@ def test_names_that_differ_only_in_case_are_one_table(shop):
 
 
 def test_a_missing_file_builds(shop):
-    (file,) = shop.folder("alone").glob("*.parquet")
+    (file,) = data_files(shop.folder("alone"))
     file.unlink()
 
     report = shop.run()
@@ -311,7 +312,7 @@ def test_a_missing_file_builds(shop):
 
 
 def test_a_file_that_was_cut_short_builds(shop):
-    (file,) = shop.folder("alone").glob("*.parquet")
+    (file,) = data_files(shop.folder("alone"))
     file.write_bytes(file.read_bytes()[:-1])
 
     assert ["alone"] == built(shop.run())
@@ -401,7 +402,7 @@ def test_a_spark_that_is_not_what_was_foreseen_reuses_nothing_of_another(shop):
 
 
 def test_a_file_with_other_bytes_of_the_same_length_is_not_committed_again(shop):
-    (file,) = shop.folder("alone").glob("*.parquet")
+    (file,) = data_files(shop.folder("alone"))
     shop.write("models/alone.sql", "SELECT 2 AS one")
     shop.run("alone")
     file.write_bytes(bytes(file.stat().st_size))

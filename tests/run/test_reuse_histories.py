@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rocky.run.prepare.resources import RunParameters
 from tests.evidence.shops import verify
 from tests.run.runs import Shop, statuses
+from tests.table_files import data_files
 
 VARIANTS = {
     "data/orders.csv": (
@@ -74,7 +75,7 @@ def happen(shop: Shop, state: State, name: str, at: int) -> None:
         state[name] = at
         shop.write(name, VARIANTS[name][at])
     elif name == "damage":
-        for file in shop.folder(TABLES[at]).glob("*.parquet"):
+        for file in data_files(shop.folder(TABLES[at])):
             file.write_bytes(file.read_bytes()[:-1])
     elif name == "empty":
         snapshot = shop.snapshot(TABLES[at])

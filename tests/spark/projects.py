@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 from blake3 import blake3
 
 import rocky
+from tests.table_files import data_files as files_of_table
 
 CONFIG = """\
 [adapter]
@@ -49,7 +50,7 @@ def table_folder(root: Path, name: str, schema: str = "default") -> Path:
 
 
 def data_files(folder: Path) -> set[str]:
-    return {path.name for path in folder.glob("*.parquet")}
+    return {path.name for path in files_of_table(folder)}
 
 
 def is_named_by_its_bytes(path: Path) -> bool:

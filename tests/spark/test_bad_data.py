@@ -8,6 +8,7 @@ import pytest
 
 from rocky.errors import StoreUnreadable
 from tests.spark.projects import build, errors_of, table_folder, write_files, write_rows
+from tests.table_files import data_files
 
 pytestmark = pytest.mark.spark
 
@@ -69,7 +70,7 @@ def test_an_overflow_under_ansi_fails_the_model_with_its_condition(people, spark
 
 
 def test_a_corrupt_upstream_file_is_named(people, spark):
-    (file,) = table_folder(people, "stg_people").glob("*.parquet")
+    (file,) = data_files(table_folder(people, "stg_people"))
     file.write_bytes(b"PAR1" + b"\0" * 100 + b"PAR1")
 
     report = build(people, spark, "ages", rebuild=True)
@@ -78,7 +79,7 @@ def test_a_corrupt_upstream_file_is_named(people, spark):
 
 
 def test_a_missing_upstream_file_is_named(people, spark):
-    (file,) = table_folder(people, "stg_people").glob("*.parquet")
+    (file,) = data_files(table_folder(people, "stg_people"))
     file.unlink()
 
     report = build(people, spark, "ages", rebuild=True)

@@ -18,6 +18,7 @@ from tests.spark.projects import (
     table_folder,
     write_files,
 )
+from tests.table_files import data_files as files_of_table
 
 pytestmark = pytest.mark.spark
 
@@ -27,7 +28,7 @@ def test_every_model_is_built_and_every_file_is_named_by_its_bytes(twenty):
 
     assert 0 == report.exit_code
     assert set(MODELS) == {each.step.name for each in report.outcomes}
-    files = list((root / "warehouse").rglob("*.parquet"))
+    files = files_of_table(root / "warehouse")
     assert len(MODELS) <= len(files)
     assert all(is_named_by_its_bytes(path) for path in files)
 

@@ -10,7 +10,7 @@ from rocky.store.branch_folder import drop_branch_folder
 from rocky.store.clone import clone_table, clone_tables, copy_files
 from rocky.store.delta.actions import format_commit
 from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK
-from rocky.store.file_usage import find_leftovers, read_lifetimes, refuse_shared
+from rocky.store.file_usage import find_leftovers, list_files, read_lifetimes, refuse_shared
 from rocky.store.journal import PreparedStamp, commit_exactly, prepare_commit
 from rocky.store.parquet.rows import load_rows
 from rocky.store.warehouse import Table, open_warehouse
@@ -50,10 +50,9 @@ def rows(table: Table) -> list[int]:
 
 
 def names(table: Table) -> set[str]:
-    """The objects in a table's folder, without its log."""
+    """The data files in a table's folder."""
     below = len(table.prefix) + 1
-    found = (info.path[below:] for info in table.objects.list(table.prefix))
-    return {path for path in found if not path.startswith("_")}
+    return {info.path[below:] for info in list_files(table).data}
 
 
 def test_a_clone_copies_no_file_and_reads_them_all(table, clone):
@@ -195,7 +194,7 @@ def test_the_folder_of_a_branch_is_removed_and_no_file_of_the_table(options, roo
     append(clone, ids(clone, 4))
     warehouse = open_warehouse(f"{root}/branch__b", base=Path(), options=options)
 
-    assert 3 == drop_branch_folder(warehouse)
+    assert 4 == drop_branch_folder(warehouse)
 
     assert [] == list(warehouse.objects.list(""))
     assert [1, 2, 3] == rows(table)

@@ -31,6 +31,7 @@ from rocky.store.delta.change import Change
 from rocky.store.iceberg import publish_iceberg
 from rocky.store.parquet.rows import load_rows
 from tests.store.parquet_files import open_table, placed
+from tests.table_files import data_files
 
 pytestmark = pytest.mark.slow
 
@@ -148,7 +149,7 @@ class Shop:
             return connection.execute(query, [paths]).fetchall()[0][0]
 
     def assert_named_by_bytes(self, folder):
-        files = list(folder.glob("*.parquet"))
+        files = data_files(folder)
         assert files
         assert [f"{blake3(file.read_bytes()).hexdigest()}.parquet" for file in files] == [
             file.name for file in files

@@ -14,6 +14,7 @@ from rocky.store.data_file import is_addressed, is_uri
 from rocky.store.delta.actions import parse_path
 from rocky.store.delta.log import LOG_FOLDER
 from rocky.store.folder import remove_empty_folders, walk_folder
+from rocky.store.guard import GUARD
 from rocky.store.warehouse import BRANCH_PREFIX, RESERVED, STAGING, Table, Warehouse
 
 _DELETE_THREADS: Final = 16
@@ -138,5 +139,9 @@ def _is_own_name(path: str) -> bool:
     if len(in_table) == 1:
         name = in_table[0]
         half = name.removeprefix("_").removesuffix(_COPY_SUFFIX).rpartition(".")[0]
-        return is_addressed(name) or (name.endswith(_COPY_SUFFIX) and is_addressed(half))
+        return (
+            name == GUARD
+            or is_addressed(name)
+            or (name.endswith(_COPY_SUFFIX) and is_addressed(half))
+        )
     return bool(in_table) and in_table[0] in (STAGING, _ICEBERG)

@@ -28,6 +28,7 @@ from rocky.store.delta.actions import Action, format_add, format_commit, format_
 from rocky.store.delta.change import Committed
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.folder import Escape
+from rocky.store.guard import write_guard
 from rocky.store.objects import FileLocation, Objects, locate_file, whole_bucket, why_failed
 from rocky.store.warehouse import Table
 from rocky.version import __version__
@@ -186,6 +187,8 @@ def clone_table(
     files = _share_files(source, snapshot.files, clone)
     actions = _clone_actions(source, snapshot, files, info)
     data = format_commit(actions)
+    if not all(file.is_elsewhere for file in files):
+        write_guard(clone.objects, clone.prefix)
     if not clone.objects.create(clone.log.commit_path(0), data):
         raise ChangeRefused(f"table `{clone.name}` cannot be cloned: there is one already")
     made = _cloned_snapshot(snapshot, actions, files)

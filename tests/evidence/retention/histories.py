@@ -29,6 +29,7 @@ from rocky.store.data_file import DataFile
 from rocky.store.delta.change import Change
 from rocky.store.warehouse import Table, Warehouse, open_warehouse
 from tests.store.tables import COLUMNS, Name, ids
+from tests.table_files import data_files
 
 NOW = datetime(2026, 6, 1, 12, 0, 0, tzinfo=UTC)
 KEEP_NOTHING = Retention(max_age_days=0, min_runs_kept=0, min_age_days=0)
@@ -143,7 +144,7 @@ class Past:
     def stored(self, model: str) -> set[str]:
         """The names of the data files that lie in a table's folder."""
         folder = self.root / "warehouse" / "shop" / "core" / model
-        return {path.name for path in folder.glob("*.parquet")}
+        return {path.name for path in data_files(folder)}
 
     def staged(self, model: str) -> list[Path]:
         folder = self.root / "warehouse" / "shop" / "core" / model

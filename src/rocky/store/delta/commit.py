@@ -33,6 +33,7 @@ from rocky.store.delta.log import Log
 from rocky.store.delta.schema import UnstorableColumns, refuse_unstorable
 from rocky.store.delta.signature import sign_commit
 from rocky.store.delta.snapshot import Replay, Snapshot
+from rocky.store.guard import write_guard
 from rocky.store.objects import FileLocation, locate_file
 
 logger = logging.getLogger(__name__)
@@ -165,6 +166,7 @@ def _salted(log: Log, file: DataFile, count: int) -> DataFile:
 
 def create_commit(log: Log, version: int, data: bytes, token: str) -> bool:
     """Whether this commit is the one of that version."""
+    write_guard(log.objects, log.prefix)
     try:
         if log.objects.create(log.commit_path(version), data):
             return True
