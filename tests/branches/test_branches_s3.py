@@ -6,6 +6,7 @@ import pytest
 
 from rocky.evidence.verification import verify_evidence
 from rocky.ledger import open_evidence_reader
+from rocky.store.data_file import is_addressed
 from rocky.store.warehouse import Warehouse, open_warehouse
 from tests.branches.shops import BranchShop, enter_shop
 from tests.store.test_s3 import options
@@ -34,7 +35,7 @@ def shop(options, tmp_path, monkeypatch) -> BranchShop:
 
 def data_files(warehouse: Warehouse) -> set[str]:
     paths = (info.path for info in warehouse.objects.list(""))
-    return {path for path in paths if path.endswith(".parquet")}
+    return {path for path in paths if is_addressed(path.rpartition("/")[2])}
 
 
 def test_a_branch_in_a_bucket_lives_on_the_files_of_production(shop, options):
