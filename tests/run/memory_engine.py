@@ -188,6 +188,20 @@ class MemoryJobs:
         self.cancel_event.set()
 
 
+class MemoryCatalogue:
+    """A catalogue that remembers where a table is, and the query of a view."""
+
+    def __init__(self) -> None:
+        self.registered: dict[str, str] = {}
+
+    def register_table(self, table: Table) -> None:
+        self.registered[table.name] = table.uri
+
+    def register_view(self, name: tuple[str, str, str], sql: str) -> str | None:
+        self.registered[".".join(name)] = sql
+        return None
+
+
 class MemoryEngine:
     """Runs queries in DuckDB. `before_write` is called with a table's name before each write.
 
@@ -204,6 +218,7 @@ class MemoryEngine:
         self.compression = "snappy"
         self.queries: list[str] = []
         self.layouts: dict[str, Layout] = {}
+        self.catalogue = MemoryCatalogue()
 
     def describe(self, source: SourceTable) -> tuple[StructField, ...]:
         if source.format == "delta":
@@ -256,8 +271,6 @@ class MemoryEngine:
 
     def rows_hash(self, frame: str) -> str:
         return _rows_hash(self._ask(frame))
-
-    def register(self, table: Table) -> None: ...
 
     def write(
         self,

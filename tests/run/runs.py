@@ -24,7 +24,7 @@ from rocky.run.outcomes import RunResult, StepOutcome
 from rocky.run.prepare.caller import RunOrigin
 from rocky.run.prepare.checkpoints import RecordedCheckpoints
 from rocky.run.prepare.environment import Environment
-from rocky.run.prepare.resources import RunParameters, RunResources
+from rocky.run.prepare.resources import Announcement, RunParameters, RunResources
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import open_warehouse
 from tests.run.memory_engine import MemoryEngine
@@ -99,6 +99,7 @@ class Shop:
         self.env: dict[str, str] = {}
         self.compression = "snappy"
         self.keeps_checksums = False
+        self.announce: tuple[Announcement, ...] = ()
         self._now = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 
     def run(
@@ -137,6 +138,7 @@ class Shop:
                 ),
                 self.environment,
                 build_table,
+                self.announce,
             )
             return run_plan(
                 plan,

@@ -192,6 +192,12 @@ SKIPPED: Final = "skip"
 CHANGED: Final = "changed while it was read"
 
 
+NOT_HELD: Final = "not in Spark's catalogue"
+
+
+TOLD: Final = "catalogues are told of views"
+
+
 def plan_seeds(compilation: Compilation, names: Sequence[str]) -> RunPlan:
     """One step a seed. A name may have `*` and `?`. Raises NothingSelected."""
     project = compilation.project

@@ -31,7 +31,7 @@ from rocky.ledger.run_records import (
     TotalsRecord,
 )
 from rocky.plan.budget import BudgetVerdict
-from rocky.plan.steps import Step
+from rocky.plan.steps import CHANGED, NOT_HELD, Step
 from rocky.run.checks.outcomes import ChecksReport
 from rocky.run.engine.protocol import Engine, EngineEnd
 from rocky.run.materialize.build import BuiltPartition
@@ -121,6 +121,18 @@ def note_unsent(report: RunResult, failure: StateSyncFailed) -> RunResult:
         # The failure itself says what becomes of the records.
         stand = "the tables here stand"
     return replace(report, state_error=f"{stand}: {failure}")
+
+
+def step_warnings(outcomes: Sequence[StepOutcome]) -> list[str]:
+    """What whoever asked for the run should know of steps that went well."""
+    found = []
+    for each in outcomes:
+        action = each.execution.action or ""
+        if CHANGED in action:
+            found.append(f"`{each.step.name}`: {action}: its provenance cannot be proved")
+        if NOT_HELD in action:
+            found.append(f"`{each.step.name}` is {action[action.index(NOT_HELD) :]}")
+    return found
 
 
 def status_of(outcomes: Sequence[StepOutcome]) -> RunStatus:

@@ -311,6 +311,38 @@ def register_table(session: Any, name: tuple[str, str, str], uri: str) -> None:
         )
 
 
+_MARK: Final = "rocky.view"
+"""The property of views that are Rocky's to replace."""
+_NO_VIEWS: Final = ("MISSING_CATALOG_ABILITY", "UNSUPPORTED_FEATURE.CATALOG_OPERATION")
+
+
+def register_view(session: Any, name: tuple[str, str, str], sql: str) -> str | None:
+    """Make a query known as a view of this name; why its catalogue holds no views, or None.
+
+    Raises AdapterUnusable when something else has the name, or the view cannot be made.
+    """
+    full, shown = ".".join(map(quote_name, name)), ".".join(name)
+    try:
+        if session.catalog.tableExists(full):
+            properties = session.sql(f"SHOW TBLPROPERTIES {full}").collect()
+            if not any(row[0] == _MARK for row in properties):
+                raise AdapterUnusable(
+                    f"`{shown}` in Spark's catalogue is a table, or a view that Rocky did not make:"
+                    " drop it there, or leave out `register = true`"
+                )
+        else:
+            session.sql(f"CREATE SCHEMA IF NOT EXISTS {quote_name(name[0])}.{quote_name(name[1])}")
+        session.sql(f"CREATE OR REPLACE VIEW {full} TBLPROPERTIES ('{_MARK}' = 'true') AS\n{sql}")
+    except SPARK_ERRORS as error:
+        failure = classify_failure(error)
+        if (failure.condition or "").startswith(_NO_VIEWS):
+            return f"the catalogue `{name[0]}` holds no views"
+        raise AdapterUnusable(
+            f"the view `{shown}` could not be registered in Spark's catalogue: {failure.message}"
+        ) from error
+    return None
+
+
 def _plain_path(uri: str) -> str:
     """A place without the ways to write one: `file:/a` and `file:///a` are the same."""
     scheme, _, rest = unquote(uri).partition(":")

@@ -169,8 +169,13 @@ def without_comments(text: str) -> str:
     for comment in _COMMENT.finditer(text):
         before = text[max(0, comment.start() - _NEAR) : comment.start()]
         if before.rstrip().lower().endswith(_SPLIT_KEYWORDS):
-            return _COMMENT_OR_QUOTED.sub(_blanked, text)
+            return blank_comments(text)
     return text
+
+
+def blank_comments(text: str) -> str:
+    """The text with white space in the place of every comment. Offsets stay as they are."""
+    return _COMMENT_OR_QUOTED.sub(_blanked, text)
 
 
 def _blanked(match: re.Match[str]) -> str:

@@ -92,6 +92,7 @@ def preview_run(
             warehouse,
             pins,
             reload_seeds=request.builds_whole,
+            tell_views=adapter.register,
         )
     return RunPreview(
         forecast,

@@ -116,6 +116,16 @@ class Jobs(Protocol):
     def cancel(self, tag: str) -> None: ...
 
 
+class Catalogue(Protocol):
+    """Spark's own catalogue, for whom names are registered there. Raises AdapterUnusable."""
+
+    def register_table(self, table: Table) -> None:
+        """Make a table known by its name."""
+
+    def register_view(self, name: tuple[str, str, str], sql: str) -> str | None:
+        """Make a query known as a view; why the catalogue of that name holds none, or None."""
+
+
 class Engine(Protocol):
     """Spark, as a run sees it. All methods may be called from several threads."""
 
@@ -127,6 +137,9 @@ class Engine(Protocol):
 
     @property
     def jobs(self) -> Jobs: ...
+
+    @property
+    def catalogue(self) -> Catalogue: ...
 
     def explain(self, error: BaseException) -> Failure:
         """What an error of this Spark means; a JVM that died may have said why."""
@@ -164,9 +177,6 @@ class Engine(Protocol):
 
     def rows_hash(self, frame: Frame) -> str:
         """The order-independent hash of a query's rows, as `write` finds it, without writing."""
-
-    def register(self, table: Table) -> None:
-        """Make a table known to Spark's own catalogue. Raises AdapterUnusable."""
 
     def write(
         self,

@@ -18,7 +18,15 @@ from rocky.language.datatypes.types import StructField
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
-from rocky.run.engine.protocol import EngineEnd, EngineFacts, Frame, Jobs, SourcePin, Written
+from rocky.run.engine.protocol import (
+    Catalogue,
+    EngineEnd,
+    EngineFacts,
+    Frame,
+    Jobs,
+    SourcePin,
+    Written,
+)
 from rocky.run.engine.sources import NeedsDeltaConnector, find_delta_source
 from rocky.spark.connection import Connection, active_session, adopt_session, function_mode
 from rocky.spark.failures import SPARK_ERRORS
@@ -43,6 +51,7 @@ from rocky.spark.session import (
     has_connector,
     open_catalogue,
     register_table,
+    register_view,
 )
 from rocky.spark.settings import SUBSTITUTION
 from rocky.spark.source_files import Pinned, PinnedFile, source_label
@@ -175,6 +184,21 @@ class SparkViews:
             self.session.catalog.dropTempView(view)
 
 
+@dataclass(frozen=True, slots=True)
+class SparkCatalogue:
+    """The catalogue of one Spark session."""
+
+    session: Any
+
+    def register_table(self, table: Table) -> None:
+        catalog, schema, name = table.prefix.split("/")
+        register_table(self.session, (catalog, schema, name), table.uri)
+
+    def register_view(self, name: tuple[str, str, str], sql: str) -> str | None:
+        refuse_substitution(self.session, sql)
+        return register_view(self.session, name, sql)
+
+
 class SparkEngine:
     """Spark as a run sees it."""
 
@@ -185,6 +209,7 @@ class SparkEngine:
         self._session = connection.session
         self.views: SparkViews = self._views(root, options or {})
         self.jobs: Jobs = jobs_of(connection)
+        self.catalogue: Catalogue = SparkCatalogue(self._session)
         self.facts = EngineFacts(
             connection.facts.spark_version,
             WRITER,
@@ -239,10 +264,6 @@ class SparkEngine:
 
     def rows_hash(self, frame: Frame) -> str:
         return hash_rows(frame, self.columns(frame))
-
-    def register(self, table: Table) -> None:
-        catalog, schema, name = table.prefix.split("/")
-        register_table(self._session, (catalog, schema, name), table.uri)
 
     def write(
         self,

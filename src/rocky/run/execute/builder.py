@@ -12,17 +12,19 @@ from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.diagnostic import format_place
 from rocky.errors import InternalError, ModelFailed, RockyError
 from rocky.language.datatypes.types import StructField
-from rocky.plan.steps import RunPlan, Step
+from rocky.plan.steps import NOT_HELD, RunPlan, Step
 from rocky.project import ModelFile
 from rocky.project.configuration.strategies import (
     ContentAddressed,
     FullRefresh,
     MaterializedView,
+    View,
 )
 from rocky.run.comments import comments_for
 from rocky.run.engine.origins import QueryOrigin
 from rocky.run.engine.protocol import Classify, Engine, StepFailure
 from rocky.run.engine.sources import Sources
+from rocky.run.execute.catalogue_view import REGISTERED, compose_view
 from rocky.run.materialize.build import Build, Built, Materialize, choose_layout
 from rocky.run.materialize.seeds import load_seed, seed_target
 from rocky.run.outcomes import NO_NOTES, StepNotes
@@ -365,7 +367,23 @@ class Builder:
 
     def _bind_inline(self, step: Step, model: ModelFile, made_from: MadeFrom) -> StepResult:
         self._inputs.bind_query(step.key)
-        return StepResult(made_from, self._inputs.sql_of(model, made_from.inputs))
+        sql = self._inputs.sql_of(model, made_from.inputs)
+        return StepResult(made_from, sql, registration=self._register_view(model))
+
+    def _register_view(self, model: ModelFile) -> str | None:
+        """What became of a view in catalogues that are told of views; None where there are none."""
+        told = [each for each in self._context.announce if each.tell_view is not None]
+        if not told or not isinstance(model.strategy, View):
+            return None
+        query, target = compose_view(self._plan.project, self._inputs, model.key), model.target
+        why = query.why
+        for each in told if why is None else ():
+            for table in query.tables:
+                self._engine.catalogue.register_table(table)
+            assert each.tell_view is not None
+            name = (target.catalog, target.schema, target.table)
+            why = why or each.tell_view(self._engine, name, query.sql)
+        return REGISTERED if why is None else f"{NOT_HELD}: {why}"
 
     def _columns(self, step: Step) -> tuple[StructField, ...]:
         ir = self._plan.compilation.models[step.key]

@@ -22,7 +22,7 @@ from rocky.ledger.run_records import EngineRecord, RunStatus
 from rocky.ledger.writer import RunFindings
 from rocky.plan.refusals import refuse_errors
 from rocky.plan.request import Limits
-from rocky.plan.steps import CHANGED, RunPlan
+from rocky.plan.steps import RunPlan
 from rocky.plan.watermarks import NO_WATERMARK_FINDINGS, WatermarkFindings, check_watermarks
 from rocky.run.engine.protocol import Engine, EngineEnd
 from rocky.run.execute.builder import (
@@ -40,6 +40,7 @@ from rocky.run.outcomes import (
     Listener,
     RunResult,
     SilentListener,
+    step_warnings,
 )
 from rocky.run.prepare.claims import (
     BegunRun,
@@ -225,11 +226,7 @@ class _RunInProgress:
         retention = self._plan.project.config.state.retention
         sweep_if_due(self._ledger, [self._resources.warehouse], retention, self._times.now())
         self._anchor()
-        for each in report.outcomes:
-            if CHANGED in (each.execution.action or ""):
-                name, action = each.step.name, each.execution.action
-                self._warn(f"`{name}`: {action}: its provenance cannot be proved")
-        for warning in concluded.warnings:
+        for warning in (*step_warnings(report.outcomes), *concluded.warnings):
             self._warn(warning)
         self._log_output()
         warnings, end = tuple(self._warnings), self._engine_end
@@ -264,6 +261,7 @@ class _RunInProgress:
             resources.warehouse,
             tools.pins,
             reload_seeds=self._options.full_refresh,
+            tell_views=any(each.tell_view is not None for each in resources.announce),
         )
         prover = ProvenanceMaker(self._plan, self._context, inputs, environment)
         recorder = self._recorder(prover)

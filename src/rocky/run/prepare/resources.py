@@ -123,10 +123,14 @@ def _publish(remote: RemoteState, ledger: Ledger, run_id: RunId, over: Event) ->
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """Who else is told of a table that was built or reused; being told twice does no harm."""
+    """Who else is told of a table that was built or reused; being told twice does no harm.
+
+    `tell_view` is told of a query by its name and answers why it cannot keep it, or None.
+    """
 
     tell: Callable[[Engine | None, Table, Snapshot], None]
     needs_engine: bool = False
+    tell_view: Callable[[Engine, tuple[str, str, str], str], str | None] | None = None
 
 
 def announcements_for(adapter: Adapter) -> tuple[Announcement, ...]:
@@ -136,7 +140,7 @@ def announcements_for(adapter: Adapter) -> tuple[Announcement, ...]:
         check_iceberg()
         found.append(Announcement(_publish_iceberg))
     if adapter.register:
-        found.append(Announcement(_register, needs_engine=True))
+        found.append(Announcement(_register, needs_engine=True, tell_view=_register_view))
     return tuple(found)
 
 
@@ -146,7 +150,11 @@ def _publish_iceberg(_engine: Engine | None, table: Table, snapshot: Snapshot) -
 
 def _register(engine: Engine | None, table: Table, _snapshot: Snapshot) -> None:
     assert engine is not None
-    engine.register(table)
+    engine.catalogue.register_table(table)
+
+
+def _register_view(engine: Engine, name: tuple[str, str, str], sql: str) -> str | None:
+    return engine.catalogue.register_view(name, sql)
 
 
 @dataclass(frozen=True, slots=True)

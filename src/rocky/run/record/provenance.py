@@ -20,7 +20,7 @@ from rocky.ledger.run_records import (
     WatermarkState,
 )
 from rocky.plan.request import NO_WINDOW, Window
-from rocky.plan.steps import RunPlan, Step
+from rocky.plan.steps import CHANGED, TOLD, RunPlan, Step
 from rocky.project.configuration.strategies import replaces_all
 from rocky.run.engine.protocol import StepFailure
 from rocky.run.materialize.build import Built
@@ -43,7 +43,8 @@ class StepResult:
     `made_from` is None for a seed, which is made from a file. `pinned` is None where there is no
     table, also when every interval of a new one failed. `changed_source` is one whose files are no
     longer those that were pinned: then nobody can say what was read. `recommitted` is the commit
-    that made an earlier version the table's content again.
+    that made an earlier version the table's content again. `registration` is what became of a view
+    in Spark's catalogue, where that is told of views.
     """
 
     made_from: MadeFrom | None
@@ -54,6 +55,26 @@ class StepResult:
     decision: Decision | None = None
     recommitted: Committed | None = None
     changed_source: str | None = None
+    registration: str | None = None
+
+    @property
+    def reason(self) -> str | None:
+        """Why the step was taken."""
+        if self.decision is not None:
+            return self.decision.reason
+        if self.registration is not None:
+            return TOLD
+        return None if self.built is not None else "its readers need it"
+
+    @property
+    def action(self) -> str:
+        """What was done, and what did not go well beside its commits."""
+        if self.built is None:
+            return "; ".join(filter(None, ("bound for its readers", self.registration)))
+        said = [each for commit in self.built.commits for each in commit.warnings]
+        if self.changed_source is not None:
+            said.append(f"source `{self.changed_source}` {CHANGED}")
+        return "; ".join([self.built.action, *said])
 
     @property
     def failure(self) -> StepFailure | None:

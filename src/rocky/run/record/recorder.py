@@ -19,7 +19,7 @@ from rocky.ledger.run_records import (
     PartitionStatus,
 )
 from rocky.plan.budget import cost_of, record_metrics
-from rocky.plan.steps import BUILT, CHANGED, SKIPPED, RunPlan, Step
+from rocky.plan.steps import BUILT, SKIPPED, RunPlan, Step
 from rocky.run.engine.protocol import StepFailure
 from rocky.run.materialize.build import Built
 from rocky.run.materialize.seeds import UNCHANGED, seed_target
@@ -84,8 +84,8 @@ class Recorder:
             timing,
             used,
             decision=BUILT,
-            reason=_why(result),
-            action=_describe(result),
+            reason=result.reason,
+            action=result.action,
             sql_hash=text_hash(result.sql) if result.sql else "",
             error=failure.message if failure is not None else None,
             failure_kind=failure.kind if failure is not None else None,
@@ -380,20 +380,3 @@ def _taken_because(decision: Decision, committed: Committed | None) -> str:
         return decision.reason
     what = "described anew" if decision.reused.redescribed else "put back"
     return f"{decision.reason}, {what} as version {committed.snapshot.version}"
-
-
-def _why(result: StepResult) -> str | None:
-    if result.decision is not None:
-        return result.decision.reason
-    return None if result.built is not None else "its readers need it"
-
-
-def _describe(result: StepResult) -> str:
-    """What a build did, and what did not go well beside its commits."""
-    built = result.built
-    if built is None:
-        return "bound for its readers"
-    said = [each for commit in built.commits for each in commit.warnings]
-    if result.changed_source is not None:
-        said.append(f"source `{result.changed_source}` {CHANGED}")
-    return "; ".join([built.action, *said])

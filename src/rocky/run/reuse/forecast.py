@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rocky.errors import InternalError, RockyError
-from rocky.plan.steps import RunPlan, Step, step_id
+from rocky.plan.steps import TOLD, RunPlan, Step, step_id
+from rocky.project.configuration.strategies import View
 from rocky.run.materialize.seeds import is_loaded, seed_target
 from rocky.run.prepare.inputs import Inputs, MadeFrom
 from rocky.run.prepare.pins import PinnedTable, Pins, warm_up
@@ -21,7 +22,8 @@ class StepForecast:
     """What will become of a step.
 
     `waits_for` names tables to be built first, whose rows decide. `made_from` is what a step that
-    was decided is made from; `idle` when a query that stands for a table has no reader to be built.
+    was decided is made from; `idle` when a query that stands for a table has no reader to be built;
+    `told` when a catalogue is to know of it as a view.
     """
 
     step: Step
@@ -29,6 +31,7 @@ class StepForecast:
     made_from: MadeFrom | None = None
     waits_for: tuple[str, ...] = ()
     idle: bool = False
+    told: bool = False
 
     @property
     def settled(self) -> bool:
@@ -47,6 +50,8 @@ class StepForecast:
         if self.waits_for:
             more = f" and {len(self.waits_for) - 1} more" if len(self.waits_for) > 1 else ""
             return f"unless `{self.waits_for[0]}`{more} comes out with the same rows"
+        if self.told:
+            return TOLD
         return "nothing to store" if self.idle else "its readers need it"
 
 
@@ -66,13 +71,16 @@ def forecast_steps(
     pins: Pins,
     *,
     reload_seeds: bool = False,
+    tell_views: bool = False,
 ) -> Forecast:
     """Decide every step that can be decided now; tables that stand for builds are pinned.
+
+    `tell_views` when a catalogue is told of views, which are then never idle.
 
     What cannot be read now is not decided here: the build will say what is wrong.
     """
     work = _Forecaster(plan, inputs, decider, warehouse, pins)
-    work.reload_seeds = reload_seeds
+    work.reload_seeds, work.tell_views = reload_seeds, tell_views
     # Together, because on an object store each log takes a few round trips.
     warm_up(work.tables.values())
     for step in plan.steps:
@@ -90,7 +98,7 @@ class _Forecaster:
     ) -> None:
         self.found: dict[str, StepForecast] = {}
         self.tables: dict[str, Table] = {}
-        self.reload_seeds = False
+        self.reload_seeds = self.tell_views = False
         self._plan = plan
         self._inputs = inputs
         self._decider = decider
@@ -119,9 +127,10 @@ class _Forecaster:
         self.found[step.id] = found
 
     def foresee_queries(self) -> None:
-        """A query has something to do only for a table that is built."""
-        waiting = [each.step for each in self.found.values() if not each.settled]
-        needed: set[str] = set()
+        """A query has something to do only for a table that is built, or for a catalogue."""
+        told = [step for step in self._plan.steps if self._is_told(step)]
+        waiting = [*(each.step for each in self.found.values() if not each.settled), *told]
+        needed = {step.id for step in told}
         while waiting:
             for below in self._queries_read(waiting.pop()):
                 if below.id not in needed:
@@ -129,7 +138,14 @@ class _Forecaster:
                     waiting.append(below)
         for step in self._plan.steps:
             if step.kind == "inline":
-                self.found[step.id] = StepForecast(step, idle=step.id not in needed)
+                idle, told_of = step.id not in needed, step in told
+                self.found[step.id] = StepForecast(step, idle=idle, told=told_of)
+
+    def _is_told(self, step: Step) -> bool:
+        """Whether a catalogue is told of a step that has no table."""
+        if not self.tell_views or not step.selected or step.kind != "inline":
+            return False
+        return isinstance(self._plan.project.models[step.key].strategy, View)
 
     def _waiting(self, step: Step, open_tables: list[str]) -> StepForecast:
         """A step that reads tables which will be built: their rows decide, if anything does."""
