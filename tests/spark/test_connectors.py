@@ -100,6 +100,7 @@ for name in json.loads(sys.argv[3]):
 report = rocky.open(sys.argv[1], spark=session).run().run.result
 errors = {each.step.name: each.execution.error for each in report.outcomes if each.execution.error}
 listed = {name: session.table(f"spark_catalog.default.{name}").count() for name in json.loads(sys.argv[3])}
+listed["over"] = session.table("spark_catalog.default.over").count()
 connection.close()
 print(json.dumps([read, errors, listed]))
 """
@@ -126,11 +127,14 @@ def test_deltas_own_connector_reads_every_kind_of_table_and_tables_are_registere
     put(root, 5, "last")
     assert {} == errors_of(build(root, spark))
     (root / "rocky.toml").write_text(plain.replace("[adapter]", "[adapter]\nregister = true"))
+    (root / "models/over.sql").write_text("SELECT id FROM merged")
+    (root / "models/over.toml").write_text('[strategy]\ntype = "view"\n')
 
     answer = run_script(READ, str(root), json.dumps(DELTA_CONF), json.dumps(list(MODELS))).answer
     read, errors, listed = answer
 
     assert {} == errors
+    assert listed["merged"] == listed["over"]
     for name in MODELS:
         folder = str(table_folder(root, name))
         for found, version in zip(read[name], (None, 0), strict=True):
