@@ -66,7 +66,7 @@ FUNCTIONS = {f"rocky.{name}" for name in rocky.__all__ if inspect.isfunction(get
 
 SELECTION = (
     "a b --model c --exclude d --pipeline p --parallel 2 --full-refresh --force-rebuild --no-reuse"
-    " --start-anew"
+    " --start-anew --force"
     " --target other --partition x --from y --to z --latest --missing --lookback 3"
     " --filter tenant=acme --idempotency-key k"
 )
@@ -78,6 +78,7 @@ SELECTED = {
     "rebuild": True,
     "reuse": False,
     "start_anew": True,
+    "force": True,
     "adapter": "other",
     "window": rocky.Window("y", "z", "x", latest=True, missing=True, lookback=3),
     "filters": ["tenant=acme"],

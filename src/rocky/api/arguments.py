@@ -37,6 +37,7 @@ class RunOptions(TypedDict, total=False):
     idempotency_key: str | None
     test: bool
     start_anew: bool
+    force: bool
 
 
 def run_request(select: tuple[str, ...], options: RunOptions) -> "RunRequest":

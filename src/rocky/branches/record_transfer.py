@@ -26,6 +26,7 @@ from rocky.ledger.run_records import (
 )
 from rocky.ledger.writer import ModelRecords, PipelineRecords
 from rocky.plan.watermarks import watermark_value
+from rocky.run.materialize.seeds import SEED_HASH
 from rocky.run.record.commits import commit_records
 from rocky.store.data_file import DataFile
 from rocky.store.delta.change import Committed
@@ -59,6 +60,12 @@ def load_branch_history(state: Path) -> BranchHistory:
     with reader:
         found = {each.run_id: reader.run(each.run_id) for each in tables.values()}
     return BranchHistory(tables, {key: run for key, run in found.items() if run is not None})
+
+
+def code_of(snapshot: Snapshot, known: TableRecords | None) -> str | None:
+    """What tells the code that made a table from another: of a seed, the hash of its file."""
+    loaded = snapshot.configuration.get(SEED_HASH)
+    return loaded if loaded is not None or known is None else known.execution.skip_hash
 
 
 VersionOf = Callable[[str, str | None], int | None]

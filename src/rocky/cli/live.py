@@ -21,7 +21,7 @@ from rocky.cli.render.outcomes import HELD_BACK
 from rocky.cli.render.run import LISTED_AT_MOST
 from rocky.cli.render.tables import format_count, format_duration
 from rocky.ledger.run_records import AttemptRecord, ModelExecution, ModelStatus
-from rocky.plan.steps import Step
+from rocky.plan.steps import HELD, Step
 from rocky.run.outcomes import StepOutcome, is_left_alone
 
 _DRAWS_PER_SECOND: Final = 8
@@ -218,6 +218,8 @@ def describe_ending(outcome: StepOutcome) -> str:
     if outcome.blocked_by:
         blocked = ", ".join(f"`{name}`" for name in outcome.blocked_by)
         return f"{HELD_BACK}  {outcome.step.name}  because {blocked} failed"
+    if execution.decision == HELD:
+        return f"held  {outcome.step.name}  {(execution.reason or '').removeprefix('held: ')}"
     if is_left_alone(execution):
         return f"unchanged  {outcome.step.name}  {execution.reason}"
     said = [_MARKS[execution.status], outcome.step.name, *_facts(outcome, execution)]

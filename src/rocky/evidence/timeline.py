@@ -16,7 +16,7 @@ from rocky.ledger.run_records import InputRecord, ModelExecution, ModelStatus, R
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _INPUTS_UNKNOWN: Final = frozenset({ModelStatus.FAILED, ModelStatus.INTERRUPTED})
 _FOUND: Final = frozenset({ModelStatus.REUSED, ModelStatus.SKIPPED})
-_SKIPPED: Final = "skip"
+_LEFT: Final = frozenset({"skip", "hold"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def timeline_of(run: RunRecord) -> Timeline:
 
 def has_started(execution: ModelExecution) -> bool:
     """Whether the run came to the model, be it to find that nothing had to be done."""
-    return execution.decision != _SKIPPED and (
+    return execution.decision not in _LEFT and (
         execution.status is not ModelStatus.SKIPPED or execution.decision is not None
     )
 

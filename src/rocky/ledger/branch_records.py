@@ -94,7 +94,8 @@ class PromotedTable(Record):
     `from_version` is absent for a table that did not exist. The content hashes are over the sorted
     hashes of the files. `built_by` is the run of the branch that made the content, which is that of
     `branch_version`; `branch_before` is the branch's version of what was replaced. `..._before` is
-    all that was remembered of the table, so that going back brings it back.
+    all that was remembered of the table, so that going back brings it back. `skip_hash` is the code
+    that made the content, `skip_hash_before` that of what was replaced; of a seed, its file's hash.
     """
 
     target: str
@@ -114,6 +115,8 @@ class PromotedTable(Record):
     partitions_before: tuple[PartitionRecord, ...] = ()
     grace_before: tuple[GracePeriod, ...] = ()
     loaded_before: tuple[LoadedFile, ...] = ()
+    skip_hash: str | None = None
+    skip_hash_before: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

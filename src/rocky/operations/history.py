@@ -39,6 +39,7 @@ MOVED: Final = {"clone": "cloned", "promote": "promoted", "revert": "moved back"
 """Tables that got content which was there already: the outcome by the decision."""
 _LIMIT: Final = 20
 _RESUMED: Final = "resume"
+_HELD: Final = "hold"
 _SKIPPED: Final = "skip"
 
 
@@ -318,6 +319,8 @@ def outcome_of(execution: ModelExecution) -> str:
         return MOVED.get(execution.decision or "", "built")
     if execution.status is ModelStatus.SKIPPED and execution.decision == _RESUMED:
         return "resumed"
+    if execution.status is ModelStatus.SKIPPED and execution.decision == _HELD:
+        return "held"
     return execution.status.value
 
 

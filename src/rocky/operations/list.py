@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rocky.analysis.compilation import Compilation
-from rocky.errors import InvalidRequest
+from rocky.compiler.fingerprints import fingerprints_of
+from rocky.errors import InvalidRequest, LedgerUnreadable
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import errors_in
 from rocky.operations.report import hidden
-from rocky.operations.workspace import Workspace, compile_workspace
+from rocky.operations.workspace import Workspace, compile_workspace, state_path
 from rocky.plan.arguments import Request
 from rocky.plan.selectors import select_nodes
+from rocky.plan.steps import plan_steps, step_id
 from rocky.project import SourceTable
 from rocky.project.configuration.labels import shown_meta, shown_tags, shown_text
 from rocky.project.descriptions import Described, describe_declared, describe_model
@@ -33,7 +35,10 @@ class ListRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model. `upstream` and `downstream` count direct neighbours."""
+    """A model. `upstream` and `downstream` count direct neighbours.
+
+    `held` is why runs leave its table as it was reverted, if they do.
+    """
 
     name: str
     upstream: int
@@ -49,6 +54,7 @@ class ListedModel:
     meta: Mapping[str, Any] | None = None
     column_descriptions: Mapping[str, str] | None = None
     pipeline: str | None = None
+    held: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,7 @@ class ListedSource:
 
 @dataclass(frozen=True, slots=True)
 class ListedSeed:
-    """A file whose rows become a table."""
+    """A file whose rows become a table. `held` as of a model."""
 
     name: str
     upstream: int
@@ -84,6 +90,7 @@ class ListedSeed:
     tags: Mapping[str, str] | None = None
     meta: Mapping[str, Any] | None = None
     column_descriptions: Mapping[str, str] | None = None
+    held: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,19 +191,20 @@ def list_project(workspace: Workspace, request: ListRequest) -> Listed:
             raise InvalidRequest("selectors choose models, sources and seeds, not pipelines")
         return PipelinesReport(errors=errors, pipelines=list_pipelines(compilation))
     chosen = select_nodes(compilation, request.select)
+    holds = _find_holds(workspace, compilation)
     match request.kind:
         case "models":
-            return ModelsReport(errors=errors, models=_models(compilation, chosen))
+            return ModelsReport(errors=errors, models=_models(compilation, chosen, holds))
         case "sources":
             return SourcesReport(errors=errors, sources=_sources(compilation, chosen))
         case "seeds":
-            return SeedsReport(errors=errors, seeds=_seeds(compilation, chosen))
+            return SeedsReport(errors=errors, seeds=_seeds(compilation, chosen, holds))
         case None:
             return ListReport(
                 errors=errors,
-                models=_models(compilation, chosen),
+                models=_models(compilation, chosen, holds),
                 sources=_sources(compilation, chosen),
-                seeds=_seeds(compilation, chosen),
+                seeds=_seeds(compilation, chosen, holds),
             )
 
 
@@ -205,7 +213,28 @@ def source_kind(source: SourceTable) -> Literal["source", "import"]:
     return "import" if isinstance(source, ImportedTable) else "source"
 
 
-def _models(compilation: Compilation, chosen: Collection[str]) -> tuple[ListedModel, ...]:
+def _find_holds(workspace: Workspace, compilation: Compilation) -> Mapping[str, str]:
+    """Why tables are held, by the ids of their steps, as the state that is here says."""
+    path = state_path(workspace)
+    if not path.exists():
+        return {}
+    # Only a project that was run pays for what reads its state.
+    from rocky.run.reuse.holds import find_holds, has_reverted  # noqa: PLC0415
+
+    try:
+        if not has_reverted(path):
+            return {}
+        keys = list(compilation.project.models)
+        fingerprints = fingerprints_of(compilation, keys)
+        return find_holds(plan_steps(compilation, keys), fingerprints, path)
+    except LedgerUnreadable as failure:
+        workspace.warn(f"whether tables are held is not known: {failure}")
+        return {}
+
+
+def _models(
+    compilation: Compilation, chosen: Collection[str], holds: Mapping[str, str]
+) -> tuple[ListedModel, ...]:
     project = compilation.project
     models = [project.models[name.lower()] for name in compilation.order if name.lower() in chosen]
     return tuple(
@@ -220,6 +249,7 @@ def _models(compilation: Compilation, chosen: Collection[str]) -> tuple[ListedMo
             shown_tags(model.tags),
             meta=shown_meta(model.settings.meta) or None,
             pipeline=model.pipeline,
+            held=holds.get(step_id("build", model.key)),
             **_said(describe_model(model, project.contracts.get(model.key)), model.owner),
         )
         for model in models
@@ -244,7 +274,9 @@ def _sources(compilation: Compilation, chosen: Collection[str]) -> tuple[ListedS
     )
 
 
-def _seeds(compilation: Compilation, chosen: Collection[str]) -> tuple[ListedSeed, ...]:
+def _seeds(
+    compilation: Compilation, chosen: Collection[str], holds: Mapping[str, str]
+) -> tuple[ListedSeed, ...]:
     return tuple(
         ListedSeed(
             seed.name,
@@ -254,6 +286,7 @@ def _seeds(compilation: Compilation, chosen: Collection[str]) -> tuple[ListedSee
             len(seed.columns),
             tags=shown_tags(seed.tags) or None,
             meta=shown_meta(seed.meta) or None,
+            held=holds.get(step_id("seed", key)),
             **_said(describe_declared(seed), seed.owner),
         )
         for key, seed in compilation.project.seeds.items()

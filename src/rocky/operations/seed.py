@@ -22,7 +22,7 @@ from rocky.plan.adapters import choose_adapter
 from rocky.plan.arguments import Request
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.request import RunRequest
-from rocky.plan.steps import RunPlan, plan_seeds
+from rocky.plan.steps import HELD, RunPlan, plan_seeds
 from rocky.run.materialize.seeds import UNCHANGED, is_loaded, refuse_shared_target
 from rocky.run.outcomes import RunResult, StepOutcome
 from rocky.run.prepare.pins import open_project_warehouse
@@ -39,7 +39,10 @@ class SeedRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class LoadedSeed:
-    """What became of a seed: `loaded`, `unchanged`, `failed` or `interrupted`."""
+    """What became of a seed: `loaded`, `unchanged`, `failed`, `interrupted` or `held`.
+
+    `reason` is why its table is held, as it was reverted.
+    """
 
     name: str
     target: str | None
@@ -51,6 +54,7 @@ class LoadedSeed:
     commit_version: int | None
     duration_ms: int
     error: str | None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class SeedCounts:
     unchanged: int
     failed: int
     interrupted: int
+    held: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +150,8 @@ def _seed(outcome: StepOutcome) -> LoadedSeed:
     word = "interrupted" if execution.status is ModelStatus.INTERRUPTED else "failed"
     if execution.status is ModelStatus.SUCCESS:
         word = "unchanged" if execution.action == UNCHANGED else "loaded"
+    held = execution.decision == HELD
+    word = "held" if held else word
     loaded = word == "loaded"
     return LoadedSeed(
         outcome.step.name,
@@ -157,4 +164,5 @@ def _seed(outcome: StepOutcome) -> LoadedSeed:
         execution.commit_version,
         execution.duration_ms,
         execution.error,
+        execution.reason if held else None,
     )

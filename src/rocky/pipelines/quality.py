@@ -293,6 +293,7 @@ def run_quality(
             reuse=request.reuse,
             notes=replace(plan.notes, idempotency_key=request.idempotency_key),
             start_anew=request.start_anew,
+            force=request.force,
         ),
         listener=opened.caller.listener,
         stop=opened.stop,

@@ -64,6 +64,7 @@ def run_snapshot(
             conclude=checks if pipeline.checks.enabled else None,
         ),
         start_anew=request.start_anew,
+        force=request.force,
     )
     report = run_plan(plan, resources, options, listener=opened.caller.listener, stop=opened.stop)
     return PipelineResult(

@@ -19,7 +19,7 @@ from rocky.ledger.readers.history import RecordedExecution
 from rocky.ledger.run_records import ModelExecution, ModelStatus
 from rocky.plan.intervals import all_keys
 from rocky.plan.kept_plan import PlanDocument
-from rocky.plan.steps import FULL_REFRESH, NEVER_BUILT, RESUMED, RunPlan, Step
+from rocky.plan.steps import FULL_REFRESH, HELD, NEVER_BUILT, RESUMED, RunPlan, Step
 from rocky.plan.watermarks import NO_WATERMARK
 from rocky.project.configuration.model import Budget
 from rocky.project.configuration.strategies import (
@@ -114,7 +114,7 @@ def _was_whole(execution: ModelExecution) -> bool:
 
 _LOOKED_AT: Final = 100
 """Executions of a model that are looked at, at most, to find the builds among them."""
-_NOT_BUILT: Final = frozenset({"skip", "reuse", RESUMED, "clone", "promote", "revert"})
+_NOT_BUILT: Final = frozenset({"skip", "reuse", RESUMED, HELD, "clone", "promote", "revert"})
 
 
 class Unit(NamedTuple):

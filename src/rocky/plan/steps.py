@@ -183,6 +183,10 @@ RESUMED: Final = "resume"
 """The `decision` of a model that an earlier run has built."""
 
 
+HELD: Final = "hold"
+"""The `decision` of a model whose table stays as a revert left it."""
+
+
 BUILT: Final = "build"
 
 

@@ -85,6 +85,7 @@ def _run_opened(opened: RunSession, plan: RunPlan, request: RunRequest) -> RunRe
         PipelineContribution(request.pipeline, idempotency_key=request.idempotency_key),
         test=request.test,
         start_anew=request.start_anew,
+        force=request.force,
     )
     report = run_plan(plan, resources, options, listener=opened.caller.listener, stop=opened.stop)
     sweep_leftovers(plan, report, resources.warehouse, resources.ledger)

@@ -27,6 +27,7 @@ ALL = RunRequest(
     resume="run-1",
     idempotency_key="k",
     start_anew=True,
+    force=True,
     test=True,
 )
 

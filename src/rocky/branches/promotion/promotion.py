@@ -25,6 +25,7 @@ from rocky.branches.promotion.promotion_run import (
 from rocky.branches.record_transfer import (
     BranchHistory,
     TableArrival,
+    code_of,
     recorded_tables,
     transfer_records,
 )
@@ -188,6 +189,8 @@ def _promoted(
         partitions_before=replaced.partitions if replaced is not None else (),
         grace_before=replaced.grace if replaced is not None else (),
         loaded_before=replaced.loaded if replaced is not None else (),
+        skip_hash=code_of(move.after, known),
+        skip_hash_before=None if before is None else code_of(before, replaced),
     )
 
 

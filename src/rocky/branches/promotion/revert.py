@@ -1,6 +1,6 @@
 """A revert: the tables of a promotion get the content they had before it, the same way."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rocky.branches.promotion.clearance import clear_revert
@@ -14,7 +14,12 @@ from rocky.branches.promotion.promotion_run import (
     open_promotion_run,
 )
 from rocky.branches.promotion.reversals import TableReversal, find_stale_readers
-from rocky.branches.record_transfer import TableArrival, recorded_tables, transfer_records
+from rocky.branches.record_transfer import (
+    TableArrival,
+    code_of,
+    recorded_tables,
+    transfer_records,
+)
 from rocky.branches.tables import table_content
 from rocky.ledger.branch_records import REVERTED, PromotedTable, PromotionRecord
 from rocky.ledger.readers.table import TableRecords, before_promotion, open_table_record_reader
@@ -45,6 +50,7 @@ def revert_tables(
         cleared = clear_revert(opened, promotion.run_id, discard_later=discard_later)
         work.clearance = cleared
         returns, known = cleared.reversals, recorded_tables(state)
+        former = _known_before(work, promotion)
         gone = {
             each.promoted.target: range(each.promoted.to_version, each.now.version + 1)
             for each in returns
@@ -61,7 +67,7 @@ def revert_tables(
             actor.by,
             actor.at,
             tuple(
-                _reverted_table(each, move, known.get(each.promoted.target.lower()))
+                _reverted_table(each, move, known, former)
                 for each, move in zip(returns, moves, strict=True)
             ),
             {**cleared.left, **find_stale_readers(state, promotion.run_id, gone)},
@@ -70,7 +76,7 @@ def revert_tables(
             reverts=promotion.run_id,
             reason=actor.reason,
         )
-        return move_tables(work, said, moves, _records(work, promotion, returns, moves))
+        return move_tables(work, said, moves, _records(work, promotion, returns, moves, former))
 
 
 def _move(work: PromotionRun, back: TableReversal) -> Move:
@@ -83,9 +89,14 @@ def _move(work: PromotionRun, back: TableReversal) -> Move:
 
 
 def _reverted_table(
-    back: TableReversal, move: PreparedMove, replaced: TableRecords | None
+    back: TableReversal,
+    move: PreparedMove,
+    known: Mapping[str, TableRecords],
+    former: Mapping[str, TableRecords],
 ) -> PromotedTable:
     promoted = back.promoted
+    target = promoted.target.lower()
+    replaced = known.get(target)
     return PromotedTable(
         promoted.target,
         promoted.model_name,
@@ -99,6 +110,8 @@ def _reverted_table(
         partitions_before=replaced.partitions if replaced is not None else (),
         grace_before=replaced.grace if replaced is not None else (),
         loaded_before=replaced.loaded if replaced is not None else (),
+        skip_hash=code_of(back.before, former.get(target)),
+        skip_hash_before=code_of(back.now, replaced),
     )
 
 
@@ -107,8 +120,8 @@ def _records(
     promotion: PromotionRecord,
     returns: Sequence[TableReversal],
     moves: list[PreparedMove],
+    before: Mapping[str, TableRecords],
 ) -> list[ModelRecords]:
-    before = _known_before(work, promotion)
     return [
         transfer_records(
             TableArrival(

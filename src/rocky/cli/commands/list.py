@@ -55,6 +55,10 @@ def command(settings: Settings, what: tuple[str, ...]) -> ExitCode:
         write_line(fitted.text)
         if fitted.dropped and not settings.quiet:
             write_note(f"note: {describe_dropped(fitted.dropped)}")
+    if not settings.json and not settings.quiet:
+        for each in (*getattr(report, "models", ()), *getattr(report, "seeds", ())):
+            if each.held is not None:
+                write_note(f"note: {each.name} {each.held}")
     if report.errors and not settings.quiet:
         count = counted(report.errors, "error")
         write_note(f"note: {count} in the project; `rocky compile` shows them")

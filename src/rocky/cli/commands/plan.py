@@ -18,10 +18,12 @@ from rocky.plan.kept_plan import PLANS_FOLDER
 REPORTS: Final = {"plan": PlanReport}
 _LISTED_AT_MOST: Final = 20
 _LEFT_ALONE: Final = frozenset({"reuse", "resume", "skip"})
+_NO_SPARK: Final = _LEFT_ALONE | {"hold"}
 _COUNTED: Final = {
     "build": "to build",
     "reuse": "to reuse",
     "resume": "built already",
+    "hold": "held",
     "skip": "unchanged",
     "bind": "to bind",
     "depends": "to be seen",
@@ -146,7 +148,7 @@ def _render_models(outlook: ModelsOutlook) -> Iterator[str]:
         return
     said = ", ".join(f"{counts[word]} {text}" for word, text in _COUNTED.items() if word in counts)
     resumes = f"; continues {outlook.resumes}" if outlook.resumes is not None else ""
-    idle = "" if set(counts) - _LEFT_ALONE else ": no Spark needed"
+    idle = "" if set(counts) - _NO_SPARK else ": no Spark needed"
     yield f"{said}{resumes}{idle}"
 
 

@@ -51,6 +51,9 @@ _OPTIONS: Final = (
         help="Build everything that is selected, also what could be reused.",
     ),
     click.option(
+        "--force", is_flag=True, help="Build also tables that are held because they were reverted."
+    ),
+    click.option(
         "--no-reuse",
         is_flag=True,
         help="Reuse nothing, but continue where an unfinished run stopped.",
@@ -122,6 +125,7 @@ def request_of(given: Mapping[str, Any]) -> RunRequest:
         idempotency_key=given["idempotency_key"],
         test=given["test"],
         start_anew=given["start_anew"],
+        force=given["force"],
     )
 
 

@@ -62,9 +62,10 @@ def _render(report: SeedReport) -> str:
         )
         for each in report.seeds
     ]
+    held = [f"{each.name} {each.reason}" for each in report.seeds if each.reason]
     failures = [f"error: {each.name}: {each.error}" for each in report.seeds if each.error]
     found = report.summary
-    ended = (("loaded", found.loaded), ("unchanged", found.unchanged), ("failed", found.failed))
-    counts = ", ".join(f"{count} {word}" for word, count in ended if count)
+    words = ("loaded", "unchanged", "held", "failed")
+    counts = ", ".join(f"{count} {word}" for word in words if (count := getattr(found, word)))
     last = f"{report.run_id}: {counts}"
-    return "\n".join([render_table(_HEAD, rows, {3, 4, 5}), *failures, last])
+    return "\n".join([render_table(_HEAD, rows, {3, 4, 5}), *held, *failures, last])

@@ -51,6 +51,7 @@ _OUTCOMES: Final = (
     "resumed",
     NOT_NEEDED,
     "failed",
+    "held",
     HELD_BACK,
     "interrupted",
 )

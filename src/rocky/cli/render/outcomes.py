@@ -14,6 +14,6 @@ _WORDS: Final = {ModelStatus.SKIPPED.value: HELD_BACK}
 
 
 def outcome_word(execution: ModelExecution) -> str:
-    """As `built`, `reused`, `resumed`, `not needed`, `failed`, `held back` or `interrupted`."""
+    """As `built`, `reused`, `resumed`, `failed`, `interrupted`, `held` (reverted), `held back`."""
     word = outcome_of(execution)
     return _WORDS.get(word, word)

@@ -30,6 +30,7 @@ from rocky.ledger.run_records import BudgetBreach, ModelStatus, RunStatus
 from rocky.operations.pipeline_report import PipelineRun
 from rocky.operations.run import Ending, FailedPipeline, SkippedRun, WithheldPipeline
 from rocky.operations.run_report import ModelsRun
+from rocky.plan.steps import HELD
 from rocky.run.engine.protocol import EngineEnd
 from rocky.run.outcomes import RunResult, StepOutcome, is_left_alone
 
@@ -127,6 +128,8 @@ def render_run(
     left = len(report.outcomes) - len(listed)
     if left and listed:
         parts.append(f"{left} more left alone: `rocky run -o json` lists them")
+    held = [each for each in report.outcomes if each.execution.decision == HELD]
+    parts += [f"{each.step.name} {each.execution.reason}" for each in held if not quiet]
     failures = [each for each in report.outcomes if each.execution.error]
     parts += [_render_failure(each, run.texts, colour=colour) for each in failures]
     if run.tests is not None:

@@ -34,6 +34,7 @@ from rocky.run.prepare.preconditions import PlanScope, observe_preconditions
 from rocky.run.reuse.decisions import ReuseDecider, ReuseRules
 from rocky.run.reuse.forecast import Forecast, StepForecast, forecast_steps
 from rocky.run.reuse.history import BuildHistory, Resumption, find_resumption
+from rocky.run.reuse.holds import find_holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,7 @@ def preview_run(
             pins,
             reload_seeds=request.builds_whole,
             tell_views=adapter.register,
+            holds=find_holds(plan, fingerprints, state, force=request.force),
         )
     return RunPreview(
         forecast,
@@ -125,7 +127,11 @@ def _read_history(
 
 def outlook_of(plan: RunPlan, preview: RunPreview) -> ModelsOutlook:
     """What is shown of a preview: what was asked for, and whatever else has something to do."""
-    shown = [each for each in preview.forecast.steps if each.step.selected or not each.settled]
+    shown = [
+        each
+        for each in preview.forecast.steps
+        if each.step.selected or each.held or not each.settled
+    ]
     decisions = tuple(step_outlook(each, preview) for each in shown)
     return ModelsOutlook(
         tuple(step.name for step in plan.steps if step.kind != "seed"),
@@ -154,7 +160,7 @@ def step_outlook(each: StepForecast, preview: RunPreview) -> StepOutlook:
 
 
 def decision_of(each: StepForecast, preview: RunPreview) -> str:
-    """One of `build`, `reuse`, `resume`, `skip`, `bind`, and `depends` where it is open."""
+    """One of `build`, `reuse`, `resume`, `hold`, `skip`, `bind`, and `depends` where it is open."""
     if each.step.kind == "inline":
         return "skip" if each.idle else "bind"
     if each.idle:

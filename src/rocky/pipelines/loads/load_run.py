@@ -353,6 +353,7 @@ def run_load(
             abort_pct=execution.error_rate_abort_pct,
         ),
         start_anew=request.start_anew,
+        force=request.force,
     )
     report = run_plan(
         plan.run, resources, options, listener=opened.caller.listener, stop=opened.stop

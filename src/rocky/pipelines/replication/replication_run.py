@@ -170,6 +170,7 @@ def run_replication(
         notes=notes,
         limits=replication_limits(opened, pipeline, request),
         start_anew=request.start_anew,
+        force=request.force,
     )
     report = run_plan(
         plan.run, resources, options, listener=opened.caller.listener, stop=opened.stop

@@ -198,8 +198,8 @@ def _records(
 ) -> Iterator[StepRecord]:
     left: set[str] = set()
     for each in forecast.steps:
-        # A reader of what is left must wait for it.
-        if not each.settled or left & set(each.step.after):
+        # A reader of what is left must wait for it; a table that is held waits for nothing.
+        if not each.held and (not each.settled or left & set(each.step.after)):
             left.add(each.step.id)
             continue
         record = _record(each, reuse, recorder, times)
@@ -213,6 +213,8 @@ def _record(
     each: StepForecast, reuse: ResultReuse, recorder: Recorder, times: RunClock
 ) -> StepRecord | None:
     now = times.now()
+    if each.held:
+        return recorder.idle(each.step, now, held=each.reason)
     if each.decision is None or each.decision.reused is None or each.made_from is None:
         return recorder.idle(each.step, now)
     if not reuse.can_reuse:

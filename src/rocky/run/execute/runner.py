@@ -17,13 +17,12 @@ from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.errors import RockyError, StoreUnreadable, StoreUnwritable
 from rocky.evidence.retention.sweep import sweep_if_due
 from rocky.ledger.pipeline_state import append_counts
-from rocky.ledger.record import RunId
 from rocky.ledger.run_records import EngineRecord, RunStatus
 from rocky.ledger.writer import RunFindings
 from rocky.plan.refusals import refuse_errors
 from rocky.plan.request import Limits
 from rocky.plan.steps import RunPlan
-from rocky.plan.watermarks import NO_WATERMARK_FINDINGS, WatermarkFindings, check_watermarks
+from rocky.plan.watermarks import WatermarkFindings
 from rocky.run.engine.protocol import Engine, EngineEnd
 from rocky.run.execute.builder import (
     Builder,
@@ -47,6 +46,7 @@ from rocky.run.prepare.claims import (
     begin_run,
     is_remote_unreadable,
     ledger_statement,
+    look_at_watermarks,
     opening_record,
     require_writable,
     targets_of,
@@ -54,7 +54,7 @@ from rocky.run.prepare.claims import (
     write_ledger_anchor,
 )
 from rocky.run.prepare.inputs import Inputs
-from rocky.run.prepare.lost_state import find_lost_tables, refuse_lost_plan
+from rocky.run.prepare.lost_state import refuse_lost_plan
 from rocky.run.prepare.pins import Pins, pin_inputs
 from rocky.run.prepare.preconditions import check_preconditions
 from rocky.run.prepare.resources import RunClock, RunContext, RunParameters, RunResources
@@ -65,6 +65,7 @@ from rocky.run.record.recorder import Recorder
 from rocky.run.reuse.decisions import ReuseDecider, ReuseRules
 from rocky.run.reuse.forecast import forecast_steps
 from rocky.run.reuse.history import BuildHistory, Resumption, find_resumption
+from rocky.run.reuse.holds import find_holds
 from rocky.run.run_log import logged_start
 
 if TYPE_CHECKING:
@@ -99,32 +100,12 @@ def run_plan(
     with ExitStack() as held:
         begun = begin_run(resources, record, tables, held)
         # Not before the claim: until then somebody may delete a watermark.
-        watermarks = _check_watermarks(plan, resources, begun.run_id, times)
+        watermarks = look_at_watermarks(plan, resources, begun.run_id, times)
         check_preconditions(plan, resources, options, pins, begun.run_id, times)
         work = _RunInProgress(plan, resources, options, begun, times, watermarks)
         return work.carry_out(
             fingerprints, pins, resumption, listener or SilentListener(), stop or Event()
         )
-
-
-def _check_watermarks(
-    plan: RunPlan, resources: RunResources, run_id: RunId, times: RunClock
-) -> WatermarkFindings:
-    """What is known of the tables' watermarks once the run has begun, and whoever waits is told."""
-    try:
-        if resources.on_begin is not None:
-            resources.on_begin(run_id)
-        if is_remote_unreadable(resources):
-            # The remote state cannot be read: the tables say how far they are.
-            return NO_WATERMARK_FINDINGS
-        with resources.ledger.lookups() as lookups:
-            found = check_watermarks(plan, lookups, resources.warehouse)
-            lost = find_lost_tables(plan, lookups, resources.warehouse)
-            return replace(found, forgotten=(*found.forgotten, *lost))
-    except BaseException as error:
-        said = str(error) or type(error).__name__
-        resources.ledger.finish_run(run_id, RunStatus.FAILURE, times.now(), reason=said)
-        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +243,9 @@ class _RunInProgress:
             tools.pins,
             reload_seeds=self._options.full_refresh,
             tell_views=any(each.tell_view is not None for each in resources.announce),
+            holds=find_holds(
+                self._plan, tools.fingerprints, self._ledger.path, force=self._options.force
+            ),
         )
         prover = ProvenanceMaker(self._plan, self._context, inputs, environment)
         recorder = self._recorder(prover)

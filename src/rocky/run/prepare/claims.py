@@ -26,13 +26,15 @@ from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunRecord, RunStatus, TotalsRecord
 from rocky.ledger.writer import Ledger, RunFindings, newest_fence
 from rocky.plan.steps import RunPlan, Step
+from rocky.plan.watermarks import NO_WATERMARK_FINDINGS, WatermarkFindings, check_watermarks
 from rocky.project.models import Target
 from rocky.project.writable_folder import write_problem
 from rocky.run.materialize.seeds import refuse_shared_target, seed_target
-from rocky.run.prepare.lost_state import is_known, refuse_lost
+from rocky.run.prepare.lost_state import find_lost_tables, is_known, refuse_lost
 from rocky.run.prepare.pins import warm_up
 from rocky.run.prepare.resources import (
     RemoteState,
+    RunClock,
     RunParameters,
     RunResources,
     publish_periodically,
@@ -323,3 +325,23 @@ def require_writable(plan: RunPlan, steps: Sequence[Step], warehouse: Warehouse)
                 f"`{step.name}` cannot be built: `{problem.filename}` cannot be written: {why};"
                 f" {advice}"
             )
+
+
+def look_at_watermarks(
+    plan: RunPlan, resources: RunResources, run_id: RunId, times: RunClock
+) -> WatermarkFindings:
+    """What is known of the tables' watermarks once the run has begun, and whoever waits is told."""
+    try:
+        if resources.on_begin is not None:
+            resources.on_begin(run_id)
+        if is_remote_unreadable(resources):
+            # The remote state cannot be read: the tables say how far they are.
+            return NO_WATERMARK_FINDINGS
+        with resources.ledger.lookups() as lookups:
+            found = check_watermarks(plan, lookups, resources.warehouse)
+            lost = find_lost_tables(plan, lookups, resources.warehouse)
+            return replace(found, forgotten=(*found.forgotten, *lost))
+    except BaseException as error:
+        said = str(error) or type(error).__name__
+        resources.ledger.finish_run(run_id, RunStatus.FAILURE, times.now(), reason=said)
+        raise

@@ -164,7 +164,7 @@ class RunParameters:
     `rebuild` builds also what an earlier run has built; `reuse` False still continues where an
     unfinished run stopped. `windows` are those of the time-interval models, by key. `start_anew`
     builds tables that the ledger does not know, although runs have written them. With `test` the
-    models are tested as they are built.
+    models are tested as they are built. With `force` nothing is held that was reverted.
     """
 
     parallel: int = PARALLEL
@@ -177,6 +177,7 @@ class RunParameters:
     limits: Limits | None = None
     start_anew: bool = False
     test: bool = False
+    force: bool = False
 
     def tests_of(self, plan: RunPlan) -> list[ModelFile]:
         """The models whose tests were asked for."""

@@ -23,7 +23,7 @@ from rocky.plan.budget import (
     total,
     total_count,
 )
-from rocky.plan.steps import RunPlan
+from rocky.plan.steps import HELD, RunPlan
 from rocky.run.outcomes import (
     NO_CONCLUSION,
     NO_CONTRIBUTION,
@@ -98,8 +98,10 @@ class Journal:
 
 
 def _is_kept(outcome: StepOutcome) -> bool:
-    """What was not asked for is worth a record only when it failed or left something."""
-    return outcome.step.selected or not outcome.succeeded or bool(outcome.execution.files)
+    """What was not asked for is worth a record only when it failed, is held or left something."""
+    execution = outcome.execution
+    told = not outcome.succeeded or execution.decision == HELD or bool(execution.files)
+    return outcome.step.selected or told
 
 
 def _of_ledger(record: StepRecord, index: int) -> ModelRecords:

@@ -19,7 +19,7 @@ from rocky.ledger.run_records import (
     PartitionStatus,
 )
 from rocky.plan.budget import cost_of, record_metrics
-from rocky.plan.steps import BUILT, SKIPPED, RunPlan, Step
+from rocky.plan.steps import BUILT, HELD, SKIPPED, RunPlan, Step
 from rocky.run.engine.protocol import StepFailure
 from rocky.run.materialize.build import Built
 from rocky.run.materialize.seeds import UNCHANGED, seed_target
@@ -235,17 +235,21 @@ class Recorder:
         proof = Proof(None, index)
         return StepRecord(StepOutcome(step, execution), artifacts, proof=proof, notes=notes)
 
-    def idle(self, step: Step, now: datetime) -> StepRecord:
-        """A step with nothing to do: a seed that is loaded, a query that no build reads."""
+    def idle(self, step: Step, now: datetime, held: str | None = None) -> StepRecord:
+        """A step with nothing to do: a seed that is loaded, a query that no build reads.
+
+        `held` is why its table stays as somebody has reverted it, if that is so.
+        """
         is_seed = step.kind == "seed"
+        idle = "its file is loaded" if is_seed else "nothing to store, no reader to be built"
         execution = self._execution(
             step,
-            ModelStatus.SUCCESS,
+            ModelStatus.SUCCESS if held is None else ModelStatus.SKIPPED,
             Timing(now, 0),
             ResourcesUsed(),
-            decision=SKIPPED,
-            reason="its file is loaded" if is_seed else "nothing to store, no reader to be built",
-            action=UNCHANGED if is_seed else None,
+            decision=SKIPPED if held is None else HELD,
+            reason=idle if held is None else held,
+            action=UNCHANGED if is_seed and held is None else None,
         )
         return StepRecord(StepOutcome(step, execution))
 
@@ -337,16 +341,11 @@ class Recorder:
 
 def _noted(notes: StepNotes, status: ModelStatus) -> dict[str, object]:
     """What a pipeline adds to an execution. A copy that failed does not have what was listed."""
-    made = status in (ModelStatus.SUCCESS, ModelStatus.REUSED)
-    if not made:
-        # What it has committed all the same came from there.
-        return {"drift": notes.drift, "copied_from": notes.copied_from}
-    return {
-        "drift": notes.drift,
-        "source_marker": notes.marker,
-        "source_columns": notes.columns,
-        "copied_from": notes.copied_from,
-    }
+    # What one that failed has committed all the same came from there.
+    found: dict[str, object] = {"drift": notes.drift, "copied_from": notes.copied_from}
+    if status not in (ModelStatus.SUCCESS, ModelStatus.REUSED):
+        return found
+    return {**found, "source_marker": notes.marker, "source_columns": notes.columns}
 
 
 def _made_from(made_from: MadeFrom | None, *, certain: bool = True) -> dict[str, object]:

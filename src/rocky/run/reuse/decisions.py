@@ -17,7 +17,7 @@ from rocky.language.datatypes.text import field_to_json
 from rocky.ledger.provenance import InputIndexEntry
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelExecution
-from rocky.plan.steps import FULL_REFRESH, NEVER_BUILT, RESUMED, RunPlan, Step
+from rocky.plan.steps import FULL_REFRESH, HELD, NEVER_BUILT, RESUMED, RunPlan, Step
 from rocky.project.configuration.blocks import Reuse
 from rocky.project.configuration.strategies import replaces_all
 from rocky.run.checksums import damaged_file, missing_file
@@ -74,13 +74,19 @@ class RecordedResult:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What to do with a step: `reused` stands for building it, if it is there."""
+    """What to do with a step: `reused` stands for building it, if it is there.
+
+    `held` when its table stays as it is because somebody has reverted it.
+    """
 
     reason: str
     reused: RecordedResult | None = None
+    held: bool = False
 
     @property
     def verdict(self) -> str:
+        if self.held:
+            return HELD
         if self.reused is None:
             return "build"
         return RESUMED if self.reused.basis == "resume" else REUSED

@@ -14,6 +14,7 @@ from rocky.run.materialize.seeds import is_loaded, seed_target
 from rocky.run.prepare.inputs import Inputs, MadeFrom
 from rocky.run.prepare.pins import PinnedTable, Pins, warm_up
 from rocky.run.reuse.decisions import REDESCRIBED, Decision, ReuseDecider
+from rocky.run.reuse.holds import NO_HOLDS, find_lacking
 from rocky.store.warehouse import Table, Warehouse
 
 
@@ -36,7 +37,13 @@ class StepForecast:
     @property
     def settled(self) -> bool:
         """Whether nothing is left to do for it but to record it."""
-        return self.idle or (self.decision is not None and self.decision.reused is not None)
+        decided = self.decision is not None and self.decision.reused is not None
+        return self.idle or self.held or decided
+
+    @property
+    def held(self) -> bool:
+        """Whether its table stays as somebody has reverted it."""
+        return self.decision is not None and self.decision.held
 
     @property
     def reason(self) -> str:
@@ -72,15 +79,16 @@ def forecast_steps(
     *,
     reload_seeds: bool = False,
     tell_views: bool = False,
+    holds: Mapping[str, str] = NO_HOLDS,
 ) -> Forecast:
     """Decide every step that can be decided now; tables that stand for builds are pinned.
 
-    `tell_views` when a catalogue is told of views, which are then never idle.
-
-    What cannot be read now is not decided here: the build will say what is wrong.
+    `tell_views` when a catalogue is told of views, which are then never idle. `holds` are steps
+    whose tables stay as they were reverted, with why: readers build on them. What cannot be read
+    now is not decided here: the build will say what is wrong.
     """
     work = _Forecaster(plan, inputs, decider, warehouse, pins)
-    work.reload_seeds, work.tell_views = reload_seeds, tell_views
+    work.reload_seeds, work.tell_views, work.holds = reload_seeds, tell_views, holds
     # Together, because on an object store each log takes a few round trips.
     warm_up(work.tables.values())
     for step in plan.steps:
@@ -99,6 +107,7 @@ class _Forecaster:
         self.found: dict[str, StepForecast] = {}
         self.tables: dict[str, Table] = {}
         self.reload_seeds = self.tell_views = False
+        self.holds: Mapping[str, str] = NO_HOLDS
         self._plan = plan
         self._inputs = inputs
         self._decider = decider
@@ -116,7 +125,10 @@ class _Forecaster:
     def foresee(self, step: Step) -> None:
         open_tables = [each for each in self._tables_read(step) if not self.found[each].settled]
         try:
-            if open_tables:
+            held = self._held(step)
+            if held is not None:
+                found = held
+            elif open_tables:
                 found = self._waiting(step, open_tables)
             else:
                 found = self._seed(step) if step.kind == "seed" else self._model(step)
@@ -146,6 +158,30 @@ class _Forecaster:
         if not self.tell_views or not step.selected or step.kind != "inline":
             return False
         return isinstance(self._plan.project.models[step.key].strategy, View)
+
+    def _held(self, step: Step) -> StepForecast | None:
+        """A step whose table was reverted and stands; one that is gone must be built.
+
+        So is one that cannot be built on a table which is held.
+        """
+        why, table = self.holds.get(step.id) or self._lacking(step), self.tables[step.id]
+        snapshot = None if why is None else table.snapshot()
+        if why is None or snapshot is None:
+            return None
+        self._pins.pin(step.id, PinnedTable(table, snapshot))
+        return StepForecast(step, Decision(why, held=True))
+
+    def _lacking(self, step: Step) -> str | None:
+        """Why a step cannot be built on a table that it reads and that is held."""
+        for each in sorted(self._tables_read(step)) if self.holds else ():
+            below, table = self._steps[each], self.tables[each]
+            snapshot = table.snapshot() if self.found[each].held else None
+            if below.kind == "build" and snapshot is not None:
+                there = [field.name for field in snapshot.schema]
+                why = find_lacking(self._plan, step, below.key, there)
+                if why is not None:
+                    return why
+        return None
 
     def _waiting(self, step: Step, open_tables: list[str]) -> StepForecast:
         """A step that reads tables which will be built: their rows decide, if anything does."""

@@ -114,7 +114,10 @@ def _render_promotion(promotion: PromotionRecord) -> str:
     if is_promotion:
         lines.append(f"to go back: rocky branch revert {promotion.run_id}")
     else:
-        lines.append("the code stays as it is: take the change back in git too")
+        lines.append(
+            "the code stays as it is: take the change back in git too; until then runs hold what"
+            " was moved back, and `rocky run --force` does not"
+        )
         lines.append(f"to undo it: rocky branch revert {promotion.run_id}")
     return "\n".join(lines)
 
