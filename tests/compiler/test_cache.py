@@ -10,6 +10,7 @@ import pytest
 from rocky.compiler.fingerprints import FINGERPRINTS, fingerprints_of
 from rocky.compiler.validity import RECORDS
 from rocky.diagnostics import Code
+from rocky.project.name_cache import NAMES
 from rocky.project.user_cache import cache_place
 from tests.compiler.projects import (
     SHOP,
@@ -252,7 +253,7 @@ def test_two_compiles_at_once_leave_a_whole_cache(tmp_path):
 
     assert [0, 0, 0] == [process.returncode for process in running]
     assert 0 == assert_as_if_cold(tmp_path).statistics.bound
-    assert [RECORDS] == [path.name for path in cache_file(tmp_path).parent.iterdir()]
+    assert {RECORDS, NAMES} == {path.name for path in cache_file(tmp_path).parent.iterdir()}
 
 
 def test_a_compile_killed_while_it_saves_leaves_the_cache_before_it(shop):
@@ -278,7 +279,7 @@ def test_what_a_killed_process_left_behind_is_removed_in_time(shop):
     edit(shop, "models/orders.sql", "id > 0", "id > 1")
     compiled(shop)
 
-    assert {RECORDS, new.name} == {path.name for path in folder.iterdir()}
+    assert {RECORDS, NAMES, new.name} == {path.name for path in folder.iterdir()}
 
 
 def test_a_compile_with_nothing_to_bind_loads_neither_binder_nor_parser(shop):

@@ -66,6 +66,8 @@ COMMANDS: Final = {
 }
 """Name -> one-line help, in the order of `--help`."""
 
+COMPLETE: Final = "_ROCKY_COMPLETE"
+"""Set by the shell that asks for completions, or for the script that makes it ask."""
 TRACEBACK = "ROCKY_TRACEBACK"
 """Set to anything, a defect shows its traceback."""
 
@@ -169,6 +171,10 @@ class RockyGroup(LazyGroup):
         **extra: Any,
     ) -> NoReturn:
         """Run a command line and leave with its exit code."""
+        if os.environ.get(COMPLETE):
+            from rocky.cli.completion import complete_shell
+
+            sys.exit(complete_shell(self, os.environ))
         given = list(sys.argv[1:] if args is None else args)
         make_output_safe()
         sys.excepthook = _report_unforeseen

@@ -16,6 +16,7 @@ from rocky.analysis.compilation import (
     Record,
     Statistics,
     unpack_findings,
+    unpack_schema,
 )
 from rocky.analysis.contracts.check import check_contracts
 from rocky.analysis.lints.rules import lint_graph, lint_settings
@@ -27,6 +28,7 @@ from rocky.diagnostics.suppression import apply_suppressions, find_allows
 from rocky.language.ir import ModelIr
 from rocky.project import Project
 from rocky.project.cache import cache_stamp
+from rocky.project.name_cache import save_names
 
 
 def place_origins(
@@ -83,6 +85,7 @@ def compile_project(
     outcome = _bind_models(project, keys, cached, names, jobs)
     if stamp and (outcome.bound or cached.keys() != outcome.records.keys()):
         save_records(project.root, stamp, outcome.records)
+        save_names(project.root, _columns(project, outcome.records))
     models = CompiledModels(project, outcome.records, stamp)
     upstream, downstream = _edges(project, outcome)
     found = [
@@ -153,6 +156,15 @@ def _binding_findings(
         if record is not None and record.findings:
             for found in unpack_findings(record, model.path, model.name, model.place_in_file):
                 yield place_origins(found, project, models)
+
+
+def _columns(
+    project: Project, records: Mapping[str, Record]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The columns of each model, by the name that people type."""
+    for key, model in project.models.items():
+        columns = unpack_schema(records[key])[0] if key in records else ()
+        yield model.name, tuple(name for name, _, _ in columns)
 
 
 def _edges(
