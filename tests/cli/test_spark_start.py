@@ -56,6 +56,21 @@ def test_a_run_says_that_spark_starts_and_how_long_it_took(rocky, shop):
         assert "starting Spark" not in answer.out
 
 
+def test_other_commands_that_wait_for_spark_say_so_too(rocky, shop):
+    rocky("run")
+    shop.write("seeds/more.csv", "id\n1\n")
+    shop.write("models/one.toml", '[[tests]]\ntype = "not_null"\ncolumn = "one"\n')
+    shop.write("models/one.sql", "SELECT 1 AS one")
+    for line in (("seed",), ("show", "--sql", "SELECT 1 AS x"), ("run", "one"), ("test", "one")):
+        answer = rocky(*line)
+        assert 0 == answer.code, answer.err
+        lines = answer.err.splitlines()
+        assert lines.index("starting Spark ...") < lines.index(UP.search(answer.err)[0])
+        assert "starting Spark" not in rocky(*line, "-q").err
+
+    assert "starting Spark" not in rocky("show", "one").err
+
+
 def test_a_server_is_connected_to(rocky, shop):
     shop.write("rocky.toml", '[adapter]\nremote = "sc://nowhere"\n[pipeline.shop]\n')
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocky.errors import InvalidRequest, NothingSelected, StateLost
+from rocky.errors import InvalidRequest, NothingSelected, PlanOutdated, StateLost
 from rocky.ledger import STATE_FILE
 from rocky.operations.apply import ApplyRequest, apply
 from rocky.operations.plan import plan
@@ -169,13 +169,40 @@ def test_a_state_that_was_begun_beside_old_tables_is_refused_for_them(shop):
 
 def test_a_plan_that_was_kept_is_refused_as_a_run_is(shop):
     events(shop, 1, 2, 3)
-    put_back(shop, {})
     kept = plan(shop.workspace, RunRequest(("events",)))
+    put_back(shop, {})
 
-    with pytest.raises(StateLost):
+    with pytest.raises(PlanOutdated, match="there is no state file where the plan's was"):
         apply(shop.workspace, ApplyRequest(kept.plan_id))
 
     assert [1, 2] == ids(shop)
+
+
+def test_a_plan_says_that_a_run_would_be_refused(shop):
+    older = take_state(shop)
+    events(shop, 1, 2, 3)
+    run(shop.workspace, RunRequest())
+    newest = take_state(shop)
+    before = files(shop.root)
+
+    for state in ({}, older):
+        put_back(shop, state)
+        with pytest.raises(StateLost, match=r"^a run would be refused: "):
+            plan(shop.workspace, RunRequest(("events",)))
+    assert before == files(shop.root)
+
+    assert plan(shop.workspace, RunRequest(("events",), start_anew=True))
+    put_back(shop, newest)
+    assert plan(shop.workspace, RunRequest(("events",)))
+
+
+def test_a_plan_that_is_refused_leaves_no_state_behind(shop):
+    put_back(shop, {})
+
+    with pytest.raises(StateLost):
+        plan(shop.workspace, RunRequest())
+
+    assert {} == take_state(shop)
 
 
 # ------------------------------------------------------------------ no friction

@@ -13,6 +13,7 @@ import pytest
 
 import rocky
 from rocky.errors import SealRefused
+from rocky.operations import seal as sealing
 from rocky.operations.seal import seal_run
 from rocky.operations.workspace import load_workspace
 from tests.run.runs import write
@@ -70,36 +71,69 @@ def test_a_seed_is_a_run_too(shop):
         ("ada", "may not seal for `ada@x`"),
     ],
 )
-def test_a_run_that_cannot_be_sealed_stands_and_fails_loudly(shop, key, said):
+def test_a_run_that_could_not_be_sealed_is_refused_before_it_begins_anything(shop, key, said):
     set_up(shop, key)
     if key == "ada":
         # Only for approvals: the key is in the list, and may not seal.
         listed = (shop.root / "allowed_signers").read_text()
         write(shop.root, {"allowed_signers": listed.replace("rocky-seal", "rocky-approval")})
     write(shop.root, {"data/orders.csv": "id,country\n1,DE\n"})
+    write(shop.root, {"seeds/countries.csv": "code,name\nDE,Germany\n"})
+    before = (shop.contents(), shop.do("history"))
+    for command in ("run", "seed", "build"):
+        answer = shop.rocky(command)
+
+        assert 1 == answer.code
+        assert 'nothing was begun: `rocky.toml` says `[evidence] seal = "every_run"`' in answer.err
+        assert said in answer.err
+    assert before == (shop.contents(), shop.do("history"))
+    assert 1 == len(shop.seals)
+
+
+def test_a_key_that_only_a_passphrase_opens_is_found_before_the_run_too(shop, tmp_path):
+    line = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", str(tmp_path / "locked")]
+    subprocess.run(line, check=True)
+    set_up(shop, str(tmp_path / "locked"))
+    public = (tmp_path / "locked.pub").read_text()
+    write(shop.root, {"allowed_signers": f"ada@x {public}"})
+    before = shop.do("history")
+
+    answer = shop.rocky("run")
+
+    assert (1, before) == (answer.code, shop.do("history"))
+    assert "nothing was begun: " in answer.err
+    assert "locked" in answer.err
+
+
+def test_python_hears_of_it_before_the_run(shop):
+    set_up(shop, "eve")
+
+    with pytest.raises(SealRefused, match="is not in `allowed_signers`"):
+        rocky.open(shop.root).run()
+
+
+def test_a_run_whose_key_goes_while_it_runs_stands_and_fails_loudly(shop, monkeypatch):
+    set_up(shop)
+    write(shop.root, {"data/orders.csv": "id,country\n1,DE\n"})
+    listed = (shop.root / "allowed_signers").read_text()
+
+    def give_up(*given):
+        write(shop.root, {"allowed_signers": listed.replace("rocky-seal", "rocky-approval")})
+        return seal_run(*given)
+
+    monkeypatch.setattr(sealing, "seal_run", give_up)
     answer = shop.rocky("run")
 
     assert 1 == answer.code
     assert "was made and is recorded, but it is not sealed: " in answer.out
-    assert said in answer.out
+    assert "may not seal for `ada@x`" in answer.out
     assert 1 == len(shop.seals)
     assert [] == shop.findings()
     assert [(1, "DE")] == shop.rows("stg_orders")
     # What it could not do is made up for by hand, with a key that may.
-    write(shop.root, {"allowed_signers": f"ada@x {shop.keys.public('ada')}\n"})
+    write(shop.root, {"allowed_signers": listed})
     shop.seal()
     assert [] == shop.codes("--sealed", "seals")
-
-
-def test_python_hears_of_it_in_the_report(shop):
-    set_up(shop, "eve")
-    write(shop.root, {"data/orders.csv": "id,country\n1,DE\n"})
-
-    report = rocky.open(shop.root).run()
-
-    assert not report.succeeded
-    assert 1 == report.exit_code
-    assert "is not in `allowed_signers`" in report.run.seal_error
 
 
 def test_a_folder_of_seals_that_leads_elsewhere_is_not_written(shop):
@@ -110,7 +144,7 @@ def test_a_folder_of_seals_that_leads_elsewhere_is_not_written(shop):
     answer = shop.rocky("run")
 
     assert 1 == answer.code
-    assert "is not sealed: " in answer.out
+    assert "nothing was begun: " in answer.err
     assert [] == list(target.iterdir())
     assert [] == shop.findings()
 

@@ -37,6 +37,8 @@ CHAINED: Final = (
 )
 """The tables that are evidence. The others are state for the next run, and prove nothing."""
 
+FENCE_COUNTER: Final = "fence"
+"""The row of `metadata` with the highest fencing token that was given."""
 LEDGER_ID: Final = "ledger_id"
 """The one row of `metadata` that is chained: the first entry says whose chain it is."""
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from rocky.canonical import record_json
 from rocky.errors import ClaimLost, InternalError, LedgerUnreadable
+from rocky.ledger.chain import FENCE_COUNTER
 from rocky.ledger.claims import LocalClaim, TableBusy, is_alive
 from rocky.ledger.database import WRITER_PATIENCE_SECONDS, connect_writer
 from rocky.ledger.ledger_file import LedgerFile
@@ -86,8 +87,6 @@ class ModelRecords:
     is_whole: bool = False
 
 
-FENCE_COUNTER: Final = "fence"
-"""The row of `metadata` with the highest fencing token that was given."""
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _PAUSE_SECONDS: Final = 0.1
 NOTHING_FOUND: Final = RunFindings()

@@ -220,13 +220,13 @@ def ask_rows(
 ) -> Answer:
     """The first rows of a query, asked of Spark. Raises RockyError when it fails there."""
     # It knows pyspark, which rows of a table must not load.
-    from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415
+    from rocky.run.prepare.session import open_announced_engine  # noqa: PLC0415
 
     project = compilation.project
     chosen = find_adapter(project, adapter or _adapter_of(project, checked, relation))
     warehouse = open_project_warehouse(chosen, project.root, workspace.environment)
     with (
-        open_project_engine(chosen, project.root, workspace.spark) as engine,
+        open_announced_engine(project, chosen, workspace.listener, workspace.spark) as engine,
         _bound_frame(compilation, warehouse, engine, checked, relation) as frame,
     ):
         fields = engine.columns(frame)

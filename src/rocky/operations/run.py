@@ -175,6 +175,10 @@ def run_compiled(
     """
     project = compilation.project
     names = pipelines_to_run(project, request)
+    if project.config.evidence.seal != "never":
+        from rocky.operations.seal import refuse_unsealable  # noqa: PLC0415
+
+        refuse_unsealable(workspace, project)
     caller = caller_of(workspace, project, state_path(workspace))
     invocation = _Invocation(workspace, compilation, request, caller, application)
     if len(names) == 1:

@@ -9,7 +9,7 @@ import shlex
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocky.branches.approvals.commits import find_git_signing_key
 from rocky.branches.approvals.signatures import KEY_VARIABLE, KeyChoices
@@ -39,6 +39,7 @@ from rocky.plan.arguments import Request
 from rocky.project import Project
 from rocky.project.files import READABLE, write_atomically
 from rocky.project.git import Repository, find_identity, find_repository
+from rocky.project.writable_folder import write_problem
 from rocky.seals.seal_file import (
     NAMESPACE,
     SealSigner,
@@ -52,6 +53,10 @@ from rocky.store.folder import refuse_escape
 
 if TYPE_CHECKING:
     from rocky.run.outcomes import RunResult
+
+
+_NO_LEDGER: Final = "0" * 32
+"""The id of a ledger that nobody has: a seal of it says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,32 @@ def seal(workspace: Workspace, request: SealRequest) -> SealReport:
     _refuse_unreadable_rules(project)
     expect_named_state(workspace)
     return _make_seal(workspace, project, request)
+
+
+def refuse_unsealable(workspace: Workspace, project: Project) -> None:
+    """Raise SealRefused, before a run begins anything, if its end could not be sealed.
+
+    A seal of nothing is signed for that, and thrown away; where somebody would have to type a
+    passphrase or touch a key for it, only the key and the list are looked at.
+    """
+    if not is_due(workspace, project):
+        return
+    try:
+        signer, keygen = _choose_signer(workspace, project, SealRequest())
+        folder = project.root / project.config.evidence.seal_dir
+        refuse_escape(project.root, project.config.evidence.seal_dir)
+        problem = write_problem(folder)
+        if problem is not None:
+            raise SealRefused(f"`{folder}` cannot be written: {problem}")
+        if not workspace.is_interactive:
+            trial = Seal(_NO_LEDGER, BEFORE_FIRST, (), signer.principal, datetime.now(UTC))
+            sign_seal(trial, signer, keygen)
+    except (RockyError, OSError) as failure:
+        raise SealRefused(
+            f'nothing was begun: `{project.config_path}` says `[evidence] seal = "every_run"`,'
+            f" and the run could not be sealed: {describe_failure(failure)}; mend that, or set"
+            ' `seal = "never"` until it is'
+        ) from failure
 
 
 def seal_run(workspace: Workspace, project: Project, result: "RunResult") -> "RunResult":
@@ -147,16 +178,8 @@ def _make_seal(
     workspace: Workspace, project: Project, request: SealRequest, run_id: str | None = None
 ) -> SealReport:
     """A seal that covers a run, if one is named."""
-    keygen = Keygen(dict(workspace.environment), workspace.is_interactive)
     signers_path = project.root / project.config.branch.approval.allowed_signers
-    repository = _find_repository(project.root)
-    signer = choose_signer(
-        _key_choices(workspace, project, request.key, repository),
-        load_signers(signers_path),
-        request.principal,
-        None if repository is None else find_identity(repository).email,
-        keygen,
-    )
+    signer, keygen = _choose_signer(workspace, project, request)
     heads = _find_heads(workspace, run_id)
     now, branch = datetime.now(UTC), workspace.branch_name
     made = Seal(heads.ledger_id, heads.head, heads.tables, signer.principal, now, branch)
@@ -182,6 +205,22 @@ def _make_seal(
         warnings,
         made.branch,
     )
+
+
+def _choose_signer(
+    workspace: Workspace, project: Project, request: SealRequest
+) -> tuple[SealSigner, Keygen]:
+    """Who seals, and the program that signs. Raises SealRefused, SignersUnusable."""
+    keygen = Keygen(dict(workspace.environment), workspace.is_interactive)
+    repository = _find_repository(project.root)
+    signer = choose_signer(
+        _key_choices(workspace, project, request.key, repository),
+        load_signers(project.root / project.config.branch.approval.allowed_signers),
+        request.principal,
+        None if repository is None else find_identity(repository).email,
+        keygen,
+    )
+    return signer, keygen
 
 
 def _is_sealed(path: Path, made: Seal, signer: SealSigner, keygen: Keygen) -> bool:

@@ -106,9 +106,10 @@ def seed(workspace: Workspace, request: SeedRequest) -> SeedReport:
             None, RunStatus.SUCCESS, None, None, 0, seeds, SeedCounts(0, len(seeds), 0, 0), None
         )
     # Only a run pays for what runs.
-    from rocky.operations.seal import seal_run  # noqa: PLC0415
+    from rocky.operations.seal import refuse_unsealable, seal_run  # noqa: PLC0415
     from rocky.run.project_run import run_request  # noqa: PLC0415
 
+    refuse_unsealable(workspace, plan.project)
     result = run_request(plan, asked, caller_of(workspace, plan.project, state_path(workspace)))
     return _report(seal_run(workspace, plan.project, result))
 

@@ -149,14 +149,14 @@ def _run_tests(workspace: Workspace, plan: RunPlan, wanted: CheckSelection) -> C
     """The outcomes. Raises what opening Spark and the warehouse raises."""
     # These know pyspark, which models without tests must not load.
     from rocky.run.checks.unit_tests import run_checks  # noqa: PLC0415
-    from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415
+    from rocky.run.prepare.session import open_announced_engine  # noqa: PLC0415
 
     project, models = plan.project, models_with_tests(plan, wanted)
     adapter = choose_adapter(project, plan, wanted.adapter)
     warehouse = open_project_warehouse(adapter, project.root, workspace.environment)
     with (
         placed_settings(project, adapter),
-        open_project_engine(adapter, project.root, workspace.spark) as engine,
+        open_announced_engine(project, adapter, workspace.listener, workspace.spark) as engine,
     ):
         return run_checks(plan, models, wanted, engine, warehouse)
 

@@ -9,6 +9,7 @@ from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.run import describe_budget
 from rocky.cli.render.tables import format_bytes, format_count, format_duration, render_table
+from rocky.cli.start_notes import note_start
 from rocky.operations.seed import SeedReport, SeedRequest, seed
 
 REPORTS: Final = {"seed": SeedReport}
@@ -31,7 +32,8 @@ def command(
     settings: Settings, names: Sequence[str], full_refresh: bool, target: str | None
 ) -> ExitCode:
     """Load seeds into their tables: those named, or all."""
-    report = seed(settings.workspace, SeedRequest(tuple(names), full_refresh, target))
+    with note_start(settings) as workspace:
+        report = seed(workspace, SeedRequest(tuple(names), full_refresh, target))
     if settings.json:
         write_report("seed", report)
     elif report.result is not None:

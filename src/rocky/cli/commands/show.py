@@ -12,6 +12,7 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings, TableCommand
 from rocky.cli.render.tables import GAP, format_bytes
+from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
 from rocky.diagnostics.render.terminal import lay_out
 from rocky.language.datatypes.types import is_numeric
@@ -65,7 +66,8 @@ def command(
     """
     chosen = tuple(each.strip() for each in columns.split(",")) if columns is not None else ()
     request = ShowRequest(limit=limit, adapter=target, columns=chosen, **options)
-    report = show(settings.workspace, request)
+    with note_start(settings) as workspace:
+        report = show(workspace, request)
     if report.preview is not None and not settings.quiet:
         write_note(f"note: `{report.model}` {report.preview}: a preview, its query run by Spark")
     if settings.json:

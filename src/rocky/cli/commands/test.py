@@ -8,6 +8,7 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings, TableCommand
 from rocky.cli.render.tests import render_tests
+from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
 from rocky.operations.test import TestReport, TestRequest, test
 
@@ -42,7 +43,8 @@ def command(
     Unit tests give a model rows and compare what its query makes of them; data tests look at the
     tables that are built. Exit 1 when one of severity `error` fails.
     """
-    report = test(settings.workspace, TestRequest((*selectors, *models), unit, data, target))
+    with note_start(settings) as workspace:
+        report = test(workspace, TestRequest((*selectors, *models), unit, data, target))
     has_tests = report.unit_tests or report.data_tests
     if not has_tests and not settings.quiet:
         kind = "tests" if unit == data else "unit tests" if unit else "data tests"

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from rocky.errors import LedgerUnreadable, RockyError
 from rocky.ledger.chain import (
     CHAIN_TABLE,
+    FENCE_COUNTER,
     Entry,
     Head,
     MalformedEntry,
@@ -56,6 +57,11 @@ class HeadsReader(LedgerReader):
     def ledger_id(self) -> str | None:
         with translated(self.path, writing=False):
             return load_ledger_id(self._connection)
+
+    def newest_fence(self) -> int:
+        """The highest fencing token that the ledger knows of."""
+        rows = self._ask("SELECT value FROM metadata WHERE key = ?", FENCE_COUNTER)
+        return int(rows[0][0]) if rows else 0
 
     def head(self) -> Head | None:
         """Where the chain ends. Raises LedgerUnreadable when the last entry is none."""

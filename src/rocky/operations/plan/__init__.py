@@ -32,7 +32,7 @@ def plan(workspace: Workspace, request: RunRequest) -> PlanReport:
     workspace = known_branch(workspace)
     refresh_state(workspace, state_path(workspace))
     compilation = compile_workspace(workspace)
-    proposal = propose_plan(workspace, compilation, request)
+    proposal = propose_plan(workspace, compilation, request, is_new=True)
     project = compilation.project
     return report_plan(save_plan(project.root, proposal.stored), proposal.runs, project.texts)
 

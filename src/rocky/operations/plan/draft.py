@@ -41,6 +41,7 @@ from rocky.project.toml.variables import Substituted, written
 from rocky.run.materialize.seeds import seed_hash, seed_target
 from rocky.run.prepare.caller import Caller
 from rocky.run.prepare.environment import result_settings
+from rocky.run.prepare.lost_state import refuse_lost_preview
 from rocky.run.prepare.pins import open_project_warehouse
 from rocky.run.prepare.preconditions import sources_of
 from rocky.run.reuse.forecast import StepForecast
@@ -249,6 +250,19 @@ def draft_models(plan: RunPlan, request: RunRequest, caller: Caller) -> DraftRun
         tuple(_statements(plan, preview)),
         tuple((step.name, each) for step in builds for each in changes[step.id]),
     )
+
+
+def refuse_lost_state(plan: RunPlan, request: RunRequest, caller: Caller) -> None:
+    """Raise StateLost where a run would be refused so: it would build nothing for the first time.
+
+    While another machine keeps the state, only a run knows what it has now.
+    """
+    project = plan.project
+    if request.start_anew or project.config.state.backend != "local":
+        return
+    adapter = choose_adapter(project, plan, request.adapter)
+    warehouse = open_project_warehouse(adapter, project.root, caller.environment)
+    refuse_lost_preview(plan, warehouse, caller.state)
 
 
 def present(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,6 +60,7 @@ from rocky.run.engine.protocol import Engine
 from rocky.run.engine.sources import Sources
 from rocky.run.prepare.caller import Caller
 from rocky.run.prepare.environment import predict_environment
+from rocky.run.prepare.lost_state import refuse_begun_preview, tables_of_pipeline
 from rocky.run.prepare.pins import Pins, open_project_warehouse
 from rocky.run.prepare.preconditions import (
     PlanScope,
@@ -107,6 +108,12 @@ class PipelineDrafts:
                     return self._quality(pipeline)
                 case _:
                     raise InternalError(f"pipeline `{self._name}` is a set of models")
+
+    def refuse_lost_state(self) -> None:
+        """Raise StateLost where there is no state and runs of the pipeline have left tables."""
+        local = self._project.config.state.backend == "local"
+        if local and not self._request.start_anew and not self._caller.state.exists():
+            refuse_begun_preview(tables_of_pipeline(self._warehouse, self._name))
 
     def _replication(self, pipeline: ReplicationPipeline, lookups: LookupReader | None) -> DraftRun:
         plan, prospects = preview_replication(

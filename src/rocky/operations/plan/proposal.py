@@ -15,7 +15,7 @@ from rocky.canonical import canonical_json
 from rocky.diagnostics import Diagnostic
 from rocky.operations.findings import describe_findings, refuse_errors
 from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
-from rocky.operations.plan.draft import DraftRun, draft_models
+from rocky.operations.plan.draft import DraftRun, draft_models, refuse_lost_state
 from rocky.operations.plan.pipeline_drafts import PipelineDrafts
 from rocky.operations.plan.report import PlannedRun, SchemaChange, column_change, estimate_of
 from rocky.operations.report import encode_report
@@ -47,11 +47,12 @@ class PlanProposal:
 
 
 def propose_plan(
-    workspace: Workspace, compilation: Compilation, request: RunRequest
+    workspace: Workspace, compilation: Compilation, request: RunRequest, *, is_new: bool = False
 ) -> PlanProposal:
     """What a request would do now, pipeline by pipeline. Nothing is written.
 
-    Raises ErrorsFound, and what looking at things raises.
+    Raises ErrorsFound, and what looking at things raises; of a plan that `is_new`, StateLost: what
+    a kept one was made for is compared, and that the state is gone is found so.
     """
     project = compilation.project
     caller = caller_of(workspace, project, state_path(workspace))
@@ -63,7 +64,7 @@ def propose_plan(
         if len(names) > 1 and name is not None:
             key = key_of_pipeline(request.idempotency_key, name)
             own = replace(request, pipeline=name, idempotency_key=key)
-        draft = _draft_run(compilation, name, own, caller)
+        draft = _draft_run(compilation, name, own, caller, is_new=is_new)
         drafts.append(draft)
         runs.append(_plan_run(compilation, draft, own, caller))
     payload = {
@@ -89,14 +90,24 @@ def propose_plan(
 
 
 def _draft_run(
-    compilation: Compilation, name: str | None, request: RunRequest, caller: Caller
+    compilation: Compilation,
+    name: str | None,
+    request: RunRequest,
+    caller: Caller,
+    *,
+    is_new: bool,
 ) -> DraftRun:
     if name is None or is_of_models(compilation.project.config.pipeline[name]):
         plan = plan_request(compilation, request)
         refuse_errors(compilation, refusing_findings(plan))
+        if is_new:
+            refuse_lost_state(plan, request, caller)
         return draft_models(plan, request, caller)
     refuse_errors(compilation, config_findings(compilation))
-    return PipelineDrafts(compilation, name, request, caller).draft()
+    drafts = PipelineDrafts(compilation, name, request, caller)
+    if is_new:
+        drafts.refuse_lost_state()
+    return drafts.draft()
 
 
 def _plan_run(

@@ -6,13 +6,15 @@ may no longer have all rows. So a run is refused until somebody decides.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
-from rocky.errors import StateLost, StoreUnreadable
+from rocky.errors import LedgerUnreadable, StateLost, StoreUnreadable
 from rocky.ledger.chain import Head
-from rocky.ledger.readers.commits import CommitReader
+from rocky.ledger.readers.commits import CommitReader, open_lookup_reader
+from rocky.ledger.readers.heads import HeadsReader, open_heads_reader
 from rocky.ledger.writer import Ledger, newest_fence
 from rocky.plan.steps import RunPlan
 from rocky.project.configuration.strategies import replaces_all
@@ -58,6 +60,65 @@ class RunCommit:
         return said if isinstance(said, str) else None
 
 
+class StateView:
+    """A ledger that is only looked at: as much of one as tells whether it was lost."""
+
+    def __init__(self, path: Path, reader: HeadsReader) -> None:
+        self.path = path
+        self._reader = reader
+
+    @property
+    def ledger_id(self) -> str:
+        found = self._reader.ledger_id
+        if found is None:
+            raise LedgerUnreadable(f"the state file `{self.path}` has lost its `ledger_id`")
+        return found
+
+    @property
+    def newest_fence(self) -> int:
+        return self._reader.newest_fence()
+
+    def knows(self, head: Head) -> bool:
+        """Whether its chain has this head."""
+        return self._reader.has(head)
+
+    def lookups(self) -> CommitReader:
+        found = open_lookup_reader(self.path)
+        assert found is not None, "it was there a moment ago"
+        return found
+
+
+def refuse_lost_preview(plan: RunPlan, warehouse: Warehouse, state: Path) -> None:
+    """Raise StateLost where a run of a plan would be refused so; nothing is written.
+
+    The state is the one that is here: whether it is the newest, who fetches it has to know.
+    """
+    models = plan.project.models
+    built = [each.key for each in plan.steps if each.kind == "build"]
+    tables = [warehouse.table(models[key].target) for key in (*plan.pinned, *built)]
+    reader = open_heads_reader(state)
+    if reader is None:
+        refuse_begun_preview(tables)
+        return
+    with reader, _as_preview():
+        if reader.is_chained:
+            _refuse_unknown(warehouse, StateView(state, reader), None, tables, anchor=True)
+
+
+def refuse_begun_preview(tables: Iterable[Table]) -> None:
+    """The same where there is no ledger at all."""
+    with _as_preview():
+        refuse_new_ledger(tables)
+
+
+@contextmanager
+def _as_preview() -> Iterator[None]:
+    try:
+        yield
+    except StateLost as lost:
+        raise StateLost(f"a run would be refused: {lost}") from lost
+
+
 def refuse_lost(resources: RunResources, tables: Sequence[Table], *, anchor: bool = True) -> None:
     """Raise StateLost if the warehouse knows of runs that the ledger has not: nothing is recorded.
 
@@ -67,8 +128,19 @@ def refuse_lost(resources: RunResources, tables: Sequence[Table], *, anchor: boo
     remote, ledger = resources.remote, resources.ledger
     if remote is not None and remote.is_unvouched:
         return
+    _refuse_unknown(resources.warehouse, ledger, remote, tables, anchor=anchor)
+
+
+def _refuse_unknown(
+    warehouse: Warehouse,
+    ledger: Ledger | StateView,
+    remote: RemoteState | None,
+    tables: Sequence[Table],
+    *,
+    anchor: bool,
+) -> None:
     if anchor:
-        _refuse_anchor(resources.warehouse, ledger, remote)
+        _refuse_anchor(warehouse, ledger, remote)
     unknown = find_unknown(newest_commits(tables), ledger, remote)
     first = next(unknown, None)
     if first is None:
@@ -127,7 +199,7 @@ def refuse_new_ledger(tables: Iterable[Table]) -> None:
 
 
 def find_unknown(
-    commits: Iterable[RunCommit], ledger: Ledger, remote: RemoteState | None
+    commits: Iterable[RunCommit], ledger: Ledger | StateView, remote: RemoteState | None
 ) -> Iterator[RunCommit]:
     """Those of some tables that a run has committed which the ledger ought to have, and has not.
 
@@ -138,7 +210,7 @@ def find_unknown(
     with ledger.lookups() as lookups:
         known = lookups.known_runs(each.run_id for each in listed)
     suspects = [each for each in listed if each.run_id not in known]
-    newest = newest_fence(ledger) if suspects else 0
+    newest = _newest_fence(ledger) if suspects else 0
     is_remote, sure = remote is not None and remote.is_remote, False
     for each in suspects:
         own = each.ledger_id == ledger.ledger_id
@@ -158,6 +230,10 @@ def find_unknown(
             continue
         sure = True
         yield each
+
+
+def _newest_fence(ledger: Ledger | StateView) -> int:
+    return ledger.newest_fence if isinstance(ledger, StateView) else newest_fence(ledger)
 
 
 def newest_commits(tables: Sequence[Table]) -> Iterator[RunCommit]:
@@ -182,7 +258,7 @@ def tables_of_pipeline(warehouse: Warehouse, pipeline: str) -> Iterator[Table]:
             yield each.table
 
 
-def is_known(head: Head, ledger: Ledger, remote: RemoteState | None) -> bool:
+def is_known(head: Head, ledger: Ledger | StateView, remote: RemoteState | None) -> bool:
     """Whether the ledger has a head, here or where it is kept."""
     return ledger.knows(head) or (remote is not None and remote.is_remote and remote.knows(head))
 
@@ -201,7 +277,9 @@ def _newest_commit(table: Table, snapshot: Snapshot) -> RunCommit | None:
     return None
 
 
-def _refuse_anchor(warehouse: Warehouse, ledger: Ledger, remote: RemoteState | None) -> None:
+def _refuse_anchor(
+    warehouse: Warehouse, ledger: Ledger | StateView, remote: RemoteState | None
+) -> None:
     try:
         anchor = read_anchor(warehouse, ledger.ledger_id)
     except StoreUnreadable:
@@ -212,7 +290,7 @@ def _refuse_anchor(warehouse: Warehouse, ledger: Ledger, remote: RemoteState | N
     raise StateLost(_describe_anchor(anchor, warehouse, ledger))
 
 
-def _describe_anchor(anchor: Anchor, warehouse: Warehouse, ledger: Ledger) -> str:
+def _describe_anchor(anchor: Anchor, warehouse: Warehouse, ledger: Ledger | StateView) -> str:
     place = warehouse.objects.place(anchor_path(ledger.ledger_id))
     return (
         f"the warehouse has a later anchor than `{ledger.path.name}`: `{place}` is of run"

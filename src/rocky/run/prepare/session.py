@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Event, Lock
 from types import FrameType
-from typing import Final
+from typing import Any, Final
 
 from rocky.errors import RockyError, RunSkipped, StateSyncFailed
 from rocky.ledger import open_ledger
@@ -30,7 +30,7 @@ from rocky.project.setting_places import placed_settings
 from rocky.run.checksums import checksums_of
 from rocky.run.engine.protocol import Engine
 from rocky.run.engine.sources import Sources
-from rocky.run.outcomes import StartListener
+from rocky.run.outcomes import Listener, StartListener
 from rocky.run.prepare.caller import Caller
 from rocky.run.prepare.checkpoints import RecordedCheckpoints
 from rocky.run.prepare.claims import write_ledger_anchor
@@ -284,7 +284,8 @@ def engine_opener(
                 # Knows pyspark, which a run that builds nothing must not load.
                 from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415
 
-                with placed_settings(project, adapter), _announced_start(adapter, caller):
+                start = _announced_start(adapter, caller.listener, caller.spark)
+                with placed_settings(project, adapter), start:
                     engine = open_project_engine(adapter, project.root, caller.spark)
                     started.append(opened.enter_context(engine))
             return started[0]
@@ -293,14 +294,27 @@ def engine_opener(
 
 
 @contextmanager
-def _announced_start(adapter: Adapter, caller: Caller) -> Iterator[None]:
+def open_announced_engine(
+    project: Project, adapter: Adapter, listener: Listener | None, spark: Any
+) -> Iterator[Engine]:
+    """Spark for what is no run; `listener` hears that it starts, `spark` is a session to use."""
+    from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415 - as above
+
+    with ExitStack() as opened:
+        with _announced_start(adapter, listener, spark):
+            engine = opened.enter_context(open_project_engine(adapter, project.root, spark))
+        yield engine
+
+
+@contextmanager
+def _announced_start(adapter: Adapter, listener: object, spark: Any) -> Iterator[None]:
     """Inside, Spark starts, and who listens hears of it; one that runs here already is no news."""
     remote = adapter.remote is not None
-    running = caller.spark is not None or (not remote and has_driver())
-    if running or not isinstance(caller.listener, StartListener):
+    running = spark is not None or (not remote and has_driver())
+    if running or not isinstance(listener, StartListener):
         yield
         return
     began = time.monotonic()
-    caller.listener.engine_starting(remote=remote)
+    listener.engine_starting(remote=remote)
     yield
-    caller.listener.engine_started(int((time.monotonic() - began) * 1000))
+    listener.engine_started(int((time.monotonic() - began) * 1000))
