@@ -307,6 +307,24 @@ def test_a_copy_of_a_project_works_on_its_own_tables(shop, tmp_path, monkeypatch
     assert [] == shop.findings()
 
 
+@pytest.mark.parametrize("entered", ["copy", "link"])
+def test_a_copy_is_verified_by_its_own_branch_however_it_is_entered(
+    shop, tmp_path, monkeypatch, entered
+):
+    """By a link from elsewhere, and where two adapters share the warehouse."""
+    shared = "".join(f'[adapter.{name}]\nwarehouse = "warehouse"\n' for name in ("one", "two"))
+    settings = (shop.root / "rocky.toml").read_text()
+    target = '\n[pipeline.shop.target]\nadapter = "one"\n'
+    write(shop.root, {"rocky.toml": shared + settings + target})
+    shop.do("branch", "create", "b3", "--target", "one")
+    shutil.copytree(shop.root, tmp_path / "copy")
+    (tmp_path / "link").symlink_to(tmp_path / "copy")
+    shutil.rmtree(shop.root / "warehouse/branch__b3/spark_catalog/default/alone")
+    monkeypatch.chdir(tmp_path)
+
+    assert 0 == shop.rocky("-c", entered, "verify", "--branch", "b3").code
+
+
 @pytest.mark.parametrize("name", ["latest", "run-20260101-000000-000"])
 def test_a_name_that_means_a_run_is_refused(shop, name):
     assert "it means a run" in shop.rocky("branch", "create", name).err

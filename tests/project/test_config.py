@@ -87,6 +87,7 @@ max_retries_per_run = 3
 [schema_evolution]
 grace_period_days = 3
 [branch.approval]
+required = true
 min_approvers = 2
 [imports.crm]
 path = "../crm"
@@ -143,8 +144,8 @@ def test_a_problem_in_a_shorthand_is_at_its_own_line(tmp_path):
     project = load(tmp_path, {"rocky.toml": config})
 
     assert [
-        "E018 rocky.toml:2:1 'mastr' unknown key `mastr`",
-        "E018 rocky.toml:4:1 'model' unknown key `model`",
+        "E018 rocky.toml:2:1 'mastr' unknown key `mastr` in [adapter]",
+        "E018 rocky.toml:4:1 'model' unknown key `model` in [pipelines.p]",
     ] == findings(project)
     assert ["did you mean `master`?", "did you mean `models`?"] == helps(project)
 
@@ -189,7 +190,7 @@ target = { catalog = "lake", schema = "raw" }
         (f'{LOAD}execution = {{ concurrency = "fast" }}\n', "5:29 '\"fast\"' `fast` is not one of `adaptive`", None),
         ("[adapter.conf]\nspark.x = [1]\n", "2:11 '[1]' the Spark setting `x` must be one value", None),
         (f'{LOAD}[pipeline.p.checks]\nassertions = [ {{ type = "unique" }} ]\nenabled = false\n', "6:16 '{ type = \"unique\" }' an assertion of type `unique` needs `column`", None),
-        (f'{LOAD}[pipeline.p.checks]\nassertions = [ {{ type = "unique", column = "a", values = [1] }} ]\nenabled = false\n', "6:49 'values' unknown key `values`", None),
+        (f'{LOAD}[pipeline.p.checks]\nassertions = [ {{ type = "unique", column = "a", values = [1] }} ]\nenabled = false\n', "6:49 'values' unknown key `values` in item 1 of `assertions`", None),
     ],
 )  # fmt: skip
 def test_a_bad_setting_is_reported_at_its_own_place(tmp_path, config, expected, help_text):
@@ -290,3 +291,53 @@ def test_one_name_where_a_list_is_meant_is_shown_as_a_list(tmp_path):
     project = load(tmp_path, {"models/a.sql": "SELECT 1 AS id\n", "models/a.toml": strategy})
 
     assert ['write `unique_key = ["id"]`'] == helps(project)
+
+
+def test_an_unknown_key_names_its_block(tmp_path):
+    config = "[adapter.local]\nx = 1\n[branch.approval]\ny = 2\n"
+    project = load(tmp_path, {"rocky.toml": config})
+
+    assert [
+        "E018 rocky.toml:2:1 'x' unknown key `x` in [adapter.local]",
+        "E018 rocky.toml:4:1 'y' unknown key `y` in [branch.approval]",
+    ] == findings(project)
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (
+            "[branch.approval]\nmin_approvers = 2\n",
+            "2:1 'min_approvers' `min_approvers` has no effect: nobody has to approve",
+        ),
+        (
+            "[branch.approval]\nrequired = false\nmin_approvers = 2\n",
+            "3:1 'min_approvers' `min_approvers` has no effect: nobody has to approve",
+        ),
+        (
+            '[state]\ns3_bucket = "b"\n',
+            "2:1 's3_bucket' `s3_bucket` has no effect: the state is kept by the `local` backend",
+        ),
+        (
+            '[state]\nbackend = "s3"\ns3_bucket = "b"\nvalkey_prefix = "p:"\n',
+            "4:1 'valkey_prefix' `valkey_prefix` has no effect: the state is kept by the `s3`"
+            " backend",
+        ),
+    ],
+)
+def test_a_setting_that_would_have_no_effect_is_refused_at_its_line(tmp_path, config, expected):
+    project = load(tmp_path, {"rocky.toml": config})
+
+    assert [f"E018 rocky.toml:{expected}"] == findings(project)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "[branch.approval]\nrequired = true\nmin_approvers = 2\n",
+        "[branch.approval]\nallow_author = true\n",
+        '[state]\nbackend = "tiered"\ns3_bucket = "b"\nvalkey_url = "redis://x"\n',
+    ],
+)
+def test_settings_that_act_are_left_alone(tmp_path, config):
+    assert [] == findings(load(tmp_path, {"rocky.toml": config}))

@@ -10,14 +10,22 @@ COLUMNS = 'columns = [ { name = "a", type = "int" } ]\n'
 @pytest.mark.parametrize(
     ("source", "message", "meant"),
     [
-        (f'nmae = "raw.x"\n{COLUMNS}', "unknown key `nmae`", "name"),
+        (f'nmae = "raw.x"\n{COLUMNS}', "unknown key `nmae` in item 1 of `source`", "name"),
         (
             'name = "x"\ncolumn = [ { name = "a", type = "int" } ]\n',
-            "unknown key `column`",
+            "unknown key `column` in item 1 of `source`",
             "columns",
         ),
-        (f'name = "x"\nformat = "csv"\npaht = "x.csv"\n{COLUMNS}', "unknown key `paht`", "path"),
-        ('name = "x"\ncolumns = [ { name = "a", tpye = "int" } ]\n', "unknown key `tpye`", "type"),
+        (
+            f'name = "x"\nformat = "csv"\npaht = "x.csv"\n{COLUMNS}',
+            "unknown key `paht` in item 1 of `source`",
+            "path",
+        ),
+        (
+            'name = "x"\ncolumns = [ { name = "a", tpye = "int" } ]\n',
+            "unknown key `tpye` in item 1 of `columns`",
+            "type",
+        ),
     ],
 )
 def test_a_misspelt_key_is_not_also_a_missing_one(tmp_path, source, message, meant):
@@ -31,7 +39,7 @@ def test_a_key_that_is_missing_beside_an_unknown_one_is_still_reported(tmp_path)
     source = '[[source]]\nzzzzzz = 1\ncolumns = [ { name = "a", type = "int" } ]\n'
     project = load(tmp_path, {"sources/s.toml": source})
 
-    assert ["unknown key `zzzzzz`", "missing key `name`"] == [
+    assert ["unknown key `zzzzzz` in item 1 of `source`", "missing key `name`"] == [
         found.message for found in project.diagnostics
     ]
 

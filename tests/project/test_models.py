@@ -239,7 +239,7 @@ def test_folder_defaults_flow_down_and_the_nearest_wins_key_by_key(tmp_path):
     ("text", "expected"),
     [
         ('name = "x"', "1:1 'name' unknown key `name`"),
-        ('[target]\ntable = "x"', "2:1 'table' unknown key `table`"),
+        ('[target]\ntable = "x"', "2:1 'table' unknown key `table` in [target]"),
         (
             "[freshness]\nmax_lag_seconds = 5",
             "1:2 'freshness' `[freshness]` is not supported yet: no run checks how old the rows are",

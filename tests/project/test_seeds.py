@@ -1,6 +1,6 @@
 import pytest
 
-from rocky.project.seeds import infer_types
+from rocky.project.seed_types import infer_types
 from tests.project.projects import findings, helps, load
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import rocky
 from rocky.language.datatypes.text import parse_type
+from rocky.project.seed_types import infer_types
 from rocky.project.seed_values import example_of, fits_of
-from rocky.project.seeds import infer_types
 from tests.spark.projects import write_files
 
 pytestmark = pytest.mark.spark

@@ -21,6 +21,7 @@ from rocky.analysis.compilation import (
 from rocky.analysis.contracts.check import check_contracts
 from rocky.analysis.lints.rules import lint_graph, lint_settings
 from rocky.analysis.names import Names
+from rocky.analysis.unit_tests import check_unit_tests
 from rocky.compiler.graph import report_cycles, topological_levels
 from rocky.compiler.validity import BoundModels, find_stale, load_records, save_records
 from rocky.diagnostics import Diagnostic, Label
@@ -95,6 +96,7 @@ def compile_project(
         *_settings_findings(project, outcome, models),
         *lint_graph(_starred(outcome, models), project.models, downstream),
         *check_contracts(project, models),
+        *check_unit_tests(project, names),
     ]
     if any(each.changed for each in project.imports.values()):
         # It binds, and a compile that binds nothing shall not pay for that.

@@ -54,6 +54,44 @@ class ModelCache:
         return row if own[2] < settled and (not sidecar or sidecar[2] < settled) else None
 
 
+SEEDS: Final = "seeds.bin"
+SeedRow = tuple[
+    Stamp, bytes, tuple[tuple[str, str, bool], ...], tuple[tuple[int, int] | None, ...], bytes
+]
+"""A seed in which nothing was wrong: its stamp, its sidecar's hash, columns, places, content."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeedCache:
+    """Rows of seeds by path, believed as those of models are."""
+
+    rows: dict[str, SeedRow]
+    settled: int
+
+    def recall(self, path: str, stamp: Stamp | None, sidecar: bytes) -> SeedRow | None:
+        """The row of a seed whose file and sidecar are those it was made from."""
+        row = self.rows.get(path)
+        if row is None or row[0] != stamp or row[1] != sidecar:
+            return None
+        return row if row[0][2] < self.settled else None
+
+
+NO_SEED_CACHE: Final = SeedCache({}, 0)
+_SEED_ROWS: Final = Decoder(dict[str, SeedRow])
+
+
+def load_seed_cache(root: Path) -> SeedCache:
+    """What was saved of this project's seeds by this version; nothing when in doubt."""
+    found = _load(root, SEEDS, _loader_version(), _SEED_ROWS)
+    return SeedCache(found[0], found[1] - _grain(root)) if found is not None else NO_SEED_CACHE
+
+
+def save_seed_cache(root: Path, memory: SeedCache, rows: dict[str, SeedRow]) -> None:
+    """Replace the memory when a seed was read again or is gone."""
+    if rows != memory.rows:
+        save_values(root, SEEDS, _loader_version(), rows)
+
+
 NO_MODEL_CACHE: Final = ModelCache({}, 0)
 _ROWS: Final = Decoder(dict[str, Row])
 

@@ -217,7 +217,7 @@ def load_project(
 
     `env` gives `${VAR}` its values and `variables` those of `@var(name)` in SQL; `config` names a
     settings file other than `rocky.toml`.
-    With `remember`, models that are as the last such load left them are not read again.
+    With `remember`, models and seeds that are as the last such load left them are not read again.
     Raises ProjectNotFound when there is no settings file.
     """
     folder, config_path = _find_config(root, config)
@@ -237,7 +237,7 @@ def load_project(
     sources = load_sources(folder, env, report)
     imports = load_imports(folder, settings.imports, document, report)
     add_imported(sources, imports, report)
-    seeds = load_seeds(folder, env, report)
+    seeds = load_seeds(folder, env, report, remember=remember)
     contracts = load_contracts(folder, found.contracts, models, env, report)
     report_shared_targets(models.values(), texts, report)
     report_shadowed(models, declared_sources(sources), seeds, texts, report)

@@ -290,6 +290,13 @@ class ModelFile:
         return self._settings
 
     @property
+    def has_unit_tests(self) -> bool:
+        """Whether the model has unit tests, told without working out its other settings."""
+        if self._settings is not None:
+            return bool(self._settings.test)
+        return bool((self._data or {}).get("test"))
+
+    @property
     def settings_path(self) -> str | None:
         return self.settings_place.path if self.settings_place else None
 

@@ -1,25 +1,14 @@
 """Seeds: small tables kept as `seeds/NAME.csv`, with a header line.
 
 A sidecar `NAME.toml` may declare `columns`. One it does not declare is nullable and gets its type
-from the texts of its cells, by the first rule that fits; empty cells are nulls and have no say:
-1. no cell with text -> string
-2. every cell a whole number of at most 64 bits -> bigint
-3. every cell a number -> double; but whole numbers beyond 64 bits -> string, because a
-   double would change their digits. Decimals are only ever declared.
-4. every cell `yyyy-MM-dd` -> date
-5. every cell such a date, or one with a time and perhaps a zone -> timestamp
-6. every cell `true` or `false`, in any case -> boolean
-7. otherwise -> string
-
-Spark's own inference starts at int; bigint does not change when a larger number arrives.
+from the texts of its cells (`rocky.project.seed_types`).
 """
 
 import csv
 import io
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
@@ -27,87 +16,24 @@ from blake3 import blake3
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.diagnostics.suggestion import suggestion
-from rocky.language.datatypes import types as t
-from rocky.language.datatypes.types import DataType, StructField
+from rocky.language.datatypes.text import decode_type, encode_type
+from rocky.language.datatypes.types import StructField
+from rocky.project.cache import (
+    NO_SEED_CACHE,
+    SeedRow,
+    load_seed_cache,
+    save_seed_cache,
+)
 from rocky.project.columns import read_classifications, read_columns, read_descriptions
 from rocky.project.configuration.labels import NO_META, NO_TAGS, Meta, Tags
 from rocky.project.configuration.model import TargetSetting
 from rocky.project.configuration.paths import FolderName
-from rocky.project.files import Report, child_path, read_text, scan_folders
+from rocky.project.files import Report, Stamp, child_path, read_text, scan_folders
 from rocky.project.seed_cells import SeedCells, refuse_nested
-from rocky.project.seed_values import fits_of
+from rocky.project.seed_types import infer_types
 from rocky.project.toml.documents import Document, Problem, Problems, parse_document
 from rocky.project.toml.records import read_record
 from rocky.project.toml.variables import written
-
-_WHOLE: Final = re.compile(r"[+-]?[0-9]+")
-_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|NaN|-?Inf")
-_DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
-_TIMESTAMP: Final = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
-    r"(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?"
-    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
-)
-_FITS_TIMESTAMP: Final = fits_of(t.TIMESTAMP)
-_MOST_DIGITS: Final = 18
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
-
-
-def infer_types(cells: Iterable[str]) -> DataType:
-    """The type of one column."""
-    values = {cell for cell in cells if cell}
-    if not values:
-        return t.STRING
-    for fits, found in _CANDIDATES:
-        if all(map(fits, values)):
-            return found
-    return t.STRING
-
-
-def _is_whole(cell: str) -> bool:
-    if _WHOLE.fullmatch(cell) is None:
-        return False
-    return len(cell) <= _MOST_DIGITS or (len(cell) <= 40 and _LEAST <= int(cell) <= _MOST)
-
-
-def _is_number(cell: str) -> bool:
-    if _NUMBER.fullmatch(cell) is None:
-        return False
-    return _WHOLE.fullmatch(cell) is None or _is_whole(cell)
-
-
-def _is_date(cell: str) -> bool:
-    found = _DATE.fullmatch(cell)
-    return found is not None and _exists(found)
-
-
-def _exists(found: re.Match[str]) -> bool:
-    try:
-        date(int(found[1]), int(found[2]), int(found[3]))
-    except ValueError:
-        return False
-    return True
-
-
-def _is_timestamp(cell: str) -> bool:
-    found = _TIMESTAMP.fullmatch(cell)
-    if found is None or not _is_date(found[1]):
-        return False
-    # Of its forms Spark takes some only with seconds, and no zone beyond 18 hours.
-    return _FITS_TIMESTAMP is not None and _FITS_TIMESTAMP(cell)
-
-
-def _is_flag(cell: str) -> bool:
-    return cell.lower() in ("true", "false")
-
-
-_CANDIDATES: Final = (
-    (_is_whole, t.BIGINT),
-    (_is_number, t.DOUBLE),
-    (_is_date, t.DATE),
-    (_is_timestamp, t.TIMESTAMP),
-    (_is_flag, t.BOOLEAN),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +81,17 @@ class SeedRecord(NamedTuple):
 _LONGEST_CELL: Final = 16 * 1024 * 1024
 
 
-def load_seeds(root: str, env: Mapping[str, str], report: Report) -> dict[str, SeedTable]:
-    """The seeds below `seeds/`, by lower-case name; of two with one name, the first."""
+def load_seeds(
+    root: str, env: Mapping[str, str], report: Report, *, remember: bool = False
+) -> dict[str, SeedTable]:
+    """The seeds below `seeds/`, by lower-case name; of two with one name, the first.
+
+    With `remember`, those that are as the last such load left them are not read again.
+    """
     seeds: dict[str, SeedTable] = {}
-    for folder in scan_folders(root, "seeds", report):
+    memory = load_seed_cache(Path(root)) if remember else NO_SEED_CACHE
+    rows: dict[str, SeedRow] = {}
+    for folder in scan_folders(root, "seeds", report, stamps=remember):
         stems = {name[:-4] for name in folder.names if name.endswith(".csv")}
         for name in folder.names:
             path = child_path(folder.path, name)
@@ -170,12 +103,45 @@ def load_seeds(root: str, env: Mapping[str, str], report: Report) -> dict[str, S
             document = None
             if sidecar in folder.names:
                 document = _read_sidecar(root, child_path(folder.path, sidecar), env, report)
-            read = read_text(root, path, report)
-            seed = load_seed(path, read, document, report)
+            stamp, digest = folder.stamps.get(name), _hash_sidecar(document)
+            row = memory.recall(path, stamp, digest)
+            if row is not None:
+                seed = load_seed(path, None, document, report, row)
+            else:
+                heard = _Heard(report)
+                seed = load_seed(path, read_text(root, path, heard), document, heard)
+                if stamp is not None and not heard.count:
+                    row = _row_of(seed, stamp, digest)
+            if row is not None and "${" not in (document.text if document else ""):
+                rows[path] = row
             first = seeds.setdefault(seed.key, seed)
             if first is not seed:
                 report(_loaded_twice(seed, first))
+    if remember:
+        save_seed_cache(Path(root), memory, rows)
     return seeds
+
+
+class _Heard:
+    """A report that counts what passes through it."""
+
+    def __init__(self, report: Report) -> None:
+        self.count = 0
+        self._report = report
+
+    def __call__(self, found: Diagnostic) -> None:
+        self.count += 1
+        self._report(found)
+
+
+def _hash_sidecar(document: Document | None) -> bytes:
+    return b"" if document is None else blake3(document.text.encode()).digest()
+
+
+def _row_of(seed: SeedTable, stamp: Stamp, sidecar: bytes) -> SeedRow:
+    columns = tuple((each.name, encode_type(each.type), each.nullable) for each in seed.columns)
+    places = tuple(None if each is None else (each.start, each.end) for each in seed.column_places)
+    return stamp, sidecar, columns, places, seed.content_hash
 
 
 def _read_sidecar(root: str, path: str, env: Mapping[str, str], report: Report) -> Document | None:
@@ -184,9 +150,16 @@ def _read_sidecar(root: str, path: str, env: Mapping[str, str], report: Report) 
 
 
 def load_seed(
-    path: str, read: tuple[str, bytes] | None, document: Document | None, report: Report
+    path: str,
+    read: tuple[str, bytes] | None,
+    document: Document | None,
+    report: Report,
+    row: SeedRow | None = None,
 ) -> SeedTable:
-    """The seed in a CSV file's text and bytes; an unusable one is reported, without columns."""
+    """The seed in a CSV file's text and bytes; an unusable one is reported, without columns.
+
+    `row` is what is remembered of a file that need not be read.
+    """
     record = SeedRecord()
     declared: tuple[StructField, ...] = ()
     problems: Problems = []
@@ -200,6 +173,11 @@ def load_seed(
     places: tuple[Span | None, ...] = ()
     text, data = read or ("", b"")
     rows = _read_rows(path, text, record.delimiter, report) if read else None
+    content = blake3(data).digest() if row is None else row[4]
+    if row is not None:
+        fields = tuple(StructField(name, decode_type(kind), null) for name, kind, null in row[2])
+        places = tuple(None if each is None else Span(*each) for each in row[3])
+        _check_declared(declared, [each.name for each in fields], problems)
     if rows:
         header, columns = rows
         fields, places = _header_fields(header, columns, text, declared)
@@ -217,7 +195,7 @@ def load_seed(
         record.delimiter,
         path,
         places,
-        blake3(data).digest(),
+        content,
         document.path if document else None,
         record.description,
         record.tags,

@@ -149,10 +149,13 @@ def find_recorded_warehouse(
         if warehouse.objects.place("") == place:
             return warehouse
     recorded = reopen(place)
-    copies = [each for each in known if root is not None and _is_copy(each, recorded, root)]
+    # Several adapters may share one.
+    places = {each.objects.place(""): each for each in known}
+    copies = [
+        each for each in places.values() if root is not None and _is_copy(each, recorded, root)
+    ]
     if len(copies) == 1:
         return copies[0]
-    places = {each.objects.place("") for each in known}
     return known[0] if len(places) == 1 and not _is_there(recorded) else recorded
 
 
@@ -163,8 +166,11 @@ def _is_copy(own: Warehouse, recorded: Warehouse, root: Path) -> bool:
     the project.
     """
     here, there = own.objects.location.folder, recorded.objects.location.folder
-    top = root.absolute()
-    if here is None or there is None or not here.is_relative_to(top) or not there.is_dir():
+    if here is None or there is None or not there.is_dir():
+        return False
+    # The project may have been entered by a link.
+    here, top = here.resolve(), root.resolve()
+    if not here.is_relative_to(top):
         return False
     tail = here.relative_to(top).parts
     if not tail or there.parts[-len(tail) :] != tail:

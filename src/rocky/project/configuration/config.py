@@ -42,7 +42,7 @@ from rocky.project.configuration.pipelines import (
 )
 from rocky.project.configuration.replication_rules import check_replication
 from rocky.project.toml.documents import Problem, Problems, Refusal, refuses
-from rocky.project.toml.records import read_record
+from rocky.project.toml.records import block_of, read_record
 from rocky.project.toml.variables import Keys, written
 
 
@@ -109,7 +109,7 @@ def read_config(data: dict[str, Any], problems: Problems) -> Config:
     found.extend(_find_circles(config.pipeline))
     _check_checks(config, table.get("pipeline"), found)
     _check_state(config.state, table.get("state"), found)
-    _check_branch(config.branch, found)
+    _check_branch(config.branch, table.get("branch"), found)
     problems.extend(_restore(problem, shorthands) for problem in found)
     return config
 
@@ -145,7 +145,12 @@ def _restore(problem: Problem, forms: dict[str, tuple[str, bool]]) -> Problem:
     if not problem.keys or problem.keys[0] not in forms:
         return problem
     key, bare = forms[str(problem.keys[0])]
-    return problem._replace(keys=(key, *problem.keys[2 if bare else 1 :]))
+    keys = (key, *problem.keys[2 if bare else 1 :])
+    named = block_of(problem.keys[:-1])
+    message = problem.message
+    if named and message.endswith(named):
+        message = f"{message.removesuffix(named)}{block_of(keys[:-1])}"
+    return problem._replace(keys=keys, message=message)
 
 
 def _check_pipelines(config: Config, problems: Problems) -> None:
@@ -229,7 +234,17 @@ def _check_patterns(
             )
 
 
-def _check_branch(branch: Branch, problems: Problems) -> None:
+def _check_branch(branch: Branch, table: Any, problems: Problems) -> None:
+    said = table.get("approval") if isinstance(table, dict) else None
+    if isinstance(said, dict) and "min_approvers" in said and not branch.approval.required:
+        problems.append(
+            Problem(
+                ("branch", "approval", "min_approvers"),
+                "`min_approvers` has no effect: nobody has to approve",
+                "set `required = true`, or remove it",
+                on_key=True,
+            )
+        )
     signers = branch.approval.allowed_signers
     if escapes_project(signers) or not signers.strip("./"):
         message = "`allowed_signers` must be a file of the project, so that it is reviewed with it"
@@ -243,7 +258,27 @@ _STATE_NEEDS: Final = {
 }
 
 
+_STATE_OF: Final = {
+    "s3_bucket": ("s3", "tiered"),
+    "s3_prefix": ("s3", "tiered"),
+    "valkey_url": ("valkey", "tiered"),
+    "valkey_prefix": ("valkey", "tiered"),
+}
+"""Settings of some backends, which say nothing to the others."""
+
+
 def _check_state(state: State, table: Any, problems: Problems) -> None:
+    for key, backends in _STATE_OF.items():
+        if isinstance(table, dict) and key in table and state.backend not in backends:
+            listed = " or ".join(f'"{each}"' for each in backends)
+            problems.append(
+                Problem(
+                    ("state", key),
+                    f"`{key}` has no effect: the state is kept by the `{state.backend}` backend",
+                    f"set `backend = {listed}`, or remove it",
+                    on_key=True,
+                )
+            )
     for key in _STATE_NEEDS.get(state.backend, ()):
         if key not in table:
             problems.append(

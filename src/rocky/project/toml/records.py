@@ -132,9 +132,16 @@ def misspelt(table: Mapping[str, Any], known: Iterable[str]) -> set[str]:
 def unknown_key(key: str, known: Iterable[str], at: Keys) -> Problem:
     names = sorted(known)
     listed = "known keys: " + ", ".join(f"`{name}`" for name in names)
-    return Problem(
-        at, f"unknown key `{key}`", suggestion(key, names) or (listed if names else None), True
-    )
+    help_text = suggestion(key, names) or (listed if names else None)
+    return Problem(at, f"unknown key `{key}`{block_of(at[:-1])}", help_text, True)
+
+
+def block_of(at: Keys) -> str:
+    """Which table of a file is meant, as ` in [adapter.local]`; nothing for the file itself."""
+    if at and isinstance(at[-1], int):
+        return f" in {_shown(at)}"
+    named = ".".join(str(each) for each in at if isinstance(each, str))
+    return f" in [{named}]" if named else ""
 
 
 def _refused_key(key: str, value: Any, refusal: Refusal, at: Keys) -> Problem:
