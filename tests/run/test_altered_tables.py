@@ -216,7 +216,11 @@ def test_a_table_that_was_planted_before_its_first_build_is_not_read(tmp_path, m
     report = shop.run(model)
 
     assert {model: "failed"} == statuses(report)
-    assert "was made by no run that is recorded" in error_of(report, model)
+    said = error_of(report, model)
+    assert "was made by no run that is recorded" in said
+    assert "remove the table, or `rocky run --model ev --full-refresh` builds it" in said
+    assert "If another project or another ledger writes it, do neither: " in said
+    assert "`rocky state restore --from-tables`" in said
     whole = RunParameters(parallel=1, full_refresh=True)
     assert {"ev": "success"} == statuses(shop.run("ev", options=whole))
     assert [(1, 10), (2, 20), (3, 30)] == shop.rows("ev")

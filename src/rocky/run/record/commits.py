@@ -168,7 +168,11 @@ class CommitAdopter:
                 _foreign(
                     table,
                     "was made by no run that is recorded",
-                    f"remove the table, or `rocky run --model {model} --full-refresh` builds it",
+                    f"remove the table, or `rocky run --model {model} --full-refresh` builds it."
+                    " If another project or another ledger writes it, do neither: give one of"
+                    " the two another `target` or `warehouse`, or declare the table as a source;"
+                    " if it is this project's own from a state that was lost, put that state back"
+                    " or see `rocky state restore --from-tables`",
                 )
             )
 
