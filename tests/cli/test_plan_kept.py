@@ -171,9 +171,8 @@ remote = "sc://host:15002/;token=T0KEN"
 "spark.hadoop.fs.s3a.secret.key" = "SECRETKEY"
 "spark.my.password" = "PASSWORD"
 "spark.from.variable" = "${FROM_VARIABLE}"
-[state]
-valkey_url = "redis://:STATEPW@host/0"
 """
+STATE = '[state]\nvalkey_url = "redis://:STATEPW@host/0"\n'
 JDBC = """
 [[source]]
 name = "db.orders"
@@ -192,18 +191,15 @@ def test_no_secret_reaches_a_plan(kept, monkeypatch):
     answer = kept.rocky("plan", "-o", "json")
 
     text = kept.file(answer.json["plan_id"]).read_text() + answer.out + answer.err
-    secrets = (
-        "T0KEN",
-        "SECRETKEY",
-        "PASSWORD",
-        "HIDDEN",
-        "INURL",
-        "INOPTION",
-        "SOMEBODY",
-        "STATEPW",
-    )
+    secrets = ("T0KEN", "SECRETKEY", "PASSWORD", "HIDDEN", "INURL", "INOPTION", "SOMEBODY")
     assert [] == [each for each in secrets if each in text]
     assert "spark.my.password" in text
+
+    kept.write("rocky.toml", STATE + (kept.root / "rocky.toml").read_text())
+    for style in ("json", "table"):
+        answer = kept.rocky("plan", "-o", style)
+        assert 1 == answer.code
+        assert "STATEPW" not in answer.out + answer.err
 
 
 def test_a_secret_that_changes_changes_no_declaration_in_the_plan(kept, monkeypatch):
