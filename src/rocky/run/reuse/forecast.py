@@ -70,7 +70,7 @@ class Forecast:
     by_id: Mapping[str, StepForecast] = field(default_factory=dict)
 
 
-def forecast_steps(
+def forecast_steps(  # noqa: PLR0913 - one for each source of a decision
     plan: RunPlan,
     inputs: Inputs,
     decider: ReuseDecider,
