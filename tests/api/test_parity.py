@@ -112,7 +112,7 @@ PAIRS = (
     ),
     pair(
         "ci --consumers f --consumers g --jobs 2 --no-cache",
-        "compile.ci",
+        "ci.ci",
         "ci",
         consumers=["f", Path("g")],
         jobs=2,
@@ -210,6 +210,15 @@ PAIRS = (
         where="c=1",
     ),
     pair("show --sql q", "show.show", "show", sql="q"),
+    pair(
+        "discover raw.* crm.x --write --target other",
+        "discover.discover",
+        "discover",
+        "raw.*",
+        "crm.x",
+        write=True,
+        adapter="other",
+    ),
     pair(
         "drift --pipeline p --filter a=b --filter c=d --target other",
         "drift.drift",

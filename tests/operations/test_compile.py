@@ -3,7 +3,8 @@
 import pytest
 
 from rocky.errors import InvalidRequest, NothingSelected
-from rocky.operations.compile import CiRequest, CompileRequest, ci, compile_models
+from rocky.operations.ci import CiRequest, ci
+from rocky.operations.compile import CompileRequest, compile_models
 from rocky.operations.emit_sql import EmitSqlRequest, emit_sql
 from rocky.operations.findings import ErrorsFound
 from rocky.operations.list import ListRequest, list_project

@@ -103,6 +103,13 @@ consumers = ["../finance/interface.json"]
 """
 
 
+def test_an_empty_adapter_is_the_one_called_default(tmp_path):
+    project = load(tmp_path, {"rocky.toml": '[adapter]\n\n[pipeline.p]\nmodels = "models/**"\n'})
+
+    assert [] == findings(project)
+    assert ["default"] == list(project.config.adapter)
+
+
 def test_every_block_can_be_set(tmp_path):
     content = {"interface_version": 1, "project": "crm", "tables": []}
     crm = json.dumps({**content, "interface_hash": content_hash(content)})

@@ -51,7 +51,7 @@ COLUMNS = 'columns = [ { name = "a", type = "int" } ]'
         (source('columns = [ { name = "a", type = "int", nulable = true } ]'), "3:41 'nulable' unknown key `nulable`", "did you mean `nullable`?"),
         (source('columns = [ { name = "a", type = "int" }, { name = "A", type = "int" } ]'), "3:52 '\"A\"' column `A` is declared twice", None),
         (source('columns = "a int"'), "3:11 '\"a int\"' `columns` must be a list, not a text", None),
-        (source(""), "1:1 '[[source]]' source `s` declares no `columns`", 'list them: `columns = [ { name = "id", type = "bigint" } ]`'),
+        (source(""), "1:1 '[[source]]' source `s` declares no `columns`", 'list them: `columns = [ { name = "id", type = "bigint" } ]`, or let `rocky discover --write` do it'),
         (source(f'{COLUMNS}\nformat = "cvs"\npath = "x"'), "4:10 '\"cvs\"' `cvs` is not one of", "did you mean `csv`?"),
         (source(f'{COLUMNS}\nformat = "csv"'), "4:10 '\"csv\"' a source of format `csv` needs `path`", None),
         (source(f'{COLUMNS}\npth = "x"'), "4:1 'pth' unknown key `pth`", "did you mean `path`?"),

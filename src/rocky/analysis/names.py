@@ -20,6 +20,8 @@ from rocky.project.imports import ImportedTable
 
 NO_FACE: Final = b""
 """The face of a table that does not exist."""
+_UNDECLARED: Final = b"undeclared"
+"""The face of a table that nobody declares where that is no error: all are alike to a reader."""
 EVERY_NAME: Final[tuple[str, ...]] = ()
 """The look-up of a query that asked which names there are."""
 
@@ -27,11 +29,12 @@ EVERY_NAME: Final[tuple[str, ...]] = ()
 class Names:
     """The index of everything a query of the project may read."""
 
-    __slots__ = ("_external", "_faces", "_models", "_project", "_shown")
+    __slots__ = ("_external", "_faces", "_models", "_project", "_shown", "_takes_undeclared")
 
     def __init__(self, project: Project) -> None:
         self._project = project
         self._shown: list[str] = []
+        self._takes_undeclared = project.config.compile.undeclared == "unknown"
         self._models = _index_models(project)
         self._external: dict[tuple[str, ...], Table] = {}
         self._faces: dict[tuple[str, ...], bytes] = {}
@@ -76,6 +79,12 @@ class Names:
     def external(self, parts: tuple[str, ...]) -> Table | None:
         return self._external.get(parts)
 
+    def undeclared(self, parts: tuple[str, ...]) -> Table | None:
+        """A table that nobody declares, with unknown columns; None where that is an error."""
+        if not self._takes_undeclared:
+            return None
+        return Table(".".join(parts), (), parts, known=False)
+
     def external_face(self, parts: tuple[str, ...]) -> bytes:
         """The hash of all that a reader sees of the source or seed the parts name."""
         found = self._faces.get(parts)
@@ -88,7 +97,7 @@ class Names:
             return blake3("\0".join(self.shown).encode("utf-8", "surrogatepass")).digest(16)
         table = self._external.get(parts)
         if table is None:
-            return NO_FACE
+            return _UNDECLARED if self._takes_undeclared else NO_FACE
         columns = [(field.name, encode_type(field.type), field.nullable) for field in table.fields]
         seen = repr((table.name, table.qualifier, columns, table.known))
         return blake3(seen.encode("utf-8", "surrogatepass")).digest(16)
@@ -139,6 +148,10 @@ class CompiledTables:
         key = self._names.model(parts, self._reader)
         table = self._names.external(parts) if key is None else self._model(key)
         return self._change(table) if table is not None else None
+
+    def undeclared(self, parts: tuple[str, ...]) -> Table | None:  # noqa: ARG002 - of the protocol
+        """None: in a compiled project what models read is among the sources."""
+        return None
 
     def names(self) -> Iterable[str]:
         return self._names.shown

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from rocky.operations.apply import ApplyReport
     from rocky.operations.branch.promotion import ForgottenReport, PromotionReport, RecoveryReport
     from rocky.operations.branch.show import BranchesReport, PromotionsReport
-    from rocky.operations.compile import CiReport, CompileReport
+    from rocky.operations.ci import CiReport
+    from rocky.operations.compile import CompileReport
     from rocky.operations.diff import DiffReport, FailOn, ReachReport
+    from rocky.operations.discover import DiscoverReport
     from rocky.operations.docs import DocsReport
     from rocky.operations.drift import DriftReport
     from rocky.operations.emit_sql import EmitSqlReport
@@ -87,7 +89,7 @@ class Workspace(Records):
         self, *, consumers: Paths = (), jobs: int | None = None, cache: bool = True
     ) -> "CiReport":
         """Compile for a build: its `exit_code` tells warnings from errors."""
-        from rocky.operations.compile import CiRequest, ci
+        from rocky.operations.ci import CiRequest, ci
 
         return ci(self, CiRequest(paths_of(consumers), jobs, cache))
 
@@ -244,6 +246,14 @@ class Workspace(Records):
         from rocky.operations.frame import QueryRequest, query_frame
 
         return query_frame(self, QueryRequest(query, adapter))
+
+    def discover(
+        self, *names: str, write: bool = False, adapter: str | None = None
+    ) -> "DiscoverReport":
+        """The columns that sources have now; with `write` their declarations are brought up."""
+        from rocky.operations.discover import DiscoverRequest, discover
+
+        return discover(self, DiscoverRequest(names, write, adapter))
 
     def drift(
         self,

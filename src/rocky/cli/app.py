@@ -43,6 +43,7 @@ COMMANDS: Final = {
     "apply": "Run a plan that `rocky plan` saved, or say what has changed since.",
     "run": "Build models' tables on Spark, copy and check others, and record it.",
     "build": "Load seeds, build models and test each as it is built.",
+    "discover": "Ask Spark for the columns of sources, and declare them.",
     "drift": "Report how live sources differ from their copies. Nothing is changed.",
     "test": "Run the tests of the selected models, or of all.",
     "emit-sql": "Print the SQL that would run.",
@@ -103,6 +104,8 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.run import command as found
         case "build":
             from rocky.cli.commands.run import build as found
+        case "discover":
+            from rocky.cli.commands.discover import command as found
         case "drift":
             from rocky.cli.commands.drift import command as found
         case "test":

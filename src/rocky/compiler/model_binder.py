@@ -241,7 +241,7 @@ def bind_python(model: ModelFile, key: bytes, tables: NotedTables) -> Record:
     origins: dict[tuple[str, str], None] = {}
     findings: list[Diagnostic] = []
     for each in inputs_of(model):
-        table = tables.find(each.parts)
+        table = tables.find(each.parts) or _undeclared(each, tables)
         if table is None:
             findings.append(_unknown(each, tables))
             continue
@@ -271,6 +271,11 @@ def bind_python(model: ModelFile, key: bytes, tables: NotedTables) -> Record:
         packed,
         pack(tuple(body)),
     )
+
+
+def _undeclared(wanted: Input, tables: Tables) -> Table | None:
+    """One that is named in full: a parameter alone is the name of a model, or a mistake."""
+    return tables.undeclared(wanted.parts) if len(wanted.parts) > 1 else None
 
 
 def _unknown(wanted: Input, tables: Tables) -> Diagnostic:
@@ -303,6 +308,10 @@ class ModelTables:
             return table
         self.lookups[parts] = self._names.external_face(parts)
         return self._names.external(parts)
+
+    def undeclared(self, parts: tuple[str, ...]) -> Table | None:
+        # `find` has noted the look-up, whose face is another where this is an error.
+        return self._names.undeclared(parts)
 
     def names(self) -> Iterable[str]:
         # A did-you-mean depends on every name there is.

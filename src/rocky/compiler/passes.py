@@ -30,6 +30,7 @@ from rocky.language.ir import ModelIr
 from rocky.project import Project
 from rocky.project.cache import cache_stamp
 from rocky.project.name_cache import save_names
+from rocky.project.sources import undeclared_source
 
 
 def place_origins(
@@ -87,6 +88,7 @@ def compile_project(
     if stamp and (outcome.bound or cached.keys() != outcome.records.keys()):
         save_records(project.root, stamp, outcome.records)
         save_names(project.root, _columns(project, outcome.records))
+    project = _with_undeclared(project, outcome.records)
     models = CompiledModels(project, outcome.records, stamp)
     upstream, downstream = _edges(project, outcome)
     found = [
@@ -110,8 +112,25 @@ def compile_project(
         upstream,
         downstream,
         tuple(_suppressed(project, found)),
-        _statistics(outcome, models),
+        _statistics(project, outcome, models),
     )
+
+
+def _with_undeclared(project: Project, records: Mapping[str, Record]) -> Project:
+    """The project with the tables that its models read and nobody declares among its sources."""
+    if project.config.compile.undeclared == "error":
+        return project
+    read = sorted({name for record in records.values() for name in record.reads})
+    added = {
+        name: undeclared_source(name, project.config_path)
+        for name in read
+        if not any(name.lower() in group for group in _declared(project))
+    }
+    return replace(project, sources={**project.sources, **added}) if added else project
+
+
+def _declared(project: Project) -> tuple[Mapping[str, object], ...]:
+    return project.models, project.sources, project.seeds
 
 
 def _bind_models(
@@ -201,7 +220,9 @@ def _suppressed(project: Project, found: list[Diagnostic]) -> list[Diagnostic]:
     return apply_suppressions(found, allows, project.config.lints, levels)
 
 
-def _statistics(outcome: BoundModels, models: Mapping[str, ModelIr]) -> Statistics:
+def _statistics(
+    project: Project, outcome: BoundModels, models: Mapping[str, ModelIr]
+) -> Statistics:
     unknown = {key: record.unknown for key, record in outcome.records.items() if record.unknown}
     reasons: dict[str, int] = {}
     for key in unknown:
@@ -209,7 +230,9 @@ def _statistics(outcome: BoundModels, models: Mapping[str, ModelIr]) -> Statisti
             reasons[reason] = reasons.get(reason, 0) + count
     broken = sum(unknown.values()) - sum(reasons.values())
     if unknown and not reasons:
-        reasons["an error reported above"] = broken
+        # Nothing is said of columns whose table has none that are known.
+        has_untyped = any(not each.columns for each in project.sources.values())
+        reasons["tables of unknown columns" if has_untyped else "an error reported above"] = broken
     return Statistics(
         len(outcome.records),
         len(outcome.bound),

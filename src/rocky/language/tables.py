@@ -31,6 +31,9 @@ class Tables(Protocol):
     def find(self, parts: tuple[str, ...]) -> Table | None:
         """The table the lower-case parts name, or None."""
 
+    def undeclared(self, parts: tuple[str, ...]) -> Table | None:
+        """A table that `find` does not know, with unknown columns; None where that is an error."""
+
     def names(self) -> Iterable[str]:
         """What could have been meant, for a did-you-mean."""
 
@@ -47,6 +50,10 @@ class NamedTables:
     def find(self, parts: tuple[str, ...]) -> Table | None:
         """The table the lower-case parts name, or None."""
         return self._by_parts.get(parts)
+
+    def undeclared(self, parts: tuple[str, ...]) -> Table | None:  # noqa: ARG002 - of the protocol
+        """None: what has no name here is an error."""
+        return None
 
     def names(self) -> Iterable[str]:
         """What could have been meant, for a did-you-mean."""

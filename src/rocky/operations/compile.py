@@ -1,7 +1,4 @@
-"""Compile: every model, column, type and contract judged, for people or for a build.
-
-A build's report (`ci`) has an exit code that tells warnings from errors.
-"""
+"""Compile: every model, column, type and contract judged."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,11 +19,9 @@ from rocky.language.ir import ModelIr, is_deterministic
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import Finding, errors_in, findings_of
 from rocky.operations.report import Blake3, OnDemand, hidden
-from rocky.operations.tracked_cache import find_tracked_cache
 from rocky.operations.workspace import (
     Workspace,
     broken_models,
-    compile_workspace,
     load_workspace,
     model_named,
 )
@@ -89,7 +84,10 @@ class UnknownReason:
 
 @dataclass(frozen=True, slots=True)
 class CompileSummary:
-    """The numbers of a compile. `bound` models were worked on, the others came from the cache."""
+    """The numbers of a compile. `bound` models were worked on, the others came from the cache.
+
+    `untyped_sources` are tables that declare no columns, or that nobody declares.
+    """
 
     models: int
     columns: int
@@ -99,6 +97,7 @@ class CompileSummary:
     errors: int
     warnings: int
     notes: int
+    untyped_sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +258,15 @@ def summarise(
         severities[Severity.ERROR],
         severities[Severity.WARNING],
         severities[Severity.INFO],
+        _untyped_sources(compilation),
     )
+
+
+def _untyped_sources(compilation: Compilation) -> tuple[str, ...]:
+    if compilation.project.config.compile.undeclared == "error":
+        return ()
+    sources = compilation.project.sources.values()
+    return tuple(sorted(each.name for each in sources if not each.columns))
 
 
 def _unknown_reasons(models: Iterable[ModelIr]) -> list[tuple[str, int]]:
@@ -337,63 +344,4 @@ def _ask_spark(
             SparkDifference(each.model, each.column, each.what, each.ours, each.spark)
             for each in found.differences
         ),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class CiRequest(Request):
-    """As that of a compile of all models."""
-
-    consumers: tuple[Path, ...] = ()
-    jobs: Count | None = None
-    cache: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class CiFailure:
-    """A test that failed."""
-
-    name: str
-    error: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CiReport:
-    """The result for CI: exit code 1 for errors, 4 for warnings only.
-
-    `tests_ok` is null because no tests are run: true would claim that they passed.
-    """
-
-    project: Project = hidden()
-    found: tuple[Diagnostic, ...] = hidden()
-    summary: CompileSummary = hidden()
-    compile_ok: bool
-    tests_ok: bool | None
-    models_compiled: int
-    tests_passed: int
-    tests_failed: int
-    exit_code: int
-    diagnostics: Sequence[Finding]
-    failures: tuple[CiFailure, ...]
-
-
-def ci(workspace: Workspace, request: CiRequest) -> CiReport:
-    """Compile for a build. Raises what loading raises."""
-    compilation = compile_workspace(workspace, jobs=request.jobs, cache=request.cache)
-    compilation = with_consumers_of(compilation, request.consumers)
-    found = (*compilation.diagnostics, *find_tracked_cache(compilation.project))
-    models = chosen_models(compilation, ())
-    severities = {each.severity for each in found}
-    return CiReport(
-        project=compilation.project,
-        found=found,
-        summary=summarise(compilation, models, found),
-        compile_ok=Severity.ERROR not in severities,
-        tests_ok=None,
-        models_compiled=len(models),
-        tests_passed=0,
-        tests_failed=0,
-        exit_code=1 if Severity.ERROR in severities else 4 if Severity.WARNING in severities else 0,
-        diagnostics=findings_of(found, compilation.project),
-        failures=(),
     )

@@ -156,6 +156,10 @@ class _ShownTables:
         self.asked.add(parts)
         return self._inner.find(parts)
 
+    def undeclared(self, parts: tuple[str, ...]) -> NamedTable | None:  # noqa: ARG002 - of the protocol
+        """None: only what models read is among the sources of the run that answers."""
+        return None
+
     def names(self) -> Iterable[str]:
         return self._inner.names()
 

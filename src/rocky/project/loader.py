@@ -234,7 +234,8 @@ def load_project(
         report(_no_models(pattern, document, config_path))
     models = index_models(found.models, report)
     texts = ProjectTexts(folder, {model.path: model for model in found.models})
-    sources = load_sources(folder, env, report)
+    needs_columns = settings.compile.undeclared == "error"
+    sources = load_sources(folder, env, report, needs_columns=needs_columns)
     imports = load_imports(folder, settings.imports, document, report)
     add_imported(sources, imports, report)
     seeds = load_seeds(folder, env, report, remember=remember)

@@ -37,7 +37,7 @@ _FILE_FORMATS: Final = frozenset({"csv", "json", "parquet", "orc"})
 
 @dataclass(frozen=True, slots=True)
 class SourceTable:
-    """A declared table; one whose columns could not be read has none.
+    """A declared table; one whose columns are not declared, or could not be read, has none.
 
     Its places are looked up in its document when a finding needs one. `files`, where there are
     any, are all that is read below its path; only pipelines choose them. `described` is what is
@@ -65,8 +65,13 @@ class SourceTable:
         return self.name.lower()
 
     @property
+    def is_declared(self) -> bool:
+        """Whether a file declares it, and not only a model reads it."""
+        return bool(self.document.text)
+
+    @property
     def file(self) -> str:
-        """The file that declares it."""
+        """The file that declares it; the settings, which allow it, where none does."""
         return self.document.path
 
     @property
@@ -96,8 +101,13 @@ class SourceRecord(NamedTuple):
     meta: Meta = NO_META
 
 
-def load_sources(root: str, env: Mapping[str, str], report: Report) -> dict[str, SourceTable]:
-    """The sources below `sources/`, by lower-case name; of two with one name, the first."""
+def load_sources(
+    root: str, env: Mapping[str, str], report: Report, *, needs_columns: bool = True
+) -> dict[str, SourceTable]:
+    """The sources below `sources/`, by lower-case name; of two with one name, the first.
+
+    Without `needs_columns` one may leave them out: they are unknown then.
+    """
     sources: dict[str, SourceTable] = {}
     for folder in scan_folders(root, "sources", report):
         for name in folder.names:
@@ -106,7 +116,11 @@ def load_sources(root: str, env: Mapping[str, str], report: Report) -> dict[str,
             path = child_path(folder.path, name)
             read = read_text(root, path, report)
             document = parse_document(path, read[0], env, report) if read else None
-            found = read_sources(document, report) if document else _recover(root, path)
+            found = (
+                read_sources(document, report, needs_columns=needs_columns)
+                if document
+                else _recover(root, path)
+            )
             for source in found:
                 first = sources.setdefault(source.key, source)
                 if first is not source:
@@ -131,7 +145,14 @@ def _recover(root: str, path: str) -> list[SourceTable]:
     return found
 
 
-def read_sources(document: Document, report: Report) -> list[SourceTable]:
+def undeclared_source(name: str, config_path: str) -> SourceTable:
+    """A table of Spark's catalogue that models read and nobody declares."""
+    return SourceTable(name, (), "table", None, {}, Document(config_path, "", {}), 0)
+
+
+def read_sources(
+    document: Document, report: Report, *, needs_columns: bool = True
+) -> list[SourceTable]:
     """The sources a file declares; what is wrong with them is reported."""
     problems: Problems = []
     found: list[SourceTable] = []
@@ -142,7 +163,7 @@ def read_sources(document: Document, report: Report) -> list[SourceTable]:
             wrong_type("written `[[source]]`", value, (key,), problems)
         else:
             for index, block in enumerate(value):
-                source = _read_source(block, index, document, problems)
+                source = _read_source(block, index, document, problems, needs_columns=needs_columns)
                 if source:
                     found.append(source)
     for problem in problems:
@@ -151,7 +172,7 @@ def read_sources(document: Document, report: Report) -> list[SourceTable]:
 
 
 def _read_source(
-    block: Any, index: int, document: Document, problems: Problems
+    block: Any, index: int, document: Document, problems: Problems, *, needs_columns: bool
 ) -> SourceTable | None:
     at = ("source", index)
     record = reader_for(SourceRecord)(block, at, problems)
@@ -169,12 +190,13 @@ def _read_source(
     columns: tuple[StructField, ...] = ()
     if record.columns:
         columns = read_columns(record.columns, (*at, "columns"), problems)
-    elif "columns" not in given:
+    elif "columns" not in given and needs_columns:
         problems.append(
             Problem(
                 at,
                 f"source `{written(record.name)}` declares no `columns`",
-                'list them: `columns = [ { name = "id", type = "bigint" } ]`',
+                'list them: `columns = [ { name = "id", type = "bigint" } ]`, or let'
+                " `rocky discover --write` do it",
             )
         )
     return SourceTable(

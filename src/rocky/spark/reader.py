@@ -15,7 +15,7 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -125,8 +125,11 @@ def read_source(
 ) -> SourceRead:
     """A source with its declared columns, of files only those that are `pinned`, if any are.
 
-    Raises SourceUnreadable when it cannot be found.
+    One that declares none has those that Spark finds. Raises SourceUnreadable when it cannot be
+    found.
     """
+    if not source.columns:
+        source = replace(source, columns=describe_source(session, source, root))
     with source_errors(source):
         if source.format in _DEFAULTS:
             found = pinned or pin_files(session, source, root)

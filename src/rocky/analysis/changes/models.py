@@ -92,6 +92,10 @@ class _Readable:
     def find(self, parts: tuple[str, ...]) -> Table | None:
         return self._side.table(parts, self._reader)
 
+    def undeclared(self, parts: tuple[str, ...]) -> Table | None:  # noqa: ARG002 - of the protocol
+        """None: in a compiled project what models read is among the sources."""
+        return None
+
     def names(self) -> Iterable[str]:
         return ()
 

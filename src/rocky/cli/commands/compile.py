@@ -17,14 +17,12 @@ from rocky.cli.options import (
 )
 from rocky.cli.render.findings import FORMATS, render_findings
 from rocky.diagnostics.render import counted
+from rocky.operations.ci import CiReport, CiRequest, ci
 from rocky.operations.compile import (
-    CiReport,
-    CiRequest,
     CompileReport,
     CompileRequest,
     CompileSummary,
     SparkVerification,
-    ci,
     compile_models,
 )
 
@@ -132,7 +130,18 @@ def render_summary(summary: CompileSummary) -> str:
     )
     found = ", ".join(counted(count, noun) for count, noun in counts if count) or "no errors"
     of = f"{counted(summary.models, 'model')}, {counted(summary.columns, 'column')}"
-    return "\n".join([f"{found} in {of}", *_unknown_lines(summary)])
+    return "\n".join([f"{found} in {of}", *_unknown_lines(summary), *_untyped_lines(summary)])
+
+
+def _untyped_lines(summary: CompileSummary) -> list[str]:
+    """Which tables have no declared columns, and the command that declares them."""
+    names = summary.untyped_sources
+    if not names:
+        return []
+    tables = counted(len(names), "table")
+    return [
+        f"{tables} of unknown columns: {_listed(names)}; `rocky discover --write` declares them"
+    ]
 
 
 def _unknown_lines(summary: CompileSummary) -> list[str]:

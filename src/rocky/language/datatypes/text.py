@@ -368,3 +368,23 @@ def decode_type(text: str) -> t.DataType:
             found = t.UNKNOWN if text == "unknown" else parse_type(text)
         _DECODED[text] = found
     return found
+
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def format_type(type: t.DataType) -> str:  # noqa: A002 - the noun of this package
+    """A type as people write it, which `parse_type` reads; elements are taken to be nullable."""
+    if isinstance(type, t.ArrayType):
+        return f"array<{format_type(type.element)}>"
+    if isinstance(type, t.MapType):
+        return f"map<{format_type(type.key)},{format_type(type.value)}>"
+    if isinstance(type, t.StructType):
+        return f"struct<{','.join(_format_field(each) for each in type.fields)}>"
+    return type.text
+
+
+def _format_field(field: t.StructField) -> str:
+    name = field.name
+    written = name if _PLAIN_NAME.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+    return f"{written}:{format_type(field.type)}{'' if field.nullable else ' not null'}"

@@ -66,7 +66,7 @@ def _compare_source(source: SourceTable, live: tuple[StructField, ...]) -> Itera
                 place,
                 suggestion(field.name, undeclared) or "take it out of the declaration",
             )
-        elif not _holds(source.format, field.type, there.type):
+        elif not holds(source.format, field.type, there.type):
             guessed = source.format in _UNTYPED
             seen = "its values look like" if guessed else "it is"
             yield _finding(
@@ -91,7 +91,7 @@ def _compare_source(source: SourceTable, live: tuple[StructField, ...]) -> Itera
             )
 
 
-def _holds(form: str, declared: DataType, live: DataType) -> bool:
+def holds(form: str, declared: DataType, live: DataType) -> bool:
     """Whether a declared type reads all that is live."""
     declared, live = read_type(declared), read_type(live)
     if UNKNOWN in (declared, live) or is_lossless(live, declared):

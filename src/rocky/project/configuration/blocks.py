@@ -162,6 +162,16 @@ class SchemaEvolution(NamedTuple):
     grace_period_days: Days = 7
 
 
+class Compile(NamedTuple):
+    """What a compile makes of names that nothing declares.
+
+    With `undeclared = "unknown"` a table that is no model, source or seed is one of Spark's own
+    catalogue with unknown columns, and a source may leave out its `columns`.
+    """
+
+    undeclared: Literal["error", "unknown"] = "error"
+
+
 class Reuse(NamedTuple):
     """Whether recorded results may be used instead of building.
 

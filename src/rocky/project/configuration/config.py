@@ -14,6 +14,7 @@ from rocky.diagnostics.suggestion import suggestion
 from rocky.project.configuration.blocks import (
     Adapter,
     Branch,
+    Compile,
     Cost,
     Evidence,
     Gc,
@@ -80,6 +81,7 @@ class Config(NamedTuple):
     adapter: Mapping[str, Adapter] = {"default": Adapter()}
     pipeline: Mapping[str, PipelineSetting] = {}
     lints: LintLevels = NO_LEVELS
+    compile: Compile = Compile()
     state: State = State()
     budget: Budget = Budget()
     cost: Cost = Cost()
@@ -124,7 +126,7 @@ def _normalise(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, tuple[st
             table[key] = value
             continue
         bare = isinstance(value, dict) and (
-            (name == "adapter" and not _only_tables(value))
+            (name == "adapter" and not (value and _only_tables(value)))
             or (name == "pipeline" and any(sign in value for sign in _PIPELINE_SIGNS))
         )
         table[name] = {"default": value} if bare else value

@@ -81,6 +81,8 @@ def _named_table(
             return instantiate(cte, qualifier or parts, scope)
     table = binding.tables.find(parts)
     if table is None:
+        table = _undeclared_table(node, parts, scope)
+    if table is None:
         return _unknown_table(node, parts, scope)
     binding.reads[table.name] = table
     own = table.qualifier if table.qualifier[-len(parts) :] == parts else parts
@@ -118,12 +120,32 @@ def instantiate(relation: Relation, qualifier: tuple[str, ...], scope: Scope) ->
     return Relation(columns, relation.known)
 
 
+def _undeclared_table(node: exp.Table, parts: tuple[str, ...], scope: Scope) -> Table | None:
+    """A table that the project may read without declaring it; None for what is a mistake."""
+    if _is_path(node, parts):
+        return None
+    found = scope.binding.tables.undeclared(parts)
+    # Tables of others have a schema; a name alone that is nearly one of ours is misspelt.
+    if found is not None and len(parts) == 1 and _near(parts, scope):
+        return None
+    return found
+
+
+def _is_path(node: exp.Table, parts: tuple[str, ...]) -> bool:
+    quoted = node.args["this"].args.get("quoted")
+    return len(parts) == 2 and parts[0] in _PATH_FORMATS and bool(quoted)
+
+
+def _near(parts: tuple[str, ...], scope: Scope) -> str | None:
+    candidates = [*scope.ctes, *scope.binding.tables.names()]
+    return closest(".".join(parts), candidates) or closest(parts[-1], candidates)
+
+
 def _unknown_table(node: exp.Table, parts: tuple[str, ...], scope: Scope) -> Relation:
     written = ".".join(parts)
-    if len(parts) == 2 and parts[0] in _PATH_FORMATS and node.args["this"].args.get("quoted"):
+    if _is_path(node, parts):
         return _file_by_path(node, parts[0], scope)
-    candidates = [*scope.ctes, *scope.binding.tables.names()]
-    near = closest(written, candidates) or closest(parts[-1], candidates)
+    near = _near(parts, scope)
     scope.binding.error(
         Code.UNKNOWN_TABLE,
         f"no table `{written}`",

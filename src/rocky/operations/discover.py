@@ -1,0 +1,228 @@
+"""Discover: the columns that sources have now, and their declarations brought up to date.
+
+Spark is asked for every source of the project, and for every table that models read and nobody
+declares. What it says of files without types of their own (CSV, JSON) is a guess from their values:
+it fills in what is not declared and never overrides what is.
+"""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final, Literal
+
+from rocky.errors import InternalError, NothingSelected, RockyError
+from rocky.language.datatypes.text import format_type
+from rocky.language.datatypes.types import UNKNOWN, StructField
+from rocky.language.names import split_name
+from rocky.operations.workspace import Workspace, compile_workspace
+from rocky.pipelines.drift.live import holds
+from rocky.plan.adapters import main_adapter
+from rocky.plan.arguments import Request
+from rocky.project import Project
+from rocky.project.collisions import declared_sources
+from rocky.project.configuration.blocks import Adapter
+from rocky.project.files import write_atomically
+from rocky.project.setting_places import placed_settings
+from rocky.project.source_declarations import declare_columns, declare_tables
+from rocky.project.sources import SourceTable
+from rocky.run.engine.spark import open_project_engine
+
+_ENFORCED: Final = frozenset({"delta", "iceberg", "jdbc", "table"})
+"""Formats whose NOT NULL is kept by whoever writes them; files of others may hold anything."""
+_UNTYPED: Final = frozenset({"csv", "json"})
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoverRequest(Request):
+    """Which sources, by names in which `*` stands for anything; all without any.
+
+    With `write` the declarations are brought up to date. `adapter` is whose Spark is asked.
+    """
+
+    names: tuple[str, ...] = ()
+    write: bool = False
+    adapter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveredColumn:
+    """A column as it is now."""
+
+    name: str
+    type: str
+    nullable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """How a column differs from its declaration; None for what one side does not have."""
+
+    column: str
+    declared: str | None
+    found: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveredSource:
+    """A source as it is now. `file` declares it, or will."""
+
+    name: str
+    file: str
+    status: Literal["undeclared", "untyped", "changed", "same", "unreadable"]
+    columns: tuple[DiscoveredColumn, ...] = ()
+    changes: tuple[ColumnChange, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoverReport:
+    """Every source that was looked at, and the files that were written."""
+
+    sources: tuple[DiscoveredSource, ...]
+    written: tuple[str, ...]
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether a source could not be looked at."""
+        return any(each.error is not None for each in self.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A source and its columns as they should be declared; `error` is why that is not known."""
+
+    source: SourceTable
+    columns: tuple[StructField, ...] = ()
+    error: str | None = None
+
+    @property
+    def differs(self) -> bool:
+        return self.error is None and bool(self.changes)
+
+    @property
+    def changes(self) -> tuple[ColumnChange, ...]:
+        declared = {field.name.lower(): field for field in self.source.columns}
+        live = {field.name.lower(): field for field in self.columns}
+        return tuple(
+            ColumnChange((live.get(key) or declared[key]).name, before, after)
+            for key in dict.fromkeys((*declared, *live))
+            if (before := _text(declared.get(key))) != (after := _text(live.get(key)))
+        )
+
+
+def discover(workspace: Workspace, request: DiscoverRequest) -> DiscoverReport:
+    """Look at sources, and declare what they have. Raises NothingSelected, SparkUnavailable.
+
+    Of a source that cannot be looked at nothing is written.
+    """
+    project = compile_workspace(workspace).project
+    chosen = _choose(project, request.names)
+    if not chosen:
+        return DiscoverReport((), ())
+    found = _look(workspace, project, chosen, main_adapter(project, request.adapter)[1])
+    written = _write(project, [each for each in found if each.differs]) if request.write else ()
+    return DiscoverReport(tuple(_describe(each) for each in found), tuple(written))
+
+
+def _choose(project: Project, names: Sequence[str]) -> list[SourceTable]:
+    """The sources that names mean; those of other projects are declared there."""
+    sources = list(declared_sources(project.sources).values())
+    for name in names:
+        if not any(fnmatchcase(each.key, name.lower()) for each in sources):
+            raise NothingSelected(f"no source is called `{name}`")
+    return [
+        each
+        for each in sources
+        if not names or any(fnmatchcase(each.key, name.lower()) for name in names)
+    ]
+
+
+def _look(
+    workspace: Workspace, project: Project, chosen: Sequence[SourceTable], adapter: Adapter
+) -> list[_Found]:
+    found: list[_Found] = []
+    opened = open_project_engine(adapter, project.root, workspace.spark)
+    with placed_settings(project, adapter), opened as engine:
+        for source in chosen:
+            try:
+                live = engine.describe(source)
+            except RockyError as error:
+                found.append(_Found(source, error=str(error)))
+                continue
+            found.append(_Found(source, tuple(_to_declare(source, live))))
+    return found
+
+
+def _to_declare(source: SourceTable, live: Iterable[StructField]) -> Iterator[StructField]:
+    """Live columns as a declaration has them: NOT NULL only where the source keeps it."""
+    declared = {field.name.lower(): field for field in source.columns}
+    for field in live:
+        before = declared.get(field.name.lower())
+        nullable = field.nullable or source.format not in _ENFORCED
+        if before is None:
+            yield StructField(field.name, field.type, nullable)
+            continue
+        keeps = source.format in _UNTYPED or holds(source.format, before.type, field.type)
+        # What a person says of nulls in files is theirs to say.
+        known = nullable if source.format in _ENFORCED else before.nullable
+        yield StructField(before.name, before.type if keeps else field.type, known)
+
+
+def _write(project: Project, found: Sequence[_Found]) -> Iterator[str]:
+    """Bring files up to date, each whole or not at all; their paths."""
+    files: dict[str, list[_Found]] = {}
+    for each in found:
+        files.setdefault(_file_of(each), []).append(each)
+    for path in sorted(files):
+        place = project.root / path
+        before = place.read_text(encoding="utf-8") if place.exists() else ""
+        here = files[path]
+        declared = [(each.source, each.columns) for each in here if each.source.is_declared]
+        new = sorted(
+            (each.source.name, each.columns) for each in here if not each.source.is_declared
+        )
+        after = declare_tables(declare_columns(before, declared), new)
+        _check_written(path, after, here)
+        place.parent.mkdir(exist_ok=True)
+        write_atomically(place, after)
+        yield path
+
+
+def _check_written(path: str, text: str, found: Iterable[_Found]) -> None:
+    """Nothing is put in place that would not be read as what was found."""
+    blocks = {str(each["name"]).lower(): each for each in tomllib.loads(text)["source"]}
+    for each in found:
+        names = {column["name"] for column in blocks[each.source.key]["columns"]}
+        if names != {field.name for field in each.columns}:
+            raise InternalError(f"the columns of `{each.source.name}` do not fit into `{path}`")
+
+
+def _file_of(found: _Found) -> str:
+    """The file that declares a source; of a table that none declares, that of its schema."""
+    if found.source.is_declared:
+        return found.source.file
+    parts = split_name(found.source.key)
+    return f"sources/{parts[-2] if len(parts) > 1 else 'default'}.toml"
+
+
+def _describe(found: _Found) -> DiscoveredSource:
+    source, changes = found.source, found.changes
+    status: Literal["undeclared", "untyped", "changed", "same", "unreadable"]
+    if found.error is not None:
+        return DiscoveredSource(source.name, _file_of(found), "unreadable", error=found.error)
+    if not source.is_declared:
+        status = "undeclared"
+    elif not source.columns:
+        status = "untyped"
+    else:
+        status = "changed" if changes else "same"
+    columns = (DiscoveredColumn(f.name, format_type(f.type), f.nullable) for f in found.columns)
+    return DiscoveredSource(source.name, _file_of(found), status, tuple(columns), changes)
+
+
+def _text(field: StructField | None) -> str | None:
+    if field is None:
+        return None
+    shown = "unknown" if field.type is UNKNOWN else format_type(field.type)
+    return shown if field.nullable else f"{shown} not null"

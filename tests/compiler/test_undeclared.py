@@ -1,0 +1,91 @@
+"""Tables that nobody declares, and sources without columns, where the project allows them."""
+
+import pytest
+
+from rocky.diagnostics import Code
+from tests.compiler.projects import assert_as_if_cold, compiled, edit, write
+
+UNKNOWN = '[compile]\nundeclared = "unknown"\n\n[pipeline.shop]\nmodels = "models/**"\n'
+FILES = {
+    "rocky.toml": UNKNOWN,
+    "sources/raw.toml": '[[source]]\nname = "raw.orders"\nformat = "csv"\npath = "orders.csv"\n',
+    "models/orders.sql": "SELECT id, amount * 2 AS twice, 'x' AS mark FROM raw.orders\n",
+    "models/people.sql": "SELECT o.id, p.name FROM orders o JOIN crm.people p ON p.id = o.id\n",
+}
+
+
+@pytest.fixture
+def shop(tmp_path):
+    write(tmp_path, FILES)
+    return tmp_path
+
+
+def types(compilation, model: str) -> list[str]:
+    return [f"{each.name} {each.type}" for each in compilation.models[model].columns]
+
+
+def found(compilation) -> list[tuple[Code, str]]:
+    return [(each.code, each.message) for each in compilation.diagnostics]
+
+
+def test_readers_of_unknown_columns_are_honest_and_silent(shop):
+    compilation = compiled(shop)
+
+    assert [] == found(compilation)
+    assert ["id unknown", "twice unknown", "mark string"] == types(compilation, "orders")
+    assert ["id unknown", "name unknown"] == types(compilation, "people")
+    assert ("orders", "crm.people") == compilation.upstream["people"]
+    assert not compilation.project.sources["crm.people"].is_declared
+    assert (("tables of unknown columns", 4),) == compilation.statistics.unknown_reasons
+
+
+def test_by_default_both_are_errors(shop):
+    edit(shop, "rocky.toml", '"unknown"', '"error"')
+
+    assert [
+        (Code.UNUSABLE_FILE, "source `raw.orders` declares no `columns`"),
+        (Code.UNKNOWN_TABLE, "no table `crm.people`"),
+    ] == found(compiled(shop))
+
+
+def test_what_allowed_bound_is_bound_again_when_it_is_an_error(shop):
+    compiled(shop)
+    edit(shop, "rocky.toml", '"unknown"', '"error"')
+
+    assert (Code.UNKNOWN_TABLE, "no table `crm.people`") in found(assert_as_if_cold(shop))
+
+
+def test_a_declaration_types_the_readers(shop):
+    compiled(shop)
+    write(
+        shop,
+        {
+            "sources/crm.toml": '[[source]]\nname = "crm.people"\ncolumns = ['
+            ' { name = "id", type = "int" }, { name = "name", type = "string" } ]\n'
+        },
+    )
+
+    assert ["id unknown", "name string"] == types(assert_as_if_cold(shop), "people")
+
+
+def test_a_name_alone_that_is_nearly_a_models_is_a_mistake(shop):
+    write(shop, {"models/total.sql": "SELECT count(*) AS n FROM order\n"})
+    write(shop, {"models/total.sql": "SELECT count(*) AS n FROM orderz\n"})
+
+    (wrong,) = compiled(shop).diagnostics
+    assert (Code.UNKNOWN_TABLE, "there is `orders`") == (wrong.code, wrong.help)
+
+
+def test_a_python_model_may_read_a_table_that_nobody_declares(shop):
+    write(
+        shop,
+        {
+            "models/scores.py": "def model(crm):\n    return crm\n",
+            "models/scores.toml": 'inputs = { crm = "crm.scores" }\n'
+            'output = [ { name = "id", type = "bigint" } ]\n',
+        },
+    )
+    compilation = compiled(shop)
+
+    assert [] == found(compilation)
+    assert ("crm.scores",) == compilation.upstream["scores"]

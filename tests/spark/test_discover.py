@@ -1,0 +1,97 @@
+"""`rocky discover` and runs that read what nobody declares, on Spark."""
+
+import tomllib
+
+import pytest
+
+import rocky
+
+pytestmark = pytest.mark.spark
+
+CONFIG = '[compile]\nundeclared = "unknown"\n\n[adapter]\n\n[pipeline.p]\nmodels = "models/**"\n'
+ORDERS = """\
+# Of the shop.
+[[source]]
+name = "raw.orders"
+format = "csv"
+path = "orders.csv"
+
+[[source]]
+name = "raw.sizes"
+format = "parquet"
+path = "sizes"
+columns = [
+  { name = "id", type = "int", nullable = false, description = "key" },
+  { name = "gone", type = "string" },
+]
+"""
+
+
+@pytest.fixture
+def shop(spark, tmp_path):
+    for folder in ("models", "sources"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "rocky.toml").write_text(CONFIG)
+    (tmp_path / "sources/raw.toml").write_text(ORDERS)
+    (tmp_path / "orders.csv").write_text("id,amount\n1,2.5\n2,4.5\n")
+    (tmp_path / "models/orders.sql").write_text("SELECT id, amount * 2 AS twice FROM raw.orders\n")
+    (tmp_path / "models/people.sql").write_text(
+        "SELECT o.id, p.name, o.twice FROM orders o JOIN discover_crm.people p ON p.id = o.id\n"
+    )
+    spark.range(2).selectExpr("id", "'x' AS size").write.parquet(f"{tmp_path}/sizes")
+    spark.sql("CREATE SCHEMA IF NOT EXISTS discover_crm")
+    spark.sql(
+        f"CREATE TABLE discover_crm.people USING parquet LOCATION '{tmp_path}/people'"
+        " AS SELECT id, concat('n', id) AS name FROM range(5)"
+    )
+    yield rocky.open(tmp_path, spark=spark)
+    spark.sql("DROP SCHEMA discover_crm CASCADE")
+
+
+def test_models_over_unknown_columns_are_built_of_what_is_there(shop):
+    shop.run()
+
+    assert [(1, "n1", 5.0), (2, "n2", 9.0)] == sorted(map(tuple, shop.table("people").collect()))
+
+
+def test_what_sources_have_is_shown_then_declared_then_the_same(shop, tmp_path):
+    root = tmp_path
+    shown = {each.name: each for each in shop.discover().sources}
+    assert ORDERS == (root / "sources/raw.toml").read_text()
+    written = shop.discover(write=True).written
+    declared = tomllib.loads((root / "sources/raw.toml").read_text())["source"]
+    people = tomllib.loads((root / "sources/discover_crm.toml").read_text())["source"]
+
+    assert {
+        "raw.orders": "untyped",
+        "raw.sizes": "changed",
+        "discover_crm.people": "undeclared",
+    } == {name: each.status for name, each in shown.items()}
+    assert [("id", "int", "bigint"), ("gone", "string", None), ("size", None, "string")] == [
+        (each.column, (each.declared or "").removesuffix(" not null") or None, found)
+        for each in shown["raw.sizes"].changes
+        for found in [(each.found or "").removesuffix(" not null") or None]
+    ]
+    assert ("sources/discover_crm.toml", "sources/raw.toml") == written
+    assert [{"name": "id", "type": "int"}, {"name": "amount", "type": "double"}] == declared[0][
+        "columns"
+    ]
+    # What a person said of nulls in files, and of a column, stays.
+    assert {"name": "id", "type": "bigint", "nullable": False, "description": "key"} == declared[1][
+        "columns"
+    ][0]
+    assert "id bigint, name string" == ", ".join(
+        f"{each['name']} {each['type']}" for each in people[0]["columns"]
+    )
+    assert {"same"} == {each.status for each in shop.discover().sources}
+    assert 0 == shop.compile().summary.unknown_columns
+
+
+def test_a_source_that_cannot_be_read_keeps_no_other_from_being_written(shop, tmp_path):
+    (tmp_path / "orders.csv").unlink()
+    found = shop.discover("raw.*", write=True)
+
+    assert found.has_errors
+    assert ["unreadable", "changed"] == [each.status for each in found.sources]
+    assert ("sources/raw.toml",) == found.written
+    assert 'path = "orders.csv"\n\n[[source]]' in (tmp_path / "sources/raw.toml").read_text()
