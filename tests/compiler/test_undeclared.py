@@ -89,3 +89,35 @@ def test_a_python_model_may_read_a_table_that_nobody_declares(shop):
 
     assert [] == found(compilation)
     assert ("crm.scores",) == compilation.upstream["scores"]
+
+
+def test_a_function_that_spark_does_not_ship_has_an_unknown_result_and_lineage(shop):
+    write(
+        shop,
+        {
+            "models/masked.sql": "SELECT id, geohash_of(twice) AS place FROM orders\n",
+            "models/grouped.sql": "SELECT mark, merge_sketches(twice) AS s FROM orders"
+            " GROUP BY mark\n",
+            "models/typo.sql": "SELECT uper(mark) AS m FROM orders\n",
+        },
+    )
+    compilation = compiled(shop)
+    (wrong,) = compilation.diagnostics
+    place = compilation.models["masked"].columns[1]
+
+    assert (Code.UNKNOWN_FUNCTION, "models/typo.sql") == (wrong.code, wrong.path)
+    assert ["mark string", "s unknown"] == types(compilation, "grouped")
+    assert [("orders", "twice")] == [(each.table, each.column) for each in place.edges]
+    assert ("function `geohash_of`, which is not declared", 1) in (
+        compilation.statistics.unknown_reasons
+    )
+    # Nobody knows whether two runs would agree.
+    assert compilation.models.record("masked").determinism
+
+
+def test_a_function_is_an_error_again_when_the_project_says_so(shop):
+    write(shop, {"models/masked.sql": "SELECT geohash_of(id) AS place FROM orders\n"})
+    compiled(shop)
+    edit(shop, "rocky.toml", '"unknown"', '"error"')
+
+    assert (Code.UNKNOWN_FUNCTION, "no function `geohash_of`") in found(assert_as_if_cold(shop))

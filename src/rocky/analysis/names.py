@@ -29,12 +29,12 @@ EVERY_NAME: Final[tuple[str, ...]] = ()
 class Names:
     """The index of everything a query of the project may read."""
 
-    __slots__ = ("_external", "_faces", "_models", "_project", "_shown", "_takes_undeclared")
+    __slots__ = ("_external", "_faces", "_models", "_project", "_shown", "takes_undeclared")
 
     def __init__(self, project: Project) -> None:
         self._project = project
         self._shown: list[str] = []
-        self._takes_undeclared = project.config.compile.undeclared == "unknown"
+        self.takes_undeclared = project.config.compile.undeclared == "unknown"
         self._models = _index_models(project)
         self._external: dict[tuple[str, ...], Table] = {}
         self._faces: dict[tuple[str, ...], bytes] = {}
@@ -81,7 +81,7 @@ class Names:
 
     def undeclared(self, parts: tuple[str, ...]) -> Table | None:
         """A table that nobody declares, with unknown columns; None where that is an error."""
-        if not self._takes_undeclared:
+        if not self.takes_undeclared:
             return None
         return Table(".".join(parts), (), parts, known=False)
 
@@ -97,7 +97,7 @@ class Names:
             return blake3("\0".join(self.shown).encode("utf-8", "surrogatepass")).digest(16)
         table = self._external.get(parts)
         if table is None:
-            return _UNDECLARED if self._takes_undeclared else NO_FACE
+            return _UNDECLARED if self.takes_undeclared else NO_FACE
         columns = [(field.name, encode_type(field.type), field.nullable) for field in table.fields]
         seen = repr((table.name, table.qualifier, columns, table.known))
         return blake3(seen.encode("utf-8", "surrogatepass")).digest(16)
@@ -152,6 +152,9 @@ class CompiledTables:
     def undeclared(self, parts: tuple[str, ...]) -> Table | None:  # noqa: ARG002 - of the protocol
         """None: in a compiled project what models read is among the sources."""
         return None
+
+    def takes_function(self, name: str) -> bool:  # noqa: ARG002 - of the protocol
+        return self._names.takes_undeclared
 
     def names(self) -> Iterable[str]:
         return self._names.shown

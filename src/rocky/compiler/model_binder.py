@@ -313,6 +313,12 @@ class ModelTables:
         # `find` has noted the look-up, whose face is another where this is an error.
         return self._names.undeclared(parts)
 
+    def takes_function(self, name: str) -> bool:
+        # No table has an empty part: what is noted here is only whether the project takes it.
+        asked = ("", name)
+        self.lookups[asked] = self._names.external_face(asked)
+        return self._names.takes_undeclared
+
     def names(self) -> Iterable[str]:
         # A did-you-mean depends on every name there is.
         self.lookups[EVERY_NAME] = self._names.external_face(EVERY_NAME)

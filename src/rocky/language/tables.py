@@ -34,6 +34,9 @@ class Tables(Protocol):
     def undeclared(self, parts: tuple[str, ...]) -> Table | None:
         """A table that `find` does not know, with unknown columns; None where that is an error."""
 
+    def takes_function(self, name: str) -> bool:
+        """Whether a function that Spark does not ship may be called; its result is unknown."""
+
     def names(self) -> Iterable[str]:
         """What could have been meant, for a did-you-mean."""
 
@@ -54,6 +57,10 @@ class NamedTables:
     def undeclared(self, parts: tuple[str, ...]) -> Table | None:  # noqa: ARG002 - of the protocol
         """None: what has no name here is an error."""
         return None
+
+    def takes_function(self, name: str) -> bool:  # noqa: ARG002 - of the protocol
+        """Whether a function that Spark does not ship may be called: never."""
+        return False
 
     def names(self) -> Iterable[str]:
         """What could have been meant, for a did-you-mean."""

@@ -160,6 +160,9 @@ class _ShownTables:
         """None: only what models read is among the sources of the run that answers."""
         return None
 
+    def takes_function(self, name: str) -> bool:
+        return self._inner.takes_function(name)
+
     def names(self) -> Iterable[str]:
         return self._inner.names()
 

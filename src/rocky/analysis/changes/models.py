@@ -96,6 +96,9 @@ class _Readable:
         """None: in a compiled project what models read is among the sources."""
         return None
 
+    def takes_function(self, name: str) -> bool:  # noqa: ARG002 - of the protocol
+        return self._side.project.config.compile.undeclared == "unknown"
+
     def names(self) -> Iterable[str]:
         return ()
 

@@ -166,7 +166,8 @@ class Compile(NamedTuple):
     """What a compile makes of names that nothing declares.
 
     With `undeclared = "unknown"` a table that is no model, source or seed is one of Spark's own
-    catalogue with unknown columns, and a source may leave out its `columns`.
+    catalogue with unknown columns, a source may leave out its `columns`, and a function that Spark
+    does not ship is called with an unknown result.
     """
 
     undeclared: Literal["error", "unknown"] = "error"

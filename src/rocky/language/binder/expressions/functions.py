@@ -372,10 +372,19 @@ def _misplaced(
 
 
 def _unknown_function(name: str, node: exp.Expr, scope: Scope) -> Expr:
-    for child in argument_nodes(node, scope):
-        if child.__class__ is not exp.Lambda and child.__class__ is not exp.Star:
-            bind_expression(child, scope)
     near = closest(name, list(all_names()))
+    taken = scope.binding.tables.takes_function(name.lower()) and near is None
+    # It may be an aggregate, whose arguments are columns that are not grouped by.
+    inside = scope.inside or scope if taken else scope
+    args = [
+        bind_expression(child, inside)
+        for child in argument_nodes(node, scope)
+        if child.__class__ is not exp.Lambda and child.__class__ is not exp.Star
+    ]
+    if taken:
+        scope.binding.mark_volatile(f"function `{name}`, which is not declared")
+        scope.binding.give_up(f"function `{name}`, which is not declared")
+        return unknown(args)
     return scope.binding.error(
         Code.UNKNOWN_FUNCTION,
         f"no function `{name}`",
