@@ -176,10 +176,13 @@ def _names(sides: Sides) -> dict[str, str]:
 
 
 @contextmanager
-def open_sides(workspace: Workspace, ref: str | None, *, exact: bool) -> Iterator[Sides]:
+def open_sides(
+    workspace: Workspace, ref: str | None, *, exact: bool, list_files: bool = True
+) -> Iterator[Sides]:
     """Compile the base that `ref` names and the working tree.
 
     The base is where the two went apart, as in `git diff REF...`; with `exact` it is `ref` itself.
+    Without `list_files` git is not asked which files differ.
     Raises NotARepository, GitUnavailable, UnknownRevision, ProjectNotFound.
     """
     folder, config = project_location(workspace)
@@ -215,7 +218,7 @@ def open_sides(workspace: Workspace, ref: str | None, *, exact: bool) -> Iterato
             head_commit,
             is_dirty(repository),
             repository.prefix,
-            changed_files(repository, commit),
+            changed_files(repository, commit) if list_files else (),
             tuple(_note_missing(each) for each in snapshot.missing),
         )
 

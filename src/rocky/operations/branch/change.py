@@ -56,7 +56,7 @@ def open_change(workspace: Workspace, name: str, now: datetime) -> Iterator[Cand
         yield _judge(workspace, record, compile_workspace(workspace), None, (None, None), now)
         return
     past = find_change_base(repository, record)
-    with open_sides(workspace, past.base.commit, exact=True) as sides:
+    with open_sides(workspace, past.base.commit, exact=True, list_files=False) as sides:
         _refuse_broken(sides)
         diff = diff_compilations(sides.base, sides.head)
         yield _judge(workspace, record, sides.head, diff, (repository, past), now)
