@@ -9,6 +9,7 @@ less than all of its code. Spark's own version is compared elsewhere.
 
 import ast
 import os
+import stat
 import sys
 import warnings
 from collections.abc import Iterator
@@ -59,11 +60,25 @@ def import_doubt(model: ModelFile) -> str | None:
 def _loaded_module(files: tuple[Path, ...]) -> str | None:
     """A module that this process has from one of some files, as it was then."""
     names = {str(each) for each in files}
+    folders: dict[str, str] = {}
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if isinstance(file, str) and (file in names or os.path.realpath(file) in names):
+        if isinstance(file, str) and (file in names or _real_path(file, folders) in names):
             return name
     return None
+
+
+def _real_path(file: str, folders: dict[str, str]) -> str:
+    """`os.path.realpath`, which asks once for each folder: a process has thousands of modules."""
+    folder, name = os.path.split(file)
+    if folder not in folders:
+        folders[folder] = os.path.realpath(folder)
+    found = f"{folders[folder]}/{name}"
+    try:
+        is_link = stat.S_ISLNK(os.lstat(found).st_mode)
+    except OSError:
+        return found
+    return os.path.realpath(found) if is_link else found
 
 
 class _Search:
