@@ -54,6 +54,16 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return None if seed is None else f"sample: --sample {seed} takes the same cases again"
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Until all tests are collected nothing that is made can be let go of."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out two thirds of the cases of each sampled test, and of the examples of each property."""
     seed = config.getoption("--sample")

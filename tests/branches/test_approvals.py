@@ -151,6 +151,7 @@ def test_what_a_statement_says_cannot_move_a_cursor(desk):
     assert ["it is about the branch `a\\x1b[2Jb`"] == desk.details()
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=300), st.text(max_size=300))
 def test_nothing_that_lies_there_stops_the_check(data, text):
     assert isinstance(parse_signed_statement("x", data, text), UnusableFile)

@@ -11,6 +11,8 @@ from rocky.ledger import open_ledger
 from rocky.ledger.branches import load_branches
 from tests.branches.shops import BranchShop, Template
 
+pytestmark = pytest.mark.slow
+
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
 
 

@@ -8,6 +8,8 @@ import pytest
 from rocky.ledger.branches import load_promotions
 from tests.branches.shops import BranchShop, Template
 
+pytestmark = pytest.mark.slow
+
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
 
 

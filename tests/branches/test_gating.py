@@ -1,8 +1,11 @@
 """The gate of a promotion: what production's readers would lose, whatever the code is compared to."""
 
+import pytest
+
 from tests.branches.shops import TABLE, BranchShop, enter_shop
 
 
+@pytest.mark.slow
 def test_columns_that_production_would_lose_break_readers_though_the_code_lost_them_before(
     tmp_path, monkeypatch
 ):

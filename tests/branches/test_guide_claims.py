@@ -8,6 +8,8 @@ from rocky.ledger import open_ledger
 from tests.branches.shops import TABLE, BranchShop, Template
 from tests.ledger.conftest import a_run
 
+pytestmark = pytest.mark.slow
+
 MORE = "SELECT id, country, id * 2 AS twice FROM raw.orders"
 
 

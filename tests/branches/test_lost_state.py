@@ -9,6 +9,8 @@ import pytest
 from tests.branches.shops import BranchShop, Template
 from tests.run.runs import write
 
+pytestmark = pytest.mark.slow
+
 EVENTS = "spark_catalog.default.events"
 
 

@@ -18,7 +18,6 @@ from tests.run.runs import Shop, write
 pytestmark = pytest.mark.slow
 
 SMALL = {"rocky.toml": '[pipeline.shop]\nmodels = "models/**"\n', "models/ok.sql": "SELECT 1 AS a"}
-LARGE_RECORD = 50_000_000
 MANY = 100_000
 DEEP = 500
 TOO_LONG = 60
@@ -113,10 +112,13 @@ def test_a_seed_of_a_gibibyte_is_refused_unread(tmp_path):
     assert ["E017 `seeds/big.csv` is larger than 64 MB"] == messages(report)
 
 
-def test_records_of_fifty_megabytes_are_read_or_found(tmp_path):
+@pytest.mark.parametrize(
+    "size", [5_000_000, pytest.param(50_000_000, marks=pytest.mark.exhaustive)]
+)
+def test_records_of_many_megabytes_are_read_or_found(tmp_path, size):
     Shop(tmp_path).run()
     for table in ("run_history", "model_executions", "input_provenance"):
-        swell(tmp_path / ".rocky-state.db", table)
+        swell(tmp_path / ".rocky-state.db", table, size)
 
     for line in (("history",), ("state",), ("plan",), ("gc", "--dry-run")):
         assert 0 == ask(tmp_path, *line)[0]
@@ -127,11 +129,11 @@ def test_records_of_fifty_megabytes_are_read_or_found(tmp_path):
     }
 
 
-def swell(path: Path, table: str) -> None:
+def swell(path: Path, table: str, size: int) -> None:
     """Give the first record of a table a text that no record has."""
     with closing(sqlite3.connect(path)) as connection, connection:
         key, value = connection.execute(f"SELECT key, value FROM {table}").fetchone()
-        large = json.dumps({**json.loads(value), "error": "x" * LARGE_RECORD})
+        large = json.dumps({**json.loads(value), "error": "x" * size})
         connection.execute(f"UPDATE {table} SET value = ? WHERE key = ?", (large, key))
 
 

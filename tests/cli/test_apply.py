@@ -12,6 +12,8 @@ from rocky.version import __version__
 from tests.cli.kept_plans import KeptPlans
 from tests.cli.test_schemas import check
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def kept(tmp_path, rocky, monkeypatch) -> KeptPlans:
@@ -175,6 +177,7 @@ def lose_the_state(kept: KeptPlans) -> None:
             path.unlink()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("move", "said"),
     [
@@ -342,6 +345,7 @@ FLAGS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "options"), FLAGS)
 def test_every_flag_of_a_run_is_in_the_plan_and_comes_back(kept, monkeypatch, name, options):
     kept.write("rocky.toml", '[adapter]\ntype = "spark"\n' + (kept.root / "rocky.toml").read_text())

@@ -10,6 +10,8 @@ from rocky.ledger import open_ledger
 from rocky.plan.request import RunRequest, Window
 from tests.cli.kept_plans import KeptPlans
 
+pytestmark = pytest.mark.slow
+
 SOURCE = (
     '[[source]]\nname = "raw.orders"\nformat = "csv"\npath = "data/orders.csv"\n'
     'columns = [ { name = "id", type = "bigint" }, { name = "country", type = "string" },'

@@ -15,6 +15,8 @@ from tests.cli.conftest import CONFIG, ORDERS
 from tests.cli.test_schemas import check
 from tests.project.git.repos import Repo, make_repo
 
+pytestmark = pytest.mark.slow
+
 STG = "SELECT\n  order_id,\n  amount,\n  status\nFROM raw.orders\n"
 REVENUE = "SELECT status, SUM(amount) AS revenue\nFROM stg_orders\nGROUP BY status\n"
 FILES = {

@@ -60,6 +60,7 @@ def test_values_for_sql_are_taken_by_commands_that_read_it(words):
     assert not (takes and isinstance(command, click.Group))
 
 
+@pytest.mark.slow
 def test_what_a_run_is_asked_for_is_read():
     read = {
         each.attr

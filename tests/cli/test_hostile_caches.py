@@ -84,6 +84,7 @@ def codes(answer) -> set[str]:
     return {each for each in ("E002", "E003", "W028") if each in text}
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("line", ["list models", "validate", "compile", "ci", "ci-diff main"])
 def test_a_committed_cache_ends_no_command(repo, line):

@@ -95,6 +95,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("value", "said"), REFUSED.values(), ids=REFUSED)
 def test_a_value_that_nobody_means_is_one_finding(found, value, said):
     assert [said] == found({"models/a.sql": f"SELECT {value} AS x FROM raw.orders\n"})
@@ -128,6 +129,7 @@ ACCEPTED = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("items", ACCEPTED.values(), ids=ACCEPTED)
 def test_what_is_only_long_compiles(found, items):
     assert [] == found({"models/a.sql": f"SELECT {items} FROM raw.orders\n"})

@@ -9,6 +9,8 @@ from rocky.operations.run_report import report_models
 from tests.cli.test_schemas import check
 from tests.run.runs import Shop
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def shop(tmp_path, monkeypatch) -> Shop:

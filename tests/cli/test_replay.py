@@ -11,6 +11,8 @@ from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import Shop, write
 from tests.table_files import data_files
 
+pytestmark = pytest.mark.slow
+
 ORDERS = "data/orders.csv"
 
 

@@ -16,6 +16,8 @@ from rocky.run.prepare import session
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import Heard, Shop
 
+pytestmark = pytest.mark.slow
+
 UP = re.compile(r"^Spark is up, after \d+ ms$", re.MULTILINE)
 
 

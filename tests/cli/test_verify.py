@@ -1,3 +1,6 @@
+import shutil
+from pathlib import Path
+
 import pytest
 
 from rocky.cli.console import ExitCode
@@ -7,13 +10,25 @@ from tests.run.runs import Shop
 from tests.table_files import data_files
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory) -> Path:
+    """A project that has run twice. Its records name its place, so it is put back there."""
+    shop = Shop(tmp_path_factory.mktemp("verify") / "shop")
+    shop.run()
+    shop.run()
+    shutil.copytree(shop.root, shop.root.with_name("kept"))
+    return shop.root
+
+
 @pytest.fixture
-def ran(rocky, tmp_path):
-    """A project that has run twice; commands run inside it."""
-    shop = Shop(tmp_path)
-    shop.run()
-    shop.run()
-    return tmp_path
+def ran(rocky, template, monkeypatch) -> Path:
+    """That project; commands run inside it."""
+    for each in template.parent.iterdir():
+        if each.name != "kept":
+            shutil.rmtree(each)
+    shutil.copytree(template.with_name("kept"), template)
+    monkeypatch.chdir(template)
+    return template
 
 
 def test_an_untouched_project_is_verified(rocky, ran):

@@ -14,6 +14,8 @@ from click.testing import CliRunner
 
 from rocky.cli.app import main
 
+pytestmark = pytest.mark.slow
+
 ARCHIVE = Path(__file__).with_name("release-0.1.0.tar.gz")
 RECORDED = (
     "compile",

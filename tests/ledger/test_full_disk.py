@@ -11,6 +11,8 @@ import pytest
 
 from rocky.errors import advise_on_write
 
+pytestmark = pytest.mark.slow
+
 FILL = """
 import os, sys
 from datetime import UTC, datetime

@@ -144,6 +144,7 @@ def test_whoever_lost_a_key_does_not_end_it_for_its_new_owner(ledger, clock):
     assert [("other", IN_FLIGHT)] == [(each.owner, each.state) for each in records(ledger)]
 
 
+@pytest.mark.slow
 def test_the_key_of_a_killed_process_is_taken_over_at_once(path):
     with Running(run_program, PRELUDE + HOLDING, str(path)) as process:
         assert "held\n" == process.stdout.readline()

@@ -48,6 +48,7 @@ def workspace(shop) -> Workspace:
     return Workspace(shop.root, environment=dict(os.environ))
 
 
+@pytest.mark.slow
 def test_the_life_of_a_branch(shop, workspace):
     made = create(workspace, CreateRequest("b1", description="more")).branch
     assert ("b1", "ann@example.com", "more") == (made.name, made.created_by, made.description)

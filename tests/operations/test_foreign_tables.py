@@ -14,6 +14,8 @@ from rocky.errors import InvalidRequest, NothingSelected, RunRefused
 from tests.run.runs import Shop, statuses, verify
 from tools.verify_run import Audit, load
 
+pytestmark = pytest.mark.slow
+
 TABLE = "spark_catalog.default.by_country"
 
 

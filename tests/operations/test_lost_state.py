@@ -23,6 +23,8 @@ from tests.run.runs import verify, write
 from tests.table_files import data_files
 from tools.verify_run import Audit, load
 
+pytestmark = pytest.mark.slow
+
 EVENTS = "spark_catalog.default.events"
 WHY = "the disk of the runner is gone"
 

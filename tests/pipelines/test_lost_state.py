@@ -17,6 +17,8 @@ from tests.pipelines.loads.folders import ORDERS as LOADED
 from tests.pipelines.loads.folders import LoadProject
 from tests.run.runs import verify
 
+pytestmark = pytest.mark.slow
+
 WHY = "the disk of the runner is gone"
 
 

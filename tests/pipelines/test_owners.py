@@ -10,6 +10,8 @@ from tests.pipelines.lakes import ORDERS, LakeProject, statuses
 from tests.pipelines.test_replication import CUSTOMERS, errors, ids, order
 from tests.run.runs import write
 
+pytestmark = pytest.mark.slow
+
 ITEMS = "acme_warehouse.staging__shopify.items"
 LOAD = """
 [pipeline.files]

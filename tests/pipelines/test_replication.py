@@ -13,6 +13,8 @@ from rocky.run.materialize.strategy import materialize
 from tests.pipelines.lakes import ORDERS, LakeProject, at, statuses
 from tests.run.runs import verify
 
+pytestmark = pytest.mark.slow
+
 SYNCED = pa.schema([("id", pa.int64()), ("synced", pa.timestamp("us", "UTC"))])
 CUSTOMERS = "acme_warehouse.staging__shopify.customers"
 ITEMS = "acme_warehouse.staging__shopify.items"

@@ -9,6 +9,8 @@ from rocky.ledger.readers.commits import open_lookup_reader
 from tests.pipelines.lakes import ORDERS, LakeProject, at, statuses
 from tests.run.runs import verify, write
 
+pytestmark = pytest.mark.slow
+
 SOURCE = f"""
 [[source]]
 name = "bronze.orders"

@@ -2,6 +2,8 @@
 
 from time import perf_counter
 
+import pytest
+
 import rocky
 from rocky.errors import RunRefused
 from rocky.project.seeds import load_seed
@@ -89,6 +91,7 @@ def test_a_wrong_cell_stops_compile_validate_plan_and_run_before_spark(tmp_path)
     assert (["E048"], ["E048"]) == (found, checked)
 
 
+@pytest.mark.slow
 def test_looking_at_a_large_seed_costs_no_more_than_inferring_its_types():
     text = "id,amount,day\n" + "".join(
         f"{row},{row % 9999}.25,2026-0{row % 9 + 1}-1{row % 9}\n" for row in range(60_000)

@@ -26,6 +26,8 @@ from tests.run.runs import Shop, statuses, verify
 from tests.run.test_marks import fail_at, five_days
 from tests.table_files import data_files
 
+pytestmark = pytest.mark.slow
+
 FILES = {
     "sources/raw.toml": (
         '[[source]]\nname = "raw.orders"\nformat = "csv"\npath = "data/orders.csv"\n'

@@ -30,6 +30,7 @@ def edit(shop: Shop, wide: str = QUIET) -> RunResult:
     return shop.run("wide", "reader")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "reader",
     [
@@ -56,6 +57,7 @@ def test_a_column_that_nobody_reads_leaves_the_reader_alone(tmp_path, reader):
     assert before == shop.rows("reader")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "reader",
     [

@@ -16,6 +16,8 @@ from tests.pipelines.loads.folders import ORDERS, LoadProject
 from tests.run.runs import Shop, statuses, verify
 from tests.run.test_marks import five_days, ids
 
+pytestmark = pytest.mark.slow
+
 PLAIN = "SELECT id, ts FROM raw.orders"
 FULL = RunParameters(parallel=1, full_refresh=True)
 

@@ -7,6 +7,8 @@ from rocky.run.prepare.resources import RunParameters
 from tests.run.runs import TABLE, Shop, reasons, statuses
 from tests.table_files import data_files
 
+pytestmark = pytest.mark.slow
+
 WRONG = PySparkException("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")
 
 

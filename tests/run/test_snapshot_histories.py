@@ -57,10 +57,16 @@ def run(shop: Shop):
 @pytest.mark.slow
 @pytest.mark.parametrize("deletes", [False, True])
 @pytest.mark.parametrize("dated", ["", DATED])
-def test_whatever_the_times_are_versions_follow_one_another(tmp_path_factory, deletes, dated):
+def test_whatever_the_times_are_versions_follow_one_another(
+    tmp_path_factory, sample, deletes, dated
+):
     strategy = f"{dated}invalidate_hard_deletes = {str(deletes).lower()}\n"
 
-    @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=len(sample(range(20))),
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(HISTORIES, st.lists(st.integers(-5, 5), min_size=6, max_size=6))
     def holds(history, jumps) -> None:
         shop = make_shop(tmp_path_factory.mktemp("people"), strategy)

@@ -9,6 +9,8 @@ from rocky.run.checksums import Checksums, state_of
 from tests.run.runs import Shop
 from tests.run.test_reuse import built, reused
 
+pytestmark = pytest.mark.slow
+
 BYTES = '\n[reuse]\nsources = "bytes"\n'
 
 

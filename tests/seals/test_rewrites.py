@@ -54,6 +54,7 @@ FORGED = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("forged", FORGED, ids=lambda each: next(iter(each)))
 @pytest.mark.parametrize("key", [{}, {"commit_key": KEY}], ids=["plain", "key"])
 def test_the_entry_that_ends_a_run_is_its_last(shop, capsys, forged, key):

@@ -15,10 +15,10 @@ from rocky.project.configuration.blocks import State
 from tests.processes import fork_context
 from tests.state.machines import Machine, findings, rows, s3_state, valkey_state
 
-pytestmark = [pytest.mark.slow, pytest.mark.server]
+pytestmark = [pytest.mark.slow, pytest.mark.server, pytest.mark.sampled]
 
 WRITERS = 4
-ROUNDS = 3
+ROUNDS = 2
 
 
 @pytest.fixture(params=["s3", "valkey"])

@@ -19,7 +19,7 @@ from rocky.state.idempotency import RemoteKey, RemoteKeys
 from tests.processes import fork_context
 from tests.state.machines import Machine, s3_state, valkey_state
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.sampled]
 
 NOW = datetime.now(UTC)
 RUN = RunId("run-1")

@@ -27,7 +27,7 @@ from tests.run.runs import PROJECT, write
 from tests.servers.s3 import BUCKET, s3_environment
 from tests.servers.valkey import PASSWORD
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.sampled]
 
 WHY = "somebody emptied the bucket"
 Copies = dict[str, bytes]

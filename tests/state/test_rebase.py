@@ -193,6 +193,7 @@ def rewrites(path: Path) -> list[str]:
     return [each.where for each in found.found]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("theirs_first", [True, False])
 @pytest.mark.parametrize("their_work", ["nothing", "deleted", "anew", "other"])
 @pytest.mark.parametrize("our_work", ["deleted", "anew", "twice"])

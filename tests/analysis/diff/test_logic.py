@@ -54,6 +54,7 @@ def swapped(sql):
         yield f"{sql[: match.start()]}{new}{sql[match.end() :]}"
 
 
+@pytest.mark.slow
 def test_nine_of_ten_queries_have_digests_and_the_others_a_reason():
     found = [logic(each.sql) for each in SAMPLE]
     usual = [logic(each.sql) for each in ACCEPTED if each.family not in CORNERS]

@@ -72,6 +72,7 @@ def ask(engine, sql):
     return engine.rows(engine.frame(sql), 1000)
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(rows, st.lists(st.sampled_from(ASSERTIONS), min_size=1, max_size=4))
 def test_every_row_is_either_valid_or_in_quarantine(engine, found, assertions):

@@ -6,6 +6,8 @@ import pytest
 from rocky.ledger.writer import open_ledger
 from tests.pipelines.lakes import ORDERS, LakeProject, at, statuses
 
+pytestmark = pytest.mark.slow
+
 
 def drift(report) -> list[str]:
     """What was graded, as `column grade days`."""

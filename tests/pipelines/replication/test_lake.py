@@ -220,6 +220,7 @@ def test_a_link_that_leads_in_a_circle_is_followed_once(lake):
     assert ["a"] == [each.table for each in lake.discover().tables]
 
 
+@pytest.mark.slow
 def test_a_lake_is_listed_and_routed_without_loading_pyspark(lake):
     lake.put("src__acme/orders/part.csv")
     (lake.root / "rocky.toml").write_text(
