@@ -11,12 +11,13 @@ from rocky.errors import SparkUnavailable
 from rocky.spark.session import SMALL, open_session
 from tests.spark.projects import build, errors_of
 
-# Hundreds of tests fill a heap that is enough for one; and each query is described for a page
-# that nobody opens.
+# Hundreds of tests fill a heap that is enough for one; each query is described for a page that
+# nobody opens; and what one test had compiled is forgotten before another asks for the same.
 OF_TESTS = {
     "spark.driver.memory": "2g",
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.ui.retainedExecutions": "10",
+    "spark.sql.codegen.cache.maxEntries": "2000",
 }
 
 

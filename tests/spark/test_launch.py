@@ -195,6 +195,7 @@ def run_java(command: list[str]) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.sampled
 @pytest.mark.spark
 @pytest.mark.parametrize("choose", [lambda: choose_java(os.environ), java_of_wheel])
 def test_class_data_is_left_behind_used_and_ignored_when_damaged(choose, tmp_path, monkeypatch):

@@ -77,6 +77,7 @@ def test_a_query_is_answered(shop):
     assert ({"s": "é", "n": 3},) == found.rows
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "where",
     [
@@ -119,6 +120,7 @@ def _stored(shop):
     return table, table.snapshot()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("where", ["f > 1", "f = double('NaN')", "i = 1.0", "s like '%a%'"])
 def test_what_files_could_answer_otherwise_is_asked_of_spark(shop, where):
     assert "spark" == shop.show("things", where=where).read_by

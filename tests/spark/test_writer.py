@@ -121,6 +121,7 @@ def test_a_file_holds_no_more_rows_than_the_layout_says(session, tmp_path):
 INNER = struct((StructField("y", INT, False),))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("sql", "kind", "nullable"),
     [

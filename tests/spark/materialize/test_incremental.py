@@ -65,6 +65,7 @@ def naive(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("kind", "low", "high"),
     [
@@ -109,6 +110,7 @@ def test_a_wider_type_rewrites_the_rows_in_the_same_commit(bench):
     assert bench.hash_recorded == bench.hash_again()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("query", "said"),
     [

@@ -3,7 +3,7 @@ import pytest
 from rocky.errors import ConcurrentChange, ModelFailed
 from rocky.spark.interface import Layout
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.sampled]
 
 COLUMNS = "id INT, region STRING, amount INT, tags MAP<STRING, INT>"
 QUERY = "SELECT id, region, amount, tags FROM raw.t"

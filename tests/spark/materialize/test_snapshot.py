@@ -54,6 +54,7 @@ def test_every_version_has_an_id_of_its_own(kept):
     assert 4 == len(set(ids))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("noted", "current"), [(False, True), (True, False)])
 def test_a_row_that_is_gone_ends_when_deletions_are_noted(kept, noted, current):
     kept.edit(
