@@ -4,31 +4,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from moto.server import ThreadedMotoServer
 
 from rocky.evidence.verification import Verification, verify_evidence
 from rocky.ledger import open_evidence_reader
 from rocky.store.warehouse import Warehouse, open_warehouse
 from tests.evidence.shops import Recorded, codes
-from tests.store.test_s3 import make_bucket
+from tests.servers.s3 import s3_environment, s3_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.server]
 
 
 @pytest.fixture
 def lake() -> Iterator[Warehouse]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    _, port = server.get_host_and_port()
-    endpoint = f"http://127.0.0.1:{port}"
-    make_bucket(endpoint)
-    options = {
-        "AWS_ENDPOINT_URL": endpoint,
-        "AWS_ACCESS_KEY_ID": "key",
-        "AWS_SECRET_ACCESS_KEY": "secret",
-    }
-    yield open_warehouse("s3://lake/wh", base=Path(), options=options)
-    server.stop()
+    with s3_server("lake") as endpoint:
+        yield open_warehouse("s3://lake/wh", base=Path(), options=s3_environment(endpoint))
 
 
 def verify(project: Recorded, lake: Warehouse) -> Verification:

@@ -4,16 +4,15 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
-import boto3
 import deltalake
 import pyarrow as pa
 import pytest
-from moto.server import ThreadedMotoServer
 
 from rocky.errors import AdapterUnusable
 from rocky.spark.session import CONNECTOR_HELP
 from rocky.store.delta.log import write_checkpoint
 from rocky.store.warehouse import open_warehouse
+from tests.servers.s3 import s3_server
 from tests.spark.jars import DELTA, HADOOP_AWS, S3, S3_EXCLUDED, require_packages
 from tests.spark.projects import CONFIG, build, errors_of, table_folder, write_files, write_rows
 from tests.spark.scripts import run_script
@@ -173,21 +172,14 @@ def test_without_hadoops_client_for_s3_it_is_said_what_to_add(spark, tmp_path, m
 @pytest.fixture
 def bucket():
     """The settings of an S3 on loopback with a bucket."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    endpoint = f"http://{host}:{port}"
-    keys = {"aws_access_key_id": "key", "aws_secret_access_key": "secret"}
-    client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **keys)
-    client.create_bucket(Bucket="lake")
-    yield {
-        "spark.hadoop.fs.s3a.endpoint": endpoint,
-        "spark.hadoop.fs.s3a.endpoint.region": "us-east-1",
-        "spark.hadoop.fs.s3a.access.key": "key",
-        "spark.hadoop.fs.s3a.secret.key": "secret",
-        "spark.hadoop.fs.s3a.path.style.access": "true",
-    }
-    server.stop()
+    with s3_server("lake") as endpoint:
+        yield {
+            "spark.hadoop.fs.s3a.endpoint": endpoint,
+            "spark.hadoop.fs.s3a.endpoint.region": "us-east-1",
+            "spark.hadoop.fs.s3a.access.key": "key",
+            "spark.hadoop.fs.s3a.secret.key": "secret",
+            "spark.hadoop.fs.s3a.path.style.access": "true",
+        }
 
 
 RUNS = """

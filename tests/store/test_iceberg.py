@@ -11,9 +11,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from pyiceberg.catalog.sql import SqlCatalog
-from pyiceberg.expressions import IsNull
-from pyiceberg.table import StaticTable
 
 from rocky.errors import StoreUnwritable
 from rocky.language.datatypes import types
@@ -37,6 +34,7 @@ from rocky.language.datatypes.types import (
 )
 from rocky.store.delta.schema import format_schema
 from rocky.store.iceberg import publish_iceberg
+from tests.store.iceberg_tables import read_iceberg
 from tests.store.parquet_files import open_table, placed, snapshot_of
 
 pytestmark = pytest.mark.slow
@@ -66,8 +64,10 @@ def as_counter(rows):
 
 def assert_all_read(location, rows):
     """Every Iceberg reader at hand sees exactly these rows."""
+    from pyiceberg.catalog.sql import SqlCatalog  # noqa: PLC0415 - as in `read_iceberg`
+
     expected = as_counter(rows)
-    assert expected == as_counter(StaticTable.from_metadata(location).scan().to_arrow().to_pylist())
+    assert expected == as_counter(read_iceberg(location).scan().to_arrow().to_pylist())
     assert expected == as_counter(pl.scan_iceberg(location).collect().to_dicts())
     with SqlCatalog("c", uri="sqlite:///:memory:") as catalog:
         catalog.create_namespace("s")
@@ -90,7 +90,7 @@ def test_a_table_is_found_by_its_folder_through_the_version_hint(table):
     publish(table, 3, placed(table, FIELDS, rows_of([2])))
     folder = table.objects.place(table.prefix)
 
-    assert rows_of([2]) == StaticTable.from_metadata(folder).scan().to_arrow().to_pylist()
+    assert rows_of([2]) == read_iceberg(folder).scan().to_arrow().to_pylist()
 
 
 def test_a_table_without_rows_is_read_as_one(table):
@@ -115,8 +115,8 @@ def test_appends_changes_and_replacements_are_followed(table):
 def test_manifests_of_files_that_stay_are_kept(table):
     first = placed(table, FIELDS, rows_of([1]))
     second = placed(table, FIELDS, rows_of([2]))
-    old = StaticTable.from_metadata(publish(table, 0, first))
-    new = StaticTable.from_metadata(publish(table, 1, first + second))
+    old = read_iceberg(publish(table, 0, first))
+    new = read_iceberg(publish(table, 1, first + second))
     before, after = (
         {manifest.manifest_path for manifest in found.current_snapshot().manifests(found.io)}
         for found in (old, new)
@@ -133,7 +133,7 @@ def test_many_appends_keep_few_manifests_and_a_bounded_history(table, monkeypatc
     for version in range(12):
         files += placed(table, FIELDS, rows_of([version]))
         location = publish(table, version, files)
-    read = StaticTable.from_metadata(location)
+    read = read_iceberg(location)
 
     assert 5 == len(read.snapshots()) == len(read.metadata.snapshot_log)
     assert_all_read(location, rows_of(range(12)))
@@ -180,7 +180,7 @@ def test_an_added_and_a_widened_column_are_read_in_old_files_too(table):
     location = publish(table, 1, old + new, wider)
 
     assert_all_read(location, rows_of([1], more=None) + rows_of([2**40], more=1.5))
-    read = StaticTable.from_metadata(location)
+    read = read_iceberg(location)
     assert [1, 2, 3] == [field.field_id for field in read.schema().fields]
     assert 1 == read.scan("id = 1").to_arrow().num_rows
     assert 1 == read.scan("id > 1099511627775").to_arrow().num_rows
@@ -202,7 +202,7 @@ def test_a_replacement_with_other_columns_is_read_right(table, fields):
     location = publish(table, 1, placed(table, fields, [row]), fields)
 
     assert_all_read(location, [row])
-    names = [field.name for field in StaticTable.from_metadata(location).schema().fields]
+    names = [field.name for field in read_iceberg(location).schema().fields]
     assert [field.name for field in fields] == names
 
 
@@ -235,7 +235,7 @@ def test_every_type_is_read_with_its_value_and_as_null(table):
     fields = [column(name, datatype) for name, (datatype, _) in TYPED.items()]
     full = {name: value for name, (_, value) in TYPED.items()}
     location = publish(table, 0, placed(table, fields, [full], [dict.fromkeys(full)]), fields)
-    read = StaticTable.from_metadata(location).scan().to_arrow().to_pylist()
+    read = read_iceberg(location).scan().to_arrow().to_pylist()
     by_polars = pl.scan_iceberg(location).collect()
 
     assert [full, dict.fromkeys(full)] == sorted(read, key=lambda row: row["tiny"] is None)
@@ -254,8 +254,8 @@ def test_a_table_is_partitioned_by_any_such_type(table, name):
     changed = publish(table, 1, files[:1], fields, [name])
 
     assert_all_read(location, [*rows[0], *rows[1]])
-    assert 1 == StaticTable.from_metadata(location).scan(IsNull(name)).to_arrow().num_rows
-    assert 1 == StaticTable.from_metadata(changed).scan().to_arrow().num_rows
+    assert 1 == read_iceberg(location).scan(f"{name} is null").to_arrow().num_rows
+    assert 1 == read_iceberg(changed).scan().to_arrow().num_rows
 
 
 def test_a_partitioned_table_is_skipped_through_and_changed_by_partition(table):
@@ -263,7 +263,7 @@ def test_a_partitioned_table_is_skipped_through_and_changed_by_partition(table):
     parts = [[{"id": n, "land": land}] for n, land in enumerate(["EU", "US", None, "EU"])]
     files = placed(table, fields, *parts, partition_columns=["land"])
     location = publish(table, 0, files, fields, ["land"])
-    static = StaticTable.from_metadata(location)
+    static = read_iceberg(location)
     left = tuple(file for file in files if file.partition_values["land"] != "EU")
     again = publish(table, 1, left, fields, ["land"])
 
@@ -284,7 +284,7 @@ def test_other_partition_columns_begin_the_metadata_anew(table):
 
 def test_files_are_skipped_by_their_bounds(table):
     files = placed(table, FIELDS, rows_of([1, 2]), rows_of([10, 20]))
-    static = StaticTable.from_metadata(publish(table, 0, files))
+    static = read_iceberg(publish(table, 0, files))
 
     assert 1 == len(list(static.scan("id >= 10").plan_files()))
     assert 0 == len(list(static.scan("name > 'z'").plan_files()))
@@ -339,7 +339,7 @@ def test_what_is_said_of_a_table_and_its_columns_is_said_in_iceberg(table):
     ]
     found = []
     for each in steps:
-        opened = StaticTable.from_metadata(publish_iceberg(table, each))
+        opened = read_iceberg(publish_iceberg(table, each))
         docs = {field.name: field.doc or None for field in opened.schema().fields}
         found.append((opened.properties.get("comment"), docs))
         assert 2 == opened.scan().to_arrow().num_rows

@@ -1,10 +1,7 @@
 """Placing, rows and Iceberg in an S3-compatible object store on loopback."""
 
-import boto3
 import pytest
 from blake3 import blake3
-from moto.server import ThreadedMotoServer
-from pyiceberg.table import StaticTable
 
 from rocky.errors import StoreUnreadable
 from rocky.language.datatypes.types import INT, STRING, StructField
@@ -14,6 +11,8 @@ from rocky.store.iceberg import publish_iceberg
 from rocky.store.parquet.rows import load_rows
 from rocky.store.parquet.staging import open_staging, place_files
 from rocky.store.warehouse import open_warehouse
+from tests.servers.s3 import make_bucket, s3_server
+from tests.store.iceberg_tables import read_iceberg
 from tests.store.parquet_files import Named, parquet_bytes, placed, snapshot_of, stage
 
 pytestmark = pytest.mark.server
@@ -25,24 +24,14 @@ KEYS = {"access_key_id": "key", "secret_access_key": "secret", "region": "us-eas
 
 @pytest.fixture(scope="module")
 def endpoint():
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    with s3_server() as address:
+        yield address
 
 
 @pytest.fixture
 def table(endpoint, request, tmp_path):
     bucket = tmp_path.name.replace("_", "-")[:40].strip("-")
-    client = boto3.client(
-        "s3",
-        endpoint_url=endpoint,
-        aws_access_key_id="key",
-        aws_secret_access_key="secret",
-        region_name="us-east-1",
-    )
-    client.create_bucket(Bucket=bucket)
+    make_bucket(endpoint, bucket)
     warehouse = open_warehouse(
         f"s3://{bucket}/ware house é", base=tmp_path, options={"endpoint": endpoint, **KEYS}
     )
@@ -120,6 +109,6 @@ def test_iceberg_metadata_is_read_from_the_object_store(table, endpoint):
         "s3.secret-access-key": "secret",
         "s3.region": "us-east-1",
     }
-    read = StaticTable.from_metadata(location, properties).scan().to_arrow()
+    read = read_iceberg(location, properties).scan().to_arrow()
 
     assert ROWS == sorted(read.to_pylist(), key=lambda row: row["id"])

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 from blake3 import blake3
 from deltalake import DeltaTable, QueryBuilder
-from pyiceberg.table import StaticTable
 
 from rocky.language.datatypes import types
 from rocky.language.datatypes.types import (
@@ -30,6 +29,7 @@ from rocky.language.datatypes.types import (
 from rocky.store.delta.change import Change
 from rocky.store.iceberg import publish_iceberg
 from rocky.store.parquet.rows import load_rows
+from tests.store.iceberg_tables import read_iceberg
 from tests.store.parquet_files import open_table, placed
 from tests.table_files import data_files
 
@@ -133,7 +133,7 @@ class Shop:
         assert as_counter(each for each in expected if each["id"] <= 2) == dicts(low)
         assert len(expected) == self.counted_by_duckdb(snapshot, folder)
         location = publish_iceberg(self.table, snapshot)
-        assert wanted == dicts(StaticTable.from_metadata(location).scan().to_arrow())
+        assert wanted == dicts(read_iceberg(location).scan().to_arrow())
         assert wanted == dicts(pl.scan_iceberg(location).collect().to_arrow())
         ours = load_rows(self.table, snapshot, 1000)
         assert wanted == as_counter(dict(zip(names, each, strict=True)) for each in ours)
@@ -201,7 +201,7 @@ def test_a_table_without_rows_is_read_by_deltalake_and_iceberg(shop):
     location = publish_iceberg(shop.table, shop.table.snapshot())
 
     assert 0 == DeltaTable(folder).to_pyarrow_table().num_rows
-    assert 0 == StaticTable.from_metadata(location).scan().to_arrow().num_rows
+    assert 0 == read_iceberg(location).scan().to_arrow().num_rows
     assert [] == load_rows(shop.table, shop.table.snapshot(), 10)
 
 

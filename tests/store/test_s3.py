@@ -1,17 +1,16 @@
 """The store in an S3-compatible server on loopback, spoken to over HTTP like any other."""
 
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
-from moto.server import ThreadedMotoServer
 
 from rocky.errors import ChangeRefused, ConcurrentChange, StoreUnreadable
 from rocky.store.anchor import anchored_ledgers, read_anchor, write_anchor
 from rocky.store.file_usage import sweep_table
 from rocky.store.warehouse import Table, open_warehouse
+from tests.servers.s3 import s3_environment, s3_server
 from tests.store.tables import (
     Name,
     append,
@@ -35,24 +34,8 @@ FAR_FUTURE_MS = 2**52
 @pytest.fixture(scope="module")
 def options() -> Iterator[dict[str, str]]:
     """A server with a bucket: the settings that reach it."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    _, port = server.get_host_and_port()
-    found = {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-        "AWS_ACCESS_KEY_ID": "key",
-        "AWS_SECRET_ACCESS_KEY": "secret",
-    }
-    make_bucket(found["AWS_ENDPOINT_URL"])
-    yield found
-    server.stop()
-
-
-def make_bucket(endpoint: str) -> None:
-    """S3 makes a bucket by a put of its name, which clients of objects have no call for."""
-    request = urllib.request.Request(f"{endpoint}/lake", method="PUT")
-    with urllib.request.urlopen(request) as answer:
-        assert 200 == answer.status
+    with s3_server("lake") as endpoint:
+        yield s3_environment(endpoint)
 
 
 def table_at(options: dict[str, str], path: str) -> Table:

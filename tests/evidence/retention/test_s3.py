@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from moto.server import ThreadedMotoServer
 
 from rocky.errors import StoreUnreadable
 from rocky.evidence.retention.collection import CollectionRequest, collect_files
@@ -23,25 +22,16 @@ from rocky.store.file_usage import list_files
 from rocky.store.parquet.rows import load_rows
 from rocky.store.warehouse import open_warehouse
 from tests.evidence.retention.histories import KEEP_NOTHING, a_run
+from tests.servers.s3 import s3_environment, s3_server
 from tests.store.tables import ORDERS, Name, ids, read_ids, replace_with
-from tests.store.test_s3 import make_bucket
 
 pytestmark = [pytest.mark.slow, pytest.mark.server]
 
 
 @pytest.fixture
 def options() -> Iterator[dict[str, str]]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    _, port = server.get_host_and_port()
-    endpoint = f"http://127.0.0.1:{port}"
-    make_bucket(endpoint)
-    yield {
-        "AWS_ENDPOINT_URL": endpoint,
-        "AWS_ACCESS_KEY_ID": "key",
-        "AWS_SECRET_ACCESS_KEY": "secret",
-    }
-    server.stop()
+    with s3_server("lake") as endpoint:
+        yield s3_environment(endpoint)
 
 
 def test_files_in_a_bucket_are_collected(options, tmp_path):
