@@ -128,7 +128,7 @@ def test_an_installed_wheel_compiles_the_playground(installation, tmp_path):
     assert "E003" in installation.run("rocky", "explain", "E003", cwd=tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_consumer_of_the_installed_wheel_sees_its_types(installation, tmp_path):
     (tmp_path / "consumer.py").write_text(USES_ROCKY)
     interpreter = str(installation.folder / "bin" / "python")

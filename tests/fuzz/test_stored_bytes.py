@@ -299,6 +299,7 @@ def fuzz(target: Callable[[Path], Target], folder: Path, *, at_length: bool) -> 
             raise AssertionError(f"case {number} of {target.__name__}: {data[:300]!r}") from failure
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.__name__)
 def test_what_is_stored_wrong_is_refused(tmp_path, target):
     fuzz(target, tmp_path, at_length=False)

@@ -74,6 +74,7 @@ def test_a_run_is_alive_elsewhere_as_long_as_it_holds_its_claim(machines):
     assert [("run-1", ("a",))] == living
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_a_claim_that_is_not_refreshed_ends(machines):
     machine = machines(1)
@@ -97,6 +98,7 @@ def forget_space(claims: RemoteClaims) -> None:
     claims._shelf.put_note(note.name, json.dumps(said).encode(), claims.seconds)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_a_claim_is_refreshed_while_its_run_goes_on(machines):
     first, second = machines(1), machines(2)

@@ -18,7 +18,7 @@ from tests.store.writers import (
 
 pytestmark = pytest.mark.slow
 
-ROUNDS = 50
+ROUNDS = 20
 FAR_FUTURE_MS = 2**52
 
 

@@ -27,7 +27,7 @@ from tests.store.test_concurrency import run_together
 
 pytestmark = [pytest.mark.slow, pytest.mark.server]
 
-ROUNDS = 25
+ROUNDS = 10
 FAR_FUTURE_MS = 2**52
 
 
