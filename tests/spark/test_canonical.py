@@ -47,6 +47,7 @@ def bytes_of(spark, folder: Path, query: str, layout: Layout, *, aqe, shuffles, 
     return [staged.rows_hash, *sorted(blake3(path.read_bytes()).hexdigest() for path in found)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("query", QUERIES)
 def test_bytes_are_equal_whatever_spark_is_set_to(spark, tmp_path, query):
     layout = Layout(canonical=True, pieces=3)
