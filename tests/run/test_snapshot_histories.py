@@ -54,6 +54,7 @@ def run(shop: Shop):
     return shop.run("people", options=RunParameters(parallel=1, reuse=False))
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("deletes", [False, True])
 @pytest.mark.parametrize("dated", ["", DATED])
