@@ -253,6 +253,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.spark
 @needs_wheel
 def test_without_java_spark_runs_on_the_wheels_and_prints_nothing(tmp_path):
