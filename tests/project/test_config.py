@@ -314,14 +314,6 @@ def test_an_unknown_key_names_its_block(tmp_path):
     ("config", "expected"),
     [
         (
-            "[branch.approval]\nmin_approvers = 2\n",
-            "2:1 'min_approvers' `min_approvers` has no effect: nobody has to approve",
-        ),
-        (
-            "[branch.approval]\nrequired = false\nmin_approvers = 2\n",
-            "3:1 'min_approvers' `min_approvers` has no effect: nobody has to approve",
-        ),
-        (
             '[state]\ns3_bucket = "b"\n',
             "2:1 's3_bucket' `s3_bucket` has no effect: the state is kept by the `local` backend",
         ),
@@ -341,7 +333,8 @@ def test_a_setting_that_would_have_no_effect_is_refused_at_its_line(tmp_path, co
 @pytest.mark.parametrize(
     "config",
     [
-        "[branch.approval]\nrequired = true\nmin_approvers = 2\n",
+        # It counts where the settings of another commit ask for approvals.
+        "[branch.approval]\nmin_approvers = 2\n",
         "[branch.approval]\nallow_author = true\n",
         '[state]\nbackend = "tiered"\ns3_bucket = "b"\nvalkey_url = "redis://x"\n',
     ],

@@ -1,14 +1,15 @@
-"""`make demo` is run, and what it and the README show is what comes out."""
+"""`make demo` is run, and what it and the tutorial show is what comes out."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.architecture.console import BLOCK, README, ROOT, replay, run
+from tests.architecture.console import BLOCK, ROOT, replay, run
 
 pytestmark = pytest.mark.spark
 
+TUTORIAL = ROOT / "docs/tutorial/first-project.md"
 RUN = re.compile(r"(?<=<!-- run -->\n).*?(?=<!-- end of run -->)", re.DOTALL)
 # What differs from run to run: ids, times, sizes, prices, and the widths they give to columns.
 VARIES = re.compile(r"run-\d{8}-\d{6}-\d{3}|[<\d][\d.,: -]*(?:ms|min|s|h|kB|MB|B|USD)?\b|  +")
@@ -25,9 +26,9 @@ def demo(tmp_path_factory) -> tuple[str, Path]:
     return run(f"sh {ROOT / 'tools' / 'tour.sh'}", folder), folder / "demo"
 
 
-def test_the_run_in_the_readme_is_what_happens(demo, bless):
+def test_the_run_in_the_tutorial_is_what_happens(demo, bless):
     shown, project = demo
-    page = README.read_text()
+    page = TUTORIAL.read_text()
     (block,) = BLOCK.findall("".join(RUN.findall(page)))
     first, *others = [line for line in block.splitlines() if line.startswith("$ ")]
     # The tour ran it. Progress is not in between: what went to standard error comes last.
@@ -35,7 +36,7 @@ def test_the_run_in_the_readme_is_what_happens(demo, bless):
     rest, _ = replay("\n".join(others), project)
     happened = "\n".join([first, *(line.rstrip() for line in table), rest])
     if bless:
-        README.write_text(RUN.sub(lambda _: f"```console\n{happened}```\n", page))
+        TUTORIAL.write_text(RUN.sub(lambda _: f"```console\n{happened}```\n", page))
         block = happened
 
     assert masked(happened) == masked(block)

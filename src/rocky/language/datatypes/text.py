@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rocky.language.datatypes import types as t
+from rocky.language.names import quote_if_needed
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+[A-Za-z_]\w*)|(?P<number>-?[0-9]+)|`(?P<quoted>(?:[^`]|``)+)`"
@@ -370,9 +371,6 @@ def decode_type(text: str) -> t.DataType:
     return found
 
 
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
 def format_type(type: t.DataType) -> str:  # noqa: A002 - the noun of this package
     """A type as people write it, which `parse_type` reads; elements are taken to be nullable."""
     if isinstance(type, t.ArrayType):
@@ -385,6 +383,4 @@ def format_type(type: t.DataType) -> str:  # noqa: A002 - the noun of this packa
 
 
 def _format_field(field: t.StructField) -> str:
-    name = field.name
-    written = name if _PLAIN_NAME.fullmatch(name) else "`" + name.replace("`", "``") + "`"
-    return f"{written}:{format_type(field.type)}{'' if field.nullable else ' not null'}"
+    return f"{quote_if_needed(field.name)}:{format_type(field.type)}{'' if field.nullable else ' not null'}"

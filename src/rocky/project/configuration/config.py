@@ -111,7 +111,7 @@ def read_config(data: dict[str, Any], problems: Problems) -> Config:
     found.extend(_find_circles(config.pipeline))
     _check_checks(config, table.get("pipeline"), found)
     _check_state(config.state, table.get("state"), found)
-    _check_branch(config.branch, table.get("branch"), found)
+    _check_branch(config.branch, found)
     problems.extend(_restore(problem, shorthands) for problem in found)
     return config
 
@@ -236,17 +236,7 @@ def _check_patterns(
             )
 
 
-def _check_branch(branch: Branch, table: Any, problems: Problems) -> None:
-    said = table.get("approval") if isinstance(table, dict) else None
-    if isinstance(said, dict) and "min_approvers" in said and not branch.approval.required:
-        problems.append(
-            Problem(
-                ("branch", "approval", "min_approvers"),
-                "`min_approvers` has no effect: nobody has to approve",
-                "set `required = true`, or remove it",
-                on_key=True,
-            )
-        )
+def _check_branch(branch: Branch, problems: Problems) -> None:
     signers = branch.approval.allowed_signers
     if escapes_project(signers) or not signers.strip("./"):
         message = "`allowed_signers` must be a file of the project, so that it is reviewed with it"
