@@ -383,4 +383,5 @@ def format_type(type: t.DataType) -> str:  # noqa: A002 - the noun of this packa
 
 
 def _format_field(field: t.StructField) -> str:
-    return f"{quote_if_needed(field.name)}:{format_type(field.type)}{'' if field.nullable else ' not null'}"
+    never = "" if field.nullable else " not null"
+    return f"{quote_if_needed(field.name)}:{format_type(field.type)}{never}"
