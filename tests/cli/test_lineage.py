@@ -1,4 +1,5 @@
 import json
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -173,3 +174,22 @@ def test_a_broken_model_has_lineage_as_far_as_it_is_known(rocky, write):
     write({"models/a.sql": "SELECT order_id, nope FROM raw.orders\n"})
 
     assert ExitCode.OK == rocky("lineage", "a.order_id").code
+
+
+def test_without_a_target_it_is_the_whole_project(rocky, write):
+    write(FILES)
+    text = rocky("lineage", "--format", "text").out
+    assert ["NAME", "KIND", "READS", "READ", "BY"] == text.splitlines()[0].split()
+    assert ["a", "model", "raw.orders", "b"] == text.splitlines()[1].split()
+
+    document = rocky("lineage").json
+    assert {"source": "a", "target": "b"} in document["edges"]
+    assert "a" in [each["model"] for each in document["nodes"]]
+    assert ExitCode.OK != rocky("lineage", "--upstream").code
+
+
+def test_a_graph_is_drawn(rocky, write):
+    write(FILES)
+    for target in ([], ["b"], ["b.total"]):
+        text = rocky("lineage", *target, "--format", "svg").out
+        assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"

@@ -39,6 +39,7 @@ def reports(shop: OpenShop) -> dict[str, object]:
         "pipelines": list_project(opened, ListRequest("pipelines")),
         "model": lineage(opened, LineageRequest("stg_orders")),
         "column": lineage(opened, LineageRequest("stg_orders.country")),
+        "project": lineage(opened, LineageRequest()),
         "history": history(opened, HistoryRequest()),
         "show": show(opened, ShowRequest("stg_orders")),
         "query": describe_query(opened, QueryRequest("SELECT id FROM stg_orders")),

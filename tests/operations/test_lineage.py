@@ -40,3 +40,31 @@ def test_a_code_is_explained_by_its_name():
     assert "E003" == explain(ExplainRequest("unknown-column")).code
     with pytest.raises(NothingSelected, match="no diagnostic is called `Q999`"):
         explain(ExplainRequest("Q999"))
+
+
+def test_a_project_has_all_its_models_and_what_each_reads(tmp_path):
+    workspace = open_project(tmp_path, GOOD)
+    found = lineage(workspace, LineageRequest())
+
+    assert {"good": "model", "reader": "model", "raw.orders": "source"}.items() <= {
+        each.model: each.kind for each in found.nodes
+    }.items()
+    assert {("raw.orders", "good"), ("good", "reader")} <= {
+        (each.source, each.target) for each in found.edges
+    }
+    for wrong in ({"column": "a"}, {"upstream": True}, {"downstream": True}):
+        with pytest.raises(InvalidRequest, match="is of a model: name it"):
+            lineage(workspace, LineageRequest(**wrong))
+
+
+def test_a_notebook_shows_lineage_as_a_picture_with_the_table_below(tmp_path):
+    workspace = open_project(tmp_path, GOOD)
+    for target, focus in (("good", "model good"), ("good.order_id", "model good.order_id")):
+        found = lineage(workspace, LineageRequest(target))
+        html = found._repr_html_()
+        assert html.startswith(found._repr_svg_())
+        assert '<g class="model focus">' + f"<title>{focus}</title>" in html
+        assert "<title>source raw.orders" in html
+        assert "<details><summary>as a table" in html
+        assert "<table>" in html
+    assert "<title>model reader</title>" in lineage(workspace, LineageRequest()).to_svg()

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rocky.operations.drift import DriftReport
     from rocky.operations.emit_sql import EmitSqlReport
     from rocky.operations.imports import UpdateImportsReport
-    from rocky.operations.lineage import ColumnLineage, ModelLineage
+    from rocky.operations.lineage_report import ColumnLineage, ModelLineage, ProjectLineage
     from rocky.operations.list import Kind, Listed
     from rocky.operations.plan import PlanReport
     from rocky.operations.publish import PublishReport
@@ -101,13 +101,13 @@ class Workspace(Records):
 
     def lineage(
         self,
-        target: str,
+        target: str | None = None,
         column: str | None = None,
         *,
         upstream: bool = False,
         downstream: bool = False,
-    ) -> "ModelLineage | ColumnLineage":
-        """Where a model's or a column's values come from, and what they reach."""
+    ) -> "ModelLineage | ColumnLineage | ProjectLineage":
+        """Where a model's or a column's values come from, and what they reach; or all models."""
         from rocky.operations.lineage import LineageRequest, lineage
 
         return lineage(self, LineageRequest(target, column, upstream, downstream))

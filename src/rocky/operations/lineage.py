@@ -4,9 +4,8 @@ A source's name may hold dots, so `raw.orders` is a source and `raw.orders.amoun
 of it, while `fct_revenue.amount` is a column of a model: the longest relation that fits wins.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Literal
 
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.lineage import (
@@ -15,183 +14,54 @@ from rocky.analysis.lineage import (
     Hop,
     Lineage,
     RowHop,
-    Trace,
     model_edges,
     reach_models,
 )
 from rocky.errors import InvalidRequest, NothingSelected
 from rocky.language.datatypes.types import StructField
-from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, OutputColumn
-from rocky.operations.digest import Digest, Digested, counts
+from rocky.language.ir import OutputColumn
+from rocky.operations.lineage_report import (
+    ColumnLineage,
+    ColumnPlace,
+    Kind,
+    LineageColumn,
+    LineageEdge,
+    LineageInfluence,
+    LineageNode,
+    ModelEdge,
+    ModelLineage,
+    ModelPlace,
+    ProjectLineage,
+    ReachedColumn,
+    Relation,
+)
 from rocky.operations.list import source_kind
-from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace, unknown_name
 from rocky.plan.arguments import Request
-
-Kind = Literal["model", "source", "import", "seed"]
-Transform = Annotated[str, LINEAGE_KINDS]
-Role = Annotated[str, INFLUENCE_ROLES]
+from rocky.project import Project
 
 
 @dataclass(frozen=True, slots=True)
 class LineageRequest(Request):
     """MODEL or MODEL.COLUMN; sources and seeds work too. Which ways to look, if any is named.
 
-    Without one a model is looked at both ways, a column at what it comes from.
+    Without a way a model is looked at both ways, a column at what it comes from. Without a target
+    it is the whole project.
     """
 
-    target: str
+    target: str | None = None
     column: str | None = None
     upstream: bool = False
     downstream: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LineageColumn:
-    """A column and what is known of it."""
-
-    name: str
-    data_type: str
-    nullable: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """A model, source or seed with its columns; `complete` is False when some may be missing."""
-
-    name: str
-    kind: Kind
-    path: str
-    columns: tuple[LineageColumn, ...]
-    complete: bool = True
-
-    def column(self, name: str) -> LineageColumn:
-        """The column of a name. Raises NothingSelected."""
-        key = name.lower()
-        for column in self.columns:
-            if column.name.lower() == key:
-                return column
-        message = unknown_name("column", name, [each.name for each in self.columns])
-        message = message.replace(
-            "`rocky list` shows what there is", f"`rocky lineage {self.name}` shows them"
-        )
-        raise NothingSelected(f"{message} (in {self.kind} `{self.name}`)")
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnPlace:
-    """A column of a model, source or seed."""
-
-    model: str
-    column: str
-
-    def __str__(self) -> str:
-        return f"{self.model}.{self.column}"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelPlace:
-    """A model."""
-
-    model: str
-
-
-@dataclass(frozen=True, slots=True)
-class LineageEdge:
-    """`target` is made from `source`."""
-
-    source: ColumnPlace
-    target: ColumnPlace
-    transform: Transform
-
-
-@dataclass(frozen=True, slots=True)
-class LineageInfluence:
-    """`source` decides which rows `target` has, or their order."""
-
-    source: ColumnPlace
-    target: ModelPlace
-    role: Role
-
-
-@dataclass(frozen=True, slots=True)
-class LineageNode:
-    """A model, or what one reads."""
-
-    model: str
-    kind: Kind
-    target_schema: str | None = None
-    source_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReachedColumn:
-    """A column on the way; `transform` is the strongest of any path to it."""
-
-    model: str
-    column: str
-    transform: Transform
-    direction: Direction
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ModelLineage(Digested):
-    """A relation, its direct neighbours, and every edge that touches it in the ways looked at.
-
-    `graph` has the edges between whole models, all the way up and down.
-    """
-
-    relation: Relation = hidden()
-    ways: tuple[Direction, ...] = hidden()
-    graph: tuple[tuple[str, str], ...] = hidden()
-    model: str
-    columns: tuple[LineageColumn, ...]
-    upstream: tuple[str, ...]
-    downstream: tuple[str, ...]
-    edges: tuple[LineageEdge, ...]
-    influences: tuple[LineageInfluence, ...]
-    nodes: tuple[LineageNode, ...]
-
-    def digest(self) -> Digest:
-        rows: list[Sequence[object]] = [
-            (each.source, each.target, each.transform) for each in self.edges
-        ]
-        rows += [(each.source, each.target.model, each.role) for each in self.influences]
-        title = (
-            f"{self.relation.kind} {self.model}: {counts(column=len(self.columns))},"
-            f" reads {len(self.upstream)}, read by {len(self.downstream)}"
-        )
-        return Digest(title, ("from", "to", "how"), rows, len(rows))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ColumnLineage(Digested):
-    """A column, each edge of its way, and `downstream_consumers`: every column made from it."""
-
-    relation: Relation = hidden()
-    traces: tuple[Trace, ...] = hidden()
-    model: str
-    column: str
-    data_type: str
-    nullable: bool
-    direction: Literal["upstream", "downstream", "both"]
-    trace: tuple[LineageEdge, ...]
-    reached: tuple[ReachedColumn, ...]
-    influences: tuple[LineageInfluence, ...]
-    downstream_consumers: tuple[ColumnPlace, ...]
-
-    def digest(self) -> Digest:
-        rows: list[Sequence[object]] = [
-            (each.source, each.target, each.transform) for each in self.trace
-        ]
-        rows += [(each.source, each.target.model, each.role) for each in self.influences]
-        null = "" if self.nullable else " not null"
-        title = f"{self.model}.{self.column} {self.data_type}{null}, {self.direction}"
-        return Digest(title, ("from", "to", "how"), rows, len(rows))
-
-
-def lineage(workspace: Workspace, request: LineageRequest) -> ModelLineage | ColumnLineage:
+def lineage(
+    workspace: Workspace, request: LineageRequest
+) -> ModelLineage | ColumnLineage | ProjectLineage:
     """Where values come from and go to. Raises NothingSelected, InvalidRequest."""
+    if request.target is None:
+        _refuse_details(request)
+        return _project_lineage(compile_workspace(workspace))
     compilation = compile_workspace(workspace)
     relation, column = _Relations(compilation).resolve(request.target, request.column)
     upstream, downstream = request.upstream, request.downstream
@@ -202,8 +72,45 @@ def lineage(workspace: Workspace, request: LineageRequest) -> ModelLineage | Col
     ways += ["downstream"] if downstream else []
     graph = _graph_around(compilation, relation.name)
     if column is not None:
-        return _column_lineage(graph, relation, column, ways)
+        return _column_lineage(compilation, graph, relation, column, ways)
     return _model_lineage(compilation, graph, relation, ways)
+
+
+def _refuse_details(request: LineageRequest) -> None:
+    """Refuse what can only be asked of one model."""
+    asked = {
+        "--column": request.column is not None,
+        "--upstream": request.upstream,
+        "--downstream": request.downstream,
+    }
+    for option, is_asked in asked.items():
+        if is_asked:
+            raise InvalidRequest(f"`{option}` is of a model: name it, as in `rocky lineage MODEL`")
+
+
+def _project_lineage(compilation: Compilation) -> ProjectLineage:
+    project = compilation.project
+    # A model hides a source of its name.
+    known = {each.lower(): each for each in reversed(_names(project))}
+    edges = {
+        (source, reader)
+        for reader, read in compilation.upstream.items()
+        for source in read
+        if source.lower() in known
+    }
+    return ProjectLineage(
+        nodes=tuple(_node(compilation, known[key]) for key in sorted(known)),
+        edges=tuple(ModelEdge(*each) for each in sorted(edges)),
+    )
+
+
+def _names(project: Project) -> list[str]:
+    declared = (project.models, project.sources, project.seeds)
+    return [each.name for group in declared for each in group.values()]
+
+
+def _kinds(compilation: Compilation, names: Iterable[str]) -> dict[str, Kind]:
+    return {name: _node(compilation, name).kind for name in names}
 
 
 def _graph_around(compilation: Compilation, name: str) -> Lineage:
@@ -249,6 +156,7 @@ def _model_lineage(
         relation=relation,
         ways=tuple(ways),
         graph=tuple(dict.fromkeys(edges)),
+        kinds=_kinds(compilation, {name, *(each for edge in edges for each in edge)}),
         model=name,
         columns=relation.columns,
         **neighbours,
@@ -269,20 +177,29 @@ def _node(compilation: Compilation, name: str) -> LineageNode:
 
 
 def _column_lineage(
-    graph: Lineage, relation: Relation, column: LineageColumn, ways: list[Direction]
+    compilation: Compilation,
+    graph: Lineage,
+    relation: Relation,
+    column: LineageColumn,
+    ways: list[Direction],
 ) -> ColumnLineage:
     start = ColumnRef(relation.name, column.name)
     traces = {way: graph.trace(start, way) for way in ways}
+    hops = [hop for trace in traces.values() for hop in trace.hops]
     down = traces.get("downstream") or graph.trace(start, "downstream")
     return ColumnLineage(
         relation=relation,
         traces=tuple(traces.values()),
+        kinds=_kinds(
+            compilation,
+            {relation.name, *(end.table for hop in hops for end in (hop.source, hop.target))},
+        ),
         model=relation.name,
         column=column.name,
         data_type=column.data_type,
         nullable=column.nullable,
         direction=ways[0] if len(ways) == 1 else "both",
-        trace=_edges(hop for trace in traces.values() for hop in trace.hops),
+        trace=_edges(hops),
         reached=tuple(
             ReachedColumn(each.table, each.column, kind, way)
             for way, trace in traces.items()
@@ -333,9 +250,7 @@ class _Relations:
         return None
 
     def names(self) -> list[str]:
-        project = self._compilation.project
-        declared = (project.models, project.sources, project.seeds)
-        return [each.name for group in declared for each in group.values()]
+        return _names(self._compilation.project)
 
     def resolve(self, target: str, column: str | None) -> tuple[Relation, LineageColumn | None]:
         """The relation, and the column if one is named; named twice, it must be one column.

@@ -10,32 +10,32 @@ from rocky.analysis.lineage import ColumnRef, Hop, RowHop, Trace
 from rocky.cli.console import ExitCode, write_note, write_report, write_text
 from rocky.cli.options import RockyCommand, Settings, format_option, use_json
 from rocky.cli.render.tables import render_table
-from rocky.operations.lineage import (
+from rocky.operations.lineage import LineageRequest, lineage
+from rocky.operations.lineage_report import (
     ColumnLineage,
     ColumnPlace,
     LineageColumn,
     LineageEdge,
-    LineageRequest,
     ModelLineage,
+    ProjectLineage,
     Relation,
-    lineage,
 )
 
-REPORTS: Final = {"lineage": ModelLineage | ColumnLineage}
+REPORTS: Final = {"lineage": ModelLineage | ColumnLineage | ProjectLineage}
 _Edges = Sequence[tuple[str, str, str]]
 """From, to, and a label, which may be empty."""
 
 
 @click.command("lineage", cls=RockyCommand)
-@click.argument("target")
+@click.argument("target", required=False)
 @click.option("--column", metavar="COLUMN", help="The column, when TARGET is only a model.")
 @click.option("--upstream", is_flag=True, help="What it comes from. The default for a column.")
 @click.option("--downstream", is_flag=True, help="What it reaches. With --upstream, both.")
-@format_option(("text", "dot", "mermaid"), "text, or a graph to draw. Default: text.")
+@format_option(("text", "dot", "mermaid", "svg"), "text, a graph to draw, or drawn. Default: text.")
 @click.pass_obj
 def command(
     settings: Settings,
-    target: str,
+    target: str | None,
     column: str | None,
     upstream: bool,
     downstream: bool,
@@ -44,7 +44,8 @@ def command(
     """Show where a model's or a column's values come from.
 
     TARGET is MODEL or MODEL.COLUMN; sources and seeds work too: raw.orders, raw.orders.amount.
-    For a model both directions are shown unless one is chosen.
+    For a model both directions are shown unless one is chosen. Without TARGET it is the whole
+    project.
     """
     as_json = use_json(settings, style)
     report = lineage(settings.workspace, LineageRequest(target, column, upstream, downstream))
@@ -54,10 +55,16 @@ def command(
         write_text(render_dot(_edges_of(report)))
     elif style == "mermaid":
         write_text(render_mermaid(_edges_of(report)))
+    elif style == "svg":
+        write_text(f"{report.to_svg()}\n")
+    elif isinstance(report, ProjectLineage):
+        write_text(render_project(report))
     elif isinstance(report, ColumnLineage):
         write_text(render_column(report))
     else:
         write_text(render_model(report))
+    if isinstance(report, ProjectLineage):
+        return ExitCode.OK
     if not report.relation.complete and not settings.quiet:
         write_note(f"note: `{report.relation.name}` has errors; columns may be missing")
     return ExitCode.OK
@@ -66,7 +73,9 @@ def command(
 # ---------------------------------------------------------------------------- graphs
 
 
-def _edges_of(report: ModelLineage | ColumnLineage) -> _Edges:
+def _edges_of(report: ModelLineage | ColumnLineage | ProjectLineage) -> _Edges:
+    if isinstance(report, ProjectLineage):
+        return [(each.source, each.target, "") for each in report.edges]
     if isinstance(report, ModelLineage):
         return [(source, target, "") for source, target in report.graph]
     return [
@@ -103,6 +112,28 @@ def render_mermaid(edges: _Edges) -> str:
 def _mermaid(text: str) -> str:
     escaped = text.replace('"', "#quot;")
     return f'"{escaped}"'
+
+
+# ---------------------------------------------------------------------------- the project
+
+
+def render_project(report: ProjectLineage) -> str:
+    """Every model with what it reads and what reads it."""
+    reads: dict[str, list[str]] = {}
+    readers: dict[str, list[str]] = {}
+    for edge in report.edges:
+        reads.setdefault(edge.target, []).append(edge.source)
+        readers.setdefault(edge.source, []).append(edge.target)
+    rows = [
+        [
+            each.model,
+            each.kind,
+            ", ".join(reads.get(each.model, ())) or "-",
+            ", ".join(readers.get(each.model, ())) or "-",
+        ]
+        for each in report.nodes
+    ]
+    return render_table(["NAME", "KIND", "READS", "READ BY"], rows, right=set()) + "\n"
 
 
 # ---------------------------------------------------------------------------- a model
