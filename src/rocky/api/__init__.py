@@ -30,6 +30,7 @@ def open(  # noqa: A001 - as it is called: `rocky.open`
     env: Mapping[str, str] | None = None,
     spark: Any = None,
     listener: "Listener | None" = None,
+    progress: bool = True,
     warn: Callable[[str], None] | None = None,
 ) -> Workspace:
     """The workspace of a project: its folder or its `rocky.toml`. Nothing is read yet.
@@ -38,7 +39,8 @@ def open(  # noqa: A001 - as it is called: `rocky.open`
     chooses the tables and the state of a branch. `variables` are the values of
     `@var(name)` in SQL, `env` those of `${VAR}` and of credentials; by default the process's.
     `spark` is a session of yours, classic or Connect: it is used, and left as it was. `listener`
-    hears the progress of runs, `warn` a sentence about what went wrong beside the work.
+    hears the progress of runs; without one a notebook shows it, unless `progress` is False.
+    `warn` hears a sentence about what went wrong beside the work.
     """
     for name, value, kind in (
         ("path", path, str | Path | None),
@@ -46,6 +48,7 @@ def open(  # noqa: A001 - as it is called: `rocky.open`
         ("state_path", state_path, str | Path | None),
         ("variables", variables, Mapping[str, str] | None),
         ("env", env, Mapping[str, str] | None),
+        ("progress", progress, bool),
     ):
         refuse_unfit(name, value, kind)
     if spark is not None and not hasattr(spark, "sql"):
@@ -65,6 +68,10 @@ def open(  # noqa: A001 - as it is called: `rocky.open`
         environment=os.environ if env is None else env,
         spark=spark,
     )
+    if listener is None and not progress:
+        from rocky.run.outcomes import SilentListener  # noqa: PLC0415 - `import rocky` stays cheap
+
+        listener = SilentListener()
     if listener is not None:
         opened = replace(opened, listener=listener)
     return opened if warn is None else replace(opened, warn=warn)

@@ -19,6 +19,7 @@ from rocky.api.arguments import (
     run_request,
 )
 from rocky.api.branch import Branch
+from rocky.api.progress import shown_progress
 from rocky.api.records import Records
 from rocky.errors import InvalidRequest
 from rocky.plan.arguments import refuse_unfit
@@ -169,7 +170,9 @@ class Workspace(Records):
         """
         from rocky.operations.run import run
 
-        return run(self, run_request(select, options))
+        request = run_request(select, options)
+        with shown_progress(self, "run") as watched:
+            return run(watched, request)
 
     def build(self, *select: str, **options: Unpack[RunOptions]) -> "RunReport":
         """`run` with `test=True`: what reads a model whose tests fail is not built."""
@@ -177,7 +180,9 @@ class Workspace(Records):
 
         if "test" in options:
             raise InvalidRequest("`build` always tests; without tests it is `run`")
-        return run(self, run_request(select, {**options, "test": True}))
+        request = run_request(select, {**options, "test": True})
+        with shown_progress(self, "build") as watched:
+            return run(watched, request)
 
     def plan(self, *select: str, **options: Unpack[RunOptions]) -> "PlanReport":
         """What `run` with the same options would do, and why; the plan is kept."""
@@ -189,7 +194,9 @@ class Workspace(Records):
         """Carry out a plan that was kept, exactly, or raise PlanOutdated with what moved since."""
         from rocky.operations.apply import ApplyRequest, apply
 
-        return apply(self, ApplyRequest(plan))
+        request = ApplyRequest(plan)
+        with shown_progress(self, "apply") as watched:
+            return apply(watched, request)
 
     def seed(
         self, *names: str, full_refresh: bool = False, adapter: str | None = None
@@ -197,7 +204,9 @@ class Workspace(Records):
         """Load seeds into their tables, those that are named or all."""
         from rocky.operations.seed import SeedRequest, seed
 
-        return seed(self, SeedRequest(names, full_refresh, adapter))
+        request = SeedRequest(names, full_refresh, adapter)
+        with shown_progress(self, "seed") as watched:
+            return seed(watched, request)
 
     def test(
         self,
@@ -209,7 +218,9 @@ class Workspace(Records):
         """Run the tests of the selected models, or of all."""
         from rocky.operations.test import TestRequest, test
 
-        return test(self, TestRequest(select, unit, data, adapter))
+        request = TestRequest(select, unit, data, adapter)
+        with shown_progress(self, "test") as watched:
+            return test(watched, request)
 
     def show(
         self,
