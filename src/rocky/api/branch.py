@@ -6,8 +6,9 @@ from rocky.api.arguments import Names, name_arguments, names_of
 from rocky.operations.workspace import Workspace
 
 if TYPE_CHECKING:
-    from rocky.branches.row_diff import DataDiff, OtherSide
+    from rocky.branches.row_diff import OtherSide
     from rocky.operations.branch.approve import ApprovalReport, ApprovalsReport
+    from rocky.operations.branch.diff import DataDiffReport
     from rocky.operations.branch.lifecycle import BranchReport, DeletionReport
     from rocky.operations.branch.promotion import PromotionReport
     from rocky.operations.branch.show import ViewReport
@@ -23,6 +24,13 @@ class Branch(Generic[Place]):
 
     def __init__(self, workspace: Place, name: str) -> None:
         self._workspace, self.name = workspace, name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def __dir__(self) -> list[str]:
+        """What can be asked of it."""
+        return sorted(["name", *(name for name in vars(Branch) if not name.startswith("_"))])
 
     def create(
         self,
@@ -55,7 +63,7 @@ class Branch(Generic[Place]):
         key: Names = (),
         sample: int = 5,
         to: "OtherSide" = "production",
-    ) -> "DataDiff":
+    ) -> "DataDiffReport":
         """The rows of the branch's tables beside production's."""
         from rocky.operations.branch.diff import DiffRequest, diff
 

@@ -55,6 +55,11 @@ class Workspace(Records):
 
     __slots__ = ()
 
+    def __dir__(self) -> list[str]:
+        """What can be asked of it; what it was opened with is in its `repr`."""
+        asked = (*vars(Workspace), *vars(Records))
+        return sorted({name for name in asked if not name.startswith("_")})
+
     def branch(self, name: str) -> "Branch[Workspace]":
         """A branch of the tables by its name; it need not exist yet."""
         refuse_unfit("name", name, str)

@@ -13,6 +13,7 @@ from rocky.ledger import open_history_reader
 from rocky.ledger.branches import branch_key
 from rocky.ledger.readers.commits import open_lookup_reader
 from rocky.ledger.run_records import RunStatus
+from rocky.operations.digest import Digest, Digested
 from rocky.operations.plan.proposal import PlanProposal, propose_plan
 from rocky.operations.run import PipelineEnding, RunReport, run_compiled
 from rocky.operations.workspace import (
@@ -36,14 +37,18 @@ class ApplyRequest(Request):
     plan: str
 
 
-@dataclass(frozen=True, slots=True)
-class ApplyReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ApplyReport(Digested):
     """A plan that was applied, and the results of its runs."""
 
     plan_id: str
     plan_kind: str
     success: bool
     result: RunReport
+
+    def digest(self) -> Digest:
+        found = self.result.digest()
+        return replace(found, title=f"plan {self.plan_id}: {found.title}")
 
 
 def apply(

@@ -11,6 +11,7 @@ from rocky.operations.compile import (
     summarise,
     with_consumers_of,
 )
+from rocky.operations.digest import Digested
 from rocky.operations.findings import Finding, findings_of
 from rocky.operations.report import hidden
 from rocky.operations.tracked_cache import find_tracked_cache
@@ -36,8 +37,8 @@ class CiFailure:
     error: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CiReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CiReport(Digested):
     """The result for CI: exit code 1 for errors, 4 for warnings only.
 
     `tests_ok` is null because no tests are run: true would claim that they passed.

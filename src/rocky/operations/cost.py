@@ -24,6 +24,7 @@ from rocky.ledger.run_records import (
     RunRecord,
     RunStatus,
 )
+from rocky.operations.digest import Digested
 from rocky.operations.history import run_duration_ms
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.workspace import Workspace, find_run, known_branch, open_history
@@ -110,8 +111,8 @@ class Grouping:
     groups: tuple[CostGroup, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CostReport(Digested):
     """What a run used and cost: in all, by model (the most expensive first) and by tag."""
 
     run: RunRecord = hidden()

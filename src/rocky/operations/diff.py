@@ -13,6 +13,7 @@ from rocky.analysis.changes.diff import diff_compilations
 from rocky.diagnostics import Diagnostic
 from rocky.errors import NotComparable
 from rocky.operations.diff_comment import render_comment
+from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import ErrorDetails, Finding, findings_of, note_findings
 from rocky.operations.report import OnDemand, flat, hidden
 from rocky.operations.revisions import (
@@ -146,6 +147,11 @@ class DiffHead:
     changed_files: tuple[ChangedFile, ...]
     notes: tuple[str, ...]
 
+    def digest(self) -> Digest:
+        """The verdict in a line."""
+        sides = f"{self.base_ref} and {self.head_ref}"
+        return Digest(f"{self.verdict}: {sides}, {counts(file=len(self.changed_files))} changed")
+
     @property
     def unseen(self) -> bool:
         """Whether the gate stays shut because something could not be looked at."""
@@ -159,8 +165,8 @@ class DiffHead:
         return self.unseen or (self.fail_on == "breaking" and self.verdict == "breaking")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiffReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class DiffReport(Digested):
     """What differs, table by table. `markdown` is a comment for a pull request."""
 
     head: DiffHead = flat()
@@ -170,15 +176,33 @@ class DiffReport:
     breaking_findings: Sequence[BreakingFinding]
     markdown: str
 
+    def digest(self) -> Digest:
+        return self.head.digest()
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReachReport:
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
+    def _repr_html_(self) -> None:
+        """A notebook shows the comment, which is Markdown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ReachReport(Digested):
     """What differs, each change with all it reaches. `markdown` is a comment for a pull request."""
 
     head: DiffHead = flat()
     results: Sequence[ReachingTable]
     settings: tuple[ReachingChange, ...]
     markdown: str
+
+    def digest(self) -> Digest:
+        return self.head.digest()
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
+    def _repr_html_(self) -> None:
+        """A notebook shows the comment, which is Markdown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,8 +217,8 @@ class BrokenSide:
     diagnostics: tuple[Finding, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenSidesReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class BrokenSidesReport(Digested):
     """Why nothing was compared."""
 
     error: ErrorDetails

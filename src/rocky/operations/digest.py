@@ -7,13 +7,16 @@ or a value may hold markup.
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from rocky.diagnostics.render import counted
 from rocky.operations.findings import Finding
+from rocky.operations.report import is_report, take_apart
 
 MOST: Final = 50
 """So many rows are shown, and so many findings."""
@@ -52,8 +55,8 @@ class Digested:
     __slots__ = ()
 
     def digest(self) -> Digest:
-        """The report in short."""
-        raise NotImplementedError
+        """The report in short: unless it says otherwise, its own fields."""
+        return outline(self)
 
     def __repr__(self) -> str:
         found = self.digest()
@@ -63,8 +66,72 @@ class Digested:
     def _repr_markdown_(self) -> str:
         return render_markdown(self.digest())
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
+        """None where Markdown shows it better: a notebook prefers HTML."""
         return render_html(self.digest())
+
+
+_WIDEST: Final = 8
+"""An outline has so many columns."""
+_TOLD: Final = 6
+"""The title of an outline names so many facts."""
+
+
+def outline(report: Any) -> Digest:
+    """A report by its fields: facts and counts in the title, the first of its lists as the table.
+
+    Columns are those that say something; what they hold in turn is left to the fields.
+    """
+    facts: list[str] = []
+    items: Sequence[Any] = ()
+    findings: Sequence[Finding] = ()
+    for name, value in _facts(take_apart(report)):
+        label = name.replace("_", " ")
+        if isinstance(value, str | int | float | Enum | datetime):
+            facts.append(f"{label} {_fact(value)}")
+        elif isinstance(value, Sequence) and value:
+            if all(isinstance(each, Finding) for each in value[:1]):
+                findings = findings or value
+            else:
+                items = items or value
+            facts.append(f"{len(value):,} {label}")
+    rows = [dict(_facts(_parts(each))) for each in islice(items, MOST)]
+    columns = [
+        name
+        for name in dict.fromkeys(name for row in rows for name in row)
+        if any(_fact(row.get(name)) for row in rows)
+    ][:_WIDEST]
+    shown = [[_fact(row.get(name)) for name in columns] for row in rows]
+    head = tuple(name.replace("_", " ") for name in columns)
+    return Digest(", ".join(facts[:_TOLD]), head, shown, len(items), findings)
+
+
+def _parts(item: Any) -> Mapping[str, Any]:
+    return take_apart(item) if is_report(item) else {"what": item}
+
+
+def _facts(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The fields of a document, those of what stands in it alone among them."""
+    for name, value in document.items():
+        if is_report(value):
+            yield from take_apart(value).items()
+        elif isinstance(value, Mapping):
+            yield from ((str(key), each) for key, each in value.items())
+        else:
+            yield name, value
+
+
+def _fact(value: Any) -> str:
+    """A value in a few words; nothing for what is a list, or is not there."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M:%S}"
+    if isinstance(value, tuple) and all(isinstance(each, str) for each in value):
+        return ", ".join(value)
+    return _text(value) if isinstance(value, str | int | float) else ""
 
 
 def counts(**numbers: int) -> str:

@@ -12,6 +12,7 @@ from typing import Final
 
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected, ProjectNotFound, RockyError
+from rocky.operations.digest import Digested
 from rocky.operations.health_checks import (
     Diagnosis,
     Health,
@@ -78,8 +79,8 @@ class HealthCounts:
     critical: int
 
 
-@dataclass(frozen=True, slots=True)
-class DoctorReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class DoctorReport(Digested):
     """The health of a project: that of its worst check."""
 
     health: Health

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rocky.operations.digest import Digested
 from rocky.operations.findings import refuse_errors
 from rocky.operations.pipeline_report import TableDrift
 from rocky.operations.pipelines import replications
@@ -48,8 +49,8 @@ class PipelineDrift:
     failed: Mapping[str, str] = hidden()
 
 
-@dataclass(frozen=True, slots=True)
-class DriftReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class DriftReport(Digested):
     """What was found, by pipeline."""
 
     pipelines: Mapping[str, PipelineDrift]

@@ -4,12 +4,14 @@ It is the author's text with the front matter left out and nothing else changed,
 given out is what Spark is given. Models that would not run are refused.
 """
 
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rocky.errors import RockyError
 from rocky.operations.compile import chosen_findings, chosen_models
+from rocky.operations.digest import Digest, Digested, counts, render_html, render_markdown
 from rocky.operations.findings import errors_in, refuse_errors
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace
@@ -35,8 +37,8 @@ class EmittedModel:
     sql: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmitSqlReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class EmitSqlReport(Digested):
     """The SQL in the order it would run, and the files that were written.
 
     `left_out` are models that are Python.
@@ -45,6 +47,33 @@ class EmitSqlReport:
     left_out: tuple[str, ...] = hidden()
     models: tuple[EmittedModel, ...]
     written: tuple[str, ...]
+
+    def digest(self) -> Digest:
+        names = [each.name for each in self.models]
+        if len(names) == 1 and not self.written:
+            return Digest(f"the SQL of {names[0]}, {counts(line=_lines(self.models[0]))}")
+        title = f"the SQL of {counts(model=len(names))}"
+        if self.written:
+            title += f", written to {counts(file=len(self.written))}"
+        rows = [(each.name, each.target, each.path, _lines(each)) for each in self.models]
+        return Digest(title, ("model", "table", "file", "lines"), rows, len(rows))
+
+    def _repr_markdown_(self) -> str:
+        shown = "\n\n".join(f"```sql\n{each.sql.rstrip()}\n```" for each in self._only)
+        return "\n\n".join(filter(None, [render_markdown(self.digest()), shown]))
+
+    def _repr_html_(self) -> str:
+        shown = "".join(f"<pre>{html.escape(each.sql)}</pre>" for each in self._only)
+        return f"{render_html(self.digest())}{shown}"
+
+    @property
+    def _only(self) -> tuple[EmittedModel, ...]:
+        """The model that was asked for: of many the SQL is not shown."""
+        return self.models if len(self.models) == 1 and not self.written else ()
+
+
+def _lines(model: EmittedModel) -> int:
+    return len(model.sql.strip().splitlines())
 
 
 def emit_sql(workspace: Workspace, request: EmitSqlRequest) -> EmitSqlReport:

@@ -9,6 +9,7 @@ from importlib.resources import files
 from rocky.diagnostics import REGISTRY, Code, CodeInfo, Severity
 from rocky.diagnostics.suggestion import closest_code, code_named, neighbouring_codes
 from rocky.errors import InternalError, NothingSelected
+from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.report import CodeText
 from rocky.plan.arguments import Request
 
@@ -45,18 +46,31 @@ class CodeSummary:
     suppressible: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CodesReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class CodesReport(Digested):
     """Every code."""
 
     codes: tuple[CodeSummary, ...]
 
+    def digest(self) -> Digest:
+        rows = [(each.code.value, each.name, each.summary) for each in self.codes]
+        return Digest(counts(code=len(rows)), ("code", "name", "what it says"), rows, len(rows))
 
-@dataclass(frozen=True, slots=True)
-class ExplainReport(CodeSummary):
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ExplainReport(Digested, CodeSummary):
     """One code, with its page of Markdown."""
 
     explanation: str
+
+    def digest(self) -> Digest:
+        return Digest(f"{self.code.value} {self.name}: {self.summary}")
+
+    def _repr_markdown_(self) -> str:
+        return self.explanation
+
+    def _repr_html_(self) -> None:
+        """A notebook shows the page, which is Markdown."""
 
 
 def explain(request: ExplainRequest) -> CodesReport | ExplainReport:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from rocky.errors import InvalidRequest
 from rocky.ledger.record import RunId
+from rocky.operations.digest import Digested
 from rocky.operations.report import same_fields
 from rocky.operations.workspace import (
     Workspace,
@@ -33,8 +34,8 @@ class ForeignTableRequest(Request):
     adapter: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignTableReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ForeignTableReport(Digested):
     """What was decided of a table, and the run that says so.
 
     `versions` are those that no run has made, `commit_version` is the one that the table has now.

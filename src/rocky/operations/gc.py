@@ -17,6 +17,7 @@ from rocky.evidence.retention.collection import (
     collect_files,
 )
 from rocky.evidence.retention.decisions import KeepReason, Retention
+from rocky.operations.digest import Digested
 from rocky.operations.state_change import load_sound_project
 from rocky.operations.warehouses import warehouses_of
 from rocky.operations.workspace import Workspace, state_path
@@ -110,8 +111,8 @@ class GcSummary:
     tables_failed: int
 
 
-@dataclass(frozen=True, slots=True)
-class GcReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class GcReport(Digested):
     """What was removed, or would be in a dry run. `refused` says why no table was looked at."""
 
     dry_run: bool

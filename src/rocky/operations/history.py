@@ -152,8 +152,8 @@ class ExecutionSummary:
     run: RunAudit | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutionsReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ExecutionsReport(Digested):
     """The executions of one model, newest first."""
 
     model: str
@@ -179,8 +179,8 @@ class HeldModel:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunAccount:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class RunAccount(Digested):
     """One run, and why it failed, if it did.
 
     `reason` is why it could not go on as a whole. `log` is where the stacks are, from the project's

@@ -14,6 +14,7 @@ from rocky.analysis.changes.declarations import InterfaceChange, compare_interfa
 from rocky.analysis.imports.findings import read_changes
 from rocky.compiler.passes import compile_project
 from rocky.errors import InterfaceRefused, InvalidRequest, NothingSelected
+from rocky.operations.digest import Digested
 from rocky.operations.publish import PublishedChange, describe_published
 from rocky.operations.report import Blake3, hidden
 from rocky.operations.workspace import Workspace, load_workspace, unknown_name
@@ -178,8 +179,8 @@ class ImportReport:
         return self.snapshot_stale or self.baseline_stale or self.pin_stale or self.pin_rewritten
 
 
-@dataclass(frozen=True, slots=True)
-class UpdateImportsReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class UpdateImportsReport(Digested):
     """What was done, and whether there was anything to do."""
 
     done: Done

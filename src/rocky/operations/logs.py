@@ -1,13 +1,19 @@
 """The log of a run: stacks and Spark's own words, of a run in which something failed."""
 
+import html
 from dataclasses import dataclass
+from typing import Final
 
 from rocky.errors import NothingSelected
 from rocky.ledger import LATEST
 from rocky.ledger.record import RunId
+from rocky.operations.digest import Digest, Digested, counts, render_html
 from rocky.operations.workspace import Workspace, find_run, known_branch, project_location
 from rocky.plan.arguments import Request
 from rocky.run.run_log import log_path, read_log
+
+_TAIL: Final = 60
+"""A notebook shows so many lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +23,22 @@ class LogsRequest(Request):
     run: str = LATEST
 
 
-@dataclass(frozen=True, slots=True)
-class LogsReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class LogsReport(Digested):
     """A run's log; `path` is where it is, from the project's folder."""
 
     run_id: RunId
     path: str
     text: str
+
+    def digest(self) -> Digest:
+        size = counts(line=len(self.text.splitlines()))
+        return Digest(f"the log of {self.run_id}, {size}, in {self.path}")
+
+    def _repr_html_(self) -> str:
+        # A stack ends with what went wrong.
+        tail = "\n".join(self.text.splitlines()[-_TAIL:])
+        return f"{render_html(self.digest())}<pre>{html.escape(tail)}</pre>"
 
 
 def logs(workspace: Workspace, request: LogsRequest) -> LogsReport:

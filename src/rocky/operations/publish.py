@@ -17,6 +17,7 @@ from rocky.analysis.imports.publication import encode_interface, publish_interfa
 from rocky.diagnostics.render import counted
 from rocky.diagnostics.suppression import apply_suppressions
 from rocky.errors import InterfaceRefused, NothingSelected
+from rocky.operations.digest import Digested
 from rocky.operations.findings import ErrorsFound, errors_in
 from rocky.operations.report import Blake3, hidden
 from rocky.operations.workspace import Workspace, compile_workspace
@@ -53,8 +54,8 @@ class PublishedChange:
     read_by: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PublishReport(Digested):
     """The interface, and what of it is new next to the file. `existed` says whether that was there.
 
     There are no changes next to a file that is no interface.

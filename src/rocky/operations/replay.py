@@ -14,6 +14,7 @@ from rocky.ledger import LATEST
 from rocky.ledger.provenance import ProvenanceRecord
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution, RunRecord
+from rocky.operations.digest import Digested
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.verify import VerifyReport, VerifyRequest, verify
 from rocky.operations.workspace import (
@@ -71,8 +72,8 @@ class ModelRecord:
     as_written: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RecordReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class RecordReport(Digested):
     """Everything that is recorded of a run."""
 
     mode: Literal["inspect"]
@@ -80,8 +81,8 @@ class RecordReport:
     models: tuple[ModelRecord, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RecordVerificationReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class RecordVerificationReport(Digested):
     """What is recorded of a run, checked against itself and the tables."""
 
     mode: Literal["verify"]
@@ -139,8 +140,8 @@ class LeftOutStep:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class RebuildReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class RebuildReport(Digested):
     """A run built again. `kept` is where, if it was to be kept.
 
     The `exit_code` is 0 when all are exact, 1 when one diverged or failed, and 2 when none did and

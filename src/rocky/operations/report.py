@@ -97,7 +97,7 @@ def same_fields(kind: Any, record: Any, besides: Set[str] = frozenset()) -> dict
 
 def encode_report(report: Any) -> dict[str, Any]:
     """A report as the JSON object that programs get."""
-    return {name: _encode(value) for name, value in _take_apart(report).items()}
+    return {name: _encode(value) for name, value in take_apart(report).items()}
 
 
 def format_report(head: Mapping[str, Any], report: Any, **layout: Any) -> str:
@@ -115,11 +115,11 @@ def format_report(head: Mapping[str, Any], report: Any, **layout: Any) -> str:
             known = seen[id(value)] = (value, _encode_part(value))
         return known[1]
 
-    document = {**head, **_take_apart(report)}
+    document = {**head, **take_apart(report)}
     return json.dumps(document, default=encode, check_circular=False, **layout)
 
 
-def _take_apart(report: Any) -> dict[str, Any]:
+def take_apart(report: Any) -> dict[str, Any]:
     """The top of a report's JSON object, with values that are not encoded yet."""
     return _reader_of(type(report))(report)
 
@@ -127,7 +127,7 @@ def _take_apart(report: Any) -> dict[str, Any]:
 def _encode_part(value: Any) -> Any:
     """What is no JSON yet, one level of it."""
     if hasattr(value, "to_json") or dataclasses.is_dataclass(value):
-        return _take_apart(value)
+        return take_apart(value)
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):
@@ -183,7 +183,7 @@ def _gather(
         value = getattr(report, name)
         if without is not None:
             if value is not None:
-                document |= {k: v for k, v in _take_apart(value).items() if k not in without}
+                document |= {k: v for k, v in take_apart(value).items() if k not in without}
         elif always or not (value is None or value == () or value == {}):
             document[name] = value
     return document

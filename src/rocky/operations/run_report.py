@@ -193,10 +193,16 @@ class ModelsRun(Digested):
         title = (
             f"{self.status.value} in {self.duration_ms / 1000:.1f} s: {self.tables_copied} built,"
             f" {self.tables_reused} reused, {self.tables_failed} failed,"
-            f" {self.tables_skipped} skipped (run {self.run_id}){failed}"
+            f" {self.tables_skipped} skipped{_tested(self.tests)} (run {self.run_id}){failed}"
         )
         head = ("model", "decision", "rows", "seconds", "reason")
         return Digest(title, head, rows, len(rows), found)
+
+
+def _tested(tests: TestReport | None) -> str:
+    if tests is None:
+        return ""
+    return f"; tests: {tests.summary.passed} passed, {tests.summary.failed} failed"
 
 
 def _made(built: Materialization | None) -> tuple[int | None, str | None]:

@@ -26,6 +26,7 @@ from rocky.evidence.seals import HeadsNow, KeptSeal, Seal, find_heads, refuse_br
 from rocky.ledger.chain import BEFORE_FIRST
 from rocky.ledger.readers.heads import open_heads_reader
 from rocky.ledger.readers.history import open_evidence_reader
+from rocky.operations.digest import Digested
 from rocky.operations.warehouses import recorded_warehouses
 from rocky.operations.workspace import (
     Workspace,
@@ -72,8 +73,8 @@ class SealRequest(Request):
     out: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SealReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class SealReport(Digested):
     """A seal that was made: what it holds, where it is, and how anybody checks its signature."""
 
     path: str

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelStatus, RunStatus
+from rocky.operations.digest import Digested
 from rocky.operations.findings import refuse_errors
 from rocky.operations.report import hidden
 from rocky.operations.workspace import (
@@ -68,8 +69,8 @@ class SeedCounts:
     held: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SeedReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class SeedReport(Digested):
     """What became of the seeds. Without a run, there was nothing to load."""
 
     run_id: RunId | None

@@ -14,6 +14,7 @@ from rocky.ledger.pipeline_state import PipelineStateReader, open_pipeline_state
 from rocky.ledger.readers.history import EMPTY_TOTALS
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import PartitionRecord, WatermarkState
+from rocky.operations.digest import Digested
 from rocky.operations.report import hidden, same_fields
 from rocky.operations.workspace import (
     Workspace,
@@ -68,8 +69,8 @@ class KeyInFlight:
     hostname: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StateReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class StateReport(Digested):
     """What the state file holds. Without `schema_version_on_disk` there is no file yet."""
 
     path: str
@@ -86,16 +87,16 @@ class StateReport:
     schema_version_on_disk: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WatermarkDeletionReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class WatermarkDeletionReport(Digested):
     """The watermark that was deleted: the table's next run copies everything and replaces it."""
 
     deleted: WatermarkState
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RetentionSweepReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class RetentionSweepReport(Digested):
     """The runs that were forgotten, or would be in a dry run.
 
     `removed` counts rows by table, `kept` older runs by why they stay.

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from rocky.ledger.record import RunId
+from rocky.operations.digest import Digested
 from rocky.operations.foreign_table import decide_state
 from rocky.operations.report import same_fields
 from rocky.operations.workspace import Workspace
@@ -52,8 +53,8 @@ class UnrestoredTable:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class RestorationReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class RestorationReport(Digested):
     """The tables that the state knows again, those it does not, and the run that says so."""
 
     run_id: RunId

@@ -14,6 +14,7 @@ from typing import Final
 
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import UnknownTemplate, WouldOverwrite
+from rocky.operations.digest import Digested
 from rocky.plan.arguments import Request
 
 SHOP: Final = "shop"
@@ -30,8 +31,8 @@ class InitRequest(Request):
     folder: Path = Path()
 
 
-@dataclass(frozen=True, slots=True)
-class InitReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class InitReport(Digested):
     """The files that were written."""
 
     folder: str
@@ -46,8 +47,8 @@ class PlaygroundRequest(Request):
     template: str = SHOP
 
 
-@dataclass(frozen=True, slots=True)
-class PlaygroundReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class PlaygroundReport(Digested):
     """The files that were written."""
 
     folder: str

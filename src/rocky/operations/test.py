@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.diagnostic import NO_TEXTS, Texts
+from rocky.operations.digest import Digest, Digested
 from rocky.operations.findings import Finding, describe_findings, refuse_errors
 from rocky.operations.report import hidden, same_fields
 from rocky.operations.workspace import Workspace, compile_workspace, known_branch
@@ -112,8 +113,8 @@ class TestCounts:
     warnings: int
 
 
-@dataclass(frozen=True, slots=True)
-class TestReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class TestReport(Digested):
     """What came of every test: it `passed` unless one of severity `error` failed.
 
     `selected` is how many models were asked for, whether they have tests or not. `texts` are those
@@ -126,6 +127,31 @@ class TestReport:
     summary: TestCounts
     selected: int = hidden()
     texts: Texts = hidden()
+
+    def digest(self) -> Digest:
+        said = "passed" if self.passed else "FAILED"
+        found = self.summary
+        title = f"{said}: {found.passed} passed, {found.failed} failed, {found.warnings} warnings"
+        every: list[UnitTest | DataTest] = [*self.unit_tests, *self.data_tests]
+        # What failed first: of many only some are shown.
+        every.sort(key=lambda each: each.passed)
+        rows = [(each.model, each.name, *_came_to(each)) for each in every]
+        findings = [finding for each in every for finding in each.diagnostics]
+        return Digest(title, ("model", "test", "result", "why"), rows, len(rows), findings)
+
+
+def _came_to(test: UnitTest | DataTest) -> tuple[str, str]:
+    """The result of a test, and why."""
+    if test.passed:
+        return "passed", ""
+    if test.error is not None:
+        return "could not be run", test.error
+    if isinstance(test, UnitTest):
+        count = len(test.differences)
+        return "failed", f"{count} rows differ" if count else "its rows differ"
+    said = "failed" if test.severity == "error" else "warning"
+    rows = test.failing_rows
+    return said, test.observed or ("" if rows is None else f"{rows:,} failing rows")
 
 
 def test(workspace: Workspace, request: TestRequest) -> TestReport:

@@ -10,6 +10,7 @@ from rocky.evidence.timeline import Bar, Timeline, longest, timeline_of
 from rocky.ledger import LATEST
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelStatus, RunRecord, RunStatus
+from rocky.operations.digest import Digested
 from rocky.operations.history import outcome_of
 from rocky.operations.report import hidden, same_fields
 from rocky.operations.workspace import Workspace, find_run, known_branch
@@ -81,8 +82,8 @@ class UnstartedModel:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TraceReport(Digested):
     """A run laid out in time, models in order of start.
 
     `run_duration_ms` ends with the last thing recorded when the run has not ended, or died;

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.suppression import apply_suppressions, find_allows
+from rocky.operations.digest import Digested
 from rocky.operations.findings import Finding, errors_in, findings_of
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, load_workspace
 from rocky.project import Project
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidateReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ValidateReport(Digested):
     """What the files hold, counted, and what is wrong with them."""
 
     project: Project = hidden()

@@ -17,6 +17,7 @@ from rocky.errors import (
 )
 from rocky.evidence.findings import Finding, FindingCode
 from rocky.ledger import LATEST, EvidenceReader
+from rocky.operations.digest import Digested
 from rocky.operations.workspace import (
     Workspace,
     expect_named_state,
@@ -100,8 +101,8 @@ class VerifiedCommit:
     commit: str
 
 
-@dataclass(frozen=True, slots=True)
-class VerifyReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class VerifyReport(Digested):
     """Where evidence and tables disagree; `notes` are what is merely unfinished."""
 
     scope: VerifiedScope

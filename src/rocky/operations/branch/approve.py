@@ -21,6 +21,7 @@ from rocky.errors import ApprovalRefused
 from rocky.ledger.branch_records import ApprovalRecord
 from rocky.ledger.record import parse_time
 from rocky.operations.branch.change import choose_signer, keygen_of, open_change
+from rocky.operations.digest import Digested
 from rocky.operations.report import same_fields
 from rocky.operations.workspace import Workspace
 from rocky.plan.arguments import Request
@@ -37,8 +38,8 @@ class ApproveRequest(Request):
     principal: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ApprovalReport(Digested):
     """A statement that was signed and stored: word for word, and how anybody checks it."""
 
     approval_id: str
@@ -140,8 +141,8 @@ class AcceptedApproval:
     message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalsReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ApprovalsReport(Digested):
     """All statements about a branch, and whether those that count are enough."""
 
     branch: str

@@ -9,6 +9,8 @@ from rocky.branches.tables import BranchView
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
 from rocky.operations.branch.lookup import open_view
+from rocky.operations.digest import Digested
+from rocky.operations.report import same_fields
 from rocky.operations.workspace import (
     Workspace,
     find_branch,
@@ -38,7 +40,16 @@ class DiffRequest(Request):
     to: OtherSide = "production"
 
 
-def diff(workspace: Workspace, request: DiffRequest) -> DataDiff:
+@dataclass(frozen=True, slots=True, repr=False)
+class DataDiffReport(Digested, DataDiff):
+    """All tables of a branch that differ, and how many do not.
+
+    `compared_with` is `production`, which stands for the tables of the `parent` as they are now, or
+    `base`, for those that the branch was made of.
+    """
+
+
+def diff(workspace: Workspace, request: DiffRequest) -> DataDiffReport:
     """What differs. Only files that one side alone has are read.
 
     Raises InvalidRequest, NothingSelected, StoreUnreadable, and what opening an engine raises.
@@ -62,7 +73,8 @@ def diff(workspace: Workspace, request: DiffRequest) -> DataDiff:
         ):
             yield engine
 
-    return diff_tables(view, project.models.values(), scope, open_engine)
+    found = diff_tables(view, project.models.values(), scope, open_engine)
+    return DataDiffReport(**same_fields(DataDiff, found))
 
 
 def _find_targets(project: Project, view: BranchView, names: Sequence[str]) -> frozenset[str]:

@@ -35,6 +35,7 @@ from rocky.operations.branch.lookup import (
     held_branch,
     warehouse_of,
 )
+from rocky.operations.digest import Digested
 from rocky.operations.state_change import change_state, load_sound_project
 from rocky.operations.workspace import (
     Workspace,
@@ -66,8 +67,8 @@ class CreateRequest(Request):
     adapter: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BranchReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class BranchReport(Digested):
     """A branch that was created or rebased, as it is recorded."""
 
     branch: BranchRecord
@@ -177,8 +178,8 @@ class DeleteRequest(Request):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class DeletionReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class DeletionReport(Digested):
     """The branch as it was, and how many objects of its tables went."""
 
     branch: BranchRecord

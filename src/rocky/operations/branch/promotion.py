@@ -28,6 +28,7 @@ from rocky.ledger.branch_records import PromotionRecord
 from rocky.operations.branch.change import choose_signer
 from rocky.operations.branch.gate import clear_promotion
 from rocky.operations.branch.lookup import find_who
+from rocky.operations.digest import Digested
 from rocky.operations.seal import seal_deed
 from rocky.operations.state_change import load_sound_project
 from rocky.operations.workspace import (
@@ -101,8 +102,8 @@ class RejectedApproval:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class PromotionReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class PromotionReport(Digested):
     """A promotion or a revert that was made, as it is recorded."""
 
     promotion: PromotionRecord
@@ -193,8 +194,8 @@ class RecoveredReport:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RecoveryReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class RecoveryReport(Digested):
     """The promotions that were recovered, oldest first."""
 
     recovered: tuple[RecoveredReport, ...]
@@ -205,8 +206,8 @@ class RecoveryReport:
         return any(each.outcome == "undone" for each in self.recovered)
 
 
-@dataclass(frozen=True, slots=True)
-class ForgottenReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ForgottenReport(Digested):
     """A promotion that was given up, and for each of its tables whether it had been moved."""
 
     forgotten: str

@@ -8,6 +8,7 @@ from rocky.errors import InvalidRequest
 from rocky.ledger.branch_records import BranchRecord, BranchStatus, PromotionRecord
 from rocky.ledger.branches import load_branches, load_promotions
 from rocky.operations.branch.lookup import open_view
+from rocky.operations.digest import Digested
 from rocky.operations.workspace import (
     Workspace,
     find_branch,
@@ -25,16 +26,16 @@ class ListRequest(Request):
     promotions: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BranchesReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class BranchesReport(Digested):
     """Branches, by name."""
 
     branches: tuple[BranchRecord, ...]
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class PromotionsReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class PromotionsReport(Digested):
     """Promotions and reverts, oldest first."""
 
     promotions: tuple[PromotionRecord, ...]
@@ -84,8 +85,8 @@ class TableReport:
     content: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ViewReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ViewReport(Digested):
     """A branch and its tables."""
 
     branch: BranchRecord

@@ -17,9 +17,9 @@ from rocky.cli.options import BranchCommand, Settings
 from rocky.cli.render.tables import NULL, format_count
 from rocky.diagnostics.render import counted
 from rocky.diagnostics.render.terminal import lay_out
-from rocky.operations.branch.diff import DiffRequest, diff
+from rocky.operations.branch.diff import DataDiffReport, DiffRequest, diff
 
-REPORTS: Final = {"branch diff": DataDiff}
+REPORTS: Final = {"branch diff": DataDiffReport}
 _WIDEST: Final = 60
 
 
